@@ -169,6 +169,7 @@ describe("an export of a month's usage", () => {
     const read: string[] = [];
     const store = {
       getKey: (reference: { organizationId: string; keyId: string }) => admin.store.getKey(reference),
+      readOwnerNames: (id: string, ids: readonly string[]) => admin.store.readOwnerNames(id, ids),
       readUsageOfDay: (id: string, day: string) => {
         read.push(day);
         return admin.store.readUsageOfDay(id, day);

@@ -1,16 +1,29 @@
 /** `GET …/usage`: what a month's requests used and cost, as JSON or CSV. */
+import type * as z from "zod";
 import { wholeCents } from "../../money.ts";
 import { FIGURE_NAMES, type MonthUsage, NO_USAGE, type UsageRow } from "../../store/types/reporting.ts";
 import { hasTags, MAX_TAG_COMBINATIONS, parseTagList, valueOfTag } from "../../tags.ts";
 import { parseGroups, type UsageGroup, usage, usageQuery } from "../schemas/usage.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
-import type { Store } from "../../store/types.ts";
+import { formatOwnerIds, parseOwnerIds } from "../../store/types/owner-ids.ts";
 import { formatRowId, formatUsageTable, type UsageParts } from "../usage-export/usage-table.ts";
-import { readKeyNames } from "./read-key-names.ts";
+import { type NamesStore, readUsageNames, type UsageNames } from "./read-usage-names.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
-const GROUP_FIELDS = { day: "day", key: "keyId", model: "model" } as const;
-const GROUP_COLUMNS = { day: "day", key: "key_id", model: "model" } as const;
+/** How each group is called in answers, and which part of a row it goes by. */
+const PLAIN_GROUPS = {
+  day: { column: "day", valueOf: ({ day }) => day },
+  key: { column: "key_id", valueOf: ({ keyId }) => keyId },
+  user: { column: "user_id", valueOf: ({ owners }) => parseOwnerIds(owners).userId },
+  group: { column: "group_id", valueOf: ({ owners }) => parseOwnerIds(owners).groupId },
+  model: { column: "model", valueOf: ({ model }) => model },
+} as const satisfies Record<Exclude<UsageGroup["kind"], "tag">, PlainGroup>;
+
+interface PlainGroup {
+  readonly column: string;
+  readonly valueOf: (row: UsageRow) => string | null;
+}
+
 /** In the order in which they are shown. */
 const COUNTS = [
   "requests",
@@ -50,8 +63,12 @@ const show = defineOrganizationRoute({
     const groups = parseGroups(query.group_by);
     const totals = sumUsage(filterUsage(read.rows, query), groups);
     if (query.format !== "csv") {
-      const data = totals.map((total) => ({
-        ...formatGroups(total, groups),
+      const all = totals.map((total) => ({ total, parts: readParts(total, groups) }));
+      // Keys' names are in no row.
+      const ownersAlone = all.map(({ parts }) => ({ keyId: null, owners: parts.owners }));
+      const namesOf = await readUsageNames(store, organization.id, ownersAlone);
+      const data = all.map(({ total, parts }) => ({
+        ...formatGroups(total, groups, namesOf(parts)),
         ...formatFigures(total),
         [TOOL_COLUMN]: Number(total.toolMicrocents),
       }));
@@ -73,20 +90,21 @@ const show = defineOrganizationRoute({
 /** Of these rows those that a caller asks for. */
 function filterUsage(
   rows: readonly UsageRow[],
-  {
-    key_id: keyId,
-    model,
-    tag,
-  }: { key_id?: string | undefined; model?: string | undefined; tag?: string | undefined },
+  query: Pick<z.output<typeof usageQuery>, "key_id" | "user_id" | "group_id" | "model" | "tag">,
 ): readonly UsageRow[] {
+  const { key_id: keyId, user_id: userId, group_id: groupId, model, tag } = query;
   const parsed = tag === undefined ? null : parseTagList(tag);
   const tags = parsed !== null && "tags" in parsed ? parsed.tags : "";
-  return rows.filter(
-    (row) =>
+  return rows.filter((row) => {
+    const owners = parseOwnerIds(row.owners);
+    return (
       (keyId === undefined || row.keyId === keyId) &&
+      (userId === undefined || owners.userId === userId) &&
+      (groupId === undefined || owners.groupId === groupId) &&
       (model === undefined || row.model === model) &&
-      hasTags(row.tags, tags),
-  );
+      hasTags(row.tags, tags)
+    );
+  });
 }
 
 function formatTagCombinations({ tagCombinations, hasOtherTags }: MonthUsage) {
@@ -99,7 +117,7 @@ function sumUsage(rows: readonly UsageRow[], groups: readonly UsageGroup[]): Tot
   if (groups.length === 0) totals.set("[]", createTotal([]));
   for (const row of rows) {
     const values = groups.map((group) =>
-      group.kind === "tag" ? valueOfTag(row.tags, group.name) : row[GROUP_FIELDS[group.kind]],
+      group.kind === "tag" ? valueOfTag(row.tags, group.name) : PLAIN_GROUPS[group.kind].valueOf(row),
     );
     const name = JSON.stringify(values);
     const total = totals.get(name) ?? createTotal(values);
@@ -117,13 +135,19 @@ function createTotal(values: Total["values"]): Total {
 }
 
 /** The tags that were asked for are one member. */
-function formatGroups({ values }: Total, groups: readonly UsageGroup[]): Record<string, unknown> {
+function formatGroups(
+  { values }: Total,
+  groups: readonly UsageGroup[],
+  { userName, groupName }: Omit<UsageNames, "keyName">,
+): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   const tags: Record<string, string | null> = {};
   for (const [position, group] of groups.entries()) {
     const value = values[position] ?? null;
     if (group.kind === "tag") tags[group.name] = value;
-    else row[GROUP_COLUMNS[group.kind]] = value;
+    else row[PLAIN_GROUPS[group.kind].column] = value;
+    if (group.kind === "user") row["user_name"] = userName;
+    if (group.kind === "group") row["group_name"] = groupName;
   }
   return Object.keys(tags).length === 0 ? row : { ...row, tags };
 }
@@ -140,18 +164,21 @@ function formatFigures({ counts, costMicrocents }: Omit<Total, "values">) {
 async function formatCsv(
   totals: readonly Total[],
   groups: readonly UsageGroup[],
-  { organization, store }: { organization: OrganizationRecord; store: Pick<Store, "getKey"> },
+  { organization, store }: { organization: OrganizationRecord; store: NamesStore },
 ): Promise<string> {
   const all = totals.map((total) => ({ total, parts: readParts(total, groups) }));
-  const keyIds = all.map(({ parts }) => parts.keyId);
-  const names = await readKeyNames(store, organization.id, keyIds);
+  const namesOf = await readUsageNames(
+    store,
+    organization.id,
+    all.map(({ parts }) => parts),
+  );
   return formatUsageTable(
     all.map(({ total: { counts, costMicrocents, toolMicrocents }, parts }) => ({
       ...parts,
       ...counts,
       id: formatRowId(parts),
       organization,
-      keyName: parts.keyId === null ? null : (names.get(parts.keyId) ?? null),
+      ...namesOf(parts),
       costMicrocents,
       toolMicrocents,
     })),
@@ -159,14 +186,16 @@ async function formatCsv(
 }
 
 function readParts({ values }: Total, groups: readonly UsageGroup[]): UsageParts {
-  const parts = { day: null, keyId: null, model: null } as Record<"day" | "keyId" | "model", string | null>;
+  const parts: Partial<Record<UsageGroup["kind"], string | null>> = {};
   const tags: string[] = [];
   for (const [position, group] of groups.entries()) {
     const value = values[position] ?? null;
-    if (group.kind !== "tag") parts[GROUP_FIELDS[group.kind]] = value;
+    if (group.kind !== "tag") parts[group.kind] = value;
     else if (value !== null) tags.push(`${group.name}=${value}`);
   }
-  return { ...parts, tags: tags.toSorted().join(",") };
+  const { day = null, key = null, user = null, group = null, model = null } = parts;
+  const owners = formatOwnerIds({ userId: user, groupId: group });
+  return { day, keyId: key, owners, model, tags: tags.toSorted().join(",") };
 }
 
 export const usageRoutes = [show];

@@ -1,3 +1,4 @@
+import { formatOwnerIds } from "../../store/types/owner-ids.ts";
 import { mapTokens, TOKEN_NAMES } from "../../token-usage.ts";
 import { formatRowId, formatUsageTable, type UsageTableRow } from "../usage-export/usage-table.ts";
 import type { OrganizationView, UsageRowView } from "./views.ts";
@@ -22,6 +23,7 @@ export function formatUsageCsv(
       const parts = {
         day: row.day ?? null,
         keyId,
+        owners: formatOwnerIds({ userId: row.user_id ?? null, groupId: row.group_id ?? null }),
         model: row.model ?? null,
         tags: tags.toSorted().join(","),
       };
@@ -31,6 +33,8 @@ export function formatUsageCsv(
         id: formatRowId(parts),
         organization,
         keyName: keyId === null ? null : (names.get(keyId) ?? null),
+        userName: row.user_name ?? null,
+        groupName: row.group_name ?? null,
         requests: row.requests,
         estimatedRequests: row.estimated_requests,
         costMicrocents: BigInt(row.cost_microcents),

@@ -4,8 +4,9 @@ import { parseMonth } from "../../calendar.ts";
 import { isTagName } from "../../tags.ts";
 import { record } from "../../settings/input-schemas.ts";
 import { answer, choice, count, month, tagFilter } from "./fields.ts";
+import { groupIdFilter, userIdFilter } from "./owner.ts";
 
-const PLAIN_GROUPS = ["day", "key", "model"] as const;
+const PLAIN_GROUPS = ["day", "key", "user", "group", "model"] as const;
 const TAG_PREFIX = "tag:";
 
 /** What usage is summed up by: `tag:team` by the value of one tag. */
@@ -13,7 +14,7 @@ export type UsageGroup =
   | { readonly kind: (typeof PLAIN_GROUPS)[number] }
   | { readonly kind: "tag"; readonly name: string };
 
-/** In one order, whatever the caller's: day, key, model, tags. */
+/** In one order, whatever the caller's: day, key, user, group, model, tags. */
 export function parseGroups(text: string | undefined): readonly UsageGroup[] {
   const words = text?.split(",") ?? [];
   const plain = PLAIN_GROUPS.filter((kind) => words.includes(kind)).map((kind) => ({ kind }));
@@ -28,6 +29,8 @@ const MONTH_EXPECTATION = "expected a month such as 2026-11";
 /** Which rows of a month are looked at; what is left out leaves nothing out. */
 const usageFilters = {
   key_id: z.string().min(1).max(100).optional().describe("Of one key: its id."),
+  user_id: userIdFilter().describe("Of the requests that were this user's when they were admitted."),
+  group_id: groupIdFilter().describe("Of the requests that were this group's when they were admitted."),
   model: z.string().min(1).max(200).optional().describe("Of one model of the catalog."),
   tag: tagFilter(),
 };
@@ -47,8 +50,8 @@ export const usageQuery = record({
     .optional()
     .meta({
       description:
-        "`day`, `key`, `model` and `tag:` with a tag's name, with commas between; one row for everything when left out.",
-      examples: ["day,model", "tag:team"],
+        "`day`, `key`, `user`, `group`, `model` and `tag:` with a tag's name, with commas between; one row for everything when left out.",
+      examples: ["day,model", "user,group", "tag:team"],
     }),
   ...usageFilters,
   format: choice(["json", "csv"]).optional(),
@@ -72,7 +75,7 @@ export const usageExportQuery = record({
 });
 
 function explainGroups(words: readonly string[]): string | null {
-  const expected = "`day`, `key`, `model` and `tag:` with a tag's name";
+  const expected = "`day`, `key`, `user`, `group`, `model` and `tag:` with a tag's name";
   const unknown = words.find((word) => !isGroup(word));
   if (unknown !== undefined) {
     return `expected ${expected}, with commas between${formatSuggestion(unknown, PLAIN_GROUPS)}`;
@@ -94,6 +97,15 @@ const tagCombinations = answer("TagCombinations", {
     .describe("There were more: their requests count under the tag value `other`, whatever their tags."),
 });
 
+const ownerName = () =>
+  z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      "Of a deleted one too, as long as its figures are kept; null after that, and where there is none.",
+    );
+
 export const usage = answer("Usage", {
   month: month(),
   currency: z.string(),
@@ -106,6 +118,18 @@ export const usage = answer("Usage", {
         .nullable()
         .optional()
         .describe("Null: a spend correction of the organization as a whole."),
+      user_id: z
+        .string()
+        .nullable()
+        .optional()
+        .describe("Whose the requests were when they were admitted. Null: no user's."),
+      user_name: ownerName(),
+      group_id: z
+        .string()
+        .nullable()
+        .optional()
+        .describe("That the requests counted to when they were admitted. Null: to none."),
+      group_name: ownerName(),
       model: z.string().nullable().optional().describe("Null: a spend correction."),
       tags: z
         .record(z.string(), z.string().nullable())

@@ -1,21 +1,19 @@
-/** A month's usage, row by row, for other programs: one row for each day, key, model and combination of tags. */
+/** A month's usage, row by row, for other programs: one row for each day, key, its user and group, model and combination of tags. */
 import { daysOf, type CalendarPeriod } from "../../calendar.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { UsageRow } from "../../store/types/reporting.ts";
 import type { Store } from "../../store/types.ts";
-import { readKeyNames } from "../api/read-key-names.ts";
+import { type NamesStore, readUsageNames, type UsageNames } from "../api/read-usage-names.ts";
 import { formatRowId } from "./usage-table.ts";
 
 /** A row of usage with the names that people know its parts by. */
-export interface ExportRow extends UsageRow {
+export interface ExportRow extends UsageRow, UsageNames {
   /** The only one of its kind in its organization, and in the order of the export. */
   readonly id: string;
   readonly organization: Pick<OrganizationRecord, "id" | "name" | "currency">;
-  /** Of a deleted key too, as long as its figures are kept. */
-  readonly keyName: string | null;
 }
 
-/** Rows at a time: some 200 kB of text, so that a slow reader holds no more than that back. */
+/** Rows at a time, and names: some 200 kB of text, so that a slow reader holds no more than that back. */
 const BATCH = 500;
 
 /**
@@ -23,7 +21,7 @@ const BATCH = 500;
  * is read when its first row is asked for: nobody holds a whole month.
  */
 export async function* readExportRows(
-  store: Pick<Store, "readUsageOfDay" | "getKey">,
+  store: Pick<Store, "readUsageOfDay"> & NamesStore,
   organization: ExportRow["organization"],
   { month, after }: { readonly month: CalendarPeriod; readonly after: string | null },
 ): AsyncGenerator<readonly ExportRow[]> {
@@ -33,17 +31,10 @@ export async function* readExportRows(
       .map((row) => ({ ...row, id: formatRowId(row) }))
       .filter(({ id }) => after === null || id > after)
       .sort((left, right) => (left.id < right.id ? -1 : 1));
-    const names = await readKeyNames(
-      store,
-      organization.id,
-      rows.map(({ keyId }) => keyId),
-    );
     for (let start = 0; start < rows.length; start += BATCH) {
-      yield rows.slice(start, start + BATCH).map((row) => ({
-        ...row,
-        organization,
-        keyName: row.keyId === null ? null : (names.get(row.keyId) ?? null),
-      }));
+      const batch = rows.slice(start, start + BATCH);
+      const namesOf = await readUsageNames(store, organization.id, batch);
+      yield batch.map((row) => ({ ...row, organization, ...namesOf(row) }));
     }
   }
 }

@@ -5,6 +5,7 @@
  */
 import { dayAt, expiryOf, parseMonth } from "../../calendar.ts";
 import { formatDecimal } from "../../money.ts";
+import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import { OTHER_TAGS, readTags } from "../../tags.ts";
 import type { ExportRow } from "./export-rows.ts";
 import type { UsageColumn } from "./usage-table.ts";
@@ -61,6 +62,8 @@ export const FOCUS_COLUMNS: readonly UsageColumn<ExportRow>[] = [
   ["x_CachedInputTokens", ({ cachedInputTokens }) => cachedInputTokens],
   ["x_CostMicrocents", ({ costMicrocents }) => costMicrocents],
   ["x_EstimatedRequests", ({ estimatedRequests }) => estimatedRequests],
+  ["x_GroupId", ({ owners }) => parseOwnerIds(owners).groupId],
+  ["x_GroupName", ({ groupName }) => groupName],
   ["x_InputAudioTokens", ({ inputAudioTokens }) => inputAudioTokens],
   ["x_InputTokens", ({ inputTokens }) => inputTokens],
   ["x_OutputAudioTokens", ({ outputAudioTokens }) => outputAudioTokens],
@@ -70,6 +73,8 @@ export const FOCUS_COLUMNS: readonly UsageColumn<ExportRow>[] = [
   ["x_RowId", ({ id }) => id],
   ["x_ServerToolMicrocents", ({ toolMicrocents }) => toolMicrocents],
   ["x_TagsAreOther", ({ tags }) => (tags === OTHER_TAGS ? "true" : "false")],
+  ["x_UserId", ({ owners }) => parseOwnerIds(owners).userId],
+  ["x_UserName", ({ userName }) => userName],
 ];
 
 function describeCharge(row: ExportRow): string {

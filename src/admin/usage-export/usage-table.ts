@@ -3,6 +3,7 @@
  * everywhere, so that what reads one of the files reads all of them; where rows are not apart by a part, it is empty.
  */
 import { formatDecimal } from "../../money.ts";
+import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import type { TokenUsage } from "../../token-usage.ts";
 import { TOKEN_KINDS, TOKEN_NAMES } from "../../token-usage.ts";
 import { type CsvCell, formatCsvLine } from "../format-csv.ts";
@@ -11,6 +12,8 @@ import { type CsvCell, formatCsvLine } from "../format-csv.ts";
 export interface UsageParts {
   readonly day: string | null;
   readonly keyId: string | null;
+  /** In the form of `owner-ids.ts`: the user and the group, of those that rows are apart by; empty: neither. */
+  readonly owners: string;
   readonly model: string | null;
   /** "feature=a,team=search", `other` for what is not kept apart; empty: none. */
   readonly tags: string;
@@ -22,6 +25,8 @@ export interface UsageTableRow extends UsageParts, TokenUsage {
   readonly organization: { readonly id: string; readonly name: string; readonly currency: string };
   /** Of a deleted key too, as long as its figures are kept. */
   readonly keyName: string | null;
+  readonly userName: string | null;
+  readonly groupName: string | null;
   readonly requests: number;
   readonly estimatedRequests: number;
   readonly costMicrocents: bigint;
@@ -48,14 +53,20 @@ export const USAGE_COLUMNS: readonly UsageColumn[] = [
   ["cost", ({ costMicrocents }) => formatDecimal(costMicrocents)],
   ["currency", ({ organization }) => organization.currency],
   ["server_tool_microcents", ({ toolMicrocents }) => toolMicrocents],
+  ["user_id", ({ owners }) => parseOwnerIds(owners).userId],
+  ["user_name", ({ userName }) => userName],
+  ["group_id", ({ owners }) => parseOwnerIds(owners).groupId],
+  ["group_name", ({ groupName }) => groupName],
 ];
 
 /**
  * "2026-11-21 key_… acme/echo-small team=search", `-` for what there is none of; `all` for the day, since a cell may not
- * begin with a sign. None of the parts has blanks.
+ * begin with a sign. Behind the key stands whose the requests were, "key_….user_….group_…", so that rows of nobody have the
+ * ids that they had before there were users and groups. None of the parts has blanks.
  */
-export function formatRowId({ day, keyId, model, tags }: UsageParts): string {
-  return [day ?? "all", keyId ?? "-", model ?? "-", tags === "" ? "-" : tags].join(" ");
+export function formatRowId({ day, keyId, owners, model, tags }: UsageParts): string {
+  const who = (keyId ?? "-") + (owners === "" ? "" : `.${owners}`);
+  return [day ?? "all", who, model ?? "-", tags === "" ? "-" : tags].join(" ");
 }
 
 /** All of it; the header line is there without rows too. */

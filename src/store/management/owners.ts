@@ -20,7 +20,7 @@ import { parseArray, parseFields, textAt, unknownOutcome } from "../redis/parse-
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { type Operations, storeOf } from "../run.ts";
 import type { AuditInput } from "../types/audit.ts";
-import { MOST_OWNERS, type OwnerKind } from "../types/owner-kinds.ts";
+import { MOST_OWNERS, OWNER_KINDS, type OwnerKind } from "../types/owner-kinds.ts";
 import type {
   KeysOfDeleted,
   OwnedCounts,
@@ -37,6 +37,8 @@ import { compareEntries } from "./owner-search.ts";
 
 /** Others change it at the same time: each tries again on what they have made of it. */
 const CHANGE_ATTEMPTS = 5;
+/** What is read at once: 100,000 users' names are not asked for in one go. */
+const NAMES_TOGETHER = 500;
 
 export const createOwnerStore = storeOf<OwnerStore>({
   createUser: (context, ...input) => createOwner(USERS, context, ...input),
@@ -53,6 +55,7 @@ export const createOwnerStore = storeOf<OwnerStore>({
     changeOwner(GROUPS, context, { organizationId, id }, ...change),
   deleteGroup: (context, organizationId, id, ...deletion) =>
     deleteOwner(GROUPS, context, { organizationId, id }, ...deletion),
+  readOwnerNames,
   countOwned,
 } satisfies Operations<OwnerStore>);
 
@@ -179,6 +182,28 @@ async function deleteOwner<Settings, Item extends Settings & OwnerRecord>(
   });
   if (result.outcome === "group_missing") throw unknownOutcome(result.outcome);
   return result;
+}
+
+/** @see OwnerStore.readOwnerNames */
+async function readOwnerNames(
+  { client }: StoreContext,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = ids.flatMap((id) => {
+    const kind = OWNER_KINDS.find((known) => isId(known, id));
+    return kind === undefined ? [] : [{ id, record: ownerKey(organizationId, kind, id) }];
+  });
+  const names = new Map<string, string>();
+  for (let start = 0; start < wanted.length; start += NAMES_TOGETHER) {
+    const batch = wanted.slice(start, start + NAMES_TOGETHER);
+    const read = await Promise.all(batch.map(({ record }) => client.hget(record, "name")));
+    for (const [position, { id }] of batch.entries()) {
+      const name = read[position] ?? null;
+      if (name !== null) names.set(id, name);
+    }
+  }
+  return names;
 }
 
 async function countOwned(

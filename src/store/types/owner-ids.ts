@@ -9,6 +9,12 @@ export interface OwnerIds {
 
 const SEPARATOR = ".";
 
+/** Each of them once. */
+export function listOwnerIds(all: Iterable<OwnerIds>): string[] {
+  const ids = [...all].flatMap(({ userId, groupId }) => [userId, groupId]);
+  return [...new Set(ids)].filter((id) => id !== null);
+}
+
 /** '' for nobody's. */
 export function formatOwnerIds({ userId, groupId }: OwnerIds): string {
   return [userId, groupId].filter((id) => id !== null).join(SEPARATOR);

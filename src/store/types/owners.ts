@@ -118,6 +118,11 @@ export interface OwnerStore {
     expectedVersion: number | null,
     audit?: AuditInput | null,
   ): Promise<OwnerDeletionResult<GroupRecord>>;
+  /**
+   * Id → name, of users and groups; of deleted ones too, as long as their figures are kept. An id that names none of the
+   * organization's has no entry. Any number of ids: they are read in batches, one after the other.
+   */
+  readOwnerNames(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** In the order of the ids. */
   countOwned(organizationId: string, kind: OwnerKind, ids: readonly string[]): Promise<OwnedCounts[]>;
 }
