@@ -227,6 +227,7 @@ export class Settlement {
   ): void {
     const { store, logger } = this.#options;
     const { organizationId, keyId, requestId, route, month, day, currency, tags } = admission;
+    const owners = admission.owners === "" ? undefined : admission.owners;
     if (this.#withoutHold.delete(requestId)) return;
     this.#log({
       identity: {
@@ -240,6 +241,7 @@ export class Settlement {
         route,
         currency,
         tags,
+        owners,
       },
       price: null,
       outcome: "refused",
@@ -257,6 +259,7 @@ export class Settlement {
       route,
       model,
       tags,
+      owners,
       ...result,
       checks,
     });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createId } from "../../src/store/ids.ts";
 import type { RequestIdentity } from "../../src/store/types/settlement.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import {
@@ -52,6 +53,23 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     expect(await closeOverdue(key)).toEqual([]);
     const { rows } = await timed.store.readUsage(key.organizationId, null);
     expect(rows).toMatchObject([{ requests: 1, inputTokens: 12, estimatedRequests: 1, costMicrocents: 70n }]);
+  });
+
+  it("tells of what another has closed whose it was, in its usage and among the recent requests", async () => {
+    const key = await createTestKey(timed.store);
+    const owners = `${createId("user", 1)}.${createId("group", 1)}`;
+    const identity = { ...(await createIdentity(timed.store, key)), owners };
+    await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, floorInputTokens: 12 }));
+    advance(30_000);
+    expect(await closeOverdue(key)).toEqual(["closed"]);
+    const page = { limit: 5, after: null };
+    const list = async () => (await timed.store.listRequests(key.organizationId, page)).items;
+    expect(await list()).toMatchObject([{ owners, status: null, inputTokens: 12, costMicrocents: 70n }]);
+    const { rows } = await timed.store.readUsage(key.organizationId, null);
+    expect(rows).toMatchObject([{ owners, costMicrocents: 70n }]);
+    // Its own worker comes back with more of it, which is no end either.
+    await timed.store.charge(chargeInput(identity, 1, 90n));
+    expect(await list()).toMatchObject([{ owners, status: null, costMicrocents: 90n }]);
   });
 
   it.each([

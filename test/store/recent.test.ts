@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createId } from "../../src/store/ids.ts";
 import type { RecentRequest } from "../../src/store/types/reporting.ts";
 import {
   addTestKey,
@@ -41,6 +42,7 @@ describe("findRequest", () => {
       route: ROUTE,
       model: MODEL,
       tags: "",
+      owners: "",
       refusal: null,
       status: 200,
       errorCode: null,
@@ -99,6 +101,21 @@ describe("findRequest", () => {
     ]);
   });
 
+  it("tells whose it was when it was admitted, of one that was charged or refused behind its admission", async () => {
+    const key = await createTestKey(test.store);
+    const owners = `${createId("user", 1)}.${createId("group", 1)}`;
+    const find = (id: string) => test.store.findRequest(key.organizationId, id, key.keyId);
+    for (const isBrief of [undefined, true] as const) {
+      const identity = { ...(await createIdentity(test.store, key)), owners };
+      await test.store.charge(chargeInput(identity, 1, 123n, { final: FINAL, isBrief }));
+      expect(await find(identity.requestId)).toMatchObject({ owners, costMicrocents: 123n });
+    }
+    const { requestId } = admitInput(key);
+    const refusal = { route: ROUTE, model: null, status: 400, errorCode: "invalid_json", checks: [] };
+    await test.store.recordRequest({ ...key, ...refusal, requestId, owners });
+    expect(await find(requestId)).toMatchObject({ owners, status: 400, costMicrocents: 0n });
+  });
+
   it("does not show another key's request, nor what is no id", async () => {
     const key = await createTestKey(test.store, { disabled: true });
     const other = await addTestKey(test.store, key.organizationId);
@@ -155,6 +172,7 @@ describe("findRequest", () => {
       tags: "team=search",
       status: 200,
       errorCode: null,
+      owners: "",
       checks,
       way: WAY,
       inputTokens: 20,
@@ -163,6 +181,21 @@ describe("findRequest", () => {
       reasoningTokens: 2,
       estimated: true,
       costMicrocents: 9_007_199_254_740_991n,
+    });
+  });
+
+  it("tells what a version before there were users and groups has written as one list", async () => {
+    const key = await createTestKey(test.store);
+    const { requestId } = await createIdentity(test.store, key);
+    const texts = [key.keyId, ROUTE, MODEL, "team=search", "200", ""];
+    const list = [...texts, null, null, "20", "6", "14", "2", "1", "77"];
+    const entry = { id: requestId, request: JSON.stringify(list) };
+    await test.client.xadd(`igw:{${key.organizationId}}:recent`, "*", ...Object.entries(entry).flat());
+    expect(await test.store.findRequest(key.organizationId, requestId, key.keyId)).toMatchObject({
+      tags: "team=search",
+      owners: "",
+      estimated: true,
+      costMicrocents: 77n,
     });
   });
 

@@ -1,4 +1,4 @@
-/** What people know the keys, users and groups of rows of usage by. */
+/** What people know the keys, users and groups of requests and of rows of usage by. */
 import { listOwnerIds, parseOwnerIds } from "../../store/types/owner-ids.ts";
 import type { Store } from "../../store/types.ts";
 import { readKeyNames } from "./read-key-names.ts";
@@ -18,7 +18,7 @@ export interface UsageNames {
   readonly groupName: string | null;
 }
 
-/** Those of rows, of deleted ones too as long as their figures are kept. Each is read once. */
+/** Those of requests or rows, of deleted ones too as long as their figures are kept. Each is read once. */
 export async function readUsageNames(
   store: NamesStore,
   organizationId: string,

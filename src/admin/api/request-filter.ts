@@ -1,6 +1,7 @@
 import { hasTags, parseTagList } from "../../tags.ts";
 import { toldOf } from "../../limits/told.ts";
 import { timeOfId } from "../../store/ids.ts";
+import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import type { RecentRequest, RequestFilter } from "../../store/types/reporting.ts";
 import type { RequestQuery } from "../schemas/requests.ts";
 
@@ -11,9 +12,22 @@ type Match = (request: RecentRequest) => boolean;
 
 /** What a query looks for; null: everything. */
 export function createRequestFilter(query: RequestQuery): RequestFilter | null {
-  const { key_id: keyId, model, upstream, status, tag, from, to, id } = query;
+  const {
+    key_id: keyId,
+    user_id: userId,
+    group_id: groupId,
+    model,
+    upstream,
+    status,
+    tag,
+    from,
+    to,
+    id,
+  } = query;
   const matches: Match[] = [];
   if (keyId !== undefined) matches.push((request) => request.keyId === keyId);
+  if (userId !== undefined) matches.push(({ owners }) => parseOwnerIds(owners).userId === userId);
+  if (groupId !== undefined) matches.push(({ owners }) => parseOwnerIds(owners).groupId === groupId);
   if (model !== undefined) matches.push((request) => request.model === model);
   if (upstream !== undefined) matches.push((request) => request.way.upstream?.name === upstream);
   const tags = tag === undefined ? null : parseTagList(tag);

@@ -1,5 +1,6 @@
 /** `…/requests`: the last requests of an organization, and why one was refused or what it cost. */
 import { formatRequestStatus } from "../../limits/request-status.ts";
+import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import type { RecentRequest } from "../../store/types/reporting.ts";
 import { scrub } from "../../scrub.ts";
 import { AdminError } from "../admin-error.ts";
@@ -7,7 +8,7 @@ import { explain } from "../explain/explanation.ts";
 import { describeUpstream } from "../explain/upstream.ts";
 import { explainedRequest, recentRequestPage, requestQuery } from "../schemas/requests.ts";
 import { answerList, parsePage } from "./list-answer.ts";
-import { readKeyNames } from "./read-key-names.ts";
+import { readUsageNames, type UsageNames } from "./read-usage-names.ts";
 import { createRequestFilter } from "./request-filter.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
@@ -25,12 +26,8 @@ const list = defineOrganizationRoute({
   answers: { 200: recentRequestPage },
   handleInOrganization: async ({ organization, query }, { store }) => {
     const page = await store.listRequests(organization.id, parsePage(query), createRequestFilter(query));
-    const names = await readKeyNames(
-      store,
-      organization.id,
-      page.items.map((request) => request.keyId),
-    );
-    return answerList(page, (request) => formatRequest(request, organization.id, names));
+    const namesOf = await readUsageNames(store, organization.id, page.items);
+    return answerList(page, (request) => formatRequest(request, organization.id, namesOf(request)));
   },
 });
 
@@ -43,11 +40,22 @@ const show = defineOrganizationRoute({
   handleInOrganization: async ({ organization, params }, { store, dashboardUrl = null }) => {
     const found = await store.findRequest(organization.id, params["request"] ?? "", null);
     if (found === null) throw new AdminError("request_not_found");
-    const key = await store.getKey({ organizationId: organization.id, keyId: found.keyId });
-    const names = new Map(key === null ? [] : [[key.id, key.name]]);
+    const { userId, groupId } = parseOwnerIds(found.owners);
+    const [key, user, group] = await Promise.all([
+      store.getKey({ organizationId: organization.id, keyId: found.keyId }),
+      userId === null ? null : store.getUser(organization.id, userId),
+      groupId === null ? null : store.getGroup(organization.id, groupId),
+    ]);
+    const names = {
+      keyName: key?.name ?? null,
+      userName: user?.name ?? null,
+      groupName: group?.name ?? null,
+    };
     const request = {
       ...formatRequest(found, organization.id, names),
       key_deleted: key === null || key.deletedAtMs !== null,
+      user_deleted: userId !== null && user?.deletedAtMs !== null,
+      group_deleted: groupId !== null && group?.deletedAtMs !== null,
     };
     return {
       status: 200,
@@ -57,7 +65,8 @@ const show = defineOrganizationRoute({
 });
 
 /** What a client wrote as its model or path may be its key, and whoever may look here is not to have that. */
-function formatRequest(request: RecentRequest, organizationId: string, names: ReadonlyMap<string, string>) {
+function formatRequest(request: RecentRequest, organizationId: string, names: UsageNames) {
+  const { userId, groupId } = parseOwnerIds(request.owners);
   const { route, model, ...status } = formatRequestStatus(request);
   const { timeline, upstream } = request.way;
   return {
@@ -67,7 +76,11 @@ function formatRequest(request: RecentRequest, organizationId: string, names: Re
     recorded_at: new Date(request.recordedAtMs).toISOString(),
     organization_id: organizationId,
     key_id: request.keyId,
-    key_name: names.get(request.keyId) ?? null,
+    key_name: names.keyName,
+    user_id: userId,
+    user_name: names.userName,
+    group_id: groupId,
+    group_name: names.groupName,
     reasoning_tokens: request.reasoningTokens,
     duration_ms: timeline?.endMs ?? null,
     first_token_ms: timeline?.firstTokenMs ?? null,

@@ -2,6 +2,7 @@
 import { invalidField } from "../admin-error.ts";
 import { OWNER_KINDS, type OwnerKind } from "../../store/types/owner-kinds.ts";
 import type { CallApi } from "./call-api.ts";
+import type { OrganizationPageCall } from "./page.ts";
 import type { UserPageView } from "./views.ts";
 
 const LISTS = {
@@ -33,12 +34,24 @@ export function fieldOfOwner<Kind extends OwnerKind>(kind: Kind): `${Kind}_id` {
   return `${kind}_id`;
 }
 
+/** What a filter's field shows of a user or group that the address names: a deleted one's name, too. */
+export async function describeWanted(
+  { options, organization }: OrganizationPageCall,
+  text: string,
+): Promise<string> {
+  const id = ID.exec(text)?.[1];
+  if (id === undefined) return text;
+  const names = await options.store.readOwnerNames(organization.id, [id]);
+  const name = names.get(id);
+  return name === undefined ? id : formatOwner({ id, name });
+}
+
 /** The same body with ids. @throws AdminError 400 for a name that nobody has, or more than one */
-export async function resolveOwners(
+export async function resolveOwners<Value>(
   api: CallApi,
-  body: Readonly<Record<string, unknown>>,
-): Promise<Record<string, unknown>> {
-  const resolved = { ...body };
+  body: Readonly<Record<string, Value>>,
+): Promise<Record<string, Value | string>> {
+  const resolved: Record<string, Value | string> = { ...body };
   for (const kind of OWNER_KINDS) {
     const text = body[fieldOfOwner(kind)];
     if (typeof text === "string") resolved[fieldOfOwner(kind)] = await resolveOwner(api, kind, text);

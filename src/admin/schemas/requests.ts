@@ -2,6 +2,7 @@ import * as z from "zod";
 import { requestStatus } from "../../limits/request-status.ts";
 import { record, timestamp } from "../../settings/input-schemas.ts";
 import { answer, count, moment, tagFilter } from "./fields.ts";
+import { groupIdFilter, userIdFilter } from "./owner.ts";
 import { isInStreams, pageFields, pageOf } from "./page.ts";
 
 /** Two places in two streams, or the end of one: what the store gives as `next`. */
@@ -14,6 +15,8 @@ const ID_EXPECTATION = "expected a part of a request id: req_, hexadecimal digit
 export const requestQuery = record({
   ...pageFields(REQUEST_CURSOR, isInStreams),
   key_id: z.string().max(100).optional().describe("Only this key's."),
+  user_id: userIdFilter().describe("Only those that were this user's when they were admitted."),
+  group_id: groupIdFilter().describe("Only those that counted to this group when they were admitted."),
   model: z.string().max(200).optional().describe("Only this model's."),
   upstream: z.string().max(200).optional().describe("Only those that were handed to this upstream."),
   status: z
@@ -40,6 +43,14 @@ const milliseconds = () => z.int().nullable();
 /** What the key itself may ask of it stands in the middle; around it what only its organization may know. */
 const { object, id, created_at, checks, ...told } = requestStatus.shape;
 
+const ownerName = () =>
+  z
+    .string()
+    .nullable()
+    .describe(
+      "Of a deleted one too, as long as its figures are kept; null after that, and where there is none.",
+    );
+
 const requestFields = {
   object,
   id,
@@ -51,6 +62,16 @@ const requestFields = {
     .string()
     .nullable()
     .describe("Of a deleted key too, as long as its figures are kept; null after that."),
+  user_id: z
+    .string()
+    .nullable()
+    .describe("Whose it was when it was admitted. Null: no user's, or not known."),
+  user_name: ownerName(),
+  group_id: z
+    .string()
+    .nullable()
+    .describe("That it counted to when it was admitted. Null: to none, or not known."),
+  group_name: ownerName(),
   ...told,
   reasoning_tokens: count(),
   duration_ms: milliseconds().describe("From the admission to the end; null: not measured."),
@@ -96,6 +117,8 @@ export const recentRequestPage = pageOf("RequestPage", recentRequest);
 export const explainedRequest = answer("ExplainedRequest", {
   ...requestFields,
   key_deleted: z.boolean().describe("The key is gone, and with it its page and its limits."),
+  user_deleted: z.boolean().describe("The user is gone, and with it its page; false where there is none."),
+  group_deleted: z.boolean().describe("The same of the group."),
   explanation: z
     .strictObject({
       sentence: z.string().describe("How it ended, and why."),

@@ -1,5 +1,6 @@
 /** One request for people at a terminal, in the words of the management API. */
 import { formatRemedy, type Reason } from "../../envoy-reasons/reason.ts";
+import { OWNER_KINDS } from "../../store/types/owner-kinds.ts";
 import type { JsonObject } from "./admin-client.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { formatFields, formatTable, formatValue } from "../terminal/table.ts";
@@ -45,6 +46,7 @@ function listFacts(request: JsonObject, organization: JsonObject): (readonly [st
       "key",
       `${formatValue(request["key_name"] ?? request["key_id"])}${request["key_deleted"] === true ? " (deleted)" : ""}`,
     ],
+    ...listOwners(request),
     ["route", String(request["route"])],
     ["model", formatValue(request["model"])],
     ...(request["requested_model"] === null
@@ -56,6 +58,16 @@ function listFacts(request: JsonObject, organization: JsonObject): (readonly [st
       ? [["Envoy's words", upstream["envoy_details"]] as const]
       : []),
   ];
+}
+
+/** Whose it was when it was admitted. */
+function listOwners(request: JsonObject): (readonly [string, string])[] {
+  return OWNER_KINDS.flatMap((kind) => {
+    const [id, name] = [request[`${kind}_id`], request[`${kind}_name`]];
+    if (typeof id !== "string") return [];
+    const isDeleted = request[`${kind}_deleted`] === true;
+    return [[kind, `${formatValue(name ?? id)}${isDeleted ? " (deleted)" : ""}`] as const];
+  });
 }
 
 function formatUpstream(upstream: JsonObject): string {

@@ -87,7 +87,7 @@ export function refuseAmbiguous(wanted: string, what: string, ids: readonly stri
   );
 }
 
-function isWholeId(prefix: IdPrefix, wanted: string): boolean {
+export function isWholeId(prefix: IdPrefix, wanted: string): boolean {
   return wanted.startsWith(`${prefix}_`) && endOfShortId(prefix, wanted) === null;
 }
 

@@ -2,7 +2,7 @@
 import { OWNER_KINDS, type OwnerKind } from "../../store/types/owner-kinds.ts";
 import type { Field } from "../terminal/table.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
-import { findGroup, findUser } from "./find.ts";
+import { findGroup, findUser, isWholeId } from "./find.ts";
 
 const FINDERS = { user: findUser, group: findGroup } as const satisfies Record<OwnerKind, unknown>;
 const fieldOf = (kind: OwnerKind) => `${kind}_id` as const;
@@ -21,6 +21,26 @@ export async function resolveOwners(
     resolved[fieldOf(kind)] = id;
   }
   return resolved;
+}
+
+/**
+ * Of which usage and requests are asked for. A whole id goes on as it is: one that was deleted is in no list, and its
+ * figures are still there. @throws CommandError
+ */
+export async function queryFormerOwners(
+  client: AdminClient,
+  path: string,
+  named: { readonly [Kind in OwnerKind]?: string },
+): Promise<Readonly<Record<string, string>>> {
+  const byId: Record<string, string> = {};
+  const byName: { [Kind in OwnerKind]?: string } = {};
+  for (const kind of OWNER_KINDS) {
+    const wanted = named[kind];
+    if (wanted === undefined) continue;
+    if (isWholeId(kind, wanted)) byId[fieldOf(kind)] = wanted;
+    else byName[kind] = wanted;
+  }
+  return { ...byId, ...(await queryOwners(client, path, byName)) };
 }
 
 /** What a list is narrowed down to. @throws CommandError */

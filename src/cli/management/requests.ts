@@ -6,12 +6,15 @@ import { formatExactAmounts } from "./amounts.ts";
 import { CommandError } from "./command-error.ts";
 import { explainRequest } from "./explain-request.ts";
 import { findKey, findRequestIds, refuseAmbiguous } from "./find.ts";
+import { queryFormerOwners } from "./owners.ts";
 import { createListCommand, type ListedIn } from "./list-command.ts";
 import { addCommands, type ManagementOptions, type OrganizationCommandRow } from "./management-command.ts";
 import { formatSecond, parsePastTime } from "./times.ts";
 
 interface FilterOptions extends ManagementOptions {
   readonly key?: string;
+  readonly user?: string;
+  readonly group?: string;
   readonly model?: string;
   readonly upstream?: string;
   readonly status?: string;
@@ -27,6 +30,7 @@ const list = createListCommand({
   examples: [
     "requests list --org Acme",
     "requests list --key ci --status 5xx --from 2026-11-21",
+    "requests list --user ann@example.com --status 402",
     "requests list --upstream vllm-east --status 5xx",
     "requests list --model acme/echo-small --tag team=search --from 2h",
     "requests list --limit 100 --json",
@@ -35,6 +39,14 @@ const list = createListCommand({
   options: (command) =>
     command
       .option("--key <id or name>", "only this key's")
+      .option(
+        "--user <user>",
+        "by id, name or mail address: only those that were this user's when they were admitted",
+      )
+      .option(
+        "--group <group>",
+        "by id or name: only those that counted to this group when they were admitted",
+      )
       .option("--model <id>", "only this model's")
       .option("--upstream <name>", "only those that were handed to this upstream")
       .option("--status <status or code>", "only with this status (402), class (5xx) or error code")
@@ -46,11 +58,13 @@ const list = createListCommand({
       )
       .option("--to <day or time>", "only those that came before; of a day, its end (UTC)", parsePastTime)
       .option("--id <text>", "only those whose id contains this"),
-  async query({ client, options, path }) {
-    const { key, model, upstream, status, tag, from, to, id }: FilterOptions = options;
+  async query({ client, options: given, path }) {
+    const options: FilterOptions = given;
+    const { key, model, upstream, status, tag, from, to, id } = options;
     const keyId = key === undefined ? undefined : String((await findKey(client, path, key))["id"]);
     return {
       key_id: keyId,
+      ...(await queryFormerOwners(client, path, options)),
       model,
       upstream,
       status,
@@ -97,6 +111,8 @@ function formatList(screen: Screen, all: readonly JsonObject[], { currency }: Li
     { header: "TIME", cell: ({ created_at: at }) => formatSecond(at) },
     { header: "REQUEST", cell: ({ id }) => id },
     { header: "KEY", cell: (one) => one["key_name"] ?? one["key_id"] },
+    { header: "USER", cell: (one) => one["user_name"] ?? one["user_id"], isExtra: true },
+    { header: "GROUP", cell: (one) => one["group_name"] ?? one["group_id"], isExtra: true },
     { header: "MODEL", cell: ({ model }) => model },
     { header: "STATUS", cell: outcomeOf, level: levelOf },
     { header: "MS", cell: (one) => one["duration_ms"], isExtra: true },

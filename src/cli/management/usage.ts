@@ -1,7 +1,9 @@
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
+import type { OwnerKind } from "../../store/types/owner-kinds.ts";
 import type { Screen } from "../terminal/screen.ts";
+import { shortenId } from "../terminal/short-id.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
@@ -13,12 +15,15 @@ import {
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
+import { queryFormerOwners } from "./owners.ts";
 import { correct } from "./usage-correct.ts";
 
 interface UsageOptions extends ManagementOptions {
   readonly month?: string;
   readonly groupBy?: string;
   readonly key?: string;
+  readonly user?: string;
+  readonly group?: string;
   readonly model?: string;
   readonly tag?: string;
   readonly csv?: true;
@@ -27,6 +32,8 @@ interface UsageOptions extends ManagementOptions {
 const GROUPS = [
   ["day", "DAY"],
   ["key_id", "KEY"],
+  ["user_id", "USER"],
+  ["group_id", "GROUP"],
   ["model", "MODEL"],
 ] as const;
 
@@ -37,21 +44,32 @@ const show: OrganizationCommandRow = {
   examples: [
     "usage show --org Acme",
     "usage show --month 2026-11 --group-by day,key,model",
+    "usage show --group-by user,group",
+    "usage show --user ann@example.com --group-by day,model",
     "usage show --group-by tag:team --tag feature=autocomplete",
     "usage show --group-by key --csv > usage.csv",
   ],
   options: (command) =>
     command
       .option("--month <month>", "2026-11; this month (UTC) when left out")
-      .option("--group-by <groups>", "day, key, model, tag:<name>, with commas between")
+      .option("--group-by <groups>", "day, key, user, group, model, tag:<name>, with commas between")
       .option("--key <id or name>", "of one key")
+      .option("--user <user>", "by id, name or mail address: of the requests that were this user's")
+      .option("--group <group>", "by id or name: of the requests that counted to this group")
       .option("--model <id>", "of one model")
       .option("--tag <tags>", "with all of these tags: team=search,feature=autocomplete")
       .option("--csv", "CSV on stdout"),
   async runInOrganization({ client, options, path }: OrganizationCommandCall<UsageOptions>) {
     const key = options.key === undefined ? null : await findKey(client, path, options.key);
     const { month, model, tag } = options;
-    const query = { month, group_by: options.groupBy, key_id: key?.["id"] as string | undefined, model, tag };
+    const query = {
+      month,
+      group_by: options.groupBy,
+      key_id: key?.["id"] as string | undefined,
+      ...(await queryFormerOwners(client, path, options)),
+      model,
+      tag,
+    };
     if (options.csv) return client.text("GET", `${path}/usage`, { query: { ...query, format: "csv" } });
     const usage = await client.call("GET", `${path}/usage`, { query });
     const rows = usage["data"] as readonly JsonObject[];
@@ -71,7 +89,8 @@ interface ExportOptions extends ManagementOptions {
 
 const exportUsage: OrganizationCommandRow = {
   usage: "export",
-  description: "A month's usage as a file: one row for each day, key, model and combination of tags.",
+  description:
+    "A month's usage as a file: one row for each day, key with its user and group, model and combination of tags.",
   examples: [
     "usage export --org Acme --month 2026-11 --format csv > usage.csv",
     "usage export --month 2026-11 --format focus --gzip --output usage.focus.csv.gz",
@@ -119,16 +138,28 @@ function namesOf(keys: readonly JsonObject[]): Map<string, string> {
   return new Map(keys.map((key) => [String(key["id"]), String(key["name"])]));
 }
 
-/** A key by its name; a deleted one, which has left the list, by its id. */
+/** Where rows have none of a kind. */
+const NONE = {
+  key_id: "(correction)",
+  user_id: "(none)",
+  group_id: "(none)",
+  day: "",
+  model: "(correction)",
+} as const satisfies Record<(typeof GROUPS)[number][0], string>;
+
+/** A key by its name; a deleted one, which has left the list, by its id. Users and groups by their names. */
 function formatUsage(screen: Screen, usage: JsonObject, names: ReadonlyMap<string, string>): string {
   const rows = usage["data"] as readonly JsonObject[];
   const currency = String(usage["currency"]);
   const groups = GROUPS.filter(([field]) => rows.some((row) => field in row));
   const tagNames = Object.keys(rows[0]?.["tags"] ?? {});
-  const formatGroup = (row: JsonObject, field: string): string => {
+  const [nameUser, nameGroup] = [nameOwners(rows, "user"), nameOwners(rows, "group")];
+  const formatGroup = (row: JsonObject, field: keyof typeof NONE): string => {
     const value = row[field];
-    if (typeof value !== "string") return "(correction)";
-    return field === "key_id" ? (names.get(value) ?? value) : value;
+    if (typeof value !== "string") return NONE[field];
+    if (field === "key_id") return names.get(value) ?? value;
+    if (field === "user_id") return nameUser(row);
+    return field === "group_id" ? nameGroup(row) : value;
   };
   const costs = formatExactAmounts(
     rows.map((row) => row["cost_microcents"]),
@@ -149,6 +180,18 @@ function formatUsage(screen: Screen, usage: JsonObject, names: ReadonlyMap<strin
   const table = formatRecords(screen, columns, rows);
   const text = `Usage in ${String(usage["month"])}\n\n${rows.length === 0 ? "No requests.\n" : table}`;
   return tagNames.length === 0 ? text : text + formatNotice(usage["tag_combinations"] as JsonObject);
+}
+
+/** How the users or groups of a table are called: where two have one name, with their short ids. */
+function nameOwners(rows: readonly JsonObject[], kind: OwnerKind): (row: JsonObject) => string {
+  const names = new Map(rows.map((row) => [row[`${kind}_id`], row[`${kind}_name`]]));
+  const bearers = new Map<unknown, number>();
+  for (const name of names.values()) bearers.set(name, (bearers.get(name) ?? 0) + 1);
+  return (row) => {
+    const [id, name] = [row[`${kind}_id`], row[`${kind}_name`]];
+    if (typeof name !== "string") return String(id);
+    return (bearers.get(name) ?? 0) > 1 ? `${name} (${shortenId(String(id))})` : name;
+  };
 }
 
 function formatNotice({ most, has_other: hasOther }: JsonObject): string {

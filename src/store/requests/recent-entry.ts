@@ -25,6 +25,8 @@ const ENTRY_FIELDS = [
   "reasoning",
   "estimated",
   "microcents",
+  // Not there where nobody is, and in entries from before there were users and groups.
+  "owners",
 ] as const;
 
 /** By the names above, and those that refusals have beside them (`include/refused.lua`). */
@@ -52,17 +54,19 @@ export function formatChargedEntry(input: ChargeInput): string {
   const figures =
     `"${formatCount(tokens.input)}","${formatCount(tokens.cachedInput)}","${formatCount(tokens.output)}"` +
     `,"${formatCount(tokens.reasoning)}","${input.estimated ? "1" : "0"}","${formatAmount(input.totalMicrocents)}"`;
-  return formatEntry({ keyId, route, model, tags: input.tags, status, errorCode, checks, way }, figures);
+  const { tags, owners } = input;
+  return formatEntry({ keyId, route, model, tags, owners, status, errorCode, checks, way }, figures);
 }
 
 export function formatEntry(
   request: Omit<RecordedRequest, "organizationId" | "requestId">,
   figures = '"0","0","0","0","0","0"',
 ): string {
-  const { keyId, route, model, tags, status, errorCode, checks, way } = request;
+  const { keyId, route, model, tags, owners, status, errorCode, checks, way } = request;
+  const whose = (owners ?? "") === "" ? "" : `,${formatJsonText(owners ?? "")}`;
   return (
     `[${formatJsonText(keyId)},${formatJsonText(route)},${formatJsonText(model ?? "")},${formatJsonText(tags ?? "")}` +
-    `,"${status}",${formatJsonText(errorCode ?? "")},${formatChecks(checks)},${formatWay(way)},${figures}]`
+    `,"${status}",${formatJsonText(errorCode ?? "")},${formatChecks(checks)},${formatWay(way)},${figures}${whose}]`
   );
 }
 

@@ -183,6 +183,7 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     route: fields["route"] ?? "",
     model: fields["model"] === undefined || fields["model"] === "" ? null : fields["model"],
     tags: fields["tags"] ?? "",
+    owners: fields["owners"] ?? "",
     ...parseOutcome(entry, fields),
     way: entry.way,
     inputTokens: countOf(fields, "input"),

@@ -57,6 +57,8 @@ export interface RecentRequest {
   readonly model: string | null;
   /** In the form of `tags.ts`; '' also where the admission refused it. */
   readonly tags: string;
+  /** In the form of `owner-ids.ts`: whose it was when it was admitted. */
+  readonly owners: string;
   /** Why the admission refused it, or null: then it says by itself what its client was told (limits/told.ts). */
   readonly refusal: AdmissionDecision | null;
   /** HTTP status; null with a refusal, and when the request's worker died and another closed its record. */
@@ -82,6 +84,8 @@ export interface RecordedRequest {
   readonly model: string | null;
   /** In the form of `tags.ts`. Left out: none. */
   readonly tags?: string | undefined;
+  /** In the form of `owner-ids.ts`. Left out: nobody's. */
+  readonly owners?: string | undefined;
   readonly status: number;
   readonly errorCode: string | null;
   readonly checks: readonly Check[];

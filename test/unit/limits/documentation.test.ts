@@ -66,6 +66,7 @@ describe("docs/api.md", () => {
       route: "POST /v1/messages",
       model: "acme/echo-small",
       tags: "team=search",
+      owners: "",
       refusal: null,
       status: 200,
       errorCode: null,

@@ -14,6 +14,7 @@ describe("formatRequestStatus", () => {
     refusal: null,
     status: 200,
     tags: "feature=autocomplete,team=search",
+    owners: "",
     errorCode: null,
     inputTokens: 6,
     cachedInputTokens: 4,

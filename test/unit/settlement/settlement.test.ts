@@ -215,6 +215,19 @@ describe("Settlement.recordRefusal", () => {
     });
   });
 
+  it("says whose it was at its admission, in the list and in the log", async () => {
+    const { settlement, seen } = createSettlement();
+    settlement.recordRefusal(
+      { ...ADMISSION, owners: "user_1.group_2" },
+      { model: null, requestedModel: null },
+      { status: 400, errorCode: "invalid_json" },
+      new GatewayError("invalid_json"),
+    );
+    await settlement.stop(1_000);
+    expect(seen.recorded).toMatchObject([{ owners: "user_1.group_2" }]);
+    expect(JSON.parse(seen.lines[0] ?? "")).toMatchObject({ user_id: "user_1", group_id: "group_2" });
+  });
+
   it("names the cap that was reached at the hold", () => {
     const { settlement, seen } = createSettlement();
     const fields = { scope: "organization", spent_cents: 5, hard_cap_cents: 5 };

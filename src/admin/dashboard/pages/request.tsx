@@ -2,6 +2,8 @@
 /** One request: how it ended, its way, its cost, its checks. */
 import { alignDecimals, formatCount } from "../../format.ts";
 import { formatRemedy } from "../../../envoy-reasons/reason.ts";
+import type { OwnerKind } from "../../../store/types/owner-kinds.ts";
+import { fieldOfOwner } from "../owner-texts.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { RequestStatus } from "../parts/request-status.tsx";
@@ -53,6 +55,8 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
       <Fact name="key">
         <KeyLink page={page} request={request} />
       </Fact>
+      <OwnerFact page={page} request={request} kind="user" />
+      <OwnerFact page={page} request={request} kind="group" />
       <Fact name="route">{request.route}</Fact>
       <Fact name="model">
         <ModelName request={request} />
@@ -95,6 +99,27 @@ function KeyLink({ page, request }: { page: OrganizationPageCall; request: Expla
       </a>
       {isDeleted ? <span class="quiet"> (deleted; these are its requests)</span> : null}
     </>
+  );
+}
+
+interface OwnerFactProps {
+  readonly page: OrganizationPageCall;
+  readonly request: ExplainedRequestView;
+  readonly kind: OwnerKind;
+}
+
+/** Whose it was when it was admitted. As of keys: of a deleted one its requests are left. */
+function OwnerFact({ page: { base }, request, kind }: OwnerFactProps) {
+  const { [`${kind}_id` as const]: id, [`${kind}_name` as const]: name } = request;
+  if (id === null) return null;
+  const isDeleted = request[`${kind}_deleted`];
+  return (
+    <Fact name={kind}>
+      <a href={isDeleted ? `${base}/requests?${fieldOfOwner(kind)}=${id}` : `${base}/${kind}s/${id}`}>
+        <bdi>{name ?? id}</bdi>
+      </a>
+      {isDeleted ? <span class="quiet"> (deleted; these are its requests)</span> : null}
+    </Fact>
   );
 }
 

@@ -5,6 +5,8 @@ import { readKeyNames } from "../../api/read-key-names.ts";
 import { columnDecimals } from "../../../money.ts";
 import { formatAmount, formatCount, formatDuration } from "../../format.ts";
 import { nameKeys } from "../name-keys.ts";
+import { OWNER_KINDS } from "../../../store/types/owner-kinds.ts";
+import { describeWanted, fieldOfOwner, resolveOwners } from "../owner-texts.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { Layout } from "../parts/layout.tsx";
@@ -21,19 +23,19 @@ const NOTHING: RequestPageView = { data: [], has_more: false, next: null };
 
 async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
   const filters = requestFiltersOf(page);
-  const [{ list, problem }, keys, chosen, catalog] = await Promise.all([
+  const [{ list, problem }, filterTexts, keys, chosen, catalog] = await Promise.all([
     readRequests(page, filters),
+    describeFilters(page, filters),
     nameKeys(page),
     readKeyNames(page.options.store, page.organization.id, [filters["key_id"] ?? null]),
     page.api("GET /api/catalog"),
   ]);
-  const path = `${page.base}/requests`;
   const models = (catalog.body as CatalogView).data.map((model) => model.id);
   return showPage(
     <Layout page={page} title="Requests" section="requests">
       <RequestFilters
-        path={path}
-        filters={filters}
+        base={page.base}
+        filters={filterTexts}
         keys={new Map([...keys, ...chosen])}
         models={models}
         upstreams={upstreamsOf(list.data)}
@@ -74,13 +76,26 @@ async function readRequests(
 ): Promise<{ list: RequestPageView; problem: string | null }> {
   try {
     const { body } = await page.api("GET /api/organizations/{organization}/requests", {
-      query: { ...pageQueryOf(page), ...filters },
+      query: { ...pageQueryOf(page), ...(await resolveOwners(page.api, filters)) },
     });
     return { list: body as RequestPageView, problem: null };
   } catch (error) {
     if (error instanceof AdminError && error.status === 400) return { list: NOTHING, problem: error.message };
     throw error;
   }
+}
+
+/** Users and groups by their names. */
+async function describeFilters(
+  page: OrganizationPageCall,
+  filters: Readonly<Record<string, string>>,
+): Promise<Readonly<Record<string, string>>> {
+  const texts = { ...filters };
+  for (const field of OWNER_KINDS.map(fieldOfOwner)) {
+    const text = filters[field];
+    if (text !== undefined) texts[field] = await describeWanted(page, text);
+  }
+  return texts;
 }
 
 /** For the script, which shows it: asks for the list again and again until it is told to pause. */
@@ -139,7 +154,12 @@ function columnsOf(
     {
       label: "key",
       title: nameKey,
-      cell: (request) => <bdi class="name">{nameKey(request)}</bdi>,
+      cell: (request) => (
+        <>
+          <bdi class="name">{nameKey(request)}</bdi>
+          <Owners request={request} />
+        </>
+      ),
     },
     { label: "model", cell: ({ model }) => model ?? NONE },
     number("duration", ({ duration_ms: ms }) => (ms === null ? NONE : formatDuration(ms))),
@@ -158,6 +178,13 @@ const NONE = "–";
 
 function nameKey({ key_name: name, key_id: id }: RequestView): string {
   return name ?? id;
+}
+
+/** Whose it was, beneath its key. */
+function Owners({ request }: { request: RequestView }) {
+  const names = [request.user_name ?? request.user_id, request.group_name ?? request.group_id];
+  const shown = names.filter((name) => name !== null);
+  return shown.length === 0 ? null : <span class="below">{shown.join(", ")}</span>;
 }
 
 function Upstream({ upstream }: Pick<RequestView, "upstream">) {

@@ -1,5 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** Fields of the forms that say what a list or a chart shows: their names are those in the address. */
+import type { OwnerKind } from "../../../store/types/owner-kinds.ts";
+import { fieldOfOwner } from "../owner-texts.ts";
 
 interface ChoiceProps {
   readonly name: string;
@@ -51,6 +53,35 @@ export function TextField({ name, label, value, placeholder, suggestions = [] }:
           ))}
         </datalist>
       )}
+    </div>
+  );
+}
+
+interface OwnerFieldProps {
+  readonly kind: OwnerKind;
+  readonly label: string;
+  /** As `formatOwner` writes it, or what somebody has typed. */
+  readonly value: string;
+  /** Of the organization's pages. */
+  readonly base: string;
+}
+
+/** A user or a group: an organization can have more than a list has room for, so the script offers what is typed. */
+export function OwnerField({ kind, label, value, base }: OwnerFieldProps) {
+  const name = fieldOfOwner(kind);
+  return (
+    <div>
+      <label for={name}>{label}</label>
+      <input
+        id={name}
+        name={name}
+        value={value}
+        placeholder={kind === "user" ? "name, mail address or id" : "name or id"}
+        list={`${name}-suggestions`}
+        data-suggestions={`${base}/${kind}s/suggestions`}
+        autocomplete="off"
+      />
+      <datalist id={`${name}-suggestions`}></datalist>
     </div>
   );
 }

@@ -1,10 +1,21 @@
 /** @jsxImportSource hono/jsx */
 /** Which requests are shown: fields whose values stay in the address. */
 import type { OrganizationPageCall } from "../page.ts";
-import { Choice, DayField, TextField } from "./filter-fields.tsx";
+import { Choice, DayField, OwnerField, TextField } from "./filter-fields.tsx";
 
 /** As the API calls them. */
-const REQUEST_FILTERS = ["key_id", "model", "upstream", "status", "tag", "from", "to", "id"] as const;
+const REQUEST_FILTERS = [
+  "key_id",
+  "user_id",
+  "group_id",
+  "model",
+  "upstream",
+  "status",
+  "tag",
+  "from",
+  "to",
+  "id",
+] as const;
 
 const STATUSES = ["2xx", "4xx", "5xx", "hard_cap_reached", "rate_limit_exceeded", "upstream_error"] as const;
 
@@ -19,7 +30,9 @@ export function requestFiltersOf(page: OrganizationPageCall): Record<string, str
 }
 
 interface RequestFiltersProps {
-  readonly path: string;
+  /** Of the organization's pages. */
+  readonly base: string;
+  /** As people read them, see `OwnerField`. */
   readonly filters: Readonly<Record<string, string>>;
   /** Id → name. */
   readonly keys: ReadonlyMap<string, string>;
@@ -28,11 +41,14 @@ interface RequestFiltersProps {
   readonly upstreams: readonly string[];
 }
 
-export function RequestFilters({ path, filters, keys, models, upstreams }: RequestFiltersProps) {
+export function RequestFilters({ base, filters, keys, models, upstreams }: RequestFiltersProps) {
+  const path = `${base}/requests`;
   const given = (name: string): string => filters[name] ?? "";
   return (
     <form method="get" action={path} class="filters" role="search" aria-label="Filter requests">
       <Choice name="key_id" label="Key" value={given("key_id")} choices={keys} />
+      <OwnerField kind="user" label="User" value={given("user_id")} base={base} />
+      <OwnerField kind="group" label="Group" value={given("group_id")} base={base} />
       <Choice
         name="model"
         label="Model"

@@ -2,7 +2,10 @@
 -- checks, JSON, '' when not known.
 local function reaped_entry(record, totals, price)
   local texts = write_list({ record.key, record.route, record.model, record.tags, '', '' })
-  local figures = write_list({ integer(totals[2]), integer(totals[3]), integer(totals[4]), integer(totals[5]),
-    integer(totals[6]), integer(totals[7]) })
-  return string.sub(texts, 1, -2) .. ',' .. (price ~= '' and price or 'null') .. ',null,' .. string.sub(figures, 2)
+  local figures = { integer(totals[2]), integer(totals[3]), integer(totals[4]), integer(totals[5]), integer(totals[6]),
+    integer(totals[7]) }
+  if record.owners ~= '' then
+    figures[#figures + 1] = record.owners
+  end
+  return string.sub(texts, 1, -2) .. ',' .. (price ~= '' and price or 'null') .. ',null,' .. string.sub(write_list(figures), 2)
 end
