@@ -1,4 +1,4 @@
-/** Months and days in UTC, as caps, budgets and usage count them: by name and by their bounds. Lua in Redis has no calendar. */
+/** Months, weeks and days in UTC, as caps, budgets and usage count them: by name and by their bounds. Of months Lua in Redis knows nothing. */
 
 export const DAY_MS = 86_400_000;
 const MONTH_NAME = /^(\d{4})-(0[1-9]|1[0-2])$/;
@@ -35,6 +35,27 @@ export function dayAt(timeMs: number): CalendarPeriod {
   return lastDay;
 }
 
+/** Weeks begin on Mondays; 1970-01-01 was a Thursday. */
+export const DAYS_BEFORE_THURSDAY = 3;
+const WEEK_MS = 7 * DAY_MS;
+
+/** How many days a UTC day is behind 1970-01-01. @param day "2026-11-21" */
+export function dayNumber(day: string): number {
+  return Date.parse(day) / DAY_MS;
+}
+
+/** How many weeks the week of such a day is behind that of 1970-01-01. */
+export function weekNumber(day: number): number {
+  return Math.floor((day + DAYS_BEFORE_THURSDAY) / 7);
+}
+
+/** The week that a time belongs to, Monday to Monday; its name is its number. */
+function weekAt(timeMs: number): CalendarPeriod {
+  const number = weekNumber(Math.floor(timeMs / DAY_MS));
+  const startMs = number * WEEK_MS - DAYS_BEFORE_THURSDAY * DAY_MS;
+  return { name: String(number), startMs, endMs: startMs + WEEK_MS };
+}
+
 function isWithin({ startMs, endMs }: CalendarPeriod, timeMs: number): boolean {
   return timeMs >= startMs && timeMs < endMs;
 }
@@ -56,7 +77,35 @@ export function isDay(name: string): boolean {
  * @throws RangeError when it is not the name of a month.
  */
 export function formatResetsAt(month: string): string {
-  return new Date(requireMonth(month).endMs).toISOString().replace(".000Z", "Z");
+  return formatSecond(requireMonth(month).endMs);
+}
+
+/** What spend is counted in. `total` never ends. */
+export type WindowPeriod = "day" | "week" | "month" | "total";
+
+/** The window of a day, "2026-11-21"; null: that of all time. */
+function windowAt(period: WindowPeriod, day: string): CalendarPeriod | null {
+  const startMs = Date.parse(day);
+  if (period === "day") return dayAt(startMs);
+  if (period === "week") return weekAt(startMs);
+  return period === "month" ? monthAt(startMs) : null;
+}
+
+/** When the window of a day ends, RFC 3339; null: never. */
+export function formatWindowEnd(period: WindowPeriod, day: string): string | null {
+  const window = windowAt(period, day);
+  return window === null ? null : formatSecond(window.endMs);
+}
+
+function formatSecond(timeMs: number): string {
+  return new Date(timeMs).toISOString().replace(".000Z", "Z");
+}
+
+/** Of a day: "on 2026-11-25", "in the week of 2026-11-23", "in November 2026", "in total". */
+export function describeWindow(period: WindowPeriod, day: string): string {
+  if (period === "day") return `on ${day}`;
+  if (period === "week") return `in the week of ${dayAt(weekAt(Date.parse(day)).startMs).name}`;
+  return period === "month" ? `in ${formatMonthName(day.slice(0, 7))}` : "in total";
 }
 
 /**

@@ -64,8 +64,10 @@ export const ERRORS = {
     message:
       "The API key is not valid. Check that it was copied whole, or make a new one on the API keys page.",
   },
-  hard_cap_reached: { status: 402, message: "The API key's monthly hard cap is reached." },
-  org_hard_cap_reached: { status: 402, message: "The organization's monthly hard cap is reached." },
+  hard_cap_reached: { status: 402, message: "A hard cap of the API key is reached." },
+  user_hard_cap_reached: { status: 402, message: "A hard cap of the API key's user is reached." },
+  group_hard_cap_reached: { status: 402, message: "A hard cap of the API key's group is reached." },
+  org_hard_cap_reached: { status: 402, message: "A hard cap of the organization is reached." },
   key_disabled: {
     status: 403,
     message: "This API key is disabled. Enable it on the API keys page, or use another key.",

@@ -11,22 +11,29 @@ export interface DashboardAddress {
   readonly contact: string | null;
 }
 
-/** Whose limit it is. */
+/** Which limit it is. */
 export interface LimitSubject {
-  readonly scope: "key" | "organization";
+  readonly scope: "key" | "user" | "group" | "organization";
   readonly organizationId: string;
-  /** Null when the scope is the organization. */
+  /** Null when the scope is another. */
   readonly keyId: string | null;
+  /** Of the user or the group; null when the scope is another. */
+  readonly ownerId: string | null;
+  readonly period: "day" | "week" | "month" | "total";
 }
 
-/** The field in which a limit is changed: on the page of its key, or in the organization's settings. */
+/** The field in which a limit is changed: on the page of its owner, or in the organization's settings. */
 export function formatLimitPath(subject: LimitSubject, kind: "budget" | "hard_cap"): string {
-  const page =
-    subject.scope === "organization"
-      ? formatSettingsPath(subject)
-      : `/organizations/${subject.organizationId}/keys/${subject.keyId ?? ""}`;
-  // Fields have the names of their settings in the API.
-  return `${page}#${kind}_cents`;
+  const { scope, period } = subject;
+  // Fields have the names of their settings in the API. Those of a month are older than the others, and there were keys first.
+  const isOfMonth = period === "month" && (scope === "key" || scope === "organization");
+  return `${formatLimitPage(subject)}#${isOfMonth ? `${kind}_cents` : "limits"}`;
+}
+
+function formatLimitPage(subject: LimitSubject): string {
+  const { scope, organizationId, keyId, ownerId } = subject;
+  if (scope === "organization") return formatSettingsPath(subject);
+  return `/organizations/${organizationId}/${scope}s/${(scope === "key" ? keyId : ownerId) ?? ""}`;
 }
 
 /** The organization's settings, notifications among them. */

@@ -3,7 +3,7 @@ import { wholeCents } from "../money.ts";
 import type { AlertRecord } from "../store/types/alerts.ts";
 import { describeMessage, limitPathOf, mainAlertOf } from "./alert-words.ts";
 import type { AlertEventInput, TestEventInput } from "./formats/formatter.ts";
-import { formatResetsAt } from "../calendar.ts";
+import { formatWindowEnd } from "../calendar.ts";
 
 const TYPES = {
   budget: "budget.threshold_reached",
@@ -21,6 +21,11 @@ export function formatAlertData(alert: AlertRecord) {
     id: alert.id,
     organization_id: alert.organizationId,
     scope: alert.scope,
+    period: alert.period,
+    window_start: alert.windowStart,
+    user_id: alert.scope === "user" ? alert.ownerId : null,
+    group_id: alert.scope === "group" ? alert.ownerId : null,
+    owner_name: alert.ownerName,
     key_id: alert.keyId,
     key_name: alert.keyName,
     threshold_percent: alert.thresholdPercent,
@@ -28,7 +33,7 @@ export function formatAlertData(alert: AlertRecord) {
     spent_cents: wholeCents(alert.spentMicrocents),
     currency: alert.currency,
     month: alert.month,
-    resets_at: formatResetsAt(alert.month),
+    resets_at: alert.windowStart === null ? null : formatWindowEnd(alert.period, alert.windowStart),
   };
 }
 
@@ -49,10 +54,23 @@ export function formatAlertEvent({ message, organizationName, pagesUrl }: AlertE
 }
 
 function formatReached(alert: AlertRecord, pagesUrl: string) {
-  const { id, scope, key_id, key_name, threshold_percent, amount_cents, spent_cents } =
-    formatAlertData(alert);
-  const reached = { scope, key_id, key_name, threshold_percent, amount_cents, spent_cents };
-  return { id, type: alertTypeOf(alert), ...reached, url: `${pagesUrl}${limitPathOf(alert)}` };
+  const data = formatAlertData(alert);
+  return {
+    id: data.id,
+    type: alertTypeOf(alert),
+    scope: data.scope,
+    period: data.period,
+    window_start: data.window_start,
+    user_id: data.user_id,
+    group_id: data.group_id,
+    owner_name: data.owner_name,
+    key_id: data.key_id,
+    key_name: data.key_name,
+    threshold_percent: data.threshold_percent,
+    amount_cents: data.amount_cents,
+    spent_cents: data.spent_cents,
+    url: `${pagesUrl}${limitPathOf(alert)}`,
+  };
 }
 
 /** The body of a test: nothing was reached, the receiver need do nothing. */

@@ -1,8 +1,10 @@
 /** What a message says, in words: for mails, and for what webhooks show to people. */
 import { wholeCents } from "../money.ts";
 import { formatLimitPath } from "../pages.ts";
+import { LIMIT_PERIODS } from "../settings/limits.ts";
+import { LIMIT_SCOPES } from "../store/types/decision.ts";
 import type { AlertMessage, AlertRecord } from "../store/types/alerts.ts";
-import { formatMonthName, formatResetsAt } from "../calendar.ts";
+import { describeWindow, formatWindowEnd } from "../calendar.ts";
 
 export interface AlertWords {
   /** One line: what is worst. */
@@ -24,6 +26,15 @@ type Alerts = AlertMessage["alerts"];
 
 const CENTS_PER_UNIT = 100;
 
+export const PERIOD_WORDS = { day: "daily", week: "weekly", month: "monthly", total: "total" } as const;
+/** Whose requests a cap refuses. */
+const WHO = {
+  key: "this key",
+  user: "all keys of this user",
+  group: "all keys of this group",
+  organization: "all keys of the organization",
+} as const;
+
 /**
  * Names are people's own words: whatever they hold, each text is one line.
  * @param pagesUrl Base of the dashboard's pages, without a slash at its end.
@@ -40,13 +51,15 @@ export function describeMessage(alerts: Alerts, organizationName: string, pagesU
   };
 }
 
-/** The worst of what fired: a reached cap before a nearly reached one before a budget; the organization's before a key's. */
+/** The worst of what fired: a reached cap before a nearly reached one before a budget; the widest owner's before the others'. */
 export function mainAlertOf(alerts: Alerts): AlertRecord {
   return alerts.reduce((worst, alert) => (severityOf(alert) > severityOf(worst) ? alert : worst));
 }
 
 function severityOf({ kind, thresholdPercent, scope }: AlertRecord): number {
-  return (kind === "hard_cap" ? 1000 : 0) + thresholdPercent + (scope === "organization" ? 0.5 : 0);
+  return (
+    (kind === "hard_cap" ? 1000 : 0) + thresholdPercent + LIMIT_SCOPES.indexOf(scope) / LIMIT_SCOPES.length
+  );
 }
 
 /** Requests are refused from here on. */
@@ -77,60 +90,63 @@ function formatAmount(cents: number, currency: string): string {
 }
 
 function describeMain(alert: AlertRecord): string {
-  const { thresholdPercent, month } = alert;
+  const { thresholdPercent } = alert;
   const subject = nameSubject(alert);
   return isCapReached(alert)
-    ? `Hard cap reached: ${subject} has spent ${formatSpent(alert)} in ${formatMonthName(month)}`
-    : `${thresholdPercent}% of the ${formatMonthName(month)} ${nameLimit(alert)} of ${subject} is spent`;
+    ? `Hard cap reached: ${subject} has spent ${formatSpent(alert)} ${nameWindow(alert)}`
+    : `${thresholdPercent}% of the ${nameLimitOfWindow(alert)} of ${subject} is spent`;
 }
 
-/** The alerts of one subject: 'API key "ci" of Acme has spent $45.07 in November 2026: 90% of its … is reached.' */
+/** The alerts of one subject and window: 'API key "ci" of Acme has spent $45.07 in November 2026: 90% of its … is reached.' */
 function describeReached(own: Alerts, organization: string): string {
   const [first] = own;
   const subject = capitalize(nameSubject(first));
-  const whose = first.scope === "key" ? ` of ${organization}` : ` ${organization}`;
+  const whose = first.scope === "organization" ? ` ${organization}` : ` of ${organization}`;
   const limits = own.filter(isFirstOfLimit).map((limit) => {
     const percents = own.filter((alert) => isOfLimit(alert, limit)).map(nameThreshold);
-    return `${percents.join(" and ")} of its monthly ${nameLimit(limit)} of ${formatLimit(limit)}`;
+    return `${percents.join(" and ")} of its ${PERIOD_WORDS[limit.period]} ${nameLimit(limit)} of ${formatLimit(limit)}`;
   });
   const verb = own.length === 1 ? "is" : "are";
-  return `${subject}${whose} has spent ${formatSpent(first)} in ${formatMonthName(first.month)}: ${limits.join(", ")} ${verb} reached.`;
+  return `${subject}${whose} has spent ${formatSpent(first)} ${nameWindow(first)}: ${limits.join(", ")} ${verb} reached.`;
 }
 
 /** What refuses requests before what does not. */
 function explain(alerts: Alerts, main: AlertRecord): readonly string[] {
-  const end = `${formatResetsAt(main.month).slice(0, "2026-12-01".length)} 00:00 UTC`;
   if (main.kind === "budget") {
-    return [
-      `A budget refuses nothing: requests go on. A hard cap would stop them. The count begins anew on ${end}.`,
-    ];
+    const end = nameEnd(main);
+    const anew = end === null ? "" : ` The count begins anew on ${end}.`;
+    return [`A budget refuses nothing: requests go on. A hard cap would stop them.${anew}`];
   }
   return listSubjects(alerts)
     .map(mainAlertOf)
     .filter(({ kind }) => kind === "hard_cap")
-    .map((alert) => explainCap(alert, end));
+    .map(explainCap);
 }
 
-function explainCap(alert: AlertRecord, end: string): string {
-  const who = alert.scope === "key" ? "this key" : "all keys of the organization";
+function explainCap(alert: AlertRecord): string {
+  const who = WHO[alert.scope];
+  const end = nameEnd(alert);
+  const until = end === null ? "from then on" : `until ${end}, when the count begins anew`;
   if (isCapReached(alert)) {
     return (
-      `Requests of ${who} that cost money are refused (402) until ${end}, when the count begins anew. ` +
+      `Requests of ${who} that cost money are refused (402) ${until}. ` +
       `To go on before, raise the cap of ${formatLimit(alert)}.`
     );
   }
   return (
-    `At 100%, requests of ${who} that cost money will be refused (402) until ${end}, when the count begins anew. ` +
+    `At 100%, requests of ${who} that cost money will be refused (402) ${until}. ` +
     `Raise the cap of ${formatLimit(alert)} if that must not happen.`
   );
 }
 
-/** The alerts of the key and those of the organization, as far as there are some. */
+/** The alerts of each owner and window, as far as there are some, the narrowest owner first. */
 function listSubjects(alerts: Alerts): readonly Alerts[] {
-  return (["key", "organization"] as const).flatMap((scope): readonly Alerts[] => {
-    const [first, ...others] = alerts.filter((alert) => alert.scope === scope);
-    return first === undefined ? [] : [[first, ...others]];
-  });
+  return LIMIT_SCOPES.flatMap((scope) =>
+    LIMIT_PERIODS.flatMap((period): readonly Alerts[] => {
+      const [first, ...others] = alerts.filter((alert) => alert.scope === scope && alert.period === period);
+      return first === undefined ? [] : [[first, ...others]];
+    }),
+  );
 }
 
 function isFirstOfLimit(alert: AlertRecord, index: number, all: readonly AlertRecord[]): boolean {
@@ -138,11 +154,30 @@ function isFirstOfLimit(alert: AlertRecord, index: number, all: readonly AlertRe
 }
 
 function isOfLimit(alert: AlertRecord, limit: AlertRecord): boolean {
-  return alert.scope === limit.scope && alert.kind === limit.kind;
+  return alert.scope === limit.scope && alert.period === limit.period && alert.kind === limit.kind;
 }
 
-function nameSubject({ scope, keyName }: AlertRecord): string {
-  return scope === "key" ? `API key "${cleanName(keyName ?? "")}"` : "the organization";
+/** 'API key "ci"', 'user "Zoë"', "the organization". */
+export function nameSubject({ scope, keyName, ownerName }: AlertRecord): string {
+  if (scope === "organization") return "the organization";
+  return `${scope === "key" ? "API key" : scope} "${cleanName((scope === "key" ? keyName : ownerName) ?? "")}"`;
+}
+
+/** "in November 2026". */
+export function nameWindow({ period, windowStart, month }: AlertRecord): string {
+  return describeWindow(period, windowStart ?? `${month}-01`);
+}
+
+/** "November 2026 budget", "weekly hard cap". */
+function nameLimitOfWindow(alert: AlertRecord): string {
+  const window = alert.period === "month" ? nameWindow(alert).replace("in ", "") : PERIOD_WORDS[alert.period];
+  return `${window} ${nameLimit(alert)}`;
+}
+
+/** "2026-12-01 00:00 UTC"; null: never. */
+function nameEnd({ period, windowStart }: AlertRecord): string | null {
+  const end = windowStart === null ? null : formatWindowEnd(period, windowStart);
+  return end === null ? null : `${end.slice(0, "2026-12-01".length)} 00:00 UTC`;
 }
 
 function nameLimit({ kind }: AlertRecord): string {
@@ -162,7 +197,7 @@ function formatLimit({ amountCents, currency }: AlertRecord): string {
 }
 
 function linkLabel(alert: AlertRecord): string {
-  return `Change the ${alert.scope === "key" ? "key" : "organization"}'s ${nameLimit(alert)}`;
+  return `Change the ${alert.scope}'s ${nameLimit(alert)}`;
 }
 
 function capitalize(text: string): string {

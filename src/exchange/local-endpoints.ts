@@ -5,6 +5,7 @@ import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import { formatKeyStatus } from "../limits/key-status.ts";
 import { formatRequestStatus } from "../limits/request-status.ts";
+import { parseOwnerIds } from "../store/types/owner-ids.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
@@ -20,7 +21,10 @@ export interface LocalEndpoints {
 export interface LocalEndpointServices {
   readonly catalog: () => Catalog;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
-  readonly store: Pick<Store, "getKey" | "getOrganization" | "readSpend" | "findRequest">;
+  readonly store: Pick<
+    Store,
+    "getKey" | "getOrganization" | "getUser" | "getGroup" | "readSpend" | "readLimits" | "findRequest"
+  >;
   readonly meter: Pick<RequestMeter, "finished">;
 }
 
@@ -98,16 +102,22 @@ function questionOf({ protocols }: LocalEndpointServices, admission: Admission):
 }
 
 async function keyStatus({ store }: LocalEndpointServices, admission: Admission) {
-  const [key, organization, spend] = await reachable(
+  const { organizationId, keyId, owners } = admission;
+  const { userId, groupId } = parseOwnerIds(owners);
+  const [key, organization, spend, limits, user, group] = await reachable(
     Promise.all([
       store.getKey(admission),
-      store.getOrganization(admission.organizationId),
-      store.readSpend(admission.organizationId, null, [admission.keyId]),
+      store.getOrganization(organizationId),
+      store.readSpend(organizationId, null, [keyId]),
+      store.readLimits(organizationId, { keyId, owners }),
+      userId === null ? null : store.getUser(organizationId, userId),
+      groupId === null ? null : store.getGroup(organizationId, groupId),
     ]),
   );
   if (key === null || organization === null) throw new GatewayError("invalid_api_key");
   const { remaining, capacity } = admission.rate;
-  return formatKeyStatus({ key, organization, spend, remainingRequests: remaining, burst: capacity });
+  const owned = { key, organization, user, group };
+  return formatKeyStatus({ ...owned, spend, limits, remainingRequests: remaining, burst: capacity });
 }
 
 async function requestStatus({ store }: LocalEndpointServices, admission: Admission) {

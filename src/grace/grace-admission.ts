@@ -4,7 +4,8 @@
  *
  * Redis is asked first, every time, so that its first answer ends the outage. Never on a guess: a key that this worker
  * has not seen, an organization with strict caps, and everything past the grace time get the error that Redis failed
- * with (503). Last known are the record (disabled, expired, suspended as it was), the rate, of which each worker grants
+ * with (503); so does one that has caps of a day, a week or in total, or of a user or a group, of whose windows this worker
+ * counts nothing. Last known are the record (disabled, expired, suspended as it was), the rate, of which each worker grants
  * its share, and spend, to which this worker adds what it has counted itself.
  */
 import type { Clock } from "../clock.ts";
@@ -13,6 +14,7 @@ import { setBounded } from "../set-bounded.ts";
 import type {
   AdmitResult,
   Admit,
+  AdmittedCap,
   AdmitInput,
   BucketFigures,
   KnownKeyResult,
@@ -141,7 +143,7 @@ function holdToOwnCount(last: LastKnown, input: AdmitInput, options: GraceAdmiss
   const decision = reachedCap(spent);
   if (decision === null) return result;
   options.leave(input);
-  return { ...result, ...spent, decision, isEntered: false };
+  return { ...result, ...spent, decision, reachedCap: null, isEntered: false };
 }
 
 function mayGoOn(
@@ -149,8 +151,14 @@ function mayGoOn(
   { organizationId }: AdmitInput,
   { outage, clock }: GraceAdmissionOptions,
 ): boolean {
-  if (result.organization.strictCaps || clock.monotonicMs() - atMs > MAX_AGE_MS) return false;
+  if (result.organization.strictCaps || result.caps.some(isNotCounted)) return false;
+  if (clock.monotonicMs() - atMs > MAX_AGE_MS) return false;
   return outage.isInGrace(organizationId);
+}
+
+/** What a worker counts are months of keys and organizations. */
+function isNotCounted({ scope, period }: AdmittedCap): boolean {
+  return period !== "month" || scope === "user" || scope === "group";
 }
 
 function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyResult {
@@ -162,7 +170,7 @@ function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptio
   const { key, organization } = addOwnCount(last, input, month, options.spend);
   const shares = options.shares();
   const buckets = openBuckets(last, shares, nowMs);
-  const asNow = { ...result, timeMs, month, day: dayAt(timeMs).name, key, organization };
+  const asNow = { ...result, timeMs, month, day: dayAt(timeMs).name, key, organization, reachedCap: null };
   const isLimited = input.metered && key.maxConcurrentRequests !== null;
   const inFlight = isLimited ? options.countInFlight(key.id) : null;
   const decision = check(asNow, input, {

@@ -1,7 +1,8 @@
 /** The refusals of an admission, in the contract's words. */
 import { clampRetryAfterSeconds, GatewayError } from "../errors.ts";
 import type { DashboardAddress } from "../pages.ts";
-import type { KnownKeyResult } from "../store/types/admission.ts";
+import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
+import type { LimitScope } from "../store/types/decision.ts";
 import type { EndpointName } from "./admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createCapError } from "./spend-cap.ts";
@@ -12,7 +13,7 @@ export function createAdmissionError(
   endpoint: EndpointName,
   dashboard: DashboardAddress,
 ): GatewayError {
-  const { key, organization } = result;
+  const { key, organization, user, group } = result;
   switch (result.decision) {
     case "key_disabled":
     case "key_expired":
@@ -24,9 +25,13 @@ export function createAdmissionError(
     case "concurrency_limited":
       return createConcurrencyError(key.name, key.maxConcurrentRequests);
     case "key_cap_reached":
-      return describeCapError("key", key, result, dashboard);
+      return describeCapError("key", key.name, result, dashboard);
+    case "user_cap_reached":
+      return describeCapError("user", user?.name ?? "", result, dashboard);
+    case "group_cap_reached":
+      return describeCapError("group", group?.name ?? "", result, dashboard);
     case "organization_cap_reached":
-      return describeCapError("organization", organization, result, dashboard);
+      return describeCapError("organization", organization.name, result, dashboard);
     case "admitted":
       break;
   }
@@ -34,15 +39,23 @@ export function createAdmissionError(
 }
 
 function describeCapError(
-  scope: "key" | "organization",
-  subject: Pick<KnownKeyResult["key"], "name" | "hardCapCents" | "spentMicrocents">,
-  { key, organization, month }: KnownKeyResult,
+  scope: LimitScope,
+  name: string,
+  result: KnownKeyResult,
   dashboard: DashboardAddress,
 ): GatewayError {
-  const { name, hardCapCents, spentMicrocents } = subject;
-  const cap = { scope, organizationId: organization.id, keyId: key.id, name, spentMicrocents, month };
-  const { currency } = organization;
-  return createCapError({ ...cap, currency, hardCapCents: hardCapCents ?? 0 }, dashboard);
+  const { key, organization, day } = result;
+  const { period, cents, raisedCents, spentMicrocents } = result.reachedCap ?? monthCapOf(scope, result);
+  const ownerId = scope === "user" || scope === "group" ? (result[scope]?.id ?? null) : null;
+  const owner = { scope, organizationId: organization.id, keyId: key.id, ownerId, name };
+  const amounts = { hardCapCents: cents, raisedCents, spentMicrocents, currency: organization.currency };
+  return createCapError({ ...owner, ...amounts, period, day }, dashboard);
+}
+
+/** Where there is none but the month's. */
+function monthCapOf(scope: LimitScope, { key, organization }: KnownKeyResult): AdmittedCap {
+  const { hardCapCents, spentMicrocents } = scope === "key" ? key : organization;
+  return { scope, period: "month", cents: hardCapCents ?? 0, raisedCents: 0, spentMicrocents };
 }
 
 /** Its words avoid those on which some SDKs stop retrying: quota, billing, credit. */

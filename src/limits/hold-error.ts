@@ -1,10 +1,19 @@
 /** The refusals of a hold, in the words of the admission's. */
 import { GatewayError } from "../errors.ts";
 import type { DashboardAddress } from "../pages.ts";
+import type { LimitScope } from "../store/types/decision.ts";
+import { parseOwnerIds } from "../store/types/owner-ids.ts";
 import type { HoldResult } from "../store/types/settlement.ts";
 import type { Admission } from "./admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createCapError } from "./spend-cap.ts";
+
+const SCOPES = {
+  key_cap_reached: "key",
+  user_cap_reached: "user",
+  group_cap_reached: "group",
+  organization_cap_reached: "organization",
+} as const satisfies Record<`${LimitScope}_cap_reached`, LimitScope>;
 
 type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "worst_case_required" }>;
 
@@ -20,7 +29,7 @@ export function createHoldError(
   worstCaseMicrocents: bigint | null,
   dashboard: DashboardAddress,
 ): GatewayError {
-  const { organizationId, keyId, keyName, organizationName, currency, month } = admission;
+  const { organizationId, keyId, organizationName, keyName, currency, day } = admission;
   if (refusal.outcome === "concurrency_limited") {
     return createConcurrencyError(keyName, refusal.limit);
   }
@@ -28,18 +37,21 @@ export function createHoldError(
     const message = `The organization is billed in ${refusal.currency} from now on, and no longer in ${currency}. Send the request again.`;
     return new GatewayError("gateway_unavailable", { message });
   }
-  const { spentMicrocents, heldMicrocents, hardCapCents } = refusal.figures;
-  const isKey = refusal.outcome === "key_cap_reached";
+  const { heldMicrocents, ownerName, ...figures } = refusal.figures;
+  const scope = SCOPES[refusal.outcome];
+  const { userId, groupId } = parseOwnerIds(admission.owners);
+  const names = { key: keyName, user: ownerName, group: ownerName, organization: organizationName };
+  const ownerIds = { key: null, user: userId, group: groupId, organization: null };
   const cap = {
-    scope: isKey ? "key" : "organization",
+    ...figures,
+    scope,
     organizationId,
     keyId,
-    name: isKey ? keyName : organizationName,
-    hardCapCents: hardCapCents ?? 0,
-    spentMicrocents,
+    ownerId: ownerIds[scope],
+    name: names[scope],
     currency,
-    month,
+    day,
     ...(worstCaseMicrocents === null ? {} : { held: { heldMicrocents, worstCaseMicrocents } }),
-  } as const;
+  };
   return createCapError(cap, dashboard);
 }

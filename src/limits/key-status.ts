@@ -2,11 +2,15 @@
 import * as z from "zod";
 import { MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
 import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
-import type { SpendFigures } from "../store/types/reporting.ts";
-import { formatResetsAt, formatTimeOrNull } from "../calendar.ts";
+import type { LimitReading, LimitStatus, SpendFigures } from "../store/types/reporting.ts";
+import { dayAt, formatResetsAt, formatTimeOrNull, formatWindowEnd } from "../calendar.ts";
+import { LIMIT_KINDS, LIMIT_PERIODS } from "../settings/limits.ts";
+import type { AdmittedOwner } from "../store/types/admission.ts";
+import { LIMIT_SCOPES } from "../store/types/decision.ts";
 
 const cents = () => z.int();
 const capCents = () => z.int().nullable();
+const owner = () => z.strictObject({ id: z.string(), name: z.string() }).nullable();
 
 /** `GET /v1/key`. */
 export const keyStatus = z.strictObject({
@@ -43,20 +47,38 @@ export const keyStatus = z.strictObject({
     "The cap without what is spent; null without a cap, 0 when overspent.",
   ),
   headroom_cents: capCents().describe(
-    "The smaller `remaining_cents` of key and organization; null without any cap.",
+    "What the tightest cap of all leaves, of any window and owner; null without any cap.",
   ),
-  blocked_by: z.enum(["key", "organization"]).nullable().describe("Whose cap is reached; null: none."),
+  blocked_by: z.enum(LIMIT_SCOPES).nullable().describe("Whose cap is reached; null: none."),
+  user: owner().describe("The user that the key belongs to; null: none."),
+  group: owner().describe("The group that its requests count to; null: none."),
+  limits: z
+    .array(
+      z.strictObject({
+        scope: z.enum(LIMIT_SCOPES),
+        period: z.enum(LIMIT_PERIODS),
+        kind: z.enum(LIMIT_KINDS),
+        cents: cents().describe("In force, with live raises."),
+        raised_cents: cents().describe("What of it is a temporary raise."),
+        spent_cents: cents().describe("In the window of now, rounded down."),
+        remaining_cents: cents(),
+        resets_at: z.iso.datetime().nullable().describe("When the window ends; null: never."),
+      }),
+    )
+    .describe("Every limit that counts for the key's requests, the narrowest owner's first."),
   allowed_models: z.array(z.string()).nullable().describe("Null: all."),
   expires_at: z.iso.datetime().nullable().describe("Null: never."),
 });
 export type KeyStatus = z.output<typeof keyStatus>;
 
-const CENT = BigInt(MICROCENTS_PER_CENT);
-
 export interface KeyStatusInput {
   readonly key: KeyRecord;
   readonly organization: OrganizationRecord;
   readonly spend: SpendFigures;
+  /** Of all that count for its requests. */
+  readonly limits: LimitReading;
+  readonly user: AdmittedOwner | null;
+  readonly group: AdmittedOwner | null;
   /** Whole requests left in the bucket. */
   readonly remainingRequests: number;
   /** The bucket's capacity. */
@@ -65,7 +87,7 @@ export interface KeyStatusInput {
 
 /** The published body; see docs/api.md. */
 export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
-  const { key, organization, spend, remainingRequests, burst } = input;
+  const { key, organization, spend, limits, user, group, remainingRequests, burst } = input;
   const keySpent = spend.keyMicrocents.get(key.id) ?? 0n;
   const keyRemaining = remainingCents(key.hardCapCents, keySpent);
   const organizationRemaining = remainingCents(organization.hardCapCents, spend.organizationMicrocents);
@@ -90,29 +112,45 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
     hard_cap_cents: key.hardCapCents,
     budget_cents: key.budgetCents,
     remaining_cents: keyRemaining,
-    headroom_cents: smaller(keyRemaining, organizationRemaining),
-    blocked_by: blockedBy(input, keySpent),
+    headroom_cents: headroomOf(limits.limits),
+    blocked_by: limits.limits.find(isReachedCap)?.scope ?? null,
     allowed_models: key.allowedModels === null ? null : [...key.allowedModels],
     expires_at: formatTimeOrNull(key.expiresAtMs),
+    user: user === null ? null : { id: user.id, name: user.name },
+    group: group === null ? null : { id: group.id, name: group.name },
+    limits: limits.limits.map((limit) => formatLimit(limit, limits.timeMs)),
   };
 }
 
-function blockedBy(input: KeyStatusInput, keySpent: bigint): KeyStatus["blocked_by"] {
-  if (isReached(input.key.hardCapCents, keySpent)) return "key";
-  if (isReached(input.organization.hardCapCents, input.spend.organizationMicrocents)) return "organization";
-  return null;
+/** A limit with what it leaves, as clients and the management API are told of it. */
+function formatLimit(limit: LimitStatus, timeMs: number) {
+  const { scope, period, kind, cents: inForce, raisedCents, spentMicrocents } = limit;
+  const spent = wholeCents(spentMicrocents);
+  return {
+    scope,
+    period,
+    kind,
+    cents: inForce,
+    raised_cents: raisedCents,
+    spent_cents: spent,
+    remaining_cents: Math.max(0, inForce - spent),
+    resets_at: formatWindowEnd(period, dayAt(timeMs).name),
+  };
 }
 
-function isReached(capCents: number | null, spentMicrocents: bigint): boolean {
-  return capCents !== null && spentMicrocents >= BigInt(capCents) * CENT;
+function headroomOf(limits: readonly LimitStatus[]): number | null {
+  const caps = limits.filter(({ kind }) => kind === "cap");
+  if (caps.length === 0) return null;
+  return Math.min(
+    ...caps.map(({ cents: inForce, spentMicrocents }) => Math.max(0, inForce - wholeCents(spentMicrocents))),
+  );
+}
+
+function isReachedCap({ kind, cents: inForce, spentMicrocents }: LimitStatus): boolean {
+  return kind === "cap" && spentMicrocents >= BigInt(inForce) * BigInt(MICROCENTS_PER_CENT);
 }
 
 /** What is left of a cap beside what is told as spent, in whole cents; 0 when overspent, null without a cap. */
 function remainingCents(capCents: number | null, spentMicrocents: bigint): number | null {
   return capCents === null ? null : Math.max(0, capCents - wholeCents(spentMicrocents));
-}
-
-function smaller(first: number | null, second: number | null): number | null {
-  if (first === null) return second;
-  return second === null ? first : Math.min(first, second);
 }

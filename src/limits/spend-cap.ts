@@ -1,45 +1,83 @@
 /**
- * The 402 of a reached hard cap: which cap, its amount, what is spent, in which month, and what to do. The decision is
+ * The 402 of a reached hard cap: whose cap, its amount, what is spent, in which window, and what to do. The decision is
  * made in Redis, in one step with everything else of an admission or a hold; this only puts it into words.
  */
-import { GatewayError } from "../errors.ts";
+import { type ErrorCode, GatewayError } from "../errors.ts";
 import { formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
-import { formatMonthName, formatResetsAt } from "../calendar.ts";
+import { describeWindow, formatWindowEnd } from "../calendar.ts";
 import { type DashboardAddress, formatLimitPath } from "../pages.ts";
+import type { LimitPeriod } from "../settings/limits.ts";
+import type { LimitScope } from "../store/types/decision.ts";
 
 export interface ReachedCap {
-  readonly scope: "key" | "organization";
+  readonly scope: LimitScope;
+  readonly period: LimitPeriod;
   readonly organizationId: string;
   readonly keyId: string;
-  /** Name of the API key or the organization. */
+  /** Of the user or the group whose cap it is; null: another's. */
+  readonly ownerId: string | null;
+  /** Of whose cap it is. */
   readonly name: string;
+  /** With live raises. */
   readonly hardCapCents: number;
+  readonly raisedCents: number;
   readonly spentMicrocents: bigint;
   readonly currency: string;
-  /** "2026-11". */
-  readonly month: string;
+  /** Of the admission, "2026-11-21": the window is the one that this day is in. */
+  readonly day: string;
   /** Strict caps only: what requests in flight may still cost, and what this one may. */
   readonly held?: { readonly heldMicrocents: bigint; readonly worstCaseMicrocents: bigint };
 }
 
+interface ScopeWords {
+  readonly code: ErrorCode;
+  readonly subject: string;
+  /** Where it is raised, as long as nobody has said where the dashboard is. */
+  readonly raise: string;
+}
+
+const SCOPES: Readonly<Record<LimitScope, ScopeWords>> = {
+  key: { code: "hard_cap_reached", subject: "API key", raise: "Raise the cap on the API keys page" },
+  user: { code: "user_hard_cap_reached", subject: "user", raise: "Raise the cap on the Users page" },
+  group: { code: "group_hard_cap_reached", subject: "group", raise: "Raise the cap on the Groups page" },
+  organization: {
+    code: "org_hard_cap_reached",
+    subject: "organization",
+    raise: "Raise it in the organization's inference settings",
+  },
+};
+
+const PERIOD_WORDS: Readonly<Record<LimitPeriod, string>> = {
+  day: "Daily",
+  week: "Weekly",
+  month: "Monthly",
+  total: "Total",
+};
+
 /**
- * The published 402 body's error: `scope`, `spent_cents`, `hard_cap_cents`, with strict caps `held_cents`. Its message
- * leads to whom and where the operator has said in `dashboard`.
+ * The published 402 body's error: `scope`, `spent_cents`, `hard_cap_cents`, with strict caps `held_cents`; `period` and when
+ * it ends. Its message leads to whom and where the operator has said in `dashboard`.
  */
 export function createCapError(cap: ReachedCap, dashboard: DashboardAddress): GatewayError {
   const spentCents = wholeCents(cap.spentMicrocents);
-  const fields = { scope: cap.scope, spent_cents: spentCents, hard_cap_cents: cap.hardCapCents };
-  const held = cap.held === undefined ? {} : { held_cents: ceilCents(cap.held.heldMicrocents) };
-  return new GatewayError(cap.scope === "key" ? "hard_cap_reached" : "org_hard_cap_reached", {
+  return new GatewayError(SCOPES[cap.scope].code, {
     message: `${describeCap(cap, spentCents)} ${describeRemedy(cap, dashboard)}`,
-    fields: { ...fields, ...held },
+    fields: {
+      scope: cap.scope,
+      period: cap.period,
+      resets_at: formatWindowEnd(cap.period, cap.day),
+      spent_cents: spentCents,
+      hard_cap_cents: cap.hardCapCents,
+      ...(cap.raisedCents === 0 ? {} : { raised_cents: cap.raisedCents }),
+      ...(cap.held === undefined ? {} : { held_cents: ceilCents(cap.held.heldMicrocents) }),
+    },
   });
 }
 
 function describeCap(cap: ReachedCap, spentCents: number): string {
-  const subject = cap.scope === "key" ? `API key "${cap.name}"` : `organization "${cap.name}"`;
-  const amount = `Monthly hard cap of ${formatCents(cap.hardCapCents, cap.currency)} for ${subject}`;
-  const spent = `${formatCents(spentCents, cap.currency)} spent in ${formatMonthName(cap.month)}`;
+  const subject = `${SCOPES[cap.scope].subject} "${cap.name}"`;
+  const amount = `${PERIOD_WORDS[cap.period]} hard cap of ${formatCents(cap.hardCapCents, cap.currency)} for ${subject}`;
+  const spent = `${formatCents(spentCents, cap.currency)} spent ${describeWindow(cap.period, cap.day)}`;
   if (cap.held === undefined || isReached(cap)) return `${amount} reached: ${spent}.`;
   const heldCents = ceilCents(cap.held.heldMicrocents);
   const worstCents = ceilCents(cap.held.worstCaseMicrocents);
@@ -50,14 +88,14 @@ function describeCap(cap: ReachedCap, spentCents: number): string {
 
 function describeRemedy(cap: ReachedCap, dashboard: DashboardAddress): string {
   const ask = dashboard.contact === null ? "" : ` or ask ${dashboard.contact}`;
-  return `${describeRaise(cap, dashboard.baseUrl)}${ask}, or wait until ${formatResetsAt(cap.month)}.`;
+  const resetsAt = formatWindowEnd(cap.period, cap.day);
+  const wait = resetsAt === null ? "" : `, or wait until ${resetsAt}`;
+  return `${describeRaise(cap, dashboard.baseUrl)}${ask}${wait}.`;
 }
 
 function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
-  if (dashboardUrl !== null) return `Raise it on ${dashboardUrl}${formatLimitPath(cap, "hard_cap")}`;
-  return cap.scope === "key"
-    ? "Raise the cap on the API keys page"
-    : "Raise it in the organization's inference settings";
+  if (dashboardUrl === null) return SCOPES[cap.scope].raise;
+  return `Raise it on ${dashboardUrl}${formatLimitPath(cap, "hard_cap")}`;
 }
 
 function isReached(cap: ReachedCap): boolean {

@@ -19,6 +19,8 @@ const CODES: Readonly<Record<Exclude<AdmissionDecision, "admitted">, ErrorCode>>
   rate_limited: "rate_limit_exceeded",
   concurrency_limited: "concurrency_limit_exceeded",
   key_cap_reached: "hard_cap_reached",
+  user_cap_reached: "user_hard_cap_reached",
+  group_cap_reached: "group_hard_cap_reached",
   organization_cap_reached: "org_hard_cap_reached",
 };
 

@@ -2,6 +2,7 @@
 import { group } from "./group.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, RATE_BOUNDS } from "./key.ts";
 import { modelNames, modelOrNull, amountOrNull, currency, emails, flag, name, rateOrNull } from "./kinds.ts";
+import { limits } from "./limits.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { defaultsOf } from "./table.ts";
 import { webhookOrNull } from "./webhook.ts";
@@ -131,6 +132,19 @@ const KEY_DEFAULTS = defineSettings({
       label: "budget",
     },
   },
+  limits: {
+    apiName: "limits",
+    kind: limits(),
+    default: [],
+    description: "All its limits; the month's are `hard_cap_cents` and `budget_cents`, too. Given whole.",
+    label: "Limits",
+    hint: "One a line: day cap 5.00. Empty: none.",
+    cli: {
+      option: { flags: "--key-limits <list>", help: 'all limits of new keys: "day cap 5.00", or none' },
+      label: "limits",
+      none: "none",
+    },
+  },
 });
 
 export const ORGANIZATION_SETTINGS = defineSettings({
@@ -193,6 +207,42 @@ export const ORGANIZATION_SETTINGS = defineSettings({
       option: { flags: "--budget <amount>", help: "monthly budget over all keys: 800, or none" },
       label: "budget",
       column: "BUDGET",
+    },
+  },
+  limits: {
+    apiName: "limits",
+    field: "limits",
+    kind: limits(),
+    default: [],
+    description:
+      "What may be spent in a day, a week (from Monday), a month and in total, all in UTC: a `cap` refuses, a `budget` only tells. Given whole; the month's are `hard_cap_cents` and `budget_cents`, too.",
+    label: "Limits",
+    hint: "One a line: day cap 5.00. Periods are day, week, month and total. Empty: none.",
+    cli: {
+      option: {
+        flags: "--limits <list>",
+        help: 'all its limits: "day cap 5.00, week budget 20", or none',
+      },
+      label: "limits",
+      none: "none",
+    },
+  },
+  memberLimits: {
+    apiName: "member_limits",
+    field: "member_limits",
+    kind: limits(),
+    default: [],
+    description:
+      "What each user without a group may spend who has no limit of that period and kind of its own. Given whole.",
+    label: "Limits of each member",
+    hint: "What each user without a group has, one a line: week cap 20.00. A limit of the user's own goes before it.",
+    cli: {
+      option: {
+        flags: "--member-limits <list>",
+        help: 'what each user without a group may spend: "day cap 5.00, week budget 20", or none',
+      },
+      label: "limits of each member",
+      none: "none",
     },
   },
   strictCaps: {

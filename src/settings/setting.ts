@@ -12,6 +12,7 @@ export type Notation =
   | "whole"
   | "rate"
   | "amount"
+  | "limits"
   | "flag"
   | "time"
   | "models"

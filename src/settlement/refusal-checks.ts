@@ -6,6 +6,8 @@ import type { Check } from "../store/types/reporting.ts";
 const NAMES: Readonly<Record<string, string>> = {
   concurrency_limit_exceeded: "concurrency",
   hard_cap_reached: "key_hard_cap",
+  user_hard_cap_reached: "user_hard_cap",
+  group_hard_cap_reached: "group_hard_cap",
   org_hard_cap_reached: "organization_hard_cap",
   model_not_found: "model",
   model_not_allowed: "model",

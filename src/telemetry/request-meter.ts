@@ -72,6 +72,8 @@ const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["concurrency_limit_exceeded", "concurrency"],
   ["upload_limit_exceeded", "uploads"],
   ["hard_cap_reached", "key_cap"],
+  ["user_hard_cap_reached", "user_cap"],
+  ["group_hard_cap_reached", "group_cap"],
   ["org_hard_cap_reached", "organization_cap"],
 ]);
 /** `gen_ai.operation.name` of OpenTelemetry, where it is not `chat`. */

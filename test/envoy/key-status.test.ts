@@ -32,6 +32,16 @@ describe("GET /v1/key", () => {
     const status = await readKeyStatus(chat.stack, key);
     const now = new Date();
     const next = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
+    const monthly = (scope: string, kind: string, cents: number, spent: number) => ({
+      scope,
+      period: "month",
+      kind,
+      cents,
+      raised_cents: 0,
+      spent_cents: spent,
+      remaining_cents: cents - spent,
+      resets_at: `${next.toISOString().slice(0, 19)}Z`,
+    });
     expect(status).toEqual({
       object: "key",
       id: key.id,
@@ -57,6 +67,13 @@ describe("GET /v1/key", () => {
       blocked_by: null,
       allowed_models: null,
       expires_at: null,
+      user: null,
+      group: null,
+      limits: [
+        monthly("key", "cap", 5_000, 20),
+        monthly("key", "budget", 4_000, 20),
+        monthly("organization", "cap", 100_000, 40),
+      ],
     });
   });
 

@@ -76,6 +76,8 @@ describe("admit", () => {
       bucket: { remaining: 599, capacity: 600, resetMs: 10, retryAfterSeconds: 0 },
       concurrentRequests: 0,
       isEntered: false,
+      caps: [],
+      reachedCap: null,
       own: { keyMicrocents: 0n, organizationMicrocents: 0n, isBehind: false },
     });
   });

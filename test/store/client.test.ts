@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
-import { checkSchema, SCHEMA_VERSION } from "../../src/store/redis/schema.ts";
+import { checkSchema, SCHEMA_VERSION, WINDOWS_SCHEMA_VERSION } from "../../src/store/redis/schema.ts";
 import { type PrivateRedis, startRedis, startRedisCluster } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 import {
@@ -172,7 +172,7 @@ describe("checkSchema", () => {
   it.each([
     {
       name: "a newer version's data",
-      stored: String(SCHEMA_VERSION + 1),
+      stored: String(WINDOWS_SCHEMA_VERSION + 1),
       message: "newer version of this gateway",
     },
     { name: "something else's data", stored: "hello", message: "not this gateway's" },

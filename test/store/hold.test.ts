@@ -21,6 +21,8 @@ async function spend(key: TestKey, microcents: bigint): Promise<void> {
   await test.store.charge(chargeInput(identity, 1, microcents, { final: FINAL }));
 }
 
+const OF_MONTH = { period: "month", raisedCents: 0, ownerName: "" } as const;
+
 describe("hold", () => {
   it("holds once, and a repeat changes nothing", async () => {
     const key = await createTestKey(test.store, {}, { strictCaps: true });
@@ -51,7 +53,7 @@ describe("hold", () => {
     await spend(key, 10n * CENT);
     expect(await test.store.hold(holdInput(identity))).toEqual({
       outcome: row.outcome,
-      figures: { spentMicrocents: 10n * CENT, heldMicrocents: 0n, hardCapCents: 10 },
+      figures: { ...OF_MONTH, spentMicrocents: 10n * CENT, heldMicrocents: 0n, hardCapCents: 10 },
     });
     expect(await test.client.exists(`igw:{${key.organizationId}}:request:${identity.requestId}`)).toBe(0);
   });
@@ -99,7 +101,7 @@ describe("hold with strict caps", () => {
     const second = holdInput(await createIdentity(test.store, key), { worstCaseMicrocents: 4n * CENT });
     expect(await test.store.hold(second)).toEqual({
       outcome: "key_cap_reached",
-      figures: { spentMicrocents: 0n, heldMicrocents: 7n * CENT, hardCapCents: 10 },
+      figures: { ...OF_MONTH, spentMicrocents: 0n, heldMicrocents: 7n * CENT, hardCapCents: 10 },
     });
     await test.store.charge(chargeInput(first, 1, 2n * CENT, { final: FINAL }));
     expect((await test.store.hold(second)).outcome).toBe("held");

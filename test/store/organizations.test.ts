@@ -29,7 +29,7 @@ describe("an organization", () => {
         webhook: { url: "https://example.com/hook", secrets: [{ secret: "whsec_x", expiresAtMs: null }] },
         webhooks: [],
       },
-      keyDefaults: { requestsPerMinute: 60, hardCapCents: 1, budgetCents: null },
+      keyDefaults: { requestsPerMinute: 60, hardCapCents: 1, budgetCents: null, limits: [] },
     };
     const created = await createTestOrganization(test.store, settings);
     expect(created).toMatchObject({ ...settings, version: 1 });

@@ -10,7 +10,7 @@ import { convertSettings } from "../../settings/table.ts";
 import { explainWebhooks } from "../../settings/webhooks.ts";
 import { createId } from "../../store/ids.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import { requireModel } from "./key-settings.ts";
+import { requireModel, spreadLimits } from "./key-settings.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";
 import type { OrganizationChange } from "../schemas/organization.ts";
@@ -40,7 +40,10 @@ export function planOrganizationChange(
   requireChannels(wanted, services);
   requireWebhooks(wanted, current?.notifications.webhooks ?? []);
   requireModelNames(wanted, services.catalog());
-  const changes = convertSettings(ORGANIZATION_SETTINGS, wanted, current);
+  const { key_defaults: keyDefaults, ...own } = spreadLimits(wanted);
+  const spread =
+    keyDefaults === undefined ? own : { ...own, key_defaults: spreadLimits(keyDefaults, "key_defaults.") };
+  const changes = convertSettings(ORGANIZATION_SETTINGS, spread, current);
   const newSecrets = new Map<string, string>();
   const { notifications } = changes;
   if (notifications === undefined) return { changes, newSecrets };

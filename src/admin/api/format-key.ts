@@ -1,6 +1,7 @@
 import { formatTimeOrNull } from "../../calendar.ts";
 import { wholeCents } from "../../money.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
+import { gatherMonth } from "../../settings/limits.ts";
 import { keyStateOf } from "../../settings/state.ts";
 import { describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
@@ -21,7 +22,7 @@ export interface KeyFigures {
   readonly owners: NamedOwners;
 }
 
-/** What a person has set, in the words of the API. */
+/** What a person has set, in the words of the API; the month's limits under their own names alone. */
 export function describeKey(record: KeyRecord) {
   return describeSettings(KEY_SETTINGS, record) satisfies AuditFields;
 }
@@ -39,7 +40,7 @@ export function formatKey(record: KeyRecord, figures: KeyFigures) {
     id: record.id,
     organization_id: record.organizationId,
     display: record.display,
-    ...describeKey(record),
+    ...gatherMonth(describeKey(record)),
     user_id: figures.owners.user?.id ?? null,
     group_id: figures.owners.ownGroup?.id ?? null,
     user: formatReference(figures.owners.user),

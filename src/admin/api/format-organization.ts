@@ -1,8 +1,9 @@
 import { formatTimeOrNull } from "../../calendar.ts";
 import { wholeCents } from "../../money.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
+import { gatherMonth } from "../../settings/limits.ts";
 import { organizationStateOf } from "../../settings/state.ts";
-import { describeSettings, recordSettings } from "../../settings/table.ts";
+import { type DescriptionOf, describeSettings, recordSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { SpendFigures } from "../../store/types/reporting.ts";
@@ -14,13 +15,18 @@ export function recordOrganization(record: OrganizationRecord) {
   return recordSettings(ORGANIZATION_SETTINGS, record) satisfies AuditFields;
 }
 
+/** Its own limits and those of new keys. */
+function gatherAll(described: DescriptionOf<typeof ORGANIZATION_SETTINGS>) {
+  return { ...gatherMonth(described), key_defaults: gatherMonth(described.key_defaults) };
+}
+
 /** An organization as the API shows it. A webhook's secret is only there in the answer that sets its URL. */
 export function formatOrganization(
   record: OrganizationRecord,
   spend: SpendFigures,
   newSecrets: NewWebhookSecrets = new Map(),
 ) {
-  const settings = describeSettings(ORGANIZATION_SETTINGS, record);
+  const settings = gatherAll(describeSettings(ORGANIZATION_SETTINGS, record));
   const { notifications } = settings;
   const { webhook, webhooks } = notifications;
   const withSecret = <Shown extends object>(channel: string, shown: Shown) => {

@@ -1,6 +1,7 @@
 /** From what a caller sends to a key's settings. */
 import { formatSuggestion } from "../../config/schema/nearest.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
+import { type BothForms, LimitsConflict, spreadMonth } from "../../settings/limits.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
 import type { KeyDefaults } from "../../settings/organization.ts";
 import { convertSettings, defaultsOf } from "../../settings/table.ts";
@@ -20,7 +21,21 @@ export function createKeySettings(wanted: KeyCreation, defaults: KeyDefaults): K
 
 /** What is left out is not changed. */
 export function convertKeyChange(wanted: KeyChange): Partial<KeySettings> {
-  return convertSettings(KEY_SETTINGS, wanted, null);
+  return convertSettings(KEY_SETTINGS, spreadLimits(wanted), null);
+}
+
+/**
+ * Both forms of the month's limits as one.
+ * @param group Whose member the fields are: "key_defaults."; '' for none's.
+ * @throws AdminError 400 where they differ.
+ */
+export function spreadLimits<Wanted extends BothForms>(wanted: Wanted, group = ""): Wanted {
+  try {
+    return spreadMonth(wanted);
+  } catch (error) {
+    if (!(error instanceof LimitsConflict)) throw error;
+    throw invalidField(`${group}${error.field}`, error.message);
+  }
 }
 
 /**

@@ -3,17 +3,18 @@
  * value may be is decided by the API's schemas alone; here only the notation changes.
  */
 import { parseCents } from "../../money.ts";
+import { type Limit, parseLimitList } from "../../settings/limits.ts";
 import { parsePairs } from "../../settings/parse-pairs.ts";
 import type { Notation } from "../../settings/setting.ts";
 import { AdminError } from "../admin-error.ts";
 
 /**
  * What a field is: the notation of a setting, or `line`, a text whose empty one is null, or `default`, a whole number whose
- * empty one is left to the API. An empty number, amount, time, model and webhook is null; emails are one a line, names lines
+ * empty one is left to the API, as that of `someLimits` is. An empty number, amount, time, model and webhook is null; emails are one a line, names lines
  * of `name = value`; a webhook is an object with its URL, from `<name>.url`; models are every checkbox of that name, null
  * when `<name>.all` is set.
  */
-export type FieldKind = Exclude<Notation, "group" | "webhooks"> | "line" | "default";
+export type FieldKind = Exclude<Notation, "group" | "webhooks"> | "line" | "default" | "someLimits";
 export type Fields = Readonly<Record<string, FieldKind>>;
 
 /** Field → what is wrong with it; "" for what belongs to none. */
@@ -76,10 +77,24 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
       const url = form.text(`${path}.url`);
       return url === "" ? null : { url };
     }
+    case "limits":
+      return limitsOf(path, text);
+    case "someLimits":
+      return text === "" ? undefined : limitsOf(path, text);
     case "models":
       return form.text(`${path}.all`) === "yes" ? null : form.getAll(path);
     default:
       return kind satisfies never;
+  }
+}
+
+/** @throws AdminError 400 that says which line is none. */
+function limitsOf(path: string, text: string): readonly Limit[] {
+  try {
+    return parseLimitList(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new AdminError("invalid_parameter", { message: `\`${path}\`: ${error.message}`, param: path });
   }
 }
 

@@ -4,6 +4,13 @@ import { isGroup } from "../../settings/group.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
 import { USER_SETTINGS } from "../../settings/user.ts";
+import {
+  type BothForms,
+  formatLimitRows,
+  gatherMonth,
+  type Limit,
+  rowsWithoutName,
+} from "../../settings/limits.ts";
 import type { Notation, Setting, Settings } from "../../settings/setting.ts";
 import { type FieldKind, type Fields, type FormValues, readBody, setAt } from "./form.ts";
 import { amountText } from "../format.ts";
@@ -47,10 +54,25 @@ export function listProblemFields(settings: readonly FormSetting[]): readonly st
 export function textsOf(settings: readonly FormSetting[], one: Described): SettingTexts {
   return Object.fromEntries(
     settings.map(({ path, row }) => {
-      const value = valueAt(one, ...path.split("."));
+      const value =
+        row.apiName === "limits" ? rowsWithoutName(parentOf(one, path)) : valueAt(one, ...path.split("."));
       return [path, ownerTextOf(row.kind.notation, value, one) ?? textOf(row.kind.notation, value)];
     }),
   );
+}
+
+/** What has the member of that path. */
+function parentOf(one: Described, path: string): BothForms {
+  const names = path.split(".").slice(0, -1);
+  return (names.length === 0 ? one : valueAt(one, ...names)) as BothForms;
+}
+
+/** Limits are given whole: those of the month stand in fields of their own. */
+function gatherLimits(settings: readonly FormSetting[], body: Described): void {
+  for (const { path, row } of settings) {
+    const own = row.apiName === "limits" ? parentOf(body, path) : undefined;
+    if (own?.limits !== undefined) Object.assign(own, gatherMonth(own as Required<BothForms>));
+  }
 }
 
 /** Of a user or group its name with the id, where the API has said it beside. */
@@ -87,6 +109,7 @@ export function readSettings(
     settings.map(({ path, row }) => [path, fieldKindOf(row, current === null)]),
   );
   const body = readBody(form, fields);
+  gatherLimits(settings, body);
   if (current === null) return body;
   for (const { path, row } of settings) {
     if (row.kind.notation !== "time") continue;
@@ -108,6 +131,7 @@ function fieldKindOf({ kind, default: value }: Setting, isNew: boolean): FieldKi
     throw new TypeError("a group or list has no field of its own");
   }
   if (kind.notation === "text") return value === null ? "line" : "text";
+  if (isNew && kind.notation === "limits") return "someLimits";
   return isNew && typeof value === "number" ? "default" : kind.notation;
 }
 
@@ -117,6 +141,8 @@ function textOf(notation: Notation, value: unknown): string | readonly string[] 
       return amountText(value as number | null);
     case "flag":
       return value === true ? "yes" : "";
+    case "limits":
+      return formatLimitRows(value as readonly Limit[]).join("\n");
     case "time":
       return typeof value === "string" ? value.slice(0, "2026-12-31T23:59".length) : "";
     case "models":

@@ -60,6 +60,8 @@ type Explainer = (figures: Figures, call: { readonly month: string; readonly cur
 
 const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   hard_cap_reached: (figures, call) => explainCap("this key", "its", figures, call),
+  user_hard_cap_reached: (figures, call) => explainCap("this key's user", "its", figures, call),
+  group_hard_cap_reached: (figures, call) => explainCap("this key's group", "its", figures, call),
   org_hard_cap_reached: (figures, call) => explainCap("the organization", "its", figures, call),
   rate_limit_exceeded: (figures) =>
     `this key may send ${formatCountOf(Number(figures["requests_per_minute"]), "request")} per minute, ${formatCount(Number(figures["burst"]))} at once, and had none left. The next was free ${formatCount(Number(figures["retry_after_seconds"]))} s later.`,

@@ -3,6 +3,8 @@ import { timestamp, whole } from "../../settings/input-schemas.ts";
 import { answer, input, month } from "./fields.ts";
 import { pageShape } from "./page.ts";
 import { ALERT_CHANNELS, type AlertChannel } from "../../store/types/alerts.ts";
+import { LIMIT_PERIODS } from "../../settings/limits.ts";
+import { LIMIT_SCOPES } from "../../store/types/decision.ts";
 import { isId } from "../../store/ids.ts";
 
 /** A week: long enough for a receiver that somebody has to deploy. */
@@ -36,7 +38,16 @@ export const alert = answer("Alert", {
     .describe("That page's address; null: the operator has set no `dashboard.base_url`."),
   created_at: timestamp(),
   organization_id: z.string(),
-  scope: z.enum(["key", "organization"]),
+  scope: z.enum(LIMIT_SCOPES),
+  period: z.enum(LIMIT_PERIODS),
+  window_start: z
+    .string()
+    .meta({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples: ["2026-11-23"] })
+    .nullable()
+    .describe("First day (UTC) of the window; null: that of all time."),
+  user_id: z.string().nullable(),
+  group_id: z.string().nullable(),
+  owner_name: z.string().nullable().describe("Of the user or the group, as it was when the alert fired."),
   key_id: z.string().nullable(),
   key_name: z.string().nullable().describe("As it was when the alert fired."),
   threshold_percent: z.int(),
@@ -44,7 +55,7 @@ export const alert = answer("Alert", {
   spent_cents: z.int().describe("Spent when the alert fired, whole cents, rounded down."),
   currency: z.string(),
   month: month(),
-  resets_at: z.iso.datetime(),
+  resets_at: z.iso.datetime().nullable().describe("When the window ends; null: never."),
   deliveries: z.strictObject({
     email: delivery,
     webhook: delivery,

@@ -2,7 +2,7 @@
  * PagerDuty's Events API v2: an alert of a service, or nothing but an answer to whether the routing key is one.
  * @see https://developer.pagerduty.com/docs/send-alert-event
  */
-import { describeMessage, isCapReached, mainAlertOf } from "../alert-words.ts";
+import { describeMessage, isCapReached, mainAlertOf, nameSubject } from "../alert-words.ts";
 import { formatAlertData, formatTime } from "../alert-event.ts";
 import type { AlertRecord } from "../../store/types/alerts.ts";
 import { describeTest, shorten, type WebhookFormatter } from "./formatter.ts";
@@ -26,7 +26,7 @@ export const pagerduty: WebhookFormatter = {
         source: organizationName,
         severity: severityOf(main),
         timestamp: formatTime(main.firedAtMs),
-        component: main.scope === "key" ? `API key "${main.keyName ?? ""}"` : "organization",
+        component: nameSubject(main).replace("the ", ""),
         class: main.kind,
         custom_details: {
           message: [...reached, ...meaning].join(" "),

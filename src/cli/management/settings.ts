@@ -1,6 +1,7 @@
 /** Options and texts of the commands that set and show settings: made of the tables of `settings/`. */
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type GroupKind, isGroup } from "../../settings/group.ts";
+import { formatLimitRows, type Limit, parseLimitList } from "../../settings/limits.ts";
 import type { Setting, Settings } from "../../settings/setting.ts";
 import { parsePairs } from "../../settings/parse-pairs.ts";
 import { isRequired } from "../../settings/table.ts";
@@ -116,6 +117,10 @@ function formatSetting({ kind, cli }: Setting, value: unknown, currency: string)
       return formatAmount(value, currency);
     case "flag":
       return value === true ? "yes" : "no";
+    case "limits": {
+      const rows = formatLimitRows(value as readonly Limit[]);
+      return rows.length === 0 ? none : rows.join(", ");
+    }
     case "models":
     case "emails":
       return Array.isArray(value) && value.length > 0 ? value.join(", ") : none;
@@ -181,10 +186,21 @@ function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | 
     case "groupId":
     case "group":
       return null;
+    case "limits":
+      return parseLimits;
     case "time":
       return parseFutureTime;
     default:
       return row.kind.notation satisfies never;
+  }
+}
+
+/** @throws InvalidArgumentError */
+function parseLimits(text: string): readonly Limit[] {
+  try {
+    return parseLimitList(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -19,9 +19,16 @@ import {
 import { inReplyOrder } from "../redis/in-reply-order.ts";
 import { dayAt, monthAt } from "../../calendar.ts";
 import { amountAt, integerAt, integerOrNullAt, parseArray, textAt } from "../redis/parse-reply.ts";
-import { ADMISSION_DECISIONS } from "../types/decision.ts";
+import { LIMIT_PERIODS } from "../../settings/limits.ts";
+import { ADMISSION_DECISIONS, LIMIT_SCOPES } from "../types/decision.ts";
 import { NOTHING_OWN, type OwnInReply } from "../types/own-spend.ts";
-import type { AdmitInput, AdmitResult, KeyReference, KnownKeyResult } from "../types/admission.ts";
+import type {
+  AdmittedCap,
+  AdmitInput,
+  AdmitResult,
+  KeyReference,
+  KnownKeyResult,
+} from "../types/admission.ts";
 import { type AdmittedSettings, knownSettings, rememberSettings } from "./read-settings.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
@@ -119,7 +126,7 @@ function parseAdmitReply(
     spentMicrocents: amountAt(reply, at.organizationSpent),
     ...settings.organization,
   };
-  const { user, group } = settings;
+  const caps = parseCaps(reply);
   const capacity = integerAt(reply, at.capacity);
   return parseArray(reply[at.requests]).map((item) => {
     const request = parseArray(item);
@@ -131,8 +138,8 @@ function parseAdmitReply(
       day,
       key,
       organization,
-      user,
-      group,
+      user: settings.user,
+      group: settings.group,
       bucket: {
         remaining: integerAt(request, of.remaining),
         capacity,
@@ -141,9 +148,36 @@ function parseAdmitReply(
       },
       concurrentRequests: integerOrNullAt(request, of.concurrent),
       isEntered: textAt(request, of.entered) !== "",
+      ...caps,
       own,
     };
   });
+}
+
+/** Those in force, and the one that refuses. */
+function parseCaps(reply: readonly unknown[]): Pick<KnownKeyResult, "caps" | "reachedCap"> {
+  const reached = parseArray(reply[AT.admit.reached]);
+  return {
+    caps: parseArray(reply[AT.admit.caps]).map((cap) => parseCap(parseArray(cap))),
+    reachedCap: reached.length === 0 ? null : parseCap(reached),
+  };
+}
+
+/** The scope stands where an outcome would. */
+function parseCap(cap: readonly unknown[]): AdmittedCap {
+  const at = AT.admitCap;
+  const scope = LIMIT_SCOPES.find((known) => known === cap[OUTCOME]);
+  const period = LIMIT_PERIODS.find((known) => known === cap[at.period]);
+  if (scope === undefined || period === undefined) {
+    throw new TypeError("admit replied a cap that is not known");
+  }
+  return {
+    scope,
+    period,
+    cents: integerAt(cap, at.cents),
+    raisedCents: integerAt(cap, at.raisedCents),
+    spentMicrocents: amountAt(cap, at.spent),
+  };
 }
 
 function readDecision(outcome: unknown): KnownKeyResult["decision"] {

@@ -19,13 +19,19 @@ export interface AdmissionFigures {
   readonly keyHardCapCents: number | null;
   readonly organizationSpentMicrocents: bigint;
   readonly organizationHardCapCents: number | null;
+  /** The cap that refused, where it is none of the month's of key and organization. */
+  readonly reached: {
+    readonly period: string;
+    readonly hardCapCents: number;
+    readonly spentMicrocents: bigint;
+  } | null;
 }
 
 /** The checks in their order, up to and with the one that failed. */
 export function describeChecks(figures: AdmissionFigures): readonly Check[] {
-  const { currency } = figures;
+  const { currency, reached } = figures;
   const expires_at = formatTimeOrNull(figures.expiresAtMs);
-  const inOrder: readonly (readonly [AdmissionDecision, string, Check["figures"]])[] = [
+  const inOrder: readonly NamedCheck[] = [
     ["key_disabled", "key_enabled", {}],
     ["key_expired", "key_not_expired", { expires_at }],
     // Few keys have a user.
@@ -50,12 +56,8 @@ export function describeChecks(figures: AdmissionFigures): readonly Check[] {
         max_concurrent_requests: figures.maxConcurrentRequests,
       },
     ],
-    ["key_cap_reached", "key_hard_cap", cap(figures.keySpentMicrocents, figures.keyHardCapCents, currency)],
-    [
-      "organization_cap_reached",
-      "organization_hard_cap",
-      cap(figures.organizationSpentMicrocents, figures.organizationHardCapCents, currency),
-    ],
+    // Of several that are reached the one that resets last is named: which others are is not told.
+    ...(reached === null ? capsOfMonth(figures) : [capOf(figures.decision, reached, currency)]),
   ];
   const failed = inOrder.findIndex(([decision]) => decision === figures.decision);
   const made = failed === -1 ? inOrder : inOrder.slice(0, failed + 1);
@@ -64,6 +66,30 @@ export function describeChecks(figures: AdmissionFigures): readonly Check[] {
     passed: decision !== figures.decision,
     figures: shown,
   }));
+}
+
+type NamedCheck = readonly [AdmissionDecision, string, Check["figures"]];
+
+function capsOfMonth(figures: AdmissionFigures): NamedCheck[] {
+  const { currency } = figures;
+  return [
+    ["key_cap_reached", "key_hard_cap", cap(figures.keySpentMicrocents, figures.keyHardCapCents, currency)],
+    [
+      "organization_cap_reached",
+      "organization_hard_cap",
+      cap(figures.organizationSpentMicrocents, figures.organizationHardCapCents, currency),
+    ],
+  ];
+}
+
+/** "week": "user_hard_cap", with its period among the figures. */
+function capOf(
+  decision: AdmissionDecision,
+  { period, hardCapCents, spentMicrocents }: NonNullable<AdmissionFigures["reached"]>,
+  currency: string,
+): NamedCheck {
+  const name = decision.replace(/_cap_reached$/, "_hard_cap");
+  return [decision, name, { ...cap(spentMicrocents, hardCapCents, currency), period }];
 }
 
 /** Microcents as text: JSON's numbers are doubles for most readers. */

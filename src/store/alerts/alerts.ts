@@ -11,6 +11,9 @@ import {
   alertOutboxKey,
   alertsReadKey,
 } from "../redis/keys.ts";
+import { LIMIT_PERIODS } from "../../settings/limits.ts";
+import { LIMIT_SCOPES } from "../types/decision.ts";
+import { windowName, windowStart } from "../usage/windows.ts";
 import { expiryOf } from "../../calendar.ts";
 import { parseFields, parseInteger } from "../redis/parse-reply.ts";
 import type { AlertChannel, AlertMessage, AlertRecord, DeliveryState, ListedAlert } from "../types/alerts.ts";
@@ -19,8 +22,8 @@ import { type AlertStore, deliveryOf } from "../types/alerts.ts";
 
 /** "100" stands for "many": a badge has no room for more. */
 const COUNTED_UNREAD = 100;
-/** Two amounts of a key and two of its organization with two thresholds each. */
-const MOST_IN_A_MESSAGE = 8;
+/** Four owners with two amounts for each of four periods, and two thresholds of each amount. */
+const MOST_IN_A_MESSAGE = 64;
 const SCAN_ENTRIES = 500;
 const MAX_SCANNED = 20_000;
 
@@ -159,7 +162,9 @@ function parseAlert(organizationId: string, fields: Readonly<Record<string, stri
     if (value === undefined) throw new TypeError(`an alert in Redis has no field "${name}"`);
     return value;
   };
-  const scope = textOf("scope") === "key" ? "key" : "organization";
+  const scope = LIMIT_SCOPES.find((known) => known === textOf("scope")) ?? "organization";
+  // Those of a month, which were there before the others, say neither.
+  const period = LIMIT_PERIODS.find((known) => known === fields["period"]) ?? "month";
   return {
     id: textOf("id"),
     // Before schema 2 each was a message of its own.
@@ -167,6 +172,10 @@ function parseAlert(organizationId: string, fields: Readonly<Record<string, stri
     organizationId,
     kind: textOf("kind") === "budget" ? "budget" : "hard_cap",
     scope,
+    period,
+    windowStart: windowStart(fields["window"] ?? textOf("month")),
+    ownerId: fields["owner"] ?? null,
+    ownerName: fields["owner_name"] ?? null,
     keyId: scope === "key" ? textOf("key") : null,
     keyName: scope === "key" ? textOf("key_name") : null,
     thresholdPercent: parseInteger(textOf("percent")),
@@ -176,6 +185,10 @@ function parseAlert(organizationId: string, fields: Readonly<Record<string, stri
     month: textOf("month"),
     firedAtMs: parseInteger(textOf("at")),
   };
+}
+
+function nameOfWindow({ period, windowStart: start }: AlertRecord): string {
+  return start === null ? period : windowName(period, start);
 }
 
 function formatAlert(alert: AlertRecord, prefix = ""): string[] {
@@ -192,6 +205,8 @@ function formatAlert(alert: AlertRecord, prefix = ""): string[] {
     currency: alert.currency,
     month: alert.month,
     at: alert.firedAtMs,
+    ...(alert.period === "month" ? {} : { period: alert.period, window: nameOfWindow(alert) }),
+    ...(alert.ownerId === null ? {} : { owner: alert.ownerId, owner_name: alert.ownerName ?? "" }),
   };
   return Object.entries(fields).flatMap(([name, value]) => [`${prefix}${name}`, String(value)]);
 }

@@ -14,8 +14,11 @@
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; the only reply after which the
 --   caller may send it again.
 --   {'unknown_key', time ms}
---   JSON of {'decided', time ms, key spent, organization spent, capacity, settings version, settings, requests}; the
---   settings and their version are '' when ARGV[7] is the version of the settings as they are.
+--   JSON of {'decided', time ms, key spent, organization spent, capacity, settings version, settings, requests, caps,
+--   reached}; the settings and their version are '' when ARGV[7] is the version of the settings as they are.
+--   caps: of a request that meets more than the month's caps of key and organization, for each cap in force {scope, period,
+--   cents, raised cents, spent}; else none. reached: {scope, period, cents, raised cents, spent} of the cap that refuses,
+--   as caps.lua names it, else {}
 --   requests, for each: {decision, remaining, reset ms, retry after seconds, concurrent, entered}
 --   settings:
 --   {key display, key name, key requests per minute, key hard cap cents, key budget cents, key allowed models,
@@ -68,12 +71,12 @@ if now_ms < month_start_ms or now_ms >= month_end_ms then
   return { 'month_changed', integer(now_ms) }
 end
 
-local hash, deleted_at, disabled, expires_at, rpm_text, key_cap, max_concurrent_text, key_version, key_stamp, user_id, group_id =
-  unpack(redis.call('HMGET', key_record, 'hash', 'deleted_at', 'disabled', 'expires_at', 'rpm', 'hard_cap_cents',
-  'max_concurrent', 'version', 'stamp', 'user_id', 'group_id'))
-local organization_cap, strict_caps, suspended, currency, organization_version, organization_stamp, organization_deleted_at =
-  unpack(redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'suspended', 'currency', 'version', 'stamp',
-  'deleted_at'))
+local hash, deleted_at, disabled, expires_at, rpm_text, key_cap, max_concurrent_text, key_version, key_stamp, user_id, group_id,
+  key_limits, key_raises = unpack(redis.call('HMGET', key_record, 'hash', 'deleted_at', 'disabled', 'expires_at', 'rpm',
+  'hard_cap_cents', 'max_concurrent', 'version', 'stamp', 'user_id', 'group_id', 'limits', 'raises'))
+local organization_cap, strict_caps, suspended, currency, organization_version, organization_stamp, organization_deleted_at,
+  organization_limits, organization_raises, member_limits = unpack(redis.call('HMGET', organization, 'hard_cap_cents',
+  'strict_caps', 'suspended', 'currency', 'version', 'stamp', 'deleted_at', 'limits', 'raises', 'member_limits'))
 local is_known = hash and organization_version and (deleted_at or '') == '' and (organization_deleted_at or '') == ''
 if is_known and hash ~= presented_hash then
   local former_hash, former_until = unpack(redis.call('HMGET', key_record, 'former_hash', 'former_until'))
@@ -89,13 +92,15 @@ local key_spent, organization_spent = unpack(redis.call('HMGET', spend, 'key:' .
 key_spent, organization_spent = key_spent or '0', organization_spent or '0'
 
 -- The key's own group goes before its user's. Who was deleted is nobody: the key goes on without.
-local user_version, user_stamp, user_name, user_disabled, group_of_user =
-  read_owner(organization, 'user', user_id, 'disabled', 'group_id')
+local user_version, user_stamp, user_name, user_disabled, group_of_user, user_limits, user_raises =
+  read_owner(organization, 'user', user_id, 'disabled', 'group_id', 'limits', 'raises')
 user_id = user_version and user_id or ''
-local group_version, group_stamp, group_name = read_owner(organization, 'group', group_id)
+local group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits =
+  read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits')
 if not group_version and user_version then
   group_id = group_of_user
-  group_version, group_stamp, group_name = read_owner(organization, 'group', group_id)
+  group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits =
+    read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits')
 end
 group_id = group_version and group_id or ''
 
@@ -119,6 +124,42 @@ if is_counted and not refusal then
   bucket, left = count_bucket, bucket_units(count_bucket, rpm, count_capacity(rpm), now_us)
 end
 
+-- Few meet more than the caps of a month: one after the other those of key, user, group and organization.
+local caps, named, caps_told
+local has_more = user_version or group_version or (key_limits or '') ~= '' or (key_raises or '') ~= ''
+  or (organization_limits or '') ~= '' or (organization_raises or '') ~= ''
+if has_more and metered and not refusal then
+-- @include windows.lua
+-- @include amounts.lua
+-- @include limits.lua
+-- @include caps.lua
+  local owners = { { scope = 'key', id = key_id, subject = 'key:' .. key_id, hard_cap = key_cap, limits = key_limits,
+    raises = key_raises } }
+  if user_version then
+    local of_members = group_of_user == group_id and group_version and (group_member_limits or '')
+      or member_limits_of(organization, group_of_user, member_limits)
+    owners[#owners + 1] = { scope = 'user', id = user_id, subject = 'user:' .. user_id, limits = user_limits,
+      raises = user_raises, member_limits = of_members }
+  end
+  if group_version then
+    owners[#owners + 1] = { scope = 'group', id = group_id, subject = 'group:' .. group_id, limits = group_limits,
+      raises = group_raises }
+  end
+  owners[#owners + 1] = { scope = 'organization', id = '', subject = 'organization', hard_cap = organization_cap,
+    limits = organization_limits, raises = organization_raises }
+  local number, month = math.floor(now_ms / 86400000), string.match(spend, '[^:]+$')
+  caps = caps_among(limits_of(owners, now_ms), organization, windows_of(number, month), false)
+  local reached, told = {}, {}
+  for position, cap in ipairs(caps) do
+    if tonumber(cap.spent) >= cap.cents * 1000000 then
+      reached[#reached + 1] = cap
+    end
+    told[position] = { cap.scope, cap.period, integer(cap.cents), integer(cap.raised), cap.spent }
+  end
+  named = name_cap(reached, resets_of(number, month))
+  caps_told = #told > 0 and write_list(told) or nil
+end
+
 -- What refuses all those that have a token, if anything does.
 local behind_bucket, concurrent = 'admitted', ''
 if not refusal and metered and left >= UNITS_PER_TOKEN then
@@ -130,7 +171,9 @@ if not refusal and metered and left >= UNITS_PER_TOKEN then
       behind_bucket = 'concurrency_limited'
     end
   end
-  if behind_bucket == 'admitted' and key_cap_cents and tonumber(key_spent) >= key_cap_cents * 1000000 then
+  if behind_bucket == 'admitted' and caps then
+    behind_bucket = named and named.scope .. '_cap_reached' or 'admitted'
+  elseif behind_bucket == 'admitted' and key_cap_cents and tonumber(key_spent) >= key_cap_cents * 1000000 then
     behind_bucket = 'key_cap_reached'
   elseif behind_bucket == 'admitted' and organization_cap_cents
     and tonumber(organization_spent) >= organization_cap_cents * 1000000 then
@@ -159,7 +202,8 @@ for position = 1, #requests, 2 do
     add_refused(refused, request_id, {
       key_id, requests[position + 1], decision, bucket_name, rpm_text, key_cap or '', max_concurrent_text or '',
       expires_at or '', key_spent, currency or '', organization_cap or '', organization_spent, integer(remaining),
-      integer(capacity), integer(retry_after_s), others,
+      integer(capacity), integer(retry_after_s), others, named and named.period or '', named and integer(named.cents) or '',
+      named and named.spent or '',
     })
   elseif metered then
     held_entries[#held_entries + 1] = deadline_ms
@@ -221,5 +265,9 @@ else
   settings = write_list(texts)
 end
 -- As write_list would write it, at half the cost: none of these texts has what JSON would write differently.
-return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s]]', now_ms, key_spent, organization_spent, capacity,
-  settings_version, settings, table.concat(decided, ','))
+local reached = '[]'
+if named then
+  reached = string.format('["%s","%s","%d","%d","%s"]', named.scope, named.period, named.cents, named.raised, named.spent)
+end
+return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s]', now_ms, key_spent, organization_spent, capacity,
+  settings_version, settings, table.concat(decided, ','), caps_told or '[]', reached)

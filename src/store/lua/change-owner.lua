@@ -1,26 +1,43 @@
--- Changes the record of a user or a group, and what it is found by.
+-- Changes the record of a user or a group, and what it is found by. A limit of it may be under what is spent now.
 --
--- KEYS[1] record      KEYS[2] what all of its kind are found by       KEYS[3] audit log
--- KEYS[4..] lists of users of groups that it leaves, then of each group that it joins: record, list of its users
+-- KEYS[1] record      KEYS[2] what all of its kind are found by       KEYS[3] audit log    KEYS[4] organization
+-- KEYS[5] alerts fired in the month               KEYS[6] outbox of alerts                    KEYS[7] list of alerts
+-- KEYS[8..] lists of users of groups that it leaves, then of each group that it joins: record, list of its users
 -- ARGV[1] expected version, '' for any                    ARGV[2] id          ARGV[3] number of lists that it leaves
 -- ARGV[4] audit entry, '' for none                        ARGV[5] number of texts that it is found by no more
 -- ARGV[6] number of texts that it is found by from now on
--- ARGV[7..] the former, the latter, then field, value, field, value …
+-- ARGV[7] month       ARGV[8] month's start, ms      ARGV[9] month's end (exclusive), ms
+-- ARGV[10] when the month's figures expire, ms
+-- ARGV[11..] the former, the latter, then field, value, field, value …
 --
--- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}; {'version_conflict', record};
+-- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', before, after, alerts
+--   fired} with the record as it was and as it is; {'not_found'}; {'version_conflict', record};
 --   {'group_missing'}.
 
+-- @include integer.lua
+-- @include time.lua
 -- @include records.lua
 -- @include audit.lua
 -- @include links.lua
+-- @include owners.lua
+-- @include windows.lua
+-- @include amounts.lua
+-- @include limits.lua
+-- @include thresholds.lua
 
-local record, found_by, audit = KEYS[1], KEYS[2], KEYS[3]
+local record, found_by, audit, organization = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local fired_set, outbox, alerts = KEYS[5], KEYS[6], KEYS[7]
 local expected_version, id, entry = ARGV[1], ARGV[2], ARGV[4]
-local FIRST_LIST, FIRST_TEXT = 4, 7
+local month, month_start_ms, month_end_ms, expires_at_ms = ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
+local FIRST_LIST, FIRST_TEXT = 8, 11
 local first_owner = FIRST_LIST + tonumber(ARGV[3])
 local first_new_text = FIRST_TEXT + tonumber(ARGV[5])
 local first_field = first_new_text + tonumber(ARGV[6])
 
+local now_ms = now_milliseconds()
+if now_ms < month_start_ms or now_ms >= month_end_ms then
+  return { 'month_changed', integer(now_ms) }
+end
 local refused = refuse_change(record, expected_version)
 if refused then
   return refused
@@ -38,4 +55,9 @@ for position = first_new_text, first_field - 1 do
 end
 local reply = change_record(record, first_field)
 add_audit(audit, entry)
+-- Without the organization's, which is the last one.
+local owners = read_owners(organization, nil, '', id)
+owners[#owners] = nil
+reply[4] = fire_limits({ organization = organization, fired = fired_set, outbox = outbox, alerts = alerts, month = month,
+  windows = windows_of(math.floor(now_ms / 86400000), month) }, limits_of(owners, now_ms), expires_at_ms)
 return reply

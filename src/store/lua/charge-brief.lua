@@ -24,6 +24,7 @@
 -- @include spend.lua
 -- @include currency.lua
 -- @include ended.lua
+-- @include amounts.lua
 -- @include reached.lua
 -- @include tags.lua
 
@@ -39,14 +40,24 @@ local FIRST_SUM, microcents = 10, shared[16]
 if redis.call('EXISTS', unpack(requests)) > 0 then
   return '["on_record"]'
 end
-if is_other_currency(redis.call('HGET', organization, 'currency'), currency) then
+local billed_in, windows_text, seeding_text = unpack(redis.call('HMGET', organization, 'currency', 'windows', 'windows_seeding'))
+if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
 
 tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms)
 -- All of them began at 0, so the sums are the differences, and the texts are good as they came.
 local organization_spent, key_spent = move_spend(spend, key_id, tonumber(microcents), microcents, expires_at_ms)
-add_usage(usage, usage_row(key_id, owners, model, tag_row), shared, FIRST_SUM, expires_at_ms)
+local row = usage_row(key_id, owners, model, tag_row)
+add_usage(usage, row, shared, FIRST_SUM, expires_at_ms)
+local is_counting_windows = (windows_text or '') ~= '' or (seeding_text or '') ~= ''
+if is_counting_windows and microcents ~= '0' then
+-- Here, since Redis makes all functions and tables anew at each run.
+-- @include owners.lua
+-- @include windows.lua
+  move_spend_in_windows(organization, counted_periods(windows_text, seeding_text), windows_of(day_number(day), month),
+    subjects_of(key_id, owners), row, microcents)
+end
 
 local ids = {}
 for position, request in ipairs(requests) do
@@ -63,14 +74,17 @@ for position, request in ipairs(requests) do
 end
 redis.call('ZREM', holds, unpack(ids))
 redis.call('ZREM', inflight, unpack(ids))
-if are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent) then
+if not is_counting_windows and are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent) then
   return '["applied","0"]'
 end
 
--- Behind the usual return, since Redis makes all functions and tables anew at each run.
+-- Behind the usual return.
 -- @include time.lua
+-- @include owners.lua
+-- @include windows.lua
+-- @include limits.lua
 -- @include thresholds.lua
 
-return write_list({ 'applied', fire_thresholds({ key = key_record, organization = organization, spend = spend,
-  fired = fired_set, outbox = outbox, alerts = alerts, spent = spent_by(key_id, key_spent, organization_spent) }, key_id,
-  month, expires_at_ms) })
+local limits = limits_of(read_owners(organization, key_record, key_id, owners), now_milliseconds())
+return write_list({ 'applied', fire_limits({ key = key_record, organization = organization, fired = fired_set,
+  outbox = outbox, alerts = alerts, month = month, windows = windows_of(day_number(day), month) }, limits, expires_at_ms) })

@@ -42,7 +42,11 @@
 -- @include tags.lua
 -- @include requests.lua
 -- @include reaped.lua
+-- @include owners.lua
+-- @include windows.lua
+-- @include amounts.lua
 -- @include reached.lua
+-- @include limits.lua
 -- @include thresholds.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
@@ -72,7 +76,8 @@ end
 if tonumber(seq) <= record.seq then
   return { 'repeated' }
 end
-if is_other_currency(redis.call('HGET', organization, 'currency'), currency) then
+local billed_in, windows_text, seeding_text = unpack(redis.call('HMGET', organization, 'currency', 'windows', 'windows_seeding'))
+if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
 
@@ -88,12 +93,21 @@ if record.state ~= 'open' and not final then
 end
 local total = totals[7]
 local difference = total - record.figures[7]
+local row = usage_row(key_id, record.owners, model, record.tag_row)
+local windows, subjects = windows_of(day_number(day), month), subjects_of(key_id, record.owners)
 local organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
-move_usage(usage, usage_row(key_id, record.owners, model, record.tag_row), record.figures, totals, expires_at_ms)
+local counted = counted_periods(windows_text, seeding_text)
+if counted and difference ~= 0 then
+  move_spend_in_windows(organization, counted, windows, subjects, row, integer(difference))
+end
+move_usage(usage, row, record.figures, totals, expires_at_ms)
 
 local open = record.state == 'open' and not final
 local left = open and math.max(0, record.worst - total) or 0
 move_held(spend, key_id, left - record.left)
+if record.held_in ~= '' and left ~= record.left then
+  move_windows(organization, windows, record.held_in, subjects, 'held:', integer(left - record.left))
+end
 local fell = ''
 if total < record.figures[7] then
   fell = record.reaped and 'reaped' or 'interim'
@@ -161,8 +175,9 @@ if final or not exists then
 end
 local fired = '0'
 if (final or total > record.figures[7])
-  and not are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent) then
-  fired = fire_thresholds({ key = key_record, organization = organization, spend = spend, fired = fired_set,
-    outbox = outbox, alerts = alerts, spent = spent_by(key_id, key_spent, organization_spent) }, key_id, month, expires_at_ms)
+  and (counted or not are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent)) then
+  local limits = limits_of(read_owners(organization, key_record, key_id, record.owners), now_milliseconds())
+  fired = fire_limits({ key = key_record, organization = organization, fired = fired_set, outbox = outbox, alerts = alerts,
+    month = month, windows = windows }, limits, expires_at_ms)
 end
 return write_list({ 'applied', fired, fell })

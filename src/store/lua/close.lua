@@ -19,13 +19,15 @@
 -- @include spend.lua
 -- @include ended.lua
 -- @include requests.lua
+-- @include owners.lua
+-- @include windows.lua
+-- @include amounts.lua
+-- @include limits.lua
 -- @include reaped.lua
--- @include reached.lua
 -- @include thresholds.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local alert_names = { key = KEYS[7], organization = KEYS[8], spend = KEYS[3], fired = KEYS[9], outbox = KEYS[10],
-  alerts = KEYS[11] }
+local key_record, organization, fired_set, outbox, alerts = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
 local request_id, key_id, month, day, expires_at_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local deadline_ms = tonumber(redis.call('ZSCORE', holds, request_id) or '')
@@ -60,10 +62,18 @@ if record.seq == 0 or record.floor > totals[7] then
   totals[7] = math.max(totals[7], record.floor)
 end
 local difference = totals[7] - record.figures[7]
-local organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
-alert_names.spent = spent_by(key_id, key_spent, organization_spent)
-move_usage(usage, usage_row(key_id, record.owners, record.model, record.tag_row), record.figures, totals, expires_at_ms)
+local row = usage_row(key_id, record.owners, record.model, record.tag_row)
+local windows, subjects = windows_of(day_number(day), month), subjects_of(key_id, record.owners)
+move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
+local counted = counted_periods(unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding')))
+if counted and difference ~= 0 then
+  move_spend_in_windows(organization, counted, windows, subjects, row, integer(difference))
+end
+move_usage(usage, row, record.figures, totals, expires_at_ms)
 move_held(spend, key_id, -record.left)
+if record.held_in ~= '' and record.left ~= 0 then
+  move_windows(organization, windows, record.held_in, subjects, 'held:', integer(-record.left))
+end
 
 local entry = add_recent(recent, record.entry, request_id, reaped_entry(record, totals, record.price))
 local fields = { 'state', 'closed', 'left', '0', 'entry', entry, 'reaped', '1' }
@@ -74,4 +84,6 @@ end
 redis.call('HSET', request, unpack(fields))
 redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 -- These are final figures, unless a charge follows.
-return { 'closed', fire_thresholds(alert_names, key_id, month, expires_at_ms) }
+local limits = limits_of(read_owners(organization, key_record, key_id, record.owners), now_milliseconds())
+return { 'closed', fire_limits({ key = key_record, organization = organization, fired = fired_set, outbox = outbox,
+  alerts = alerts, month = month, windows = windows }, limits, expires_at_ms) }

@@ -18,7 +18,10 @@
 -- @include integer.lua
 -- @include time.lua
 -- @include spend.lua
--- @include reached.lua
+-- @include owners.lua
+-- @include windows.lua
+-- @include amounts.lua
+-- @include limits.lua
 -- @include thresholds.lua
 -- @include audit.lua
 
@@ -46,9 +49,15 @@ if redis.call('SET', marker, kept, 'NX', 'PXAT', expires_at_ms) then
   redis.call('HINCRBY', usage, key_id .. '::microcents', amount)
   keep_until(spend, expires_at_ms)
   keep_until(usage, expires_at_ms)
-  local names = { key = key_id ~= '' and key_record or nil, organization = organization, spend = spend,
-    fired = fired_set, outbox = outbox, alerts = alerts }
-  fired = fire_thresholds(names, key_id, month, expires_at_ms)
+  local windows = windows_of(math.floor(now_ms / 86400000), month)
+  local counted = counted_periods(unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding')))
+  if counted then
+    move_spend_in_windows(organization, counted, windows, subjects_of(key_id, ''), usage_row(key_id, '', '', ''), amount)
+  end
+  local key = key_id ~= '' and key_record or nil
+  local limits = limits_of(read_owners(organization, key, key_id, ''), now_ms)
+  fired = fire_limits({ key = key, organization = organization, fired = fired_set, outbox = outbox, alerts = alerts,
+    month = month, windows = windows }, limits, expires_at_ms)
   add_audit(audit, entry)
 else
   kept = redis.call('GET', marker)

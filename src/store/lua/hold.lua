@@ -1,5 +1,5 @@
 -- Before a request goes upstream: its record, its deadline, its place among the key's requests in flight and, with
--- strict caps, its worst case. Checks the caps of the month of admission once more, since a body may come long after its
+-- strict caps, its worst case. Checks the caps of the windows of admission once more, since a body may come long after its
 -- headers.
 --
 -- KEYS[1] request record      KEYS[2] holds (open requests by deadline)   KEYS[3] key record
@@ -13,7 +13,8 @@
 --
 -- Reply: {'held' or 'exists', tag row}; {'currency_changed', currency}: the organization has another than ARGV[13];
 --   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
---   {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents}.
+--   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name} of a key, a user, a group or an
+--   organization: the cap that caps.lua names, with strict caps the one that leaves least room.
 --
 -- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
 -- flight of a key = its open records, whether or not it has a limit, so that a limit counts from when it is set; with a
@@ -26,6 +27,11 @@
 -- @include ended.lua
 -- @include requests.lua
 -- @include tags.lua
+-- @include owners.lua
+-- @include windows.lua
+-- @include amounts.lua
+-- @include limits.lua
+-- @include caps.lua
 
 local request, holds, key_record, organization, spend, inflight = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local combinations = KEYS[7]
@@ -38,13 +44,14 @@ if redis.call('EXISTS', request) == 1 then
 end
 
 local now_ms = now_milliseconds()
-local key = redis.call('HMGET', key_record, 'hard_cap_cents', 'max_concurrent')
-local owner = redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'currency')
+local _, key_cap, max_concurrent_text, key_limits, key_raises = read_amounts(key_record, 'max_concurrent', 'limits', 'raises')
+local _, organization_cap, strict_caps, billed_in, organization_limits, organization_raises, windows_text, seeding_text =
+  read_amounts(organization, 'strict_caps', 'currency', 'limits', 'raises', 'windows', 'windows_seeding')
 -- What its admission left here kept the currency from being changed, but for no longer than a minute.
-if is_other_currency(owner[3], currency) then
-  return { 'currency_changed', owner[3] }
+if is_other_currency(billed_in, currency) then
+  return { 'currency_changed', billed_in }
 end
-local strict = owner[2] == '1'
+local strict = strict_caps == '1'
 if strict and worst_text == '' then
   return { 'worst_case_required' }
 end
@@ -68,9 +75,9 @@ local function has_free_place(max_concurrent)
   return redis.call('ZCARD', inflight) - own < max_concurrent
 end
 
-local max_concurrent = tonumber(key[2] or '')
+local max_concurrent = tonumber(max_concurrent_text or '')
 if max_concurrent and not has_free_place(max_concurrent) then
-  return { 'concurrency_limited', key[2] }
+  return { 'concurrency_limited', max_concurrent_text }
 end
 
 local spent = redis.call('HMGET', spend, 'key:' .. key_id, 'held:key:' .. key_id, 'organization', 'held:organization')
@@ -89,11 +96,44 @@ local function refusal(decision, cap_cents, spent_text, held_text)
   if not strict and settled < cap then
     return nil
   end
-  return { decision, spent_text or '0', strict and held_text or '0', cap_cents }
+  return { decision, spent_text or '0', strict and held_text or '0', cap_cents, 'month', '0', '' }
 end
 
-local refused = refusal('key_cap_reached', key[1], spent[1], spent[2])
-  or refusal('organization_cap_reached', owner[1], spent[3], spent[4])
+local windows, subjects = windows_of(day_number(day), month), subjects_of(key_id, owners)
+
+-- As above, of all limits there are.
+local function refusal_of_any()
+  local limits = limits_of(read_owners(organization, key_record, key_id, owners), now_ms)
+  local reached, named = {}, nil
+  for _, cap in ipairs(caps_among(limits, organization, windows, strict)) do
+    cap.room = cap.cents * 1000000 - tonumber(cap.spent) - tonumber(cap.held)
+    local is_reached = tonumber(cap.spent) >= cap.cents * 1000000
+    if is_reached then
+      reached[#reached + 1] = cap
+    end
+    if strict and (is_reached or cap.room < worst) and (not named or cap.room < named.room) then
+      named = cap
+    end
+  end
+  named = strict and named or name_cap(reached, resets_of(day_number(day), month))
+  if not named then
+    return nil
+  end
+  local name = named.scope ~= 'organization' and redis.call('HGET', sibling(organization, named.subject), 'name') or ''
+  return { named.scope .. '_cap_reached', named.spent, named.held, integer(named.cents), named.period, integer(named.raised), name }
+end
+
+-- Few have more than the caps of a month.
+local has_more = owners ~= '' or (key_limits or '') ~= '' or (key_raises or '') ~= '' or (organization_limits or '') ~= ''
+  or (organization_raises or '') ~= ''
+
+local refused
+if has_more then
+  refused = refusal_of_any()
+else
+  refused = refusal('key_cap_reached', key_cap, spent[1], spent[2])
+    or refusal('organization_cap_reached', organization_cap, spent[3], spent[4])
+end
 if refused then
   return refused
 end
@@ -115,5 +155,10 @@ redis.call('ZADD', inflight, deadline_ms, request_id)
 if worst > 0 then
   move_held(spend, key_id, worst)
   keep_until(spend, expires_at_ms)
+  local counted = counted_periods(windows_text, seeding_text)
+  if counted then
+    redis.call('HSET', request, 'held_in', counted.periods)
+    move_windows(organization, windows, counted.periods, subjects, 'held:', integer(worst))
+  end
 end
 return { 'held', tag_row }

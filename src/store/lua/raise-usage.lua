@@ -2,10 +2,10 @@
 -- for a Redis that was restored from an older snapshot.
 --
 -- KEYS[1] spend of the month  KEYS[2] usage of the day     KEYS[3] open requests by deadline
--- KEYS[4] combinations of tags in the month
+-- KEYS[4] combinations of tags in the month    KEYS[5] organization
 -- ARGV[1] key id              ARGV[2] model                ARGV[3] when the month's figures expire, ms
--- ARGV[4] owners, '' for none
--- ARGV[5] how many rows the log has, one for each combination of tags; behind it for each row: tag row and tags, '' for
+-- ARGV[4] owners, '' for none              ARGV[5] day
+-- ARGV[6] how many rows the log has, one for each combination of tags; behind it for each row: tag row and tags, '' for
 --   none, and the figures to raise to: requests, input, cached, output, reasoning tokens, estimated, microcents,
 --   tokens written to a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
 -- ARGV[n] behind them: the tag rows that only Redis has
@@ -22,9 +22,11 @@
 -- @include spend.lua
 -- @include requests.lua
 -- @include tags.lua
+-- @include owners.lua
+-- @include windows.lua
 
-local spend, usage, holds, combinations = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local key_id, model, expires_at_ms, owners, logged_rows, FIRST_ROW = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), 6
+local spend, usage, holds, combinations, organization = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local key_id, model, expires_at_ms, owners, day, logged_rows, FIRST_ROW = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), 7
 local ROW_ARGUMENTS = 2 + #USAGE_FIGURES
 
 if redis.call('ZCARD', holds) > 0 then
@@ -59,6 +61,8 @@ for argument = FIRST_ROW + logged_rows * ROW_ARGUMENTS, #ARGV do
 end
 
 local added, is_raised = 0, false
+local windows, subjects = windows_of(day_number(day), string.sub(day, 1, 7)), subjects_of(key_id, owners)
+local counted = counted_periods(unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding')))
 for _, row in ipairs(rows) do
   local to, is_row_raised = {}, false
   for position = 1, #USAGE_FIGURES do
@@ -69,7 +73,11 @@ for _, row in ipairs(rows) do
   end
   if is_row_raised then
     decide_tag_row(combinations, row.tags, row.tag_row, expires_at_ms)
-    move_usage(usage, usage_row(key_id, owners, model, row.tag_row), row.from, to, expires_at_ms)
+    local name = usage_row(key_id, owners, model, row.tag_row)
+    move_usage(usage, name, row.from, to, expires_at_ms)
+    if counted and to[7] ~= row.from[7] then
+      move_spend_in_windows(organization, counted, windows, subjects, name, integer(to[7] - row.from[7]))
+    end
     added = added + to[7] - row.from[7]
     is_raised = true
   end

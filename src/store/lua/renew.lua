@@ -1,7 +1,8 @@
 -- The owner's sign of life: moves the deadlines of its requests to now + 30 s. Opens again what another has closed
 -- meanwhile, unless it has had its final charge.
 --
--- KEYS[1] holds, then for each request: request record, spend of its month of admission, requests in flight of its key
+-- KEYS[1] holds   KEYS[2] organization, then for each request: request record, spend of its month of admission, requests in
+--   flight of its key
 -- ARGV[n] id of the n-th request
 --
 -- Reply: for each request 'renewed', 'reopened', 'ended' (had its final charge) or 'missing' (no record).
@@ -12,12 +13,14 @@
 -- @include time.lua
 -- @include spend.lua
 -- @include requests.lua
+-- @include owners.lua
+-- @include windows.lua
 
-local holds = KEYS[1]
+local holds, organization = KEYS[1], KEYS[2]
 local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
 
 local function renew(request_id, request, spend, inflight)
-  local fields = redis.call('HMGET', request, 'state', 'final', 'key', 'worst', 'microcents')
+  local fields = redis.call('HMGET', request, 'state', 'final', 'key', 'worst', 'microcents', 'held_in', 'owners', 'day', 'month')
   local state, final, key_id = fields[1], fields[2] == '1', fields[3]
   if not state then return 'missing' end
   if final then return 'ended' end
@@ -26,13 +29,18 @@ local function renew(request_id, request, spend, inflight)
   if state == 'open' then return 'renewed' end
   local left = math.max(0, number_or_zero(fields[4]) - number_or_zero(fields[5]))
   move_held(spend, key_id, left)
+  local held_in = fields[6] or ''
+  if held_in ~= '' and left > 0 then
+    move_windows(organization, windows_of(day_number(fields[8]), fields[9]), held_in, subjects_of(key_id, fields[7] or ''),
+      'held:', integer(left))
+  end
   redis.call('HSET', request, 'state', 'open', 'left', integer(left))
   return 'reopened'
 end
 
 local outcomes = {}
 for position, request_id in ipairs(ARGV) do
-  local first = 3 * position - 1
+  local first = 3 * position
   outcomes[position] = renew(request_id, KEYS[first], KEYS[first + 1], KEYS[first + 2])
 end
 return outcomes

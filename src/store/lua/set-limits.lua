@@ -20,13 +20,15 @@
 -- @include bucket.lua
 -- @include records.lua
 -- @include audit.lua
--- @include reached.lua
+-- @include owners.lua
+-- @include windows.lua
+-- @include amounts.lua
+-- @include limits.lua
 -- @include thresholds.lua
 -- @include links.lua
 
 local key_record, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3]
-local alert_names = { key = KEYS[1], organization = KEYS[4], spend = KEYS[5], fired = KEYS[6], outbox = KEYS[7],
-  alerts = KEYS[8] }
+local organization, fired_set, outbox, alerts = KEYS[4], KEYS[6], KEYS[7], KEYS[8]
 local audit, entry = KEYS[9], ARGV[7]
 local expected_version, key_id, month, FIRST_FIELD = ARGV[1], ARGV[2], ARGV[3], 9
 local FIRST_LIST = 10
@@ -70,5 +72,7 @@ unlink(FIRST_LIST, first_owner - 1, key_id)
 link(first_owner, key_id)
 add_audit(audit, entry)
 -- An amount may be under what is spent now.
-reply[4] = fire_thresholds(alert_names, key_id, month, expires_at_ms, true)
+local owner = read_owners(organization, key_record, key_id, '')[1]
+reply[4] = fire_limits({ key = key_record, organization = organization, fired = fired_set, outbox = outbox, alerts = alerts,
+  month = month, windows = windows_of(math.floor(now_ms / 86400000), month) }, limits_of({ owner }, now_ms), expires_at_ms)
 return reply

@@ -15,11 +15,13 @@
 -- @include time.lua
 -- @include records.lua
 -- @include audit.lua
--- @include reached.lua
+-- @include owners.lua
+-- @include windows.lua
+-- @include amounts.lua
+-- @include limits.lua
 -- @include thresholds.lua
 
-local organization, holds = KEYS[1], KEYS[2]
-local alert_names = { organization = KEYS[1], spend = KEYS[7], fired = KEYS[3], outbox = KEYS[4], alerts = KEYS[5] }
+local organization, holds, fired_set, outbox, alerts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local expected_version, month, FIRST_FIELD, FIRST_MONTH = ARGV[1], ARGV[2], 7, 7
 local audit, entry = KEYS[6], ARGV[6]
 local month_start_ms, month_end_ms, expires_at_ms = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
@@ -51,5 +53,7 @@ end
 local reply = change_record(organization, FIRST_FIELD)
 add_audit(audit, entry)
 -- An amount may be under what is spent now.
-reply[4] = fire_thresholds(alert_names, '', month, expires_at_ms)
+local limits = limits_of(read_owners(organization, nil, '', ''), now_ms)
+reply[4] = fire_limits({ organization = organization, fired = fired_set, outbox = outbox, alerts = alerts, month = month,
+  windows = windows_of(math.floor(now_ms / 86400000), month) }, limits, expires_at_ms)
 return reply

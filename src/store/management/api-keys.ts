@@ -8,6 +8,7 @@
  */
 import { formatAuditEntry } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
+import { ensureWindows, periodsOf } from "../usage/windows.ts";
 import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import {
@@ -61,6 +62,7 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
       auditKey(organizationId),
     ];
     const owners = namesOfOwners(organizationId, settings);
+    await ensureWindows(context, organizationId, periodsOf(settings.limits, { countsMonth: false }));
     const created = await context.client.igwCreateKey(
       String(names.length + owners.length),
       ...names,
@@ -98,6 +100,10 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
   },
 
   async changeKey(context, reference, changes, expectedVersion, audit = null) {
+    if (changes.limits !== undefined && isReference(reference)) {
+      const periods = periodsOf(changes.limits, { countsMonth: false });
+      await ensureWindows(context, reference.organizationId, periods);
+    }
     if (changes.userId === undefined && changes.groupId === undefined) {
       return setFields(context, reference, formatKeySettings(changes), { expectedVersion, audit });
     }

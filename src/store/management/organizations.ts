@@ -2,6 +2,7 @@
 import { listChannels } from "../alerts/channels.ts";
 import { executeWithAudit, formatAuditEntry } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
+import { ensureWindows, periodsOf } from "../usage/windows.ts";
 import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import {
@@ -48,6 +49,8 @@ export const organizationOperations: Operations<OrganizationStore> = {
     } else {
       await executeWithAudit(context, id, audit(organization), (change) => change.hset(key, ...fields));
     }
+    // Nobody knows it yet, so nothing can be spent before its limits are counted for.
+    await ensureWindows(context, id, periodsOfOrganization(settings));
     await context.client.zadd(ORGANIZATIONS_KEY, 0, id);
     return { outcome: "created", organization };
   },
@@ -97,6 +100,7 @@ export const organizationOperations: Operations<OrganizationStore> = {
 
   async changeOrganization(context, organizationId, changes, expectedVersion, audit = null) {
     if (!isId("org", organizationId)) return { outcome: "not_found" };
+    await ensureWindows(context, organizationId, periodsOfOrganization(changes));
     const { name } = changes;
     if (name === undefined) return setFields(context, organizationId, { changes, expectedVersion, audit });
     for (let attempt = 1; ; attempt += 1) {
@@ -109,6 +113,11 @@ export const organizationOperations: Operations<OrganizationStore> = {
     }
   },
 };
+
+/** The limits of members are users', whose months are counted like all else. */
+function periodsOfOrganization({ limits = [], memberLimits = [] }: Partial<OrganizationSettings>) {
+  return [...periodsOf(limits, { countsMonth: false }), ...periodsOf(memberLimits, { countsMonth: true })];
+}
 
 /** Whether a search for this text finds it. */
 export function isOrganizationFound(record: Pick<OrganizationRecord, "id" | "name">, text: string): boolean {

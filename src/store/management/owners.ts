@@ -4,10 +4,12 @@
  * the record as it was read, so a change is of that version, and is made again of the next one where others were faster.
  */
 import { expiryOf, monthAt } from "../../calendar.ts";
-import type { StoreContext } from "../context.ts";
+import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import { timeMs } from "../redis/clock.ts";
+import { ensureWindows } from "../usage/windows.ts";
 import {
+  alertKeys,
   auditKey,
   organizationKey,
   ownerKey,
@@ -39,6 +41,8 @@ import { compareEntries } from "./owner-search.ts";
 const CHANGE_ATTEMPTS = 5;
 /** What is read at once: 100,000 users' names are not asked for in one go. */
 const NAMES_TOGETHER = 500;
+/** The organization, and what an alert is written to. */
+const OWNER_NAMES = 4;
 
 export const createOwnerStore = storeOf<OwnerStore>({
   createUser: (context, ...input) => createOwner(USERS, context, ...input),
@@ -75,6 +79,7 @@ async function createOwner<Settings, Item extends Settings & OwnerRecord>(
   if (!isId("org", organizationId)) return { outcome: "not_found" };
   const groupId = owners.groupOf(settings);
   if (groupId !== null && !isId("group", groupId)) return { outcome: "group_missing" };
+  await ensureWindows(context, organizationId, owners.periodsOf(settings));
   const createdAtMs = await timeMs(context);
   const id = createId(kind, createdAtMs);
   const owner = owners.create(settings, { id, organizationId, createdAtMs, deletedAtMs: null, version: 1 });
@@ -114,6 +119,9 @@ async function changeOwner<Settings, Item extends Settings & OwnerRecord>(
 ): Promise<OwnerChangeResult<Item>> {
   const { kind } = owners;
   const { organizationId, id } = reference;
+  if (isId("org", organizationId)) {
+    await ensureWindows(context, organizationId, owners.periodsOf(changes));
+  }
   const result = await changeAsRead(owners, context, reference, expectedVersion, async (current) => {
     const after: Settings = { ...current, ...changes };
     const { gone, added } = compareEntries(entriesOf(owners, id, current), entriesOf(owners, id, after));
@@ -125,23 +133,25 @@ async function changeOwner<Settings, Item extends Settings & OwnerRecord>(
       ownerKey(organizationId, kind, id),
       ownerTextsKey(organizationId, kind),
       auditKey(organizationId),
-      ...left,
-      ...(isMoved ? namesOfGroup(organizationId, groupId) : []),
     ];
-    const reply = await context.client.igwChangeOwner(
-      String(names.length),
-      ...names,
-      String(current.version),
-      id,
-      String(left.length),
-      formatAuditEntry(audit),
-      String(gone.length),
-      String(added.length),
-      ...gone,
-      ...added,
-      ...owners.format(changes),
+    const joined = isMoved ? namesOfGroup(organizationId, groupId) : [];
+    const reply = await runInMonth(context, (month) =>
+      context.client.igwChangeOwner(
+        String(names.length + OWNER_NAMES + left.length + joined.length),
+        ...names,
+        organizationKey(organizationId),
+        ...alertKeys(organizationId, month.name),
+        ...left,
+        ...joined,
+        ...[current.version, id, left.length, formatAuditEntry(audit), gone.length, added.length].map(String),
+        ...[month.name, month.startMs, month.endMs, expiryOf(month.name, context.usageMonths)].map(String),
+        ...gone,
+        ...added,
+        ...owners.format(changes),
+      ),
     );
-    return parseArray(reply);
+    if (reply[OUTCOME] === "changed") countFiredAlerts(context, reply, AT.ownerChanged.alertsFired);
+    return reply;
   });
   if (result.outcome === "has_keys") throw unknownOutcome(result.outcome);
   return result;

@@ -2,6 +2,8 @@
 import { formatFields } from "../../settings/table.ts";
 import { USER_GROUP_SETTINGS, type UserGroupSettings } from "../../settings/user-group.ts";
 import { USER_SETTINGS, type UserSettings } from "../../settings/user.ts";
+import { periodsOf } from "../usage/windows.ts";
+import type { LimitPeriod } from "../../settings/limits.ts";
 import { ownerKey, ownerUsersKey } from "../redis/keys.ts";
 import type { OwnerKind } from "../types/owner-kinds.ts";
 import type { GroupRecord, OwnerRecord, UserRecord } from "../types/owners.ts";
@@ -18,6 +20,8 @@ export interface Owners<Settings, Item extends Settings & OwnerRecord> {
   /** What it is found by. */
   textsOf(settings: Settings): readonly string[];
   groupOf(settings: Settings): string | null;
+  /** The periods that its limits need counted. */
+  periodsOf(settings: Partial<Settings>): LimitPeriod[];
 }
 
 export const USERS: Owners<UserSettings, UserRecord> = {
@@ -27,6 +31,7 @@ export const USERS: Owners<UserSettings, UserRecord> = {
   create: (settings, about) => ({ ...settings, ...about, external: null }),
   textsOf: ({ name, email }) => (email === null ? [name] : [name, email]),
   groupOf: ({ groupId }) => groupId,
+  periodsOf: ({ limits = [] }) => periodsOf(limits, { countsMonth: true }),
 };
 
 export const GROUPS: Owners<UserGroupSettings, GroupRecord> = {
@@ -36,6 +41,8 @@ export const GROUPS: Owners<UserGroupSettings, GroupRecord> = {
   create: (settings, about) => ({ ...settings, ...about }),
   textsOf: ({ name }) => [name],
   groupOf: () => null,
+  periodsOf: ({ limits = [], memberLimits = [] }) =>
+    periodsOf([...limits, ...memberLimits], { countsMonth: true }),
 };
 
 export function entriesOf<Settings, Item extends Settings & OwnerRecord>(

@@ -37,9 +37,16 @@ export const requestBucketKey = (organizationId: string, keyId: string): string 
   `igw:{${organizationId}}:bucket:${keyId}`;
 export const countBucketKey = (organizationId: string, keyId: string): string =>
   `igw:{${organizationId}}:count-bucket:${keyId}`;
-/** Hash: `organization`, `key:<id>`, `held:organization`, `held:key:<id>` in microcents. */
+/**
+ * Hash: `organization`, `key:<id>`, `user:<id>`, `group:<id>` and `held:…` of each, in microcents; of other windows than
+ * months `fired:…`, the alerts that have.
+ * @param month "2026-11", or as `windows.ts` names other windows.
+ */
 export const spendKey = (organizationId: string, month: string): string =>
   `igw:{${organizationId}}:spend:${month}`;
+/** Hash, while an organization begins to count a period: `<window of a day> <usage row>` → what has moved since, `done …` → added. */
+export const windowSeedKey = (organizationId: string, period: string): string =>
+  `igw:{${organizationId}}:window-seed:${period}`;
 /** Hash: `<key id>:<model>:<figure>`; `<key id>.<owners>` for requests that are a user's or a group's, `<model>#<tag row>` for those with tags. */
 export const usageKey = (organizationId: string, day: string): string =>
   `igw:{${organizationId}}:usage:${day}`;

@@ -7,6 +7,8 @@ import { SCHEMA_KEY } from "./keys.ts";
  * for models; cache writes, audio and the price in force in records and rows.
  */
 export const SCHEMA_VERSION = 2;
+/** 3, from when the first limit of a day, a week, a total, a user or a group is set: older programs would not count for it. */
+export const WINDOWS_SCHEMA_VERSION = 3;
 
 /** Whoever wrote the data, it was not a version that this program may write after. */
 export class SchemaError extends Error {
@@ -27,10 +29,10 @@ export async function checkSchema(client: RedisClient): Promise<void> {
     throw new SchemaError(`The data in Redis is not this gateway's: "${SCHEMA_KEY}" is "${stored}".`);
   }
   if (version < SCHEMA_VERSION) await client.igwRaiseSchema(SCHEMA_KEY, String(SCHEMA_VERSION));
-  if (version > SCHEMA_VERSION) {
+  if (version > WINDOWS_SCHEMA_VERSION) {
     throw new SchemaError(
       `The data in Redis was written by a newer version of this gateway (schema ${version}; this one knows ` +
-        `${SCHEMA_VERSION}). Start that version, or give this one another Redis.`,
+        `${WINDOWS_SCHEMA_VERSION}). Start that version, or give this one another Redis.`,
     );
   }
 }

@@ -42,6 +42,9 @@ const REFUSED_FIELDS = [
   "capacity",
   "retry_after",
   "concurrent",
+  "reached_period",
+  "reached_cap_cents",
+  "reached_spent",
 ] as const;
 
 type Fields = EntryFields["texts"];
@@ -201,7 +204,7 @@ function nameRefusedTexts(texts: Fields): Fields {
   const { refused } = texts;
   if (refused === undefined) return texts;
   const list = parseArray(refused);
-  const named = REFUSED_FIELDS.map((name, position) => [name, textAt(list, position)]);
+  const named = REFUSED_FIELDS.slice(0, list.length).map((name, position) => [name, textAt(list, position)]);
   return { ...texts, ...Object.fromEntries(named) };
 }
 
@@ -223,6 +226,13 @@ function parseOutcome(
   };
 }
 
+/** Entries of older versions have none. */
+function parseReached(fields: Fields) {
+  const { reached_period: period = "", reached_cap_cents: cents, reached_spent: spent = "0" } = fields;
+  if (period === "") return null;
+  return { period, hardCapCents: parseIntegerOrNull(cents) ?? 0, spentMicrocents: BigInt(spent) };
+}
+
 function parseRefusalChecks(decision: AdmissionDecision, fields: Fields): readonly Check[] {
   return describeChecks({
     decision,
@@ -239,6 +249,7 @@ function parseRefusalChecks(decision: AdmissionDecision, fields: Fields): readon
     keyHardCapCents: parseIntegerOrNull(fields["hard_cap_cents"]),
     organizationSpentMicrocents: BigInt(fields["organization_spent"] ?? "0"),
     organizationHardCapCents: parseIntegerOrNull(fields["organization_hard_cap_cents"]),
+    reached: parseReached(fields),
   });
 }
 

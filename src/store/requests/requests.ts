@@ -24,14 +24,16 @@ import {
   formatAmount,
   formatCount,
   integerAt,
-  integerOrNullAt,
   parseArray,
   textAt,
   unknownOutcome,
 } from "../redis/parse-reply.ts";
+import { LIMIT_PERIODS } from "../../settings/limits.ts";
+import { LIMIT_SCOPES } from "../types/decision.ts";
 import { LOGGED_SEQUENCE } from "../types/settlement.ts";
 import type {
   ChargeInput,
+  HoldResult,
   OverdueRequest,
   RenewOutcome,
   RequestEstimate,
@@ -84,18 +86,7 @@ export const createRequestStore = storeOf<RequestStore>({
     if (outcome === "concurrency_limited") {
       return { outcome, limit: integerAt(reply, AT.concurrencyLimited.limit) };
     }
-    if (outcome !== "key_cap_reached" && outcome !== "organization_cap_reached") {
-      throw unknownOutcome(outcome);
-    }
-    const at = AT.capReached;
-    return {
-      outcome,
-      figures: {
-        spentMicrocents: amountAt(reply, at.spent),
-        heldMicrocents: amountAt(reply, at.held),
-        hardCapCents: integerOrNullAt(reply, at.capCents),
-      },
-    };
+    return parseCapReached(reply);
   },
 
   async charge(context, input) {
@@ -139,8 +130,9 @@ export const createRequestStore = storeOf<RequestStore>({
       ]);
       const reply = parseArray(
         await context.client.igwRenew(
-          String(keys.length + 1),
+          String(keys.length + 2),
           holdsKey(organizationId),
+          organizationKey(organizationId),
           ...keys,
           ...batch.map(({ requestId }) => requestId),
         ),
@@ -233,6 +225,24 @@ export const createRequestStore = storeOf<RequestStore>({
     );
   },
 });
+
+function parseCapReached(reply: readonly unknown[]): HoldResult {
+  const at = AT.capReached;
+  const scope = LIMIT_SCOPES.find((known) => `${known}_cap_reached` === reply[OUTCOME]);
+  const period = LIMIT_PERIODS.find((known) => known === reply[at.period]);
+  if (scope === undefined || period === undefined) throw unknownOutcome(textAt(reply, OUTCOME));
+  return {
+    outcome: `${scope}_cap_reached`,
+    figures: {
+      spentMicrocents: amountAt(reply, at.spent),
+      heldMicrocents: amountAt(reply, at.held),
+      hardCapCents: integerAt(reply, at.capCents),
+      raisedCents: integerAt(reply, at.raisedCents),
+      period,
+      ownerName: textAt(reply, at.ownerName),
+    },
+  };
+}
 
 function identityArguments(identity: RequestIdentity): string[] {
   return [identity.requestId, identity.keyId, identity.month, identity.day, identity.model, identity.route];

@@ -2,7 +2,8 @@
 import type { KEY_SETTINGS } from "../../settings/key.ts";
 import type { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { AdmittedOf } from "../../settings/setting.ts";
-import type { AdmissionDecision } from "./decision.ts";
+import type { LimitPeriod } from "../../settings/limits.ts";
+import type { AdmissionDecision, LimitScope } from "./decision.ts";
 import type { OwnInReply } from "./own-spend.ts";
 import type { BucketFill } from "./reporting.ts";
 
@@ -106,6 +107,10 @@ export interface KnownKeyResult {
    * a record there. False: it needs a hold, and is among the holds for a minute at most until then.
    */
   readonly isEntered: boolean;
+  /** The caps in force, the narrowest owner's first, where there are others than the month's of key and organization; else none. */
+  readonly caps: readonly AdmittedCap[];
+  /** The cap that refuses, when one does. */
+  readonly reachedCap: AdmittedCap | null;
   /** What of both spends is this process's own. */
   readonly own: OwnInReply;
 }
@@ -126,6 +131,16 @@ export interface AdmittedOrganization extends AdmittedOf<typeof ORGANIZATION_SET
 export interface AdmittedOwner {
   readonly id: string;
   readonly name: string;
+}
+
+/** A cap with what was spent in its window. */
+export interface AdmittedCap {
+  readonly scope: LimitScope;
+  readonly period: LimitPeriod;
+  /** With live raises. */
+  readonly cents: number;
+  readonly raisedCents: number;
+  readonly spentMicrocents: bigint;
 }
 
 export interface BucketFigures {

@@ -1,4 +1,6 @@
 /** Alerts: what was reached, and how the telling goes. */
+import type { LimitPeriod } from "../../settings/limits.ts";
+import type { LimitScope } from "./decision.ts";
 import type { Page, PageInput } from "./page.ts";
 
 /** What every organization has; the other channels are its further webhooks. */
@@ -21,8 +23,14 @@ export interface AlertRecord {
   readonly messageId: string;
   readonly organizationId: string;
   readonly kind: "budget" | "hard_cap";
-  readonly scope: "key" | "organization";
-  /** Null when the scope is the organization. */
+  readonly scope: LimitScope;
+  readonly period: LimitPeriod;
+  /** The first day of the window whose spend has reached the threshold, "2026-11-23"; null: that of all time. */
+  readonly windowStart: string | null;
+  /** Of a user or a group, and its name as it was when the alert fired; null when the scope is another. */
+  readonly ownerId: string | null;
+  readonly ownerName: string | null;
+  /** Null when the scope is another. */
   readonly keyId: string | null;
   /** As it was when the alert fired. */
   readonly keyName: string | null;
@@ -30,7 +38,7 @@ export interface AlertRecord {
   readonly amountCents: number;
   readonly spentMicrocents: bigint;
   readonly currency: string;
-  /** The month whose spend has reached the threshold, "2026-11". */
+  /** In which it fired, "2026-11". */
   readonly month: string;
   /** Redis's clock. */
   readonly firedAtMs: number;

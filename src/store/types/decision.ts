@@ -9,8 +9,14 @@ export const ADMISSION_DECISIONS = [
   "rate_limited",
   "concurrency_limited",
   "key_cap_reached",
+  "user_cap_reached",
+  "group_cap_reached",
   "organization_cap_reached",
 ] as const;
+
+/** Whose limit it can be, the narrowest first. */
+export const LIMIT_SCOPES = ["key", "user", "group", "organization"] as const;
+export type LimitScope = (typeof LIMIT_SCOPES)[number];
 
 /** In the order of the checks: the first that fails is named. */
 export type AdmissionDecision = (typeof ADMISSION_DECISIONS)[number];

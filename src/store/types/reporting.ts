@@ -1,4 +1,6 @@
 /** What was spent, used and refused: the figures that people and clients read. */
+import type { Limit } from "../../settings/limits.ts";
+import type { LimitScope } from "./decision.ts";
 import { NO_TOKENS, TOKEN_NAMES, type TokenUsage } from "../../token-usage.ts";
 import type { AdmissionDecision } from "./decision.ts";
 import type { AuditFields, AuditInput } from "./audit.ts";
@@ -105,6 +107,21 @@ export interface SpendFigures {
   /** Worst cases of requests in flight; 0 without strict caps. */
   readonly organizationHeldMicrocents: bigint;
   readonly keyMicrocents: ReadonlyMap<string, bigint>;
+}
+
+/** A limit in force, with what was spent in its window. */
+export interface LimitStatus extends Limit {
+  readonly scope: LimitScope;
+  /** What live raises add to `cents`, which has them. */
+  readonly raisedCents: number;
+  readonly spentMicrocents: bigint;
+}
+
+export interface LimitReading {
+  /** Redis's clock: the windows are those of this time. */
+  readonly timeMs: number;
+  /** The narrowest owner's first. */
+  readonly limits: readonly LimitStatus[];
 }
 
 export interface UsageRow extends TokenUsage {
@@ -229,6 +246,14 @@ export interface UsageStore {
     month: string | null,
     keyIds?: readonly string[] | null,
   ): Promise<SpendFigures>;
+  /**
+   * The limits that count for requests of a key (null: none is meant), of owners in the form of `owner-ids.ts` and of their
+   * organization.
+   */
+  readLimits(
+    organizationId: string,
+    of: { readonly keyId: string | null; readonly owners: string },
+  ): Promise<LimitReading>;
   /** Usage of one month by day, key, model and tags, in this order; this month's when `month` is null. */
   readUsage(organizationId: string, month: string | null): Promise<MonthUsage>;
   /** The same of one day, "2026-11-21". */

@@ -1,4 +1,6 @@
 /** What a request costs: the transitions of its record. See `lua/` for the rules. */
+import type { LimitPeriod } from "../../settings/limits.ts";
+import type { LimitScope } from "./decision.ts";
 import type { Check, RequestWay } from "./reporting.ts";
 
 /** What every command of one request says, the same each time. */
@@ -45,7 +47,12 @@ export interface CapFigures {
   readonly spentMicrocents: bigint;
   /** Worst cases of requests in flight; 0 without strict caps. */
   readonly heldMicrocents: bigint;
-  readonly hardCapCents: number | null;
+  /** With live raises. */
+  readonly hardCapCents: number;
+  readonly raisedCents: number;
+  readonly period: LimitPeriod;
+  /** Of the key, the user or the group; '' where only the caller knows it. */
+  readonly ownerName: string;
 }
 
 export type HoldResult =
@@ -59,7 +66,7 @@ export type HoldResult =
   /** As many requests of the key as it may have are in flight. */
   | { readonly outcome: "concurrency_limited"; readonly limit: number }
   | {
-      readonly outcome: "key_cap_reached" | "organization_cap_reached";
+      readonly outcome: `${LimitScope}_cap_reached`;
       /** Of the cap that is named. */
       readonly figures: CapFigures;
     };

@@ -1,7 +1,7 @@
 /** Brings back what a Redis that was restored from an older snapshot does not know any more. */
 import { createHash } from "node:crypto";
 import type { StoreContext } from "../context.ts";
-import { holdsKey, spendKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
+import { holdsKey, organizationKey, spendKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
 import {
   amountAt,
@@ -31,10 +31,12 @@ export async function raiseUsage(
       usageKey(organizationId, day),
       holdsKey(organizationId),
       tagCombinationsKey(organizationId, month),
+      organizationKey(organizationId),
       keyId,
       model,
       String(expiryOf(month, context.usageMonths)),
       owners,
+      day,
       formatCount(rows.length),
       ...rows.flatMap(formatRow),
       ...others.map(tagRowOf),

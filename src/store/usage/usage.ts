@@ -25,6 +25,7 @@ import {
 import { NO_USAGE } from "../types/reporting.ts";
 import type { CorrectionDetails, CorrectResult, UsageRow } from "../types/reporting.ts";
 import { OTHER_TAGS } from "../../tags.ts";
+import { readLimits } from "./read-limits.ts";
 import { raiseUsage } from "./raise-usage.ts";
 import { storeOf } from "../run.ts";
 import type { UsageStore } from "../types/reporting.ts";
@@ -60,6 +61,8 @@ export const createUsageStore = storeOf<UsageStore>({
       keyMicrocents: new Map(keys.map(([field, amount]) => [field.slice(KEY_PREFIX.length), BigInt(amount)])),
     };
   },
+
+  readLimits,
 
   async readUsage(context, organizationId, monthName) {
     const { month } = await resolveMonth(context, monthName);

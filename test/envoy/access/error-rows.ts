@@ -1,6 +1,7 @@
 /** Every error of the contract: how a client comes by it through the real stack, and what it must read then. */
 import { Redis } from "ioredis";
 import { join } from "node:path";
+import { expect } from "vitest";
 import type { ErrorCode } from "../../../src/errors.ts";
 import type { ProtocolName } from "../../../src/translation/client-protocol.ts";
 import type { ChatStack } from "../../support/chat-stack.ts";
@@ -11,6 +12,7 @@ import type { CreatedKey } from "../../support/test-key.ts";
 import type { KeySettings } from "../../../src/settings/key.ts";
 import type { OrganizationSettings } from "../../../src/settings/organization.ts";
 import { type RawResponse, send, startUpload } from "../edge/raw-client.ts";
+import { useKeyOfCapped, useKeyOfDisabledUser, withKey } from "./owners-keys.ts";
 import { killAllWorkers } from "./worker-processes.ts";
 
 export const WORKERS = 2;
@@ -90,22 +92,6 @@ const withBody =
   (at: Provocation): Promise<RawResponse> =>
     at.send(at.chat.key.key, { body });
 
-const withKey =
-  (key: Partial<KeySettings>, organization: Partial<OrganizationSettings> = {}, body?: string) =>
-  async (at: Provocation): Promise<RawResponse> =>
-    at.send((await at.createKey(key, organization)).key, body === undefined ? {} : { body });
-
-async function useKeyOfDisabledUser(at: Provocation): Promise<RawResponse> {
-  const { organizationId } = await at.createKey();
-  const organization = `/api/organizations/${organizationId}`;
-  const user = await at.chat.stack.admin("POST", `${organization}/users`, { name: "Zoë", disabled: true });
-  const created = await at.chat.stack.admin("POST", `${organization}/keys`, {
-    name: "ci",
-    user_id: user["id"],
-  });
-  return at.send(String(created["key"]));
-}
-
 async function drainBucket(at: Provocation): Promise<RawResponse> {
   const { key } = await at.createKey({ requestsPerMinute: 1, name: "ci" });
   let last = await at.send(key, { body: "{" });
@@ -158,6 +144,8 @@ async function killWorkers(at: Provocation): Promise<RawResponse> {
   return answer;
 }
 
+/** When a window of days ends. */
+const MIDNIGHT: unknown = expect.stringMatching(/T00:00:00Z$/);
 const CHALLENGE = { "www-authenticate": "Bearer" };
 const ERROR_BODY = openaiError("only for the log");
 
@@ -202,13 +190,31 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   hard_cap_reached: {
     provoke: withKey({ hardCapCents: 0, name: "ci" }),
     message: /^Monthly hard cap of 0\.00 USD for API key "ci" reached: 0\.00 USD spent in \w+ \d{4}\. Raise /,
-    fields: { scope: "key", spent_cents: 0, hard_cap_cents: 0 },
+    fields: { scope: "key", period: "month", resets_at: MIDNIGHT, spent_cents: 0, hard_cap_cents: 0 },
+  },
+  user_hard_cap_reached: {
+    provoke: useKeyOfCapped("user", "Zoë"),
+    message:
+      /^Daily hard cap of 0\.00 USD for user "Zoë" reached: 0\.00 USD spent on \d{4}-\d\d-\d\d\. Raise the cap on the Users page, or wait until \S+T00:00:00Z\.$/,
+    fields: { scope: "user", period: "day", resets_at: MIDNIGHT, spent_cents: 0, hard_cap_cents: 0 },
+  },
+  group_hard_cap_reached: {
+    provoke: useKeyOfCapped("group", "Search"),
+    message:
+      /^Daily hard cap of 0\.00 USD for group "Search" reached: .* Raise the cap on the Groups page, or /,
+    fields: { scope: "group", period: "day", resets_at: MIDNIGHT, spent_cents: 0, hard_cap_cents: 0 },
   },
   org_hard_cap_reached: {
     provoke: withKey({}, { hardCapCents: 0 }),
     message:
       /^Monthly hard cap of 0\.00 USD for organization "Test [-0-9a-f]+" reached: .*organization's inference settings/,
-    fields: { scope: "organization", spent_cents: 0, hard_cap_cents: 0 },
+    fields: {
+      scope: "organization",
+      period: "month",
+      resets_at: MIDNIGHT,
+      spent_cents: 0,
+      hard_cap_cents: 0,
+    },
   },
   key_disabled: { provoke: withKey({ disabled: true }), message: /^This API key is disabled\. / },
   key_expired: { provoke: withKey({ expiresAtMs: 1_000 }), message: /^This API key has expired\. / },

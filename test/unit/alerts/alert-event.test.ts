@@ -17,6 +17,11 @@ describe("formatAlertEvent", () => {
         id: ALERT.id,
         organization_id: ALERT.organizationId,
         scope: "key",
+        period: "month",
+        window_start: "2026-11-01",
+        user_id: null,
+        group_id: null,
+        owner_name: null,
         key_id: ALERT.keyId,
         key_name: "ci",
         threshold_percent: 90,
@@ -34,6 +39,11 @@ describe("formatAlertEvent", () => {
             id: ALERT.id,
             type: "hard_cap.threshold_reached",
             scope: "key",
+            period: "month",
+            window_start: "2026-11-01",
+            user_id: null,
+            group_id: null,
+            owner_name: null,
             key_id: ALERT.keyId,
             key_name: "ci",
             threshold_percent: 90,
@@ -46,9 +56,40 @@ describe("formatAlertEvent", () => {
     });
   });
 
+  it("says whose user or group it is, and of a total that it never ends", () => {
+    const alert = { scope: "user", period: "total", windowStart: null, keyId: null, keyName: null } as const;
+    const owner = { ownerId: "user_1", ownerName: "Zoë" };
+    expect(JSON.parse(format(messageOf({ ...alert, ...owner })))).toMatchObject({
+      data: {
+        scope: "user",
+        user_id: "user_1",
+        group_id: null,
+        owner_name: "Zoë",
+        window_start: null,
+        resets_at: null,
+        url: `${PAGES}/organizations/${ALERT.organizationId}/users/user_1#limits`,
+        message:
+          'User "Zoë" of Acme has spent $45.07 in total: 90% of its total hard cap of $50.00 is reached.',
+      },
+    });
+  });
+
+  it.each([
+    { period: "day", windowStart: "2026-11-20", says: "on 2026-11-20: 90% of its daily hard cap" },
+    {
+      period: "week",
+      windowStart: "2026-11-16",
+      says: "in the week of 2026-11-16: 90% of its weekly hard cap",
+    },
+  ] as const)("names the $period in words", ({ period, windowStart, says }) => {
+    expect(format(messageOf({ period, windowStart }))).toContain(says);
+  });
+
   it("names no key when the subject is the organization", () => {
     const alert = { kind: "budget", scope: "organization", keyId: null, keyName: null } as const;
-    expect(JSON.parse(format(messageOf({ ...alert, month: "2026-12" })))).toMatchObject({
+    expect(
+      JSON.parse(format(messageOf({ ...alert, month: "2026-12", windowStart: "2026-12-01" }))),
+    ).toMatchObject({
       type: "budget.threshold_reached",
       data: {
         scope: "organization",

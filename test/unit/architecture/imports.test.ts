@@ -51,7 +51,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   telemetry: ["config"],
   store: ["config", "settings"],
   auth: ["store"],
-  limits: ["pricing", "store", "translation"],
+  limits: ["pricing", "settings", "store", "translation"],
   grace: ["limits", "store"],
   spool: ["store"],
   "request-log": ["envoy-reasons", "pricing", "store"],

@@ -112,7 +112,15 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
       localEndpoints: createLocalEndpoints({
         catalog: () => catalog,
         protocols: PROTOCOLS,
-        store: { getKey: missing, getOrganization: missing, readSpend: missing, findRequest: missing },
+        store: {
+          getKey: missing,
+          getOrganization: missing,
+          getUser: missing,
+          getGroup: missing,
+          readSpend: missing,
+          readLimits: missing,
+          findRequest: missing,
+        },
         meter,
       }),
       underWay,

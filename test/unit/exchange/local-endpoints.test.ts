@@ -16,7 +16,16 @@ function open(changes: Partial<LocalEndpointServices["store"]> = {}) {
   const answers = createLocalEndpoints({
     catalog: () => catalog,
     protocols: PROTOCOLS,
-    store: { getKey: none, getOrganization: none, readSpend: away, findRequest: none, ...changes },
+    store: {
+      getKey: none,
+      getOrganization: none,
+      getUser: none,
+      getGroup: none,
+      readSpend: away,
+      readLimits: () => Promise.resolve({ timeMs: 0, limits: [] }),
+      findRequest: none,
+      ...changes,
+    },
     meter,
   });
   return { answers, finished };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createGraceAdmission } from "../../../src/grace/grace-admission.ts";
 import { GraceOutage } from "../../../src/grace/grace-outage.ts";
 import { GraceSpend } from "../../../src/grace/grace-spend.ts";
-import type { AdmitInput, KnownKeyResult } from "../../../src/store/types/admission.ts";
+import type { AdmitInput, AdmittedCap, KnownKeyResult } from "../../../src/store/types/admission.ts";
 import { NOTHING_OWN } from "../../../src/store/types/own-spend.ts";
 
 const CENT = 1_000_000n;
@@ -34,6 +34,8 @@ function createResult(changes: Changes): KnownKeyResult {
     bucket: { remaining: 59, capacity: 60, resetMs: 100, retryAfterSeconds: 0 },
     concurrentRequests: null,
     isEntered: true,
+    caps: [],
+    reachedCap: null,
     own: NOTHING_OWN,
     ...changes,
     key: {
@@ -63,6 +65,10 @@ function createResult(changes: Changes): KnownKeyResult {
       ...changes.organization,
     },
   };
+}
+
+function createCap(changes: Partial<AdmittedCap>): AdmittedCap {
+  return { scope: "key", period: "month", cents: 100, raisedCents: 0, spentMicrocents: 0n, ...changes };
 }
 
 /** A worker that has seen the key once, unless told otherwise; then Redis goes away. */
@@ -137,6 +143,8 @@ describe("admission while Redis is away", () => {
     ["a key that this worker has not seen", {}, { isSeen: false }, {}],
     ["another key of the organization", {}, {}, { presentedHash: "b".repeat(64) }],
     ["an organization with strict caps", { organization: { strictCaps: true } }, {}, {}],
+    ["a key with a cap of a week", { caps: [createCap({ period: "week" })] }, {}, {}],
+    ["a key with a cap of its user", { caps: [createCap({ scope: "user" })] }, {}, {}],
     ["a gateway without a grace time", {}, { graceMs: 0 }, {}],
   ])("fails as Redis did for %s", async (_name, changes, options, input) => {
     const { admit } = await createOutage(changes, options);

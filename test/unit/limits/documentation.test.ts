@@ -54,6 +54,21 @@ describe("docs/api.md", () => {
       },
       remainingRequests: 59,
       burst: 60,
+      user: null,
+      group: null,
+      limits: {
+        timeMs: Date.UTC(2026, 10, 21),
+        limits: [
+          {
+            scope: "key",
+            period: "month",
+            kind: "cap",
+            cents: 5_000,
+            raisedCents: 0,
+            spentMicrocents: 13_000_001n,
+          },
+        ],
+      },
     } as unknown as Parameters<typeof formatKeyStatus>[0]);
     expect(example("key")).toEqual(body);
   });

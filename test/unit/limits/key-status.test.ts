@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { formatKeyStatus, type KeyStatusInput } from "../../../src/limits/key-status.ts";
 import { KEY_SETTINGS } from "../../../src/settings/key.ts";
 import { defaultsOf } from "../../../src/settings/table.ts";
+import type { LimitScope } from "../../../src/store/types/decision.ts";
+import type { LimitStatus } from "../../../src/store/types/reporting.ts";
 
 const CENT = 1_000_000n;
 
@@ -31,7 +33,9 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   modelNames: { aliases: {}, defaultModel: null },
   suspended: false,
   notifications: { dashboard: true, emails: [], webhook: null, webhooks: [] },
-  keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },
+  keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null, limits: [] },
+  limits: [],
+  memberLimits: [],
   createdAtMs: 0,
   deletedAtMs: null,
   version: 1,
@@ -62,9 +66,24 @@ function statusOf({
       organizationHeldMicrocents: 0n,
       keyMicrocents: new Map(keySpent === 0n ? [] : [["key_1", keySpent]]),
     },
+    limits: {
+      timeMs: Date.UTC(2026, 10, 21),
+      limits: [
+        capOf("key", keyCap, keySpent),
+        capOf("organization", organizationCap, organizationSpent),
+      ].flat(),
+    },
+    user: null,
+    group: null,
     remainingRequests: 59,
     burst: 60,
   });
+}
+
+function capOf(scope: LimitScope, cents: number | null, spentMicrocents: bigint): readonly LimitStatus[] {
+  return cents === null
+    ? []
+    : [{ scope, period: "month", kind: "cap", cents, raisedCents: 0, spentMicrocents }];
 }
 
 describe("formatKeyStatus", () => {
@@ -100,6 +119,30 @@ describe("formatKeyStatus", () => {
       blocked_by: null,
       allowed_models: null,
       expires_at: null,
+      user: null,
+      group: null,
+      limits: [
+        {
+          scope: "key",
+          period: "month",
+          kind: "cap",
+          cents: 5_000,
+          raised_cents: 0,
+          spent_cents: 13,
+          remaining_cents: 4_987,
+          resets_at: "2026-12-01T00:00:00Z",
+        },
+        {
+          scope: "organization",
+          period: "month",
+          kind: "cap",
+          cents: 100_000,
+          raised_cents: 0,
+          spent_cents: 1_201,
+          remaining_cents: 98_799,
+          resets_at: "2026-12-01T00:00:00Z",
+        },
+      ],
     });
   });
 

@@ -3,15 +3,19 @@ import { createCapError } from "../../../src/limits/spend-cap.ts";
 
 const reached = {
   scope: "key",
+  period: "month",
   organizationId: "org_1",
   keyId: "key_1",
+  ownerId: null,
   name: "ci",
   hardCapCents: 5000,
+  raisedCents: 0,
   spentMicrocents: 5013_999_999n,
   currency: "USD",
-  month: "2026-11",
+  day: "2026-11-25",
 } as const;
 
+const FIELDS = { scope: "key", period: "month", resets_at: "2026-12-01T00:00:00Z", hard_cap_cents: 5000 };
 const NOWHERE = { baseUrl: null, contact: null };
 
 describe("createCapError", () => {
@@ -21,12 +25,12 @@ describe("createCapError", () => {
     expect(error.message).toBe(
       'Monthly hard cap of 50.00 USD for API key "ci" reached: 50.13 USD spent in November 2026. Raise the cap on the API keys page, or wait until 2026-12-01T00:00:00Z.',
     );
-    expect(error.fields).toEqual({ scope: "key", spent_cents: 5013, hard_cap_cents: 5000 });
+    expect(error.fields).toEqual({ ...FIELDS, spent_cents: 5013 });
   });
 
   it("names the organization's, at the turn of the year too", () => {
     const error = createCapError(
-      { ...reached, scope: "organization", name: "Acme", month: "2026-12" },
+      { ...reached, scope: "organization", name: "Acme", day: "2026-12-31" },
       NOWHERE,
     );
     expect(error.code).toBe("org_hard_cap_reached");
@@ -58,14 +62,48 @@ describe("createCapError", () => {
     const { message, fields } = createCapError(cap, dashboard);
     expect(message).toMatch(/^Monthly hard cap of 50\.00 USD for .*: 50\.13 USD spent in November 2026\. /);
     expect(message.slice(message.indexOf("Raise"))).toBe(says);
-    expect(fields).toEqual({ scope: cap.scope, spent_cents: 5013, hard_cap_cents: 5000 });
+    expect(fields).toEqual({ ...FIELDS, scope: cap.scope, spent_cents: 5013 });
+  });
+
+  it.each([
+    {
+      period: "day",
+      says: 'Daily hard cap of 50.00 USD for user "Zoë" reached: 50.13 USD spent on 2026-11-25. Raise the cap on the Users page, or wait until 2026-11-26T00:00:00Z.',
+      resets_at: "2026-11-26T00:00:00Z",
+    },
+    {
+      period: "week",
+      says: 'Weekly hard cap of 50.00 USD for user "Zoë" reached: 50.13 USD spent in the week of 2026-11-23. Raise the cap on the Users page, or wait until 2026-11-30T00:00:00Z.',
+      resets_at: "2026-11-30T00:00:00Z",
+    },
+    {
+      period: "total",
+      says: 'Total hard cap of 50.00 USD for user "Zoë" reached: 50.13 USD spent in total. Raise the cap on the Users page.',
+      resets_at: null,
+    },
+  ] as const)("says of a $period when it ends, if ever", ({ period, says, resets_at }) => {
+    const cap = { ...reached, scope: "user", ownerId: "user_1", name: "Zoë", period } as const;
+    const error = createCapError(cap, NOWHERE);
+    expect(error.code).toBe("user_hard_cap_reached");
+    expect(error.message).toBe(says);
+    expect(error.fields).toEqual({ ...FIELDS, scope: "user", period, resets_at, spent_cents: 5013 });
+  });
+
+  it("leads to a group's page, and tells what a raise has added", () => {
+    const cap = { ...reached, scope: "group", ownerId: "group_1", name: "Team", raisedCents: 1000 } as const;
+    const error = createCapError(cap, { baseUrl: "https://dash.example.com", contact: null });
+    expect(error.code).toBe("group_hard_cap_reached");
+    expect(error.message).toContain(
+      "Raise it on https://dash.example.com/organizations/org_1/groups/group_1#limits,",
+    );
+    expect(error.fields).toMatchObject({ scope: "group", raised_cents: 1000 });
   });
 
   it("says with strict caps that only requests in flight stand in the way", () => {
     const held = { heldMicrocents: 4000_000_000n, worstCaseMicrocents: 2000_000_000n };
     const error = createCapError({ ...reached, spentMicrocents: 0n, held }, NOWHERE);
     expect(error.message).toContain("Only the requests in flight stand in its way");
-    expect(error.fields).toEqual({ scope: "key", spent_cents: 0, hard_cap_cents: 5000, held_cents: 4000 });
+    expect(error.fields).toEqual({ ...FIELDS, spent_cents: 0, held_cents: 4000 });
   });
 
   it("does not say so of a request that would not fit alone", () => {

@@ -102,6 +102,7 @@ describe("a setting's name in the API", () => {
     "note",
     "notifications",
     "suspended",
+    "limits",
     "user_id",
     "group_id",
   ];

@@ -21,7 +21,14 @@ async function errorOf(promise: Promise<unknown>): Promise<GatewayError> {
 function refuse(figures: { spent: bigint; held: bigint; cap: number }): HoldResult {
   return {
     outcome: "key_cap_reached",
-    figures: { spentMicrocents: figures.spent, heldMicrocents: figures.held, hardCapCents: figures.cap },
+    figures: {
+      spentMicrocents: figures.spent,
+      heldMicrocents: figures.held,
+      hardCapCents: figures.cap,
+      raisedCents: 0,
+      period: "month",
+      ownerName: "",
+    },
   };
 }
 
@@ -75,7 +82,7 @@ describe("Settlement.open", () => {
     });
     const error = await errorOf(settlement.open(createOpenInput()));
     expect(error.code).toBe("hard_cap_reached");
-    expect(error.fields).toEqual({ scope: "key", spent_cents: 1, hard_cap_cents: 1 });
+    expect(error.fields).toMatchObject({ scope: "key", period: "month", spent_cents: 1, hard_cap_cents: 1 });
     expect(seen.charges).toEqual([]);
   });
 

@@ -17,6 +17,7 @@ const FIGURES: AdmissionFigures = {
   keyHardCapCents: null,
   organizationSpentMicrocents: 5n,
   organizationHardCapCents: 100,
+  reached: null,
 };
 
 describe("describeChecks", () => {
@@ -51,7 +52,21 @@ describe("describeChecks", () => {
   });
 
   it.each(ADMISSION_DECISIONS.slice(2))("ends with the failed check for %s", (decision) => {
-    const checks = describeChecks({ ...FIGURES, decision });
+    const isOfOwner = decision === "user_cap_reached" || decision === "group_cap_reached";
+    const reached = isOfOwner ? { period: "week", hardCapCents: 100, spentMicrocents: 100_000_000n } : null;
+    const checks = describeChecks({ ...FIGURES, decision, reached });
     expect(checks.map(({ passed }) => passed)).toEqual([...checks.slice(1).map(() => true), false]);
+  });
+
+  it("names the cap of a window by its owner, and no other cap", () => {
+    const reached = { period: "week", hardCapCents: 100, spentMicrocents: 100_000_001n };
+    const checks = describeChecks({ ...FIGURES, decision: "user_cap_reached", reached });
+    expect(checks.filter(({ name }) => name.endsWith("_hard_cap"))).toEqual([
+      {
+        name: "user_hard_cap",
+        passed: false,
+        figures: { spent_microcents: "100000001", hard_cap_cents: 100, currency: "USD", period: "week" },
+      },
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** *Audit log*: who changed what. */
 import { formatCount, formatLimit, formatMoney, formatTime, spellOut } from "../../format.ts";
+import { formatLimitRows, type Limit } from "../../../settings/limits.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
@@ -103,10 +104,12 @@ function formatValue(name: string, value: unknown, currency: string): string {
   if (typeof value === "number" && name.endsWith("_cents")) return formatLimit(value, currency);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return formatCount(value);
+  if (LIMITS.test(name)) return formatLimitRows(value as readonly Limit[]).join(", ") || "none";
   if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(formatItem).join(", ");
   return formatItem(value);
 }
 
+const LIMITS = /(?:^|[._])limits$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
 function formatItem(value: unknown): string {

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
-import { isCapReached } from "../../../alerts/alert-words.ts";
+import { isCapReached, nameWindow, PERIOD_WORDS } from "../../../alerts/alert-words.ts";
 import type { DeliveryState, ListedAlert } from "../../../store/types/alerts.ts";
-import { formatLimit, formatMoney, formatTime, monthName } from "../../format.ts";
+import { formatLimit, formatMoney, formatTime } from "../../format.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { Form } from "./fields.tsx";
 import { Time } from "./time.tsx";
@@ -38,12 +38,18 @@ function Reached({ alerts }: { alerts: Message }) {
   return (
     <p>
       <strong>
-        {percents.join(" and ")} of the {alert.kind === "budget" ? "budget" : "hard cap"}
+        {percents.join(" and ")} of the {describeLimit(alert)}
       </strong>{" "}
       of <Subject alert={alert} />: {formatMoney(Number(alert.spentMicrocents), alert.currency)} of{" "}
-      {formatLimit(alert.amountCents, alert.currency)} in {monthName(alert.month)}
+      {formatLimit(alert.amountCents, alert.currency)} {nameWindow(alert)}
     </p>
   );
+}
+
+/** Months were there before the other windows. */
+function describeLimit({ kind, period }: ListedAlert): string {
+  const name = kind === "budget" ? "budget" : "hard cap";
+  return period === "month" ? name : `${PERIOD_WORDS[period]} ${name}`;
 }
 
 function groupByMessage(alerts: readonly ListedAlert[]): readonly Message[] {
@@ -51,7 +57,7 @@ function groupByMessage(alerts: readonly ListedAlert[]): readonly Message[] {
 }
 
 function groupByLimit(message: Message): readonly Message[] {
-  return groupNeighbours(message, ({ scope, kind }) => `${scope} ${kind}`);
+  return groupNeighbours(message, ({ scope, period, kind }) => `${scope} ${period} ${kind}`);
 }
 
 function groupNeighbours(
@@ -76,7 +82,8 @@ function Subject({ alert }: { alert: ListedAlert }) {
   if (alert.scope === "organization") return <>the organization</>;
   return (
     <>
-      API key "<bdi>{alert.keyName ?? alert.keyId ?? ""}</bdi>"
+      {alert.scope === "key" ? "API key" : alert.scope} "
+      <bdi>{alert.keyName ?? alert.ownerName ?? alert.keyId ?? ""}</bdi>"
     </>
   );
 }

@@ -53,7 +53,9 @@ function SettingField(props: SettingFieldProps) {
   }
   const value = typeof given === "string" ? given : "";
   if (notation === "flag") return <Check {...common} checked={value === "yes"} />;
-  if (notation === "emails" || notation === "names") return <Area {...common} value={value} />;
+  if (notation === "emails" || notation === "names" || notation === "limits") {
+    return <Area {...common} value={value} />;
+  }
   const isRate = notation === "rate" && isPositive(value);
   return (
     <Field

@@ -1,12 +1,8 @@
 -- Whether a month's spend has come to where an alert may fire. It is asked at each charge, and the answer is nearly always no:
--- so it makes nothing but the comparison. thresholds.lua has what fires, and when.
+-- so it makes nothing but the comparison. thresholds.lua has what fires, and when. Of an organization that counts other
+-- windows more is asked (limits.lua).
 
--- Of the record of a key or an organization: budget and hard cap, cents, as they stand there.
-local function read_amounts(record)
-  return unpack(redis.call('HMGET', record, 'budget_cents', 'hard_cap_cents'))
-end
-
--- 80 % of a budget, 90 % of a hard cap: the first thresholds, in microcents.
+-- 80 % of a budget, 90 % of a hard cap: the first thresholds, in microcents. `record`: of a key or an organization.
 local function is_reached(record, spent)
   local budget, hard_cap = read_amounts(record)
   budget, hard_cap = tonumber(budget or ''), tonumber(hard_cap or '')

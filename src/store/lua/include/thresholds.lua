@@ -1,6 +1,7 @@
--- Alerts: 80 % and 100 % of a monthly budget, 90 % and 100 % of a monthly hard cap, of a key and of its organization.
--- Tested by level, spend >= threshold and not fired yet: whoever comes first past it fires it, once for each subject,
--- amount, threshold and month. The alert is in the list and in the outbox in the same step as the spend that reached it.
+-- Alerts: 80 % and 100 % of a budget, 90 % and 100 % of a hard cap, of each owner and window; of a day 100 % alone, unless its
+-- organization wants all. Tested by level, spend >= threshold and not fired yet: whoever comes first past it fires it, once
+-- for each subject, amount, threshold and window. The alert is in the list and in the outbox in the same step as the spend
+-- that reached it.
 --
 -- Spend is the number that caps are compared with: what requests that have ended cost, and a lower bound of what those in
 -- flight have cost so far. What fires in one step is one message: one entry of the outbox, under the id of its first alert.
@@ -8,10 +9,7 @@
 -- Entries in the list; the outbox keeps an alert until it was delivered or given up.
 local LISTED_ALERTS = 10000
 
-local THRESHOLDS = {
-  { kind = 'budget', percents = { 80, 100 } },
-  { kind = 'hard_cap', percents = { 90, 100 } },
-}
+local PERCENTS = { budget = { 80, 100 }, hard_cap = { 90, 100 } }
 
 -- A UUID version 7. Lua's random numbers are the same in every run here, so its tail is a hash of what makes the alert
 -- the only one of its kind.
@@ -24,14 +22,31 @@ local function create_alert_id(now_ms, fired, member)
 end
 
 -- Adds an alert to the message as field, value, field, value …, its id among them. A program of schema 1 delivers the
--- first of them.
-local function add_alert(message, names, member, alert, percent)
+-- first of them. What only some have stands behind what all have.
+local function add_alert(message, names, member, limit, percent, spent)
   local now_ms = now_milliseconds()
   local id = create_alert_id(now_ms, names.fired, member)
   message.id = message.id or id
-  message[#message + 1] = { 'id', id, 'message', message.id, 'kind', alert.kind, 'scope', alert.scope,
-    'key', alert.key_id, 'key_name', alert.key_name, 'percent', integer(percent), 'amount_cents', alert.amount_cents,
-    'spent', alert.spent, 'currency', alert.currency, 'month', alert.month, 'at', integer(now_ms) }
+  local is_key, is_organization = limit.scope == 'key', limit.scope == 'organization'
+  local record = is_key and names.key or sibling(names.organization, limit.subject)
+  local name = is_organization and '' or redis.call('HGET', record, 'name') or ''
+  local alert = { 'id', id, 'message', message.id, 'kind', limit.kind, 'scope', limit.scope,
+    'key', is_key and limit.id or '', 'key_name', is_key and name or '', 'percent', integer(percent),
+    'amount_cents', integer(limit.cents), 'spent', integer(spent), 'currency', names.currency, 'month', names.month,
+    'at', integer(now_ms) }
+  local function add(field, value)
+    alert[#alert + 1] = field
+    alert[#alert + 1] = value
+  end
+  if limit.period ~= 'month' then
+    add('period', limit.period)
+    add('window', names.windows[limit.period])
+  end
+  if not is_key and not is_organization then
+    add('owner', limit.id)
+    add('owner_name', name)
+  end
+  message[#message + 1] = alert
 end
 
 local function write_message(names, message)
@@ -48,53 +63,41 @@ local function write_message(names, message)
   redis.call('XADD', names.outbox, '*', unpack(entry))
 end
 
--- Fires what one subject, the key or the organization, has reached. `record`: where its amounts stand.
-local function fire_subject(message, names, record, subject, alert)
-  local budget, hard_cap = read_amounts(record)
-  local amounts = { budget = budget or '', hard_cap = hard_cap or '' }
-  if amounts.budget == '' and amounts.hard_cap == '' then
-    return
+-- Whether nobody has fired it in its window yet. A month has a set of them, the other windows have theirs beside what was
+-- spent.
+local function is_first(names, limit, member)
+  if limit.period == 'month' then
+    return redis.call('SADD', names.fired, member) == 1
   end
-  local spent = names.spent and names.spent[subject] or number_or_zero(redis.call('HGET', names.spend, subject))
-  for _, threshold in ipairs(THRESHOLDS) do
-    local amount_cents = amounts[threshold.kind]
-    local amount = tonumber(amount_cents) or 0
-    for _, percent in ipairs(threshold.percents) do
-      -- At most 9 * 10^15, so exact. Of nothing everything is spent from the start: that is no news.
-      if amount > 0 and spent >= amount * percent * 10000 then
-        local member = subject .. ' ' .. threshold.kind .. ' ' .. amount_cents .. ' ' .. percent
-        if redis.call('SADD', names.fired, member) == 1 then
-          alert.kind, alert.amount_cents, alert.spent = threshold.kind, amount_cents, integer(spent)
-          add_alert(message, names, member, alert, percent)
-        end
+  local spend = sibling(names.organization, 'spend:' .. names.windows[limit.period])
+  return redis.call('HSETNX', spend, 'fired:' .. member, '1') == 1
+end
+
+local function fire_limit(message, names, limit, spent)
+  for _, percent in ipairs(PERCENTS[limit.kind]) do
+    -- At most 9 * 10^15, so exact. Of nothing everything is spent from the start: that is no news.
+    local is_reached = limit.cents > 0 and spent >= limit.cents * percent * 10000
+    if is_reached and (percent == 100 or limit.period ~= 'day' or names.day_alerts == 'all') then
+      local member = limit.subject .. ' ' .. limit.kind .. ' ' .. integer(limit.cents) .. ' ' .. percent
+      if is_first(names, limit, member) then
+        add_alert(message, names, member, limit, percent, spent)
       end
     end
   end
 end
 
--- What fire_thresholds is told of spend that has just moved; nil when it has not, so that it is read.
-local function spent_by(key_id, key_spent, organization_spent)
-  return organization_spent and { organization = organization_spent, ['key:' .. key_id] = key_spent }
-end
-
--- Fires what the spend of a month has reached and tells the delivery. Returns how many alerts that were, as text.
--- names: { organization, key (nil: not the key's), spend, fired, outbox, alerts, spent (by subject, nil: it is read) };
--- only_key: not the organization's.
-local function fire_thresholds(names, key_id, month, expires_at_ms, only_key)
+-- Fires what these limits (limits.lua) have reached and tells the delivery. Returns how many alerts that were, as text.
+-- names: { organization, key (nil: no key's), fired, outbox, alerts, month, windows (windows.lua) }.
+local function fire_limits(names, limits, expires_at_ms)
   local message = {}
-  local currency, deleted_at = unpack(redis.call('HMGET', names.organization, 'currency', 'deleted_at'))
-  currency = currency or ''
+  local currency, deleted_at, day_alerts = unpack(redis.call('HMGET', names.organization, 'currency', 'deleted_at', 'day_alerts'))
+  names.currency, names.day_alerts = currency or '', day_alerts
   if (deleted_at or '') ~= '' then
     return '0'
   end
-  if names.key then
-    local name = redis.call('HGET', names.key, 'name') or ''
-    local alert = { scope = 'key', key_id = key_id, key_name = name, currency = currency, month = month }
-    fire_subject(message, names, names.key, 'key:' .. key_id, alert)
-  end
-  if not only_key then
-    local alert = { scope = 'organization', key_id = '', key_name = '', currency = currency, month = month }
-    fire_subject(message, names, names.organization, 'organization', alert)
+  for _, limit in ipairs(limits) do
+    local spend = sibling(names.organization, 'spend:' .. names.windows[limit.period])
+    fire_limit(message, names, limit, number_or_zero(redis.call('HGET', spend, limit.subject) or '0'))
   end
   if #message > 0 then
     if redis.call('PTTL', names.fired) == -1 then

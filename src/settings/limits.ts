@@ -1,0 +1,169 @@
+/**
+ * Limits of what may be spent in a window: `day`, `week` (from Monday), `month`, all in UTC, and `total`, which never ends. A
+ * cap refuses, a budget only tells. At most one of each period and kind.
+ *
+ * Keys and organizations had limits of a month before there were others: these stand in fields of their own under the
+ * names `hard_cap_cents` and `budget_cents`, and what is stored as `limits` are the others. The API shows and takes both forms
+ * (`gatherMonth`, `spreadMonth`).
+ */
+import * as z from "zod";
+import { formatCents, MAX_CENTS, parseCents } from "../money.ts";
+import { record, whole } from "./input-schemas.ts";
+import type { Kind } from "./setting.ts";
+
+/** From the shortest to the longest. */
+export const LIMIT_PERIODS = ["day", "week", "month", "total"] as const;
+export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
+
+export const LIMIT_KINDS = ["cap", "budget"] as const;
+export type LimitKind = (typeof LIMIT_KINDS)[number];
+
+/** A type, no interface: it is a value of the audit log. */
+export type Limit = {
+  readonly period: LimitPeriod;
+  readonly kind: LimitKind;
+  readonly cents: number;
+};
+
+const STORED_ROW = /^(day|week|month|total) (cap|budget) (\d+)$/;
+const PERIOD_ERROR = `expected ${LIMIT_PERIODS.slice(0, -1).join(", ")} or total`;
+const LIST_ERROR = "expected a list of limits, at most one of each period and kind";
+
+const limitInput = record({
+  period: z.enum(LIMIT_PERIODS, { error: PERIOD_ERROR }),
+  kind: z.enum(LIMIT_KINDS, { error: "expected cap or budget" }),
+  cents: whole(0, MAX_CENTS, "cents"),
+});
+
+/** Rows in the order of periods and kinds. */
+export function limits(): Kind<readonly Limit[]> {
+  const output: z.ZodType<readonly Limit[]> = z.array(
+    z.strictObject({ period: z.enum(LIMIT_PERIODS), kind: z.enum(LIMIT_KINDS), cents: z.int() }),
+  );
+  return {
+    notation: "limits",
+    values: `a list of \`period\` (${LIMIT_PERIODS.join(", ")}), \`kind\` (${LIMIT_KINDS.join(", ")}) and \`cents\`, at most one of each period and kind`,
+    input: z
+      .array(limitInput, { error: LIST_ERROR })
+      .max(LIMIT_PERIODS.length * LIMIT_KINDS.length, { error: LIST_ERROR })
+      .superRefine(refuseTwice)
+      .meta({ examples: [[{ period: "week", kind: "cap", cents: 2000 }]] }),
+    output,
+    stored: output,
+    convert: orderLimits,
+    describe: (rows) => rows,
+    format: formatLimits,
+    parse: parseLimits,
+  };
+}
+
+function refuseTwice(rows: readonly Limit[], context: z.RefinementCtx): void {
+  for (const [place, { period, kind }] of rows.entries()) {
+    const first = rows.findIndex((row) => row.period === period && row.kind === kind);
+    if (first === place) continue;
+    const message = `there is another ${period} ${kind}: expected at most one of each period and kind`;
+    context.addIssue({ code: "custom", message, path: [place] });
+  }
+}
+
+function orderLimits(rows: readonly Limit[]): readonly Limit[] {
+  return LIMIT_PERIODS.flatMap((period) =>
+    LIMIT_KINDS.flatMap((kind) => rows.filter((row) => row.period === period && row.kind === kind)),
+  );
+}
+
+/** "day cap 500,week budget 2000", as scripts in Redis read it; '' for none. */
+function formatLimits(rows: readonly Limit[]): string {
+  return rows.map(({ period, kind, cents }) => `${period} ${kind} ${cents}`).join(",");
+}
+
+/** @throws TypeError when it is none that `formatLimits` writes. */
+function parseLimits(text: string): readonly Limit[] {
+  if (text === "") return [];
+  return text.split(",").map((row) => {
+    const match = STORED_ROW.exec(row);
+    if (match === null) throw new TypeError(`"${row}" is no limit`);
+    return { period: match[1] as LimitPeriod, kind: match[2] as LimitKind, cents: Number(match[3]) };
+  });
+}
+
+/** "day cap 5.00" of each, as the command line and the dashboard write it. */
+export function formatLimitRows(rows: readonly Limit[]): readonly string[] {
+  return rows.map(({ period, kind, cents }) => `${period} ${kind} ${formatCents(cents, "").trim()}`);
+}
+
+/**
+ * The reverse of `formatLimitRows`, with commas or line breaks between; '' and `none` are no limits.
+ * @throws RangeError that says which row is none and what was expected.
+ */
+export function parseLimitList(list: string): readonly Limit[] {
+  const rows = list.split(/[,\n]/).map((row) => row.trim());
+  if (rows.length === 1 && (rows[0] === "" || rows[0] === "none")) return [];
+  return rows
+    .filter((row) => row !== "")
+    .map((row) => {
+      const [period, kind, amount = "", ...rest] = row.split(/\s+/);
+      const cents = parseCents(amount);
+      const isPeriod = LIMIT_PERIODS.some((known) => known === period);
+      const isKind = LIMIT_KINDS.some((known) => known === kind);
+      if (!isPeriod || !isKind || cents === null || rest.length > 0) {
+        throw new RangeError(
+          `"${row}": expected a period (${LIMIT_PERIODS.join(", ")}), cap or budget, and an amount, such as "week cap 20.00"`,
+        );
+      }
+      return { period: period as LimitPeriod, kind: kind as LimitKind, cents };
+    });
+}
+
+/** In the words of the API, in both forms. */
+export interface BothForms {
+  readonly limits?: readonly Limit[] | undefined;
+  readonly hard_cap_cents?: number | null | undefined;
+  readonly budget_cents?: number | null | undefined;
+}
+
+const MONTH_NAMES = { cap: "hard_cap_cents", budget: "budget_cents" } as const;
+
+/** What the API shows: `limits` has the month's, too. */
+export function gatherMonth<Described extends Required<BothForms>>(described: Described): Described {
+  const ofMonth = LIMIT_KINDS.flatMap((kind): Limit[] => {
+    const cents = described[MONTH_NAMES[kind]];
+    return cents === null || cents === undefined ? [] : [{ period: "month", kind, cents }];
+  });
+  return { ...described, limits: orderLimits([...(described.limits ?? []), ...ofMonth]) };
+}
+
+/** The rows that have no other name: those of the month only where they do not stand under their own. */
+export function rowsWithoutName(described: BothForms): readonly Limit[] {
+  const rows = described.limits ?? [];
+  return MONTH_NAMES.cap in described ? rows.filter(({ period }) => period !== "month") : rows;
+}
+
+/** Both forms name a limit of the month, with different values. */
+export class LimitsConflict extends Error {
+  override readonly name = "LimitsConflict";
+  readonly field: "hard_cap_cents" | "budget_cents";
+
+  constructor(kind: LimitKind) {
+    super(`differs from the month's ${kind} in \`limits\`: expected one of them, or both alike`);
+    this.field = MONTH_NAMES[kind];
+  }
+}
+
+/**
+ * What a caller of the API wants, with the month's limits under their own names. `limits` are given whole: without a row of
+ * the month there is none.
+ * @throws LimitsConflict
+ */
+export function spreadMonth<Wanted extends BothForms>(wanted: Wanted): Wanted {
+  const { limits: rows } = wanted;
+  if (rows === undefined) return wanted;
+  const ofMonth = LIMIT_KINDS.map((kind) => {
+    const row = rows.find((one) => one.period === "month" && one.kind === kind);
+    const old = wanted[MONTH_NAMES[kind]];
+    if (old !== undefined && old !== (row?.cents ?? null)) throw new LimitsConflict(kind);
+    return [MONTH_NAMES[kind], row?.cents ?? null];
+  });
+  const others = rows.filter(({ period }) => period !== "month");
+  return { ...wanted, ...Object.fromEntries(ofMonth), limits: others };
+}

@@ -1,0 +1,27 @@
+-- Begins to count spend in windows of these periods, where the organization does not yet: from now on each charge moves them.
+-- What was spent before is added by seed-windows.lua, and finish-windows.lua says that they are whole.
+--
+-- KEYS[1] organization
+-- ARGV[1..] each period with the first window that will be whole: "day=day:20783"
+--
+-- Reply: {'not_found'}; {'seeding', period, period …}: those of them that are not whole yet. May be repeated.
+
+local organization = KEYS[1]
+
+local version, windows, seeding = unpack(redis.call('HMGET', organization, 'version', 'windows', 'windows_seeding'))
+if not version then
+  return { 'not_found' }
+end
+windows, seeding = windows or '', seeding or ''
+local reply = { 'seeding' }
+for _, wanted in ipairs(ARGV) do
+  local period = string.match(wanted, '^%a+=')
+  if not string.find(windows, period, 1, true) then
+    if not string.find(seeding, period, 1, true) then
+      seeding = seeding .. (seeding ~= '' and ' ' or '') .. wanted
+    end
+    reply[#reply + 1] = string.sub(period, 1, -2)
+  end
+end
+redis.call('HSET', organization, 'windows_seeding', seeding)
+return reply

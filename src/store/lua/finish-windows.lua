@@ -1,0 +1,26 @@
+-- Says that an organization's windows of a period are whole: all that was spent before is in them.
+--
+-- KEYS[1] organization        KEYS[2] what of the period is seeded
+-- ARGV[1] period
+--
+-- Reply: 1; 0 when they were already.
+
+local organization, seed, period = KEYS[1], KEYS[2], ARGV[1]
+
+local windows, seeding = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding'))
+local whole, others = nil, {}
+for text in string.gmatch(seeding or '', '[^ ]+') do
+  if string.match(text, '^%a+') == period then
+    whole = text
+  else
+    others[#others + 1] = text
+  end
+end
+redis.call('UNLINK', seed)
+if not whole then
+  return 0
+end
+windows = windows or ''
+redis.call('HSET', organization, 'windows', windows .. (windows ~= '' and ' ' or '') .. whole, 'windows_seeding',
+  table.concat(others, ' '))
+return 1
