@@ -128,3 +128,35 @@ describe.skipIf(!canSetClock)("alerts of windows (sets Redis's clock)", () => {
     expect(await listed(of)).toEqual([expect.stringMatching(new RegExp(`^${scope} .* week budget 80$`))]);
   });
 });
+
+describe.skipIf(!canSetClock)("the limits that a request meets (sets Redis's clock)", () => {
+  it("are read with what their windows have spent, the narrowest owner's first", async () => {
+    const of = await createOwners();
+    await setLimits(of, "organization", [budget("month", 500), cap("month", 1000)]);
+    await setLimits(of, "group", [cap("total", 900)]);
+    await setLimits(of, "user", [cap("week", 40)]);
+    await setLimits(of, "key", [budget("day", 20), cap("day", 30)]);
+    await spend(of, 7);
+    const { keyId } = of.key;
+    const read = await timed().store.readLimits(of.organizationId, { keyId, owners: of.owners });
+    expect(read.timeMs).toBe(Date.parse("2026-11-19T12:00:00Z"));
+    const status = { raisedCents: 0, spentMicrocents: 7n * CENT };
+    expect(read.limits).toEqual([
+      { scope: "key", ...cap("day", 30), ...status },
+      { scope: "key", ...budget("day", 20), ...status },
+      { scope: "user", ...cap("week", 40), ...status },
+      { scope: "group", ...cap("total", 900), ...status },
+      { scope: "organization", ...cap("month", 1000), ...status },
+      { scope: "organization", ...budget("month", 500), ...status },
+    ]);
+  });
+
+  it("are the organization's alone where nobody else is named, and none where there are none", async () => {
+    const of = await createOwners();
+    const read = () => timed().store.readLimits(of.organizationId, { keyId: null, owners: "" });
+    expect((await read()).limits).toEqual([]);
+    await setLimits(of, "key", [cap("day", 30)]);
+    await setLimits(of, "organization", [cap("week", 30)]);
+    expect((await read()).limits).toMatchObject([{ scope: "organization", period: "week", cents: 30 }]);
+  });
+});
