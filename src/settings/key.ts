@@ -12,7 +12,7 @@ import {
   userIdOrNull,
   wholeNumberOrNull,
 } from "./kinds.ts";
-import { limits } from "./limits.ts";
+import { LIMITS_ROW } from "./limits.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 
 /** The published default. */
@@ -79,24 +79,7 @@ export const KEY_SETTINGS = defineSettings({
       column: "BUDGET",
     },
   },
-  limits: {
-    apiName: "limits",
-    field: "limits",
-    kind: limits(),
-    default: [],
-    description:
-      "What may be spent in a day, a week (from Monday), a month and in total, all in UTC: a `cap` refuses, a `budget` only tells. Given whole; the month's are `hard_cap_cents` and `budget_cents`, too.",
-    label: "Limits",
-    hint: "One a line: day cap 5.00. Periods are day, week, month and total. Empty: none.",
-    cli: {
-      option: {
-        flags: "--limits <list>",
-        help: 'all its limits: "day cap 5.00, week budget 20", or none',
-      },
-      label: "limits",
-      none: "none",
-    },
-  },
+  limits: LIMITS_ROW,
   allowedModels: {
     apiName: "allowed_models",
     field: "allowed_models",

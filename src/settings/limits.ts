@@ -57,6 +57,47 @@ export function limits(): Kind<readonly Limit[]> {
   };
 }
 
+/** The row `limits` of an owner. */
+export const LIMITS_ROW = {
+  apiName: "limits",
+  field: "limits",
+  kind: limits(),
+  default: [],
+  description:
+    "What may be spent in a day, a week (from Monday), a month and in total, all in UTC: a `cap` refuses, a `budget` only tells. Given whole; the month's are `hard_cap_cents` and `budget_cents`, too.",
+  label: "Limits",
+  hint: "One a line: day cap 5.00. Periods are day, week, month and total. Empty: none.",
+  cli: {
+    option: { flags: "--limits <list>", help: 'all its limits: "day cap 5.00, week budget 20", or none' },
+    label: "limits",
+    none: "none",
+  },
+} as const;
+
+/**
+ * The row `member_limits` of an owner.
+ * @param who.member Whose they are, as "user of the group"; `help`: the same on the command line.
+ */
+export function memberLimitsRow({ member, help }: { readonly member: string; readonly help: string }) {
+  return {
+    apiName: "member_limits",
+    field: "member_limits",
+    kind: limits(),
+    default: [],
+    description: `What each ${member} may spend who has no limit of that period and kind of its own. Given whole.`,
+    label: "Limits of each member",
+    hint: `What each ${member} has, one a line: week cap 20.00. A limit of the user's own goes before it.`,
+    cli: {
+      option: {
+        flags: "--member-limits <list>",
+        help: `what each ${help} may spend: "day cap 5.00, week budget 20", or none`,
+      },
+      label: "limits of each member",
+      none: "none",
+    },
+  } as const;
+}
+
 function refuseTwice(rows: readonly Limit[], context: z.RefinementCtx): void {
   for (const [place, { period, kind }] of rows.entries()) {
     const first = rows.findIndex((row) => row.period === period && row.kind === kind);

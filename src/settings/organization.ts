@@ -2,7 +2,7 @@
 import { group } from "./group.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, RATE_BOUNDS } from "./key.ts";
 import { modelNames, modelOrNull, amountOrNull, currency, emails, flag, name, rateOrNull } from "./kinds.ts";
-import { limits } from "./limits.ts";
+import { limits, LIMITS_ROW, memberLimitsRow } from "./limits.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { defaultsOf } from "./table.ts";
 import { webhookOrNull } from "./webhook.ts";
@@ -209,42 +209,8 @@ export const ORGANIZATION_SETTINGS = defineSettings({
       column: "BUDGET",
     },
   },
-  limits: {
-    apiName: "limits",
-    field: "limits",
-    kind: limits(),
-    default: [],
-    description:
-      "What may be spent in a day, a week (from Monday), a month and in total, all in UTC: a `cap` refuses, a `budget` only tells. Given whole; the month's are `hard_cap_cents` and `budget_cents`, too.",
-    label: "Limits",
-    hint: "One a line: day cap 5.00. Periods are day, week, month and total. Empty: none.",
-    cli: {
-      option: {
-        flags: "--limits <list>",
-        help: 'all its limits: "day cap 5.00, week budget 20", or none',
-      },
-      label: "limits",
-      none: "none",
-    },
-  },
-  memberLimits: {
-    apiName: "member_limits",
-    field: "member_limits",
-    kind: limits(),
-    default: [],
-    description:
-      "What each user without a group may spend who has no limit of that period and kind of its own. Given whole.",
-    label: "Limits of each member",
-    hint: "What each user without a group has, one a line: week cap 20.00. A limit of the user's own goes before it.",
-    cli: {
-      option: {
-        flags: "--member-limits <list>",
-        help: 'what each user without a group may spend: "day cap 5.00, week budget 20", or none',
-      },
-      label: "limits of each member",
-      none: "none",
-    },
-  },
+  limits: LIMITS_ROW,
+  memberLimits: memberLimitsRow({ member: "user without a group", help: "user without a group" }),
   strictCaps: {
     apiName: "strict_caps",
     field: "strict_caps",

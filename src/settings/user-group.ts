@@ -1,6 +1,6 @@
 /** The settings of a group of users: a team. (`group.ts` is another thing: a setting that is a group of settings.) */
 import { lineOrNull, name } from "./kinds.ts";
-import { limits } from "./limits.ts";
+import { LIMITS_ROW, memberLimitsRow } from "./limits.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 
 export const USER_GROUP_SETTINGS = defineSettings({
@@ -13,41 +13,19 @@ export const USER_GROUP_SETTINGS = defineSettings({
     cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "another name" } },
   },
   limits: {
-    apiName: "limits",
-    field: "limits",
-    kind: limits(),
-    default: [],
+    ...LIMITS_ROW,
     description:
       "The pool: what all keys and users of the group may spend together in a day, a week (from Monday), a month and in total, all in UTC. Given whole.",
-    label: "Limits",
     hint: "The pool that all share. One a line: month cap 2000.00. Empty: none.",
     cli: {
+      ...LIMITS_ROW.cli,
       option: {
         flags: "--limits <list>",
         help: 'all limits of the pool that its members share: "day cap 5.00, week budget 20", or none',
       },
-      label: "limits",
-      none: "none",
     },
   },
-  memberLimits: {
-    apiName: "member_limits",
-    field: "member_limits",
-    kind: limits(),
-    default: [],
-    description:
-      "What each user of the group may spend who has no limit of that period and kind of its own. Given whole.",
-    label: "Limits of each member",
-    hint: "What each user of the group has, one a line: week cap 20.00. A limit of the user's own goes before it.",
-    cli: {
-      option: {
-        flags: "--member-limits <list>",
-        help: 'what each member may spend: "day cap 5.00, week budget 20", or none',
-      },
-      label: "limits of each member",
-      none: "none",
-    },
-  },
+  memberLimits: memberLimitsRow({ member: "user of the group", help: "member" }),
   note: {
     apiName: "note",
     field: "note",

@@ -1,6 +1,6 @@
 /** The settings of a user of an organization: a person or a service that keys belong to. How a row is added: CONTRIBUTING.md. */
 import { emailOrNull, flag, groupIdOrNull, lineOrNull, name } from "./kinds.ts";
-import { limits } from "./limits.ts";
+import { LIMITS_ROW } from "./limits.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 
 export const USER_SETTINGS = defineSettings({
@@ -47,22 +47,10 @@ export const USER_SETTINGS = defineSettings({
     cli: { option: { flags: "--disabled", help: "make it disabled" } },
   },
   limits: {
-    apiName: "limits",
-    field: "limits",
-    kind: limits(),
-    default: [],
+    ...LIMITS_ROW,
     description:
       "What the user may spend with all its keys in a day, a week (from Monday), a month and in total, all in UTC: a `cap` refuses, a `budget` only tells. Given whole.",
-    label: "Limits",
     hint: "One a line: week cap 20.00. Periods are day, week, month and total. Empty: what the group gives each member.",
-    cli: {
-      option: {
-        flags: "--limits <list>",
-        help: 'all its limits: "day cap 5.00, week budget 20", or none',
-      },
-      label: "limits",
-      none: "none",
-    },
   },
   note: {
     apiName: "note",
