@@ -94,9 +94,12 @@ end
 local total = totals[7]
 local difference = total - record.figures[7]
 local row = usage_row(key_id, record.owners, model, record.tag_row)
-local windows, subjects = windows_of(day_number(day), month), subjects_of(key_id, record.owners)
 local organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
 local counted = counted_periods(windows_text, seeding_text)
+local windows, subjects
+if counted or record.held_in ~= '' then
+  windows, subjects = windows_of(day_number(day), month), subjects_of(key_id, record.owners)
+end
 if counted and difference ~= 0 then
   move_spend_in_windows(organization, counted, windows, subjects, row, integer(difference))
 end
@@ -178,6 +181,6 @@ if (final or total > record.figures[7])
   and (counted or not are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent)) then
   local limits = limits_of(read_owners(organization, key_record, key_id, record.owners), now_milliseconds())
   fired = fire_limits({ key = key_record, organization = organization, fired = fired_set, outbox = outbox, alerts = alerts,
-    month = month, windows = windows }, limits, expires_at_ms)
+    month = month, windows = windows or windows_of(day_number(day), month) }, limits, expires_at_ms)
 end
 return write_list({ 'applied', fired, fell })

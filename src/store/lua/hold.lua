@@ -99,7 +99,11 @@ local function refusal(decision, cap_cents, spent_text, held_text)
   return { decision, spent_text or '0', strict and held_text or '0', cap_cents, 'month', '0', '' }
 end
 
-local windows, subjects = windows_of(day_number(day), month), subjects_of(key_id, owners)
+-- Few have more than the caps of a month.
+local has_more = owners ~= '' or (key_limits or '') ~= '' or (key_raises or '') ~= '' or (organization_limits or '') ~= ''
+  or (organization_raises or '') ~= ''
+local counted = counted_periods(windows_text, seeding_text)
+local windows = (has_more or counted) and windows_of(day_number(day), month)
 
 -- As above, of all limits there are.
 local function refusal_of_any()
@@ -122,10 +126,6 @@ local function refusal_of_any()
   local name = named.scope ~= 'organization' and redis.call('HGET', sibling(organization, named.subject), 'name') or ''
   return { named.scope .. '_cap_reached', named.spent, named.held, integer(named.cents), named.period, integer(named.raised), name }
 end
-
--- Few have more than the caps of a month.
-local has_more = owners ~= '' or (key_limits or '') ~= '' or (key_raises or '') ~= '' or (organization_limits or '') ~= ''
-  or (organization_raises or '') ~= ''
 
 local refused
 if has_more then
@@ -155,10 +155,9 @@ redis.call('ZADD', inflight, deadline_ms, request_id)
 if worst > 0 then
   move_held(spend, key_id, worst)
   keep_until(spend, expires_at_ms)
-  local counted = counted_periods(windows_text, seeding_text)
   if counted then
     redis.call('HSET', request, 'held_in', counted.periods)
-    move_windows(organization, windows, counted.periods, subjects, 'held:', integer(worst))
+    move_windows(organization, windows, counted.periods, subjects_of(key_id, owners), 'held:', integer(worst))
   end
 end
 return { 'held', tag_row }
