@@ -13,6 +13,7 @@ import {
   chargeInput,
   FINAL,
   holdInput,
+  ORGANIZATION,
 } from "./fixture.ts";
 import {
   CENT,
@@ -177,6 +178,15 @@ describe.skipIf(!canSetClock)("a limit that is set now (sets Redis's clock)", ()
     await timed().store.announceWorker("worker-1", 60_000);
     await setLimits(of, "user", [cap("day", 5)]);
     await timed().store.announceWorker("worker-1", 0);
+  });
+
+  it("leaves no name held of an organization that cannot have its limits yet", async () => {
+    const { store, client } = timed();
+    const settings = { ...ORGANIZATION, name: "Early", limits: [cap("day", 5)] };
+    await client.zadd("igw:workers", (await store.timeMs()) + 60_000, "an-older-worker");
+    await expect(store.createOrganization(settings)).rejects.toThrow("older release");
+    await client.zrem("igw:workers", "an-older-worker");
+    expect(await store.createOrganization(settings)).toMatchObject({ outcome: "created" });
   });
 });
 

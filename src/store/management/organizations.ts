@@ -2,7 +2,7 @@
 import { listChannels } from "../alerts/channels.ts";
 import { executeWithAudit, formatAuditEntry } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
-import { ensureWindows, periodsOf } from "../usage/windows.ts";
+import { ensureWindows, periodsOf, requireWindowWorkers } from "../usage/windows.ts";
 import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import {
@@ -39,6 +39,9 @@ export const organizationOperations: Operations<OrganizationStore> = {
   async createOrganization(context, settings, audit) {
     const now = await timeMs(context);
     const id = createId("org", now);
+    const periods = periodsOfOrganization(settings);
+    // A refusal must not leave the name held.
+    await requireWindowWorkers(context, periods);
     const claim = await claimName(context, id, settings.name);
     if (claim.outcome === "name_taken") return claim;
     const fields = [...formatOrganizationSettings(settings), "created_at", String(now), "version", "1"];
@@ -50,7 +53,7 @@ export const organizationOperations: Operations<OrganizationStore> = {
       await executeWithAudit(context, id, audit(organization), (change) => change.hset(key, ...fields));
     }
     // Nobody knows it yet, so nothing can be spent before its limits are counted for.
-    await ensureWindows(context, id, periodsOfOrganization(settings));
+    await ensureWindows(context, id, periods);
     await context.client.zadd(ORGANIZATIONS_KEY, 0, id);
     return { outcome: "created", organization };
   },

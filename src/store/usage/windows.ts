@@ -67,9 +67,7 @@ export async function ensureWindows(
   const counted = await client.hget(organizationKey(organizationId), "windows");
   const wanted = periods.filter((period) => !periodsIn(counted).includes(period));
   if (wanted.length === 0) return;
-  // First, so that none of an older release starts behind the look at who is there.
-  await client.igwRaiseSchema(SCHEMA_KEY, String(WINDOWS_SCHEMA_VERSION));
-  await requireNoOlderWorkers(context);
+  await requireWindowWorkers(context, wanted);
   const now = await timeMs(context);
   const reply = parseArray(
     await client.igwBeginWindows(
@@ -83,16 +81,27 @@ export async function ensureWindows(
   }
 }
 
-/** Those that a record's field names. */
-function periodsIn(field: string | null | undefined): string[] {
-  return [...(field ?? "").matchAll(PERIOD_IN_FIELD)].map(([, period = ""]) => period);
-}
-
-async function requireNoOlderWorkers(context: StoreContext): Promise<void> {
+/**
+ * Whether an organization could count these periods now: a first step for whoever changes something else before
+ * `ensureWindows`, and would leave it changed.
+ * @throws OlderWorkersError while workers of a release are there that would not move the counters.
+ */
+export async function requireWindowWorkers(
+  context: StoreContext,
+  periods: readonly LimitPeriod[],
+): Promise<void> {
+  if (periods.length === 0) return;
+  // First, so that none of an older release starts behind the look at who is there.
+  await context.client.igwRaiseSchema(SCHEMA_KEY, String(WINDOWS_SCHEMA_VERSION));
   const now = await timeMs(context);
   const workers = await context.client.zrangebyscore(WORKERS_KEY, `(${now}`, "+inf");
   const older = workers.filter((worker) => !isAnnouncedOfThisRelease(worker));
   if (older.length > 0) throw new OlderWorkersError(older.length);
+}
+
+/** Those that a record's field names. */
+function periodsIn(field: string | null | undefined): string[] {
+  return [...(field ?? "").matchAll(PERIOD_IN_FIELD)].map(([, period = ""]) => period);
 }
 
 /** Of the first window that is whole: the one before that of now, in which requests may have been admitted that still run. */
