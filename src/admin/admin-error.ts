@@ -28,6 +28,7 @@ export const ADMIN_ERRORS = {
   user_not_found: { status: 404, message: "There is no such user in this organization." },
   group_not_found: { status: 404, message: "There is no such group in this organization." },
   token_not_found: { status: 404, message: "There is no such token in this organization." },
+  raise_not_found: { status: 404, message: "There is no such raise here, or it was taken back." },
   alert_not_found: { status: 404, message: "There is no such alert in this organization." },
   request_not_found: {
     status: 404,
@@ -46,6 +47,11 @@ export const ADMIN_ERRORS = {
       "`name`: another organization has this name. Names are told apart neither by capitals nor by blanks.",
   },
   organization_full: { status: 409, message: "The organization has as many of these as it may." },
+  too_many_raises: {
+    status: 409,
+    message:
+      "Four raises are live here, and there cannot be more. Take one back, or make this one when one of them has ended.",
+  },
   idempotency_key_reused: {
     status: 409,
     message:

@@ -5,6 +5,7 @@ import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts
 import type { LimitReading, LimitStatus, SpendFigures } from "../store/types/reporting.ts";
 import { dayAt, formatResetsAt, formatTimeOrNull, formatWindowEnd } from "../calendar.ts";
 import { LIMIT_KINDS, LIMIT_PERIODS } from "../settings/limits.ts";
+import { raisedCap } from "../settings/raises.ts";
 import type { AdmittedOwner } from "../store/types/admission.ts";
 import { LIMIT_SCOPES } from "../store/types/decision.ts";
 
@@ -22,7 +23,7 @@ export const keyStatus = z.strictObject({
     id: z.string(),
     name: z.string(),
     spent_cents: cents().describe("Of all its keys, in `month`, rounded down."),
-    hard_cap_cents: capCents().describe("Null: none."),
+    hard_cap_cents: capCents().describe("In force, with live raises; null: none."),
     budget_cents: capCents().describe("Alerts only; null: none."),
     remaining_cents: capCents().describe(
       "The cap without what is spent; null without a cap, 0 when overspent.",
@@ -41,7 +42,7 @@ export const keyStatus = z.strictObject({
     remaining: z.int().min(0).describe("Whole requests left at this moment."),
   }),
   spent_cents: cents().describe("In `month`, rounded down."),
-  hard_cap_cents: capCents().describe("Null: none."),
+  hard_cap_cents: capCents().describe("In force, with live raises; null: none."),
   budget_cents: capCents().describe("Alerts only; null: none."),
   remaining_cents: capCents().describe(
     "The cap without what is spent; null without a cap, 0 when overspent.",
@@ -89,8 +90,9 @@ export interface KeyStatusInput {
 export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
   const { key, organization, spend, limits, user, group, remainingRequests, burst } = input;
   const keySpent = spend.keyMicrocents.get(key.id) ?? 0n;
-  const keyRemaining = remainingCents(key.hardCapCents, keySpent);
-  const organizationRemaining = remainingCents(organization.hardCapCents, spend.organizationMicrocents);
+  const ofMonth = { period: "month", nowMs: limits.timeMs } as const;
+  const keyCap = raisedCap(key.hardCapCents, key.raises, ofMonth);
+  const organizationCap = raisedCap(organization.hardCapCents, organization.raises, ofMonth);
   return {
     object: "key",
     id: key.id,
@@ -100,18 +102,18 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
       id: organization.id,
       name: organization.name,
       spent_cents: wholeCents(spend.organizationMicrocents),
-      hard_cap_cents: organization.hardCapCents,
+      hard_cap_cents: organizationCap,
       budget_cents: organization.budgetCents,
-      remaining_cents: organizationRemaining,
+      remaining_cents: remainingCents(organizationCap, spend.organizationMicrocents),
     },
     currency: organization.currency,
     month: spend.month,
     resets_at: formatResetsAt(spend.month),
     rate_limit: { requests_per_minute: key.requestsPerMinute, burst, remaining: remainingRequests },
     spent_cents: wholeCents(keySpent),
-    hard_cap_cents: key.hardCapCents,
+    hard_cap_cents: keyCap,
     budget_cents: key.budgetCents,
-    remaining_cents: keyRemaining,
+    remaining_cents: remainingCents(keyCap, keySpent),
     headroom_cents: headroomOf(limits.limits),
     blocked_by: limits.limits.find(isReachedCap)?.scope ?? null,
     allowed_models: key.allowedModels === null ? null : [...key.allowedModels],

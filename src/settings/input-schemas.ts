@@ -73,3 +73,11 @@ export const NAME_VALUES =
 
 /** In answers: an RFC 3339 time in UTC. */
 export const timestamp = () => z.iso.datetime().meta({ examples: ["2026-12-01T00:00:00.000Z"] });
+
+/** In answers: who did something, the operator or an organization's token. */
+export const actor = () =>
+  z.strictObject({
+    type: z.enum(["operator", "token"]),
+    id: z.string().nullable(),
+    name: z.string().nullable(),
+  });

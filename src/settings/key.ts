@@ -13,6 +13,7 @@ import {
   wholeNumberOrNull,
 } from "./kinds.ts";
 import { LIMITS_ROW } from "./limits.ts";
+import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 
 /** The published default. */
@@ -80,6 +81,7 @@ export const KEY_SETTINGS = defineSettings({
     },
   },
   limits: LIMITS_ROW,
+  raises: RAISES_ROW,
   allowedModels: {
     apiName: "allowed_models",
     field: "allowed_models",

@@ -3,6 +3,7 @@ import { group } from "./group.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, RATE_BOUNDS } from "./key.ts";
 import { modelNames, modelOrNull, amountOrNull, currency, emails, flag, name, rateOrNull } from "./kinds.ts";
 import { limits, LIMITS_ROW, memberLimitsRow } from "./limits.ts";
+import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { defaultsOf } from "./table.ts";
 import { webhookOrNull } from "./webhook.ts";
@@ -210,6 +211,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     },
   },
   limits: LIMITS_ROW,
+  raises: RAISES_ROW,
   memberLimits: memberLimitsRow({ member: "user without a group", help: "user without a group" }),
   strictCaps: {
     apiName: "strict_caps",

@@ -13,6 +13,7 @@ export type Notation =
   | "rate"
   | "amount"
   | "limits"
+  | "raises"
   | "flag"
   | "time"
   | "models"
@@ -52,8 +53,11 @@ export interface Setting {
   readonly kind: Kind<unknown, unknown, unknown>;
   /** Where nobody has said anything, and in records from before there was this setting. Without one it is required. */
   readonly default?: unknown;
-  /** Left out: an organization's administrators may change it, too. */
-  readonly changedBy?: "operator";
+  /**
+   * `ownCalls`: it is shown with the others, and changed by calls of its own. Left out: an organization's administrators
+   * may change it, too.
+   */
+  readonly changedBy?: "operator" | "ownCalls";
   /** A sentence for the API's documents: what it does, and what null means. */
   readonly description: string;
   /** On the dashboard. */

@@ -2,6 +2,7 @@
 import { MICROCENTS_PER_CENT } from "../money.ts";
 import type { KeySettings } from "./key.ts";
 import type { OrganizationSettings } from "./organization.ts";
+import { raisedCap } from "./raises.ts";
 
 export const KEY_STATES = ["active", "over_budget", "cap_reached", "expired", "disabled"] as const;
 export type KeyState = (typeof KEY_STATES)[number];
@@ -26,7 +27,7 @@ const TEXTS: Readonly<Record<KeyState | OrganizationState, StateText>> = {
   deleted: { words: "deleted", level: "off" },
 };
 
-type Limits = Pick<KeySettings, "hardCapCents" | "budgetCents">;
+type Limits = Pick<KeySettings, "hardCapCents" | "budgetCents" | "raises">;
 
 /** The first reason for which its requests are refused; past the budget they are not. */
 export function keyStateOf(
@@ -36,22 +37,23 @@ export function keyStateOf(
 ): KeyState {
   if (settings.disabled) return "disabled";
   if (settings.expiresAtMs !== null && settings.expiresAtMs <= nowMs) return "expired";
-  return spendStateOf(settings, spentMicrocents);
+  return spendStateOf(settings, spentMicrocents, nowMs);
 }
 
 /** The first reason for which the requests of all its keys are refused; past the budget they are not. */
 export function organizationStateOf(
   settings: Limits & Pick<OrganizationSettings, "suspended"> & { readonly deletedAtMs: number | null },
   spentMicrocents: bigint,
+  nowMs: number,
 ): OrganizationState {
   if (settings.deletedAtMs !== null) return "deleted";
-  return settings.suspended ? "suspended" : spendStateOf(settings, spentMicrocents);
+  return settings.suspended ? "suspended" : spendStateOf(settings, spentMicrocents, nowMs);
 }
 
-function spendStateOf({ hardCapCents, budgetCents }: Limits, spentMicrocents: bigint) {
+function spendStateOf({ hardCapCents, budgetCents, raises }: Limits, spentMicrocents: bigint, nowMs: number) {
   const isReached = (cents: number | null): boolean =>
     cents !== null && spentMicrocents >= BigInt(cents) * BigInt(MICROCENTS_PER_CENT);
-  if (isReached(hardCapCents)) return "cap_reached";
+  if (isReached(raisedCap(hardCapCents, raises, { period: "month", nowMs }))) return "cap_reached";
   return isReached(budgetCents) ? "over_budget" : "active";
 }
 

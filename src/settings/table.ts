@@ -7,14 +7,17 @@ import type { RecordOf, Setting, Settings, StoredSetting, StoredSettings } from 
 
 type Input<Row extends Setting> = Row["kind"]["input"];
 
+/** What callers call a setting that they give with the others; `never` for one that has calls of its own. */
+type GivenName<Row extends Setting> = Row extends { readonly changedBy: "ownCalls" } ? never : Row["apiName"];
+
 /** What a change may say: every setting by its name in the API, and none must be there. */
 export type ChangeShape<Table extends Settings> = {
-  -readonly [Name in keyof Table as Table[Name]["apiName"]]: z.ZodOptional<Input<Table[Name]>>;
+  -readonly [Name in keyof Table as GivenName<Table[Name]>]: z.ZodOptional<Input<Table[Name]>>;
 };
 
 /** The same for what is made new: a setting without a default is required. */
 export type CreationShape<Table extends Settings> = {
-  -readonly [Name in keyof Table as Table[Name]["apiName"]]: Table[Name] extends { readonly default: unknown }
+  -readonly [Name in keyof Table as GivenName<Table[Name]>]: Table[Name] extends { readonly default: unknown }
     ? z.ZodOptional<Input<Table[Name]>>
     : Input<Table[Name]>;
 };
@@ -30,7 +33,7 @@ export type DescriptionOf<Table extends Settings> = {
 
 /** Of the names of the API, those that are given. */
 export type ChangeOf<Table extends Settings> = {
-  readonly [Name in keyof Table as Table[Name]["apiName"]]?: z.output<Input<Table[Name]>> | undefined;
+  readonly [Name in keyof Table as GivenName<Table[Name]>]?: z.output<Input<Table[Name]>> | undefined;
 };
 
 /** The names that have a default. */
@@ -39,11 +42,13 @@ type Defaulted<Table extends Settings> = {
 }[keyof Table];
 
 export function changeShape<Table extends Settings>(table: Table): ChangeShape<Table> {
-  return shapeOf(table, (row) => inputOf(row).optional()) as ChangeShape<Table>;
+  return shapeOf(givenRows(table), (row) => inputOf(row).optional()) as ChangeShape<Table>;
 }
 
 export function creationShape<Table extends Settings>(table: Table): CreationShape<Table> {
-  const shape = shapeOf(table, (row) => (isRequired(row) ? inputOf(row) : inputOf(row).optional()));
+  const shape = shapeOf(givenRows(table), (row) =>
+    isRequired(row) ? inputOf(row) : inputOf(row).optional(),
+  );
   return shape as CreationShape<Table>;
 }
 
@@ -146,6 +151,15 @@ function inputOf(row: Setting): z.ZodType {
   const form =
     notation === "text" && isRequired(row) ? ` ${values.charAt(0).toUpperCase()}${values.slice(1)}.` : "";
   return input.meta({ ...input.meta(), description: `${describeSetting(row)}${form}` });
+}
+
+function givenRows(table: Settings): Settings {
+  return Object.fromEntries(Object.entries(table).filter(([, row]) => !hasOwnCalls(row)));
+}
+
+/** It is shown with the others, and changed by calls of its own. */
+export function hasOwnCalls({ changedBy }: Setting): boolean {
+  return changedBy === "ownCalls";
 }
 
 function shapeOf(table: Settings, schemaOf: (row: Setting) => z.ZodType): Record<string, z.ZodType> {

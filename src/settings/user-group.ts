@@ -1,6 +1,7 @@
 /** The settings of a group of users: a team. (`group.ts` is another thing: a setting that is a group of settings.) */
 import { lineOrNull, name } from "./kinds.ts";
 import { LIMITS_ROW, memberLimitsRow } from "./limits.ts";
+import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 
 export const USER_GROUP_SETTINGS = defineSettings({
@@ -25,6 +26,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
       },
     },
   },
+  raises: { ...RAISES_ROW, description: `${RAISES_ROW.description} They raise the pool alone.` },
   memberLimits: memberLimitsRow({ member: "user of the group", help: "member" }),
   note: {
     apiName: "note",

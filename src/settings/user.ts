@@ -1,6 +1,7 @@
 /** The settings of a user of an organization: a person or a service that keys belong to. How a row is added: CONTRIBUTING.md. */
 import { emailOrNull, flag, groupIdOrNull, lineOrNull, name } from "./kinds.ts";
 import { LIMITS_ROW } from "./limits.ts";
+import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 
 export const USER_SETTINGS = defineSettings({
@@ -51,6 +52,11 @@ export const USER_SETTINGS = defineSettings({
     description:
       "What the user may spend with all its keys in a day, a week (from Monday), a month and in total, all in UTC: a `cap` refuses, a `budget` only tells. Given whole.",
     hint: "One a line: week cap 20.00. Periods are day, week, month and total. Empty: what the group gives each member.",
+  },
+  raises: {
+    ...RAISES_ROW,
+    description:
+      "Temporary raises of its caps, those that its group or organization gives each member included. What has ended stays on the list until the next one is made or taken back.",
   },
   note: {
     apiName: "note",

@@ -10,7 +10,17 @@ const RANDOM_BYTES = 10;
 const POOL = Buffer.alloc(RANDOM_BYTES * 256);
 let used = POOL.length;
 
-export type IdPrefix = "org" | "key" | "req" | "alert" | "corr" | "token" | "webhook" | "user" | "group";
+export type IdPrefix =
+  | "org"
+  | "key"
+  | "req"
+  | "alert"
+  | "corr"
+  | "token"
+  | "webhook"
+  | "user"
+  | "group"
+  | "raise";
 
 /** A new id, "req_01934f6e-…". */
 export function createId(prefix: IdPrefix, nowMs: number): string {

@@ -19,6 +19,7 @@ beforeAll(async () => {
   await shown(`org create --currency USD --name ${org}`, "--limits", "total cap 50.00");
 });
 
+const listOf = (data: readonly unknown[]) => ({ data, has_more: false, next: null });
 const row = (period: string, kind: string, cents: number) => ({ period, kind, cents });
 
 describe("--limits", () => {
@@ -51,5 +52,64 @@ describe("--limits", () => {
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('"fortnight cap 5.00": expected a period (day, week, month, total)');
     expect(refused.stderr).toContain("week cap 20.00");
+  });
+});
+
+describe("raise", () => {
+  it("raises a cap of a key, a user, a group or the organization, lists it and takes it back", async () => {
+    const inOrg = (command: string, ...words: string[]) => shown(command, ...words, "--org", org);
+    const why = ["--reason", "the launch"];
+    await inOrg("user create --name Zoe", "--limits", "week cap 20.00");
+    await inOrg("group create --name Pool", "--limits", "day cap 20.00");
+    await inOrg("key create --name raised --hard-cap 20.00");
+    const owners = [
+      [[], "total"],
+      [["--user", "Zoe"], "week"],
+      [["--group", "Pool"], "day"],
+      [["--key", "raised"], "month"],
+    ] as const;
+    for (const [owner, period] of owners) {
+      const what = `raise create --period ${period} --amount 50.00 --until 12h`;
+      const made = await inOrg(what, ...why, ...owner);
+      expect(made).toMatchObject({ period, add_cents: 5000, reason: "the launch" });
+      expect(await inOrg("raise list", ...owner)).toEqual(listOf([made]));
+      const { id } = made as { id: string };
+      expect(await inOrg(`raise delete ${id}`, ...owner)).toEqual({ id, deleted: true });
+      expect(await inOrg("raise list", ...owner)).toEqual(listOf([]));
+    }
+  });
+
+  it("is shown with its key, as people read it", async () => {
+    const words = ["--org", org, "--key", "shown"];
+    await shown("key create --name shown --hard-cap 20.00 --org", org);
+    const made = await igw(
+      ..."raise create --period month --amount 50 --until 2099-12-04 --reason launch".split(" "),
+      ...words,
+    );
+    expect(made.stdout).toMatch(
+      /^Raised the key "shown" by raise_[0-9a-f-]+: \+50\.00 USD a month until 2099-12-04T00:00:00Z\.\n$/,
+    );
+    expect((await igw("key", "show", "shown", "--org", org)).stdout).toMatch(
+      /raises +\+50\.00 USD a month until 2099-12-04T00:00:00Z/,
+    );
+    const list = (await igw("raise", "list", ...words)).stdout;
+    expect(list).toContain("launch");
+    expect(list).toContain("operator");
+  });
+
+  it("says what is wrong with it", async () => {
+    const create = (...words: string[]) =>
+      igw(..."raise create --amount 5 --reason x --until 12h --period".split(" "), ...words, "--org", org);
+    const none = await create("day", "--key", "nobody");
+    expect([none.code, none.stderr]).toMatchObject([1, expect.stringContaining('There is no key "nobody"')]);
+    const two = await create("day", "--key", "ci", "--user", "Ann");
+    expect(two.stderr).toContain("Give one of --key, --user and --group");
+    const noCap = await create("day");
+    expect(noCap.stderr).toContain("expected the period of one of its caps: total");
+    const past = await igw(
+      ..."raise create --amount 5 --reason x --period total --until 2020-01-01 --org".split(" "),
+      org,
+    );
+    expect(past.stderr).toContain("expected a time in the future");
   });
 });

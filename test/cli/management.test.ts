@@ -229,6 +229,7 @@ describe("--json of a list", () => {
         "group list",
         "key list",
         "org list",
+        "raise list",
         "requests list",
         "token list",
         "user list",

@@ -143,6 +143,51 @@ describe.skipIf(!canSetClock)(`limits by window${CLOCK_NEEDS}`, () => {
     });
   });
 
+  it("are raised until a moment, and say so", async () => {
+    timed.setClock(NOON);
+    const of = await createOwners();
+    await setLimits(of.paths.user, [cap("week", 20)]);
+    await timed.stack.admin("POST", `${of.paths.user}/raises`, {
+      period: "week",
+      add_cents: 20,
+      expires_at: "2026-11-27T00:00:00Z",
+      reason: "launch",
+    });
+    await spend(of);
+    await spend(of);
+    const raised = { scope: "user", hard_cap_cents: 40, raised_cents: 20, spent_cents: 40 };
+    expect(readError(await send(of))).toMatchObject(raised);
+    timed.setClock("2026-11-27T00:00:00Z");
+    const refused = readError(await send(of));
+    expect(refused).toMatchObject({ hard_cap_cents: 20, spent_cents: 40 });
+    expect(refused).not.toHaveProperty("raised_cents");
+  });
+
+  it("of a month are in GET /v1/key as they are in force", async () => {
+    timed.setClock(NOON);
+    const of = await createOwners();
+    await setLimits(of.paths.key, [cap("month", 20)]);
+    await timed.stack.admin("POST", `${of.paths.key}/raises`, {
+      period: "month",
+      add_cents: 30,
+      expires_at: "2026-11-27T00:00:00Z",
+      reason: "launch",
+    });
+    await spend(of);
+    const status = async () => (await timed.stack.send({ path: "/v1/key", key: of.key })).json();
+    expect(await status()).toMatchObject({
+      hard_cap_cents: 50,
+      remaining_cents: 30,
+      headroom_cents: 30,
+      blocked_by: null,
+      limits: [{ scope: "key", period: "month", cents: 50, raised_cents: 30 }],
+    });
+    expect(await timed.stack.admin("GET", of.paths.key)).toMatchObject({ state: "active" });
+    timed.setClock("2026-11-27T00:00:00Z");
+    expect(await status()).toMatchObject({ hard_cap_cents: 20, remaining_cents: 0, blocked_by: "key" });
+    expect(await timed.stack.admin("GET", of.paths.key)).toMatchObject({ state: "cap_reached" });
+  });
+
   it("hold the worst case of requests in flight with strict caps, in every window", async () => {
     timed.setClock(NOON);
     const of = await createOwners();

@@ -41,7 +41,7 @@ export function formatOrganization(
       webhook: webhook === null ? null : withSecret("webhook", webhook),
       webhooks: webhooks.map((one) => withSecret(one.id, one)),
     },
-    state: organizationStateOf(record, spend.organizationMicrocents),
+    state: organizationStateOf(record, spend.organizationMicrocents, spend.timeMs),
     created_at: new Date(record.createdAtMs).toISOString(),
     deleted_at: formatTimeOrNull(record.deletedAtMs),
     month: spend.month,

@@ -65,7 +65,8 @@ const show = defineOrganizationRoute({
   operationId: "getGroup",
   summary: "One group.",
   answers: { 200: group },
-  handleInOrganization: async (call, services) => answerOne(await requireOne(call, services), services.store),
+  handleInOrganization: async (call, services) =>
+    answerOne(await requireGroup(call, services), services.store),
 });
 
 const change = defineOrganizationRoute({
@@ -78,7 +79,7 @@ const change = defineOrganizationRoute({
   answers: { 200: group },
   handleInOrganization: async (call, services) => {
     const changes = convertSettings(USER_GROUP_SETTINGS, call.body, null);
-    const first = await requireOne(call, services);
+    const first = await requireGroup(call, services);
     return changeCurrent(first, call.ifMatch, async (current, expectedVersion) => {
       if (Object.keys(changes).length === 0) return answerOne(current, services.store);
       const after = { ...current, ...changes };
@@ -105,7 +106,7 @@ const remove = defineOrganizationRoute({
   usesIfMatch: true,
   answers: { 204: null },
   handleInOrganization: async (call, services) => {
-    const current = await requireOne(call, services);
+    const current = await requireGroup(call, services);
     const entry = describeChange(
       { ...describeTarget("group.deleted", current), before: describe(current), after: null },
       call,
@@ -118,7 +119,7 @@ const remove = defineOrganizationRoute({
 });
 
 /** @throws AdminError 404 for a group that never was, is another organization's or was deleted. */
-async function requireOne(
+export async function requireGroup(
   call: Pick<OrganizationCall, "organization" | "params">,
   { store }: Pick<ApiServices, "store">,
 ): Promise<GroupRecord> {

@@ -44,11 +44,12 @@ export function spreadLimits<Wanted extends BothForms>(wanted: Wanted, group = "
  */
 export function requireUsableSettings(wanted: KeyChange, catalog: Catalog, nowMs: number): void {
   const settings = convertKeyChange(wanted);
+  const given: Readonly<Record<string, unknown>> = wanted;
   for (const [name, { apiName, kind }] of Object.entries(KEY_SETTINGS)) {
     const value = settings[name as keyof KeySettings];
     if (kind.notation === "models" && Array.isArray(value)) requireModels(apiName, value, catalog);
     if (kind.notation === "time" && typeof value === "number" && value <= nowMs) {
-      throw invalidField(apiName, `expected a time in the future, found ${JSON.stringify(wanted[apiName])}`);
+      throw invalidField(apiName, `expected a time in the future, found ${JSON.stringify(given[apiName])}`);
     }
   }
 }

@@ -47,7 +47,7 @@ export async function recordChange(
   }
 }
 
-function describeActor({ principal }: Pick<ApiCall, "principal">): AuditInput["actor"] {
+export function describeActor({ principal }: Pick<ApiCall, "principal">): AuditInput["actor"] {
   if (principal.type === "operator") return { type: "operator", id: null, name: null };
   return { type: "token", id: principal.id, name: principal.name };
 }

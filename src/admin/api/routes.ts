@@ -7,6 +7,7 @@ import { keySecretRoutes } from "./key-secrets.ts";
 import { keyRoutes } from "./keys.ts";
 import { logLevelRoutes } from "./log-level.ts";
 import { organizationRoutes } from "./organizations.ts";
+import { raiseRoutes } from "./raises.ts";
 import { requestRoutes } from "./requests.ts";
 import { accessOf, type ApiRoute, type OrganizationRoute } from "./route.ts";
 import { spendCorrectionRoutes } from "./spend-corrections.ts";
@@ -22,6 +23,7 @@ const ROUTES: Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>
   Keys: [...keySecretRoutes, ...keyRoutes],
   Users: userRoutes,
   Groups: groupRoutes,
+  Raises: raiseRoutes,
   Usage: [...usageExportRoutes, ...usageRoutes, ...spendCorrectionRoutes],
   Requests: requestRoutes,
   Alerts: [...alertRoutes, ...webhookRoutes],

@@ -114,7 +114,7 @@ const remove = defineOrganizationRoute({
 });
 
 /** @throws AdminError 404 for a user that never was, is another organization's or was deleted. */
-async function requireUser(
+export async function requireUser(
   call: Pick<OrganizationCall, "organization" | "params">,
   { store }: Pick<ApiServices, "store">,
 ): Promise<UserRecord> {

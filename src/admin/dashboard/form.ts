@@ -14,7 +14,11 @@ import { AdminError } from "../admin-error.ts";
  * of `name = value`; a webhook is an object with its URL, from `<name>.url`; models are every checkbox of that name, null
  * when `<name>.all` is set.
  */
-export type FieldKind = Exclude<Notation, "group" | "webhooks"> | "line" | "default" | "someLimits";
+export type FieldKind =
+  | Exclude<Notation, "group" | "webhooks" | "raises">
+  | "line"
+  | "default"
+  | "someLimits";
 export type Fields = Readonly<Record<string, FieldKind>>;
 
 /** Field → what is wrong with it; "" for what belongs to none. */

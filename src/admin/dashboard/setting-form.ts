@@ -12,6 +12,7 @@ import {
   rowsWithoutName,
 } from "../../settings/limits.ts";
 import type { Notation, Setting, Settings } from "../../settings/setting.ts";
+import { hasOwnCalls } from "../../settings/table.ts";
 import { type FieldKind, type Fields, type FormValues, readBody, setAt } from "./form.ts";
 import { amountText } from "../format.ts";
 import { formatOwner } from "./owner-texts.ts";
@@ -31,8 +32,8 @@ type Described = Readonly<Record<string, unknown>>;
 /** The settings that have a field, groups by their members. */
 export function listFormSettings(table: Settings, prefix = ""): readonly FormSetting[] {
   return Object.values(table).flatMap((row) => {
-    // They have pages of their own.
-    if (row.kind.notation === "webhooks") return [];
+    // They have pages or forms of their own.
+    if (row.kind.notation === "webhooks" || hasOwnCalls(row)) return [];
     const path = `${prefix}${row.apiName}`;
     return isGroup(row.kind) ? listFormSettings(row.kind.members, `${path}.`) : [{ path, row }];
   });
@@ -127,7 +128,7 @@ export function inputName({ path, row }: FormSetting): string {
 
 /** A new one's number that is left empty is left to the API, which has a default. */
 function fieldKindOf({ kind, default: value }: Setting, isNew: boolean): FieldKind {
-  if (kind.notation === "group" || kind.notation === "webhooks") {
+  if (kind.notation === "group" || kind.notation === "webhooks" || kind.notation === "raises") {
     throw new TypeError("a group or list has no field of its own");
   }
   if (kind.notation === "text") return value === null ? "line" : "text";
@@ -163,6 +164,7 @@ function textOf(notation: Notation, value: unknown): string | readonly string[] 
     case "groupId":
     case "webhooks":
     case "group":
+    case "raises":
       return typeof value === "string" || typeof value === "number" ? String(value) : "";
     default:
       return notation satisfies never;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { timestamp } from "../../settings/input-schemas.ts";
+import { actor, timestamp } from "../../settings/input-schemas.ts";
 import { answer } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
@@ -11,13 +11,7 @@ const fields = z.record(z.string(), z.unknown()).nullable();
 const auditEntry = answer("AuditEntry", {
   id: z.string(),
   at: timestamp(),
-  actor: z
-    .strictObject({
-      type: z.enum(["operator", "token"]),
-      id: z.string().nullable(),
-      name: z.string().nullable(),
-    })
-    .describe("Who: the operator, or an organization's token."),
+  actor: actor().describe("Who: the operator, or an organization's token."),
   action: z.string().meta({ examples: ["key.updated"] }),
   target: z
     .strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() })

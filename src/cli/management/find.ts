@@ -60,6 +60,12 @@ export async function findToken(client: AdminClient, path: string, wanted: strin
   return pickOne(all, wanted, { prefix: "token", what: "token", help });
 }
 
+/** @param raises Of one owner. @throws CommandError */
+export function findRaise(raises: readonly JsonObject[], wanted: string): JsonObject {
+  const help = "`inference-gateway raise list` shows those of one owner.";
+  return pickOne(raises, wanted, { prefix: "raise", what: "raise", help });
+}
+
 /** The id of an alert. @throws CommandError */
 export async function findAlertId(client: AdminClient, path: string, wanted: string): Promise<string> {
   if (endOfShortId("alert", wanted) === null) return wanted;

@@ -11,6 +11,7 @@ import { addGroupCommands } from "./groups.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addOrganizationCommands } from "./organizations.ts";
 import { addLoginCommands } from "./login.ts";
+import { addRaiseCommands } from "./raises.ts";
 import { addRequestCommands } from "./requests.ts";
 import { addTokenCommands } from "./tokens.ts";
 import { addUsageCommands } from "./usage.ts";
@@ -23,6 +24,7 @@ export function addManagementCommands(program: Command): void {
   addKeyCommands(program);
   addUserCommands(program);
   addGroupCommands(program);
+  addRaiseCommands(program);
   addUsageCommands(program);
   addRequestCommands(program);
   addAlertCommands(program);

@@ -10,6 +10,7 @@ import { formatAmount, parseAmount } from "./amounts.ts";
 import { RefusedCall } from "./command-error.ts";
 import { collect, convertNone, NONE, parseWhole, parseWholeOrNone } from "./options.ts";
 import { type Field, formatValue, type RecordColumn } from "../terminal/table.ts";
+import { formatRaise, liveRaisesOf } from "./raise-texts.ts";
 import { parseFutureTime } from "./times.ts";
 
 /** By the names that commander gives them. */
@@ -102,7 +103,9 @@ function withSpend<Shown>(
 
 function showSetting(row: Setting, value: unknown, currency: string): readonly Field[] {
   const label = row.cli?.label;
-  if (label === undefined) return [];
+  // Few have any.
+  const isEmpty = row.kind.notation === "raises" && liveRaisesOf(value).length === 0;
+  if (label === undefined || isEmpty) return [];
   if (!isGroup(row.kind)) return [[label, formatSetting(row, value, currency)]];
   const members = value as JsonObject;
   return Object.values<Setting>(row.kind.members)
@@ -121,6 +124,12 @@ function formatSetting({ kind, cli }: Setting, value: unknown, currency: string)
       const rows = formatLimitRows(value as readonly Limit[]);
       return rows.length === 0 ? none : rows.join(", ");
     }
+    case "raises":
+      return (
+        liveRaisesOf(value)
+          .map((raise) => formatRaise(raise, currency))
+          .join(", ") || none
+      );
     case "models":
     case "emails":
       return Array.isArray(value) && value.length > 0 ? value.join(", ") : none;
@@ -185,6 +194,7 @@ function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | 
     case "userId":
     case "groupId":
     case "group":
+    case "raises":
       return null;
     case "limits":
       return parseLimits;

@@ -17,6 +17,7 @@ const MANAGEMENT = [
   "key",
   "user",
   "group",
+  "raise",
   "usage",
   "requests",
   "token",

@@ -34,6 +34,7 @@ describe("docs/api.md", () => {
       budgetCents: 4_000,
       allowedModels: null,
       expiresAtMs: null,
+      raises: [],
     };
     const organization = {
       id: "org_1",
@@ -41,6 +42,7 @@ describe("docs/api.md", () => {
       currency: "USD",
       hardCapCents: 100_000,
       budgetCents: null,
+      raises: [],
     };
     const body = formatKeyStatus({
       key,

@@ -35,6 +35,7 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   notifications: { dashboard: true, emails: [], webhook: null, webhooks: [] },
   keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null, limits: [] },
   limits: [],
+  raises: [],
   memberLimits: [],
   createdAtMs: 0,
   deletedAtMs: null,

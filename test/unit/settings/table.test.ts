@@ -103,6 +103,8 @@ describe("a setting's name in the API", () => {
     "notifications",
     "suspended",
     "limits",
+    "raises",
+    "expires_at",
     "user_id",
     "group_id",
   ];

@@ -1,6 +1,10 @@
 -- The limits that a request meets: those of its key, its user, its group and its organization.
 
--- What live raises add to a cap. `raises`: "week 5000 1764547200000,…": period, cents and when it ends, ms.
+-- No amount is higher, raised or not: beyond it microcents would be inexact.
+local MAX_CENTS = 9000000000
+
+-- What live raises add to a cap. `raises`: "week 5000 1764547200000:…,…": period, cents, when it ends, ms, and what is for
+-- people, without blanks.
 local function raised_by(raises, period, now_ms)
   local sum = 0
   for of_period, cents, until_ms in string.gmatch(raises or '', '(%a+) (%d+) (%d+)') do
@@ -12,9 +16,12 @@ local function raised_by(raises, period, now_ms)
 end
 
 local function add_limit(limits, owner, period, kind, cents, now_ms)
-  local raised = kind == 'hard_cap' and raised_by(owner.raises, period, now_ms) or 0
+  local base, in_force = tonumber(cents), tonumber(cents)
+  if kind == 'hard_cap' and (owner.raises or '') ~= '' then
+    in_force = math.min(base + raised_by(owner.raises, period, now_ms), MAX_CENTS)
+  end
   limits[#limits + 1] = { scope = owner.scope, id = owner.id, subject = owner.subject, period = period, kind = kind,
-    cents = tonumber(cents) + raised, raised = raised }
+    cents = in_force, raised = in_force - base }
 end
 
 -- Adds the rows of a text like "day cap 500,week budget 2000", without those of a period and kind that `own` has.
