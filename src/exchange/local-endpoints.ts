@@ -4,7 +4,7 @@ import { getModel, listModels, type ModelQuestion } from "../catalog/models-resp
 import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import { formatKeyStatus } from "../limits/key-status.ts";
-import { formatRequestStatus } from "../limits/request-status.ts";
+import { formatRequestStatus, withoutAmounts } from "../limits/request-status.ts";
 import { parseOwnerIds } from "../store/types/owner-ids.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
@@ -122,9 +122,15 @@ async function keyStatus({ store }: LocalEndpointServices, admission: Admission)
 
 async function requestStatus({ store }: LocalEndpointServices, admission: Admission) {
   const { organizationId, keyId, resource } = admission;
-  const found = await reachable(store.findRequest(organizationId, resource ?? "", keyId));
+  const [found, organization] = await reachable(
+    Promise.all([
+      store.findRequest(organizationId, resource ?? "", keyId),
+      store.getOrganization(organizationId),
+    ]),
+  );
   if (found === null) throw new GatewayError("request_not_found");
-  return formatRequestStatus(found);
+  const status = formatRequestStatus(found);
+  return organization?.hideAmounts === false ? status : withoutAmounts(status);
 }
 
 async function reachable<Value>(answer: Promise<Value>): Promise<Value> {

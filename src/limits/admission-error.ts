@@ -49,7 +49,8 @@ function describeCapError(
   const ownerId = scope === "user" || scope === "group" ? (result[scope]?.id ?? null) : null;
   const owner = { scope, organizationId: organization.id, keyId: key.id, ownerId, name };
   const amounts = { hardCapCents: cents, raisedCents, spentMicrocents, currency: organization.currency };
-  return createCapError({ ...owner, ...amounts, period, day }, dashboard);
+  const areAmountsHidden = organization.hideAmounts;
+  return createCapError({ ...owner, ...amounts, areAmountsHidden, period, day }, dashboard);
 }
 
 /** Where there is none but the month's. */

@@ -22,7 +22,11 @@ export const keyStatus = z.strictObject({
   organization: z.strictObject({
     id: z.string(),
     name: z.string(),
-    spent_cents: cents().describe("Of all its keys, in `month`, rounded down."),
+    spent_cents: cents()
+      .nullable()
+      .describe(
+        "Of all its keys, in `month`, rounded down; null, as its other amounts: the organization hides them.",
+      ),
     hard_cap_cents: capCents().describe("In force, with live raises; null: none."),
     budget_cents: capCents().describe("Alerts only; null: none."),
     remaining_cents: capCents().describe(
@@ -48,7 +52,7 @@ export const keyStatus = z.strictObject({
     "The cap without what is spent; null without a cap, 0 when overspent.",
   ),
   headroom_cents: capCents().describe(
-    "What the tightest cap of all leaves, of any window and owner; null without any cap.",
+    "What the tightest cap of all leaves, of any window and owner whose amounts are told; null without any.",
   ),
   blocked_by: z.enum(LIMIT_SCOPES).nullable().describe("Whose cap is reached; null: none."),
   user: owner().describe("The user that the key belongs to; null: none."),
@@ -59,10 +63,12 @@ export const keyStatus = z.strictObject({
         scope: z.enum(LIMIT_SCOPES),
         period: z.enum(LIMIT_PERIODS),
         kind: z.enum(LIMIT_KINDS),
-        cents: cents().describe("In force, with live raises."),
-        raised_cents: cents().describe("What of it is a temporary raise."),
-        spent_cents: cents().describe("In the window of now, rounded down."),
-        remaining_cents: cents(),
+        cents: capCents().describe(
+          "In force, with live raises; null, as the other amounts of the row: the organization hides those of all but the key.",
+        ),
+        raised_cents: capCents().describe("What of it is a temporary raise."),
+        spent_cents: capCents().describe("In the window of now, rounded down."),
+        remaining_cents: capCents(),
         resets_at: z.iso.datetime().nullable().describe("When the window ends; null: never."),
       }),
     )
@@ -92,6 +98,7 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
   const keySpent = spend.keyMicrocents.get(key.id) ?? 0n;
   const ofMonth = { period: "month", nowMs: limits.timeMs } as const;
   const keyCap = raisedCap(key.hardCapCents, key.raises, ofMonth);
+  const isTold = ({ scope }: LimitStatus) => scope === "key" || !organization.hideAmounts;
   const organizationCap = raisedCap(organization.hardCapCents, organization.raises, ofMonth);
   return {
     object: "key",
@@ -101,10 +108,14 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
     organization: {
       id: organization.id,
       name: organization.name,
-      spent_cents: wholeCents(spend.organizationMicrocents),
-      hard_cap_cents: organizationCap,
-      budget_cents: organization.budgetCents,
-      remaining_cents: remainingCents(organizationCap, spend.organizationMicrocents),
+      ...(organization.hideAmounts
+        ? NO_AMOUNTS
+        : {
+            spent_cents: wholeCents(spend.organizationMicrocents),
+            hard_cap_cents: organizationCap,
+            budget_cents: organization.budgetCents,
+            remaining_cents: remainingCents(organizationCap, spend.organizationMicrocents),
+          }),
     },
     currency: organization.currency,
     month: spend.month,
@@ -114,15 +125,21 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
     hard_cap_cents: keyCap,
     budget_cents: key.budgetCents,
     remaining_cents: remainingCents(keyCap, keySpent),
-    headroom_cents: headroomOf(limits.limits),
+    headroom_cents: headroomOf(limits.limits.filter(isTold)),
     blocked_by: limits.limits.find(isReachedCap)?.scope ?? null,
     allowed_models: key.allowedModels === null ? null : [...key.allowedModels],
     expires_at: formatTimeOrNull(key.expiresAtMs),
     user: user === null ? null : { id: user.id, name: user.name },
     group: group === null ? null : { id: group.id, name: group.name },
-    limits: limits.limits.map((limit) => formatLimit(limit, limits.timeMs)),
+    limits: limits.limits.map((limit) => {
+      const shown = formatLimit(limit, limits.timeMs);
+      return isTold(limit) ? shown : { ...shown, ...NO_AMOUNTS_OF_LIMIT };
+    }),
   };
 }
+
+const NO_AMOUNTS = { spent_cents: null, hard_cap_cents: null, budget_cents: null, remaining_cents: null };
+const NO_AMOUNTS_OF_LIMIT = { cents: null, raised_cents: null, spent_cents: null, remaining_cents: null };
 
 /** A limit with what it leaves, as clients and the management API are told of it. */
 function formatLimit(limit: LimitStatus, timeMs: number) {

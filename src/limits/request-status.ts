@@ -8,6 +8,8 @@ import { toldOf } from "./told.ts";
 
 const count = () => z.int().min(0);
 
+const HIDDEN_CHECKS = /^(?:user|group|organization)_hard_cap$/;
+
 /** Of one charged request. */
 const costDetails = z.strictObject({
   service_tier: z.string().describe("At which it was charged."),
@@ -88,6 +90,19 @@ export function formatRequestStatus(request: RecentRequest): RequestStatus {
     cost_details: cost === null ? null : { ...cost.cost_details, parts: [...cost.cost_details.parts] },
     checks: [...request.checks],
   };
+}
+
+/** The caps' own amounts of all but the key: what an organization hides from clients. */
+export function withoutAmounts(status: RequestStatus): RequestStatus {
+  return { ...status, checks: status.checks.map(hideAmounts) };
+}
+
+type ShownCheck = RequestStatus["checks"][number];
+
+function hideAmounts(check: ShownCheck): ShownCheck {
+  if (!HIDDEN_CHECKS.test(check.name)) return check;
+  const { period } = check.figures;
+  return { ...check, figures: period === undefined ? {} : { period } };
 }
 
 /** When the request was admitted: the time in its id, `req_` + UUID v7 (RFC 9562, section 5.7). */

@@ -23,6 +23,8 @@ export interface ReachedCap {
   readonly raisedCents: number;
   readonly spentMicrocents: bigint;
   readonly currency: string;
+  /** `hide_amounts` of the organization: clients are told no figures of what is not their key's. */
+  readonly areAmountsHidden: boolean;
   /** Of the admission, "2026-11-21": the window is the one that this day is in. */
   readonly day: string;
   /** Strict caps only: what requests in flight may still cost, and what this one may. */
@@ -59,24 +61,42 @@ const PERIOD_WORDS: Readonly<Record<LimitPeriod, string>> = {
  * it ends. Its message leads to whom and where the operator has said in `dashboard`.
  */
 export function createCapError(cap: ReachedCap, dashboard: DashboardAddress): GatewayError {
-  const spentCents = wholeCents(cap.spentMicrocents);
+  const isHidden = cap.areAmountsHidden && cap.scope !== "key";
+  const described = isHidden ? describeHidden(cap) : describeCap(cap);
   return new GatewayError(SCOPES[cap.scope].code, {
-    message: `${describeCap(cap, spentCents)} ${describeRemedy(cap, dashboard)}`,
+    message: `${described} ${describeRemedy(cap, dashboard)}`,
     fields: {
       scope: cap.scope,
       period: cap.period,
       resets_at: formatWindowEnd(cap.period, cap.day),
-      spent_cents: spentCents,
-      hard_cap_cents: cap.hardCapCents,
-      ...(cap.raisedCents === 0 ? {} : { raised_cents: cap.raisedCents }),
-      ...(cap.held === undefined ? {} : { held_cents: ceilCents(cap.held.heldMicrocents) }),
+      ...(isHidden ? {} : formatFigures(cap)),
     },
   });
 }
 
-function describeCap(cap: ReachedCap, spentCents: number): string {
-  const subject = `${SCOPES[cap.scope].subject} "${cap.name}"`;
-  const amount = `${PERIOD_WORDS[cap.period]} hard cap of ${formatCents(cap.hardCapCents, cap.currency)} for ${subject}`;
+function formatFigures(cap: ReachedCap) {
+  return {
+    spent_cents: wholeCents(cap.spentMicrocents),
+    hard_cap_cents: cap.hardCapCents,
+    ...(cap.raisedCents === 0 ? {} : { raised_cents: cap.raisedCents }),
+    ...(cap.held === undefined ? {} : { held_cents: ceilCents(cap.held.heldMicrocents) }),
+  };
+}
+
+/** Not how much it is, nor how near. */
+function describeHidden(cap: ReachedCap): string {
+  const subject = `${PERIOD_WORDS[cap.period]} hard cap for ${describeSubject(cap)}`;
+  if (isReached(cap)) return `${subject} reached ${describeWindow(cap.period, cap.day)}.`;
+  return `${subject} could be passed by this request and those in flight.`;
+}
+
+function describeSubject({ scope, name }: ReachedCap): string {
+  return `${SCOPES[scope].subject} "${name}"`;
+}
+
+function describeCap(cap: ReachedCap): string {
+  const spentCents = wholeCents(cap.spentMicrocents);
+  const amount = `${PERIOD_WORDS[cap.period]} hard cap of ${formatCents(cap.hardCapCents, cap.currency)} for ${describeSubject(cap)}`;
   const spent = `${formatCents(spentCents, cap.currency)} spent ${describeWindow(cap.period, cap.day)}`;
   if (cap.held === undefined || isReached(cap)) return `${amount} reached: ${spent}.`;
   const heldCents = ceilCents(cap.held.heldMicrocents);

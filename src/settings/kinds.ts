@@ -30,6 +30,26 @@ const MAX_EMAIL_CHARACTERS = 254;
 const GROUP_ID = /^group_[0-9a-f-]{36}$/;
 const USER_ID = /^user_[0-9a-f-]{36}$/;
 
+/** One of some words. */
+export function choice<const Words extends readonly [string, ...string[]]>(
+  words: Words,
+): Kind<Words[number]> {
+  const listed = words.join(" or ");
+  const input = z.enum(words, { error: `expected ${listed}` }) as unknown as z.ZodType<Words[number]>;
+  return {
+    notation: "choice",
+    values: words.map((word) => `\`${word}\``).join(" or "),
+    words,
+    input,
+    output: input,
+    stored: input,
+    convert: (word) => word,
+    describe: (word) => word,
+    format: (word) => word,
+    parse: (field) => input.parse(field),
+  };
+}
+
 /** What people call it. */
 export function name(): Kind<string> {
   return text(nameInput(), NAME_VALUES);

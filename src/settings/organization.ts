@@ -1,7 +1,17 @@
 /** The settings of an organization. How a row is added: CONTRIBUTING.md. */
 import { group } from "./group.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, RATE_BOUNDS } from "./key.ts";
-import { modelNames, modelOrNull, amountOrNull, currency, emails, flag, name, rateOrNull } from "./kinds.ts";
+import {
+  choice,
+  modelNames,
+  modelOrNull,
+  amountOrNull,
+  currency,
+  emails,
+  flag,
+  name,
+  rateOrNull,
+} from "./kinds.ts";
 import { limits, LIMITS_ROW, memberLimitsRow } from "./limits.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
@@ -248,6 +258,39 @@ export const ORGANIZATION_SETTINGS = defineSettings({
         offHelp: "do not",
       },
       label: "end user as a tag",
+    },
+  },
+  hideAmounts: {
+    apiName: "hide_amounts",
+    field: "hide_amounts",
+    inAdmission: true,
+    kind: flag(),
+    default: false,
+    description:
+      "Clients are told of a user's, a group's and the organization's limits without the figures: whose it is, its period and when it resets. What is told of a key's own stays.",
+    label: "Hide amounts from clients",
+    hint: "Who has a key reads of a user's, a group's and the organization's limits that they are reached and when they reset, and no amounts.",
+    cli: {
+      option: {
+        flags: "--hide-amounts",
+        help: "tell clients no figures of limits above their key",
+        offHelp: "tell them",
+      },
+      label: "hides amounts",
+    },
+  },
+  dayAlerts: {
+    apiName: "day_alerts",
+    field: "day_alerts",
+    kind: choice(["last", "all"]),
+    default: "last",
+    description:
+      "Which alerts a day's limits send: `last`, that of 100 % alone, or `all`, that of 80 % or 90 % too.",
+    label: "Alerts of a day",
+    hint: "last: at 100 % alone; all: at 80 % of a budget and 90 % of a cap, too.",
+    cli: {
+      option: { flags: "--day-alerts <which>", help: "alerts of a day's limits: last (100 % alone) or all" },
+      label: "alerts of a day",
     },
   },
   suspended: {

@@ -15,6 +15,7 @@ export type Notation =
   | "limits"
   | "raises"
   | "flag"
+  | "choice"
   | "time"
   | "models"
   | "model"
@@ -31,6 +32,8 @@ export interface Kind<Value, Input = Value, Output = Value> {
   readonly notation: Notation;
   /** What may be set, for the documents: "1 to 100,000". */
   readonly values: string;
+  /** Of a choice: what there is. */
+  readonly words?: readonly string[];
   readonly input: z.ZodType<Input>;
   readonly output: z.ZodType<Output>;
   /** The value in a JSON object in Redis. */

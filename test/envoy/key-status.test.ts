@@ -119,6 +119,18 @@ describe("GET /v1/key", () => {
 });
 
 describe("GET /v1/requests/{id}", () => {
+  it.each([
+    { hideAmounts: false, figures: { hard_cap_cents: 0, spent_microcents: "0", currency: "USD" } },
+    { hideAmounts: true, figures: {} },
+  ])("has the figures of the organization's cap unless it hides them: $hideAmounts", async (row) => {
+    const { hideAmounts, figures } = row;
+    const key = await chat.stack.createKey({}, { hardCapCents: 0, hideAmounts });
+    const refused = await chat.send({ key: key.key, body: chatBody({ model: GOLD_MODEL }) });
+    expect(refused.status).toBe(402);
+    const { checks } = await readRequest(chat.stack, key, refused);
+    expect(checks.at(-1)).toEqual({ name: "organization_hard_cap", passed: false, figures });
+  });
+
   it("tells what a request cost, and at which prices", async () => {
     const key = await chat.stack.createKey();
     const usage = { promptTokens: 10, cachedTokens: 4, completionTokens: 5 };

@@ -163,6 +163,34 @@ describe.skipIf(!canSetClock)(`limits by window${CLOCK_NEEDS}`, () => {
     expect(refused).not.toHaveProperty("raised_cents");
   });
 
+  it("keep their amounts from clients where the organization hides them", async () => {
+    timed.setClock(NOON);
+    const of = await createOwners();
+    await timed.stack.admin("PATCH", of.path, { hide_amounts: true });
+    await setLimits(of.paths.group, [cap("week", 20)]);
+    await setLimits(of.paths.key, [cap("day", 100)]);
+    await spend(of);
+    const error = readError(await send(of));
+    expect(error).toMatchObject({ scope: "group", period: "week", resets_at: "2026-11-30T00:00:00Z" });
+    expect(Object.keys(error).filter((name) => name.endsWith("_cents"))).toEqual([]);
+    expect(error.message).toMatch(/^Weekly hard cap for group "Search" reached in the week of 2026-11-23\. /);
+    const status = (await timed.stack.send({ path: "/v1/key", key: of.key })).json();
+    expect(status).toMatchObject({
+      blocked_by: "group",
+      headroom_cents: 80,
+      organization: { spent_cents: null },
+      limits: [
+        { scope: "key", cents: 100, spent_cents: 20 },
+        { scope: "group", cents: null, spent_cents: null },
+      ],
+    });
+    await timed.stack.admin("PATCH", of.path, { strict_caps: true });
+    await setLimits(of.paths.group, [cap("week", 90)]);
+    const held = readError(await send(of, { max_tokens: 100_000 }));
+    expect(held).toMatchObject({ scope: "group", period: "week" });
+    expect(held).not.toHaveProperty("held_cents");
+  });
+
   it("of a month are in GET /v1/key as they are in force", async () => {
     timed.setClock(NOON);
     const of = await createOwners();

@@ -68,6 +68,7 @@ describe("admit", () => {
         budgetCents: null,
         strictCaps: true,
         endUserTag: false,
+        hideAmounts: false,
         modelNames: { aliases: {}, defaultModel: null },
         spentMicrocents: 1_234_567n,
       },

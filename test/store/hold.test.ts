@@ -21,7 +21,7 @@ async function spend(key: TestKey, microcents: bigint): Promise<void> {
   await test.store.charge(chargeInput(identity, 1, microcents, { final: FINAL }));
 }
 
-const OF_MONTH = { period: "month", raisedCents: 0, ownerName: "" } as const;
+const OF_MONTH = { period: "month", raisedCents: 0, ownerName: "", areAmountsHidden: false } as const;
 
 describe("hold", () => {
   it("holds once, and a repeat changes nothing", async () => {

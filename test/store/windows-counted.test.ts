@@ -110,6 +110,22 @@ describe.skipIf(!canSetClock)("alerts of windows (sets Redis's clock)", () => {
     ]);
   });
 
+  it("fire of a day at 80 % and 90 %, too, where the organization wants all", async () => {
+    const of = await createOwners({ dayAlerts: "all" });
+    await setLimits(of, "user", [cap("day", 100), budget("day", 100)]);
+    await spend(of, 95);
+    expect(await listed(of)).toEqual(["user Zoë day hard_cap 90", "user Zoë day budget 80"]);
+    await timed().store.changeOrganization(of.organizationId, { dayAlerts: "last" }, null);
+    const other = await timed().store.changeUser(
+      of.organizationId,
+      of.userId,
+      { limits: [cap("day", 101)] },
+      null,
+    );
+    expect(other.outcome).toBe("changed");
+    expect(await listed(of)).toHaveLength(2);
+  });
+
   it("say the window that they are of", async () => {
     const of = await createOwners();
     await setLimits(of, "key", [budget("week", 10), budget("total", 10)]);

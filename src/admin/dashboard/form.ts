@@ -56,6 +56,7 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
   const text = form.text(path);
   switch (kind) {
     case "text":
+    case "choice":
       return text;
     case "line":
     case "userId":

@@ -157,6 +157,7 @@ function textOf(notation: Notation, value: unknown): string | readonly string[] 
     case "webhook":
       return value === null ? "" : (value as { url: string }).url;
     case "text":
+    case "choice":
     case "model":
     case "whole":
     case "rate":

@@ -146,6 +146,7 @@ function formatSetting({ kind, cli }: Setting, value: unknown, currency: string)
         : all.map(({ format, url }) => `${String(format)} ${String(url)}`).join(", ");
     }
     case "text":
+    case "choice":
     case "model":
     case "whole":
     case "rate":
@@ -187,6 +188,7 @@ function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | 
     case "emails":
       return (text, before) => collect(text, before as Parameters<typeof collect>[1]);
     case "text":
+    case "choice":
     case "model":
     case "flag":
     case "webhook":

@@ -24,7 +24,7 @@
 --   {key display, key name, key requests per minute, key hard cap cents, key budget cents, key allowed models,
 --   key max concurrent requests, key expires at ms, key default tags, organization name, organization currency,
 --   organization hard cap cents, organization budget cents, organization strict caps, organization end user tag,
---   organization model names, user id, user name, group id, group name}
+--   organization hide amounts, organization model names, user id, user name, group id, group name}
 --   '' stands for none, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full;
 --   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' when the request may
 --   go upstream before it has a record.
@@ -252,7 +252,7 @@ else
   local texts = redis.call('HMGET', key_record, 'display', 'name', 'rpm', 'hard_cap_cents', 'budget_cents', 'allowed_models',
     'max_concurrent', 'expires_at', 'default_tags')
   local organization_texts = redis.call('HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents',
-    'strict_caps', 'end_user_tag', 'model_names')
+    'strict_caps', 'end_user_tag', 'hide_amounts', 'model_names')
   for position = 1, #organization_texts do
     texts[#texts + 1] = organization_texts[position]
   end

@@ -13,7 +13,7 @@
 --
 -- Reply: {'held' or 'exists', tag row}; {'currency_changed', currency}: the organization has another than ARGV[13];
 --   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
---   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name} of a key, a user, a group or an
+--   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name, amounts hidden} of a key, a user, a group or an
 --   organization: the cap that caps.lua names, with strict caps the one that leaves least room.
 --
 -- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
@@ -82,6 +82,11 @@ end
 
 local spent = redis.call('HMGET', spend, 'key:' .. key_id, 'held:key:' .. key_id, 'organization', 'held:organization')
 
+-- '1': what clients are told is without the figures.
+local function amounts_hidden()
+  return redis.call('HGET', organization, 'hide_amounts') or ''
+end
+
 -- Nil when it fits. Sums beyond 2^53 are inexact, but then beyond any cap (9 * 10^15 at most).
 local function refusal(decision, cap_cents, spent_text, held_text)
   local cap = tonumber(cap_cents or '')
@@ -96,7 +101,7 @@ local function refusal(decision, cap_cents, spent_text, held_text)
   if not strict and settled < cap then
     return nil
   end
-  return { decision, spent_text or '0', strict and held_text or '0', cap_cents, 'month', '0', '' }
+  return { decision, spent_text or '0', strict and held_text or '0', cap_cents, 'month', '0', '', amounts_hidden() }
 end
 
 -- Few have more than the caps of a month.
@@ -124,7 +129,8 @@ local function refusal_of_any()
     return nil
   end
   local name = named.scope ~= 'organization' and redis.call('HGET', sibling(organization, named.subject), 'name') or ''
-  return { named.scope .. '_cap_reached', named.spent, named.held, integer(named.cents), named.period, integer(named.raised), name }
+  return { named.scope .. '_cap_reached', named.spent, named.held, integer(named.cents), named.period, integer(named.raised), name,
+    amounts_hidden() }
 end
 
 local refused

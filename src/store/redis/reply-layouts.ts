@@ -56,7 +56,7 @@ export const REPLY_LAYOUTS = {
   concurrencyLimited: { file: "hold.lua", fields: ["limit"] },
   capReached: {
     file: "hold.lua",
-    fields: ["spent", "held", "capCents", "period", "raisedCents", "ownerName"],
+    fields: ["spent", "held", "capCents", "period", "raisedCents", "ownerName", "amountsHidden"],
   },
   charged: { file: "charge.lua", fields: ["alertsFired", "fell"] },
   chargedBrief: { file: "charge-brief.lua", fields: ["alertsFired"] },

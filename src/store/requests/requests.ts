@@ -240,6 +240,7 @@ function parseCapReached(reply: readonly unknown[]): HoldResult {
       raisedCents: integerAt(reply, at.raisedCents),
       period,
       ownerName: textAt(reply, at.ownerName),
+      areAmountsHidden: textAt(reply, at.amountsHidden) === "1",
     },
   };
 }

@@ -53,6 +53,8 @@ export interface CapFigures {
   readonly period: LimitPeriod;
   /** Of the key, the user or the group; '' where only the caller knows it. */
   readonly ownerName: string;
+  /** `hide_amounts` of the organization. */
+  readonly areAmountsHidden: boolean;
 }
 
 export type HoldResult =

@@ -44,6 +44,7 @@ export const ADMITTED: KnownKeyResult = {
     budgetCents: null,
     strictCaps: false,
     endUserTag: false,
+    hideAmounts: false,
     modelNames: { aliases: {}, defaultModel: null },
     spentMicrocents: 0n,
   },

@@ -60,6 +60,7 @@ function createResult(changes: Changes): KnownKeyResult {
       budgetCents: null,
       strictCaps: false,
       endUserTag: false,
+      hideAmounts: false,
       modelNames: { aliases: {}, defaultModel: null },
       spentMicrocents: 0n,
       ...changes.organization,

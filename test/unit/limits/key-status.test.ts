@@ -30,6 +30,8 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   budgetCents: null,
   strictCaps: false,
   endUserTag: false,
+  hideAmounts: false,
+  dayAlerts: "last",
   modelNames: { aliases: {}, defaultModel: null },
   suspended: false,
   notifications: { dashboard: true, emails: [], webhook: null, webhooks: [] },
@@ -48,6 +50,7 @@ interface Figures {
   readonly keyCap?: number | null;
   readonly organizationCap?: number | null;
   readonly month?: string;
+  readonly hideAmounts?: boolean;
 }
 
 function statusOf({
@@ -56,10 +59,11 @@ function statusOf({
   keyCap = null,
   organizationCap = null,
   month = "2026-11",
+  hideAmounts = false,
 }: Figures) {
   return formatKeyStatus({
     key: { ...KEY, hardCapCents: keyCap },
-    organization: { ...ORGANIZATION, hardCapCents: organizationCap },
+    organization: { ...ORGANIZATION, hardCapCents: organizationCap, hideAmounts },
     spend: {
       month,
       timeMs: 0,
@@ -183,5 +187,33 @@ describe("formatKeyStatus", () => {
     ["2027-02", "2027-03-01T00:00:00Z"],
   ])("of %s resets at %s", (month, resetsAt) => {
     expect(statusOf({ month }).resets_at).toBe(resetsAt);
+  });
+
+  it("tells only the key's own figures where the organization hides the others", () => {
+    const body = statusOf({
+      hideAmounts: true,
+      keySpent: 13n * CENT,
+      organizationSpent: 99_990n * CENT,
+      keyCap: 5_000,
+      organizationCap: 100_000,
+    });
+    expect(body.organization).toEqual({
+      id: "org_1",
+      name: "Acme",
+      spent_cents: null,
+      hard_cap_cents: null,
+      budget_cents: null,
+      remaining_cents: null,
+    });
+    // Not the ten that the organization has left.
+    expect(body.headroom_cents).toBe(4_987);
+    expect(body.limits).toMatchObject([
+      { scope: "key", cents: 5_000, spent_cents: 13, remaining_cents: 4_987 },
+      { scope: "organization", cents: null, spent_cents: null, remaining_cents: null, raised_cents: null },
+    ]);
+    expect(body.limits[1]?.resets_at).toBe("2026-12-01T00:00:00Z");
+    const [keySpent, organizationSpent] = [0n, 100_000n * CENT];
+    const blocked = { hideAmounts: true, keySpent, organizationSpent, organizationCap: 100_000 };
+    expect(statusOf(blocked)).toMatchObject({ blocked_by: "organization", headroom_cents: null });
   });
 });

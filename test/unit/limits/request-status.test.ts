@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatRequestStatus } from "../../../src/limits/request-status.ts";
+import { formatRequestStatus, withoutAmounts } from "../../../src/limits/request-status.ts";
 import { UNKNOWN_WAY } from "../../../src/store/types/reporting.ts";
 import { createId } from "../../../src/store/ids.ts";
 
@@ -103,5 +103,26 @@ describe("formatRequestStatus", () => {
       status: null,
       error_code: null,
     });
+  });
+
+  it("is without what an organization hides: the figures of caps that are not the key's", () => {
+    const figures = { spent_microcents: "5", hard_cap_cents: 1, currency: "USD" };
+    const check = (name: string, more: object = {}) => ({
+      name,
+      passed: false,
+      figures: { ...figures, ...more },
+    });
+    const checks = [
+      check("key_hard_cap"),
+      check("user_hard_cap", { period: "week" }),
+      check("group_hard_cap", { period: "day" }),
+      check("organization_hard_cap"),
+    ];
+    expect(withoutAmounts(formatRequestStatus({ ...request, checks })).checks).toEqual([
+      checks[0],
+      { name: "user_hard_cap", passed: false, figures: { period: "week" } },
+      { name: "group_hard_cap", passed: false, figures: { period: "day" } },
+      { name: "organization_hard_cap", passed: false, figures: {} },
+    ]);
   });
 });

@@ -12,6 +12,7 @@ const reached = {
   raisedCents: 0,
   spentMicrocents: 5013_999_999n,
   currency: "USD",
+  areAmountsHidden: false,
   day: "2026-11-25",
 } as const;
 
@@ -111,5 +112,31 @@ describe("createCapError", () => {
     expect(createCapError({ ...reached, spentMicrocents: 0n, held }, NOWHERE).message).not.toContain(
       "Only the requests",
     );
+  });
+
+  it("tells of what is not the key's no figures, where the organization hides them", () => {
+    const cap = {
+      ...reached,
+      scope: "group",
+      ownerId: "group_1",
+      name: "Team",
+      areAmountsHidden: true,
+    } as const;
+    const raised = { ...cap, raisedCents: 1000 };
+    const error = createCapError(raised, NOWHERE);
+    expect(error.message).toBe(
+      'Monthly hard cap for group "Team" reached in November 2026. Raise the cap on the Groups page, or wait until 2026-12-01T00:00:00Z.',
+    );
+    const { scope, period, resets_at } = { ...FIELDS, scope: "group" };
+    expect(error.fields).toEqual({ scope, period, resets_at });
+    const held = { heldMicrocents: 4000_000_000n, worstCaseMicrocents: 2000_000_000n };
+    const strict = createCapError({ ...cap, spentMicrocents: 0n, held }, NOWHERE);
+    expect(strict.message).toBe(
+      'Monthly hard cap for group "Team" could be passed by this request and those in flight. Raise the cap on the Groups page, or wait until 2026-12-01T00:00:00Z.',
+    );
+    expect(strict.fields).toEqual({ scope, period, resets_at });
+    expect(createCapError({ ...reached, areAmountsHidden: true }, NOWHERE).fields).toMatchObject({
+      hard_cap_cents: 5000,
+    });
   });
 });

@@ -28,6 +28,7 @@ function refuse(figures: { spent: bigint; held: bigint; cap: number }): HoldResu
       raisedCents: 0,
       period: "month",
       ownerName: "",
+      areAmountsHidden: false,
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Problems } from "../form.ts";
 import { describeRate } from "../assets/describe-rate.js";
 import { type FormSetting, inputName, type SettingTexts } from "../setting-form.ts";
 import type { CatalogView } from "../views.ts";
-import { Area, Check, Field, Hints } from "./fields.tsx";
+import { Area, Check, Field, Hints, Select } from "./fields.tsx";
 
 interface SettingFieldsProps {
   readonly settings: readonly FormSetting[];
@@ -55,6 +55,10 @@ function SettingField(props: SettingFieldProps) {
   if (notation === "flag") return <Check {...common} checked={value === "yes"} />;
   if (notation === "emails" || notation === "names" || notation === "limits") {
     return <Area {...common} value={value} />;
+  }
+  if (notation === "choice") {
+    const choices = (row.kind.words ?? []).map((word) => ({ value: word, label: word }));
+    return <Select {...common} value={value} choices={choices} />;
   }
   const isRate = notation === "rate" && isPositive(value);
   return (
