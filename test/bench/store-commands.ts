@@ -3,16 +3,25 @@
  * the record, caps and price of a usual request. The commands run one kind after the other.
  *
  *   npx tsx test/bench/store-commands.ts [--requests 20000] [--callers 16]
+ *
+ * With `--limits` what a request costs Redis by whose limits it meets, admission and charge together, one caller after the
+ * other so that no two share a command: the least of so many rounds, in each of which every kind has its turn.
+ *
+ *   npx tsx test/bench/store-commands.ts --limits [--requests 4000] [--rounds 9]
  */
+import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
 import { Redis } from "ioredis";
-import { KEY_SETTINGS } from "../../src/settings/key.ts";
+import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
+import type { Limit } from "../../src/settings/limits.ts";
 import { ORGANIZATION_SETTINGS } from "../../src/settings/organization.ts";
 import { defaultsOf } from "../../src/settings/table.ts";
+import { USER_GROUP_SETTINGS } from "../../src/settings/user-group.ts";
 import { createId } from "../../src/store/ids.ts";
 import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
+import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
 import type { ChargeInput, RequestIdentity } from "../../src/store/types/settlement.ts";
 import { startRedis } from "../support/redis.ts";
 
@@ -26,18 +35,30 @@ const PRICE = {
   figures: { currency: "USD", input_microcents_per_million: "2000", output_microcents_per_million: "8000" },
 };
 
+/** Far enough for no alert. */
+const DAY_AND_WEEK: readonly Limit[] = [
+  { period: "day", kind: "cap", cents: 9_000_000_000 },
+  { period: "week", kind: "cap", cents: 9_000_000_000 },
+];
+
 const { values } = parseArgs({
-  options: { requests: { type: "string", default: "20000" }, callers: { type: "string", default: "16" } },
+  options: {
+    requests: { type: "string" },
+    callers: { type: "string" },
+    rounds: { type: "string", default: "9" },
+    limits: { type: "boolean", default: false },
+  },
 });
-const requests = Number(values.requests);
-const callers = Number(values.callers);
+const requests = Number(values.requests ?? (values.limits ? 4_000 : 20_000));
+const callers = Number(values.callers ?? (values.limits ? 1 : 16));
 
 const server = await startRedis();
 const redis = new Redis(new URL(server.url).pathname, { protocol: 2 });
 const client = createRedisClient({ url: server.url, onError: (error) => console.error(String(error)) });
 try {
   await waitUntilReady(client, 10_000);
-  await run(createStore({ client, usageMonths: 13 }));
+  const store = createStore({ client, usageMonths: 13 });
+  await (values.limits ? runByLimits(store) : run(store));
 } finally {
   client.disconnect();
   redis.disconnect();
@@ -45,14 +66,7 @@ try {
 }
 
 async function run(store: Store): Promise<void> {
-  const made = await store.createOrganization({
-    ...defaultsOf(ORGANIZATION_SETTINGS),
-    name: "Bench",
-    currency: "USD",
-    ...FAR,
-  });
-  if (made.outcome !== "created") throw new Error(`the name is that of ${made.holder.id}`);
-  const { id } = made.organization;
+  const id = await createOrganization(store, "Bench");
   const [key, refusedKey] = [await createKey(store, id, 1_000_000), await createKey(store, id, 1)];
   const identify = () => Array.from({ length: requests }, () => createIdentity(id, key.keyId));
   const [held, brief] = [identify(), identify()];
@@ -87,9 +101,78 @@ async function run(store: Store): Promise<void> {
   );
 }
 
-async function createKey(store: Store, organizationId: string, requestsPerMinute: number) {
-  const presentedHash = String(requestsPerMinute).padStart(64, "a");
-  const settings = { ...defaultsOf(KEY_SETTINGS), name: "bench", requestsPerMinute, ...FAR };
+/** Kind → the key of a request, whose it is, and what its admission and its charge have cost Redis in each round. */
+interface LimitsKind {
+  readonly name: string;
+  readonly key: Awaited<ReturnType<typeof createKey>>;
+  readonly owners: string;
+  readonly admissionsUs: number[];
+  readonly chargesUs: number[];
+}
+
+async function runByLimits(store: Store): Promise<void> {
+  const kinds = [
+    await createKind(store, "month caps alone", { limits: [], hasGroup: false }),
+    await createKind(store, "the same in a group without limits", { limits: [], hasGroup: true }),
+    await createKind(store, "a day and a week on key and group", { limits: DAY_AND_WEEK, hasGroup: true }),
+  ];
+  for (let round = 0; round <= Number(values.rounds); round += 1) {
+    for (const kind of kinds) {
+      const { key, owners } = kind;
+      const identities = Array.from({ length: requests }, () => ({
+        ...createIdentity(key.organizationId, key.keyId),
+        ...(owners === "" ? {} : { owners }),
+      }));
+      const admitted = await measure(identities, ({ requestId }) =>
+        store.admit({ ...key, requestId, route: ROUTE, bucket: "requests", metered: true }),
+      );
+      const charged = await measure(identities, (identity) =>
+        store.charge({ ...finalCharge(identity), isBrief: true }),
+      );
+      // The first is not counted: code that is not optimized yet.
+      if (round === 0) continue;
+      kind.admissionsUs.push(admitted.redisUs);
+      kind.chargesUs.push(charged.redisUs);
+    }
+  }
+  console.log("| limits | µs of Redis: admission | charge | both |");
+  console.log("|---|---|---|---|");
+  for (const { name, admissionsUs, chargesUs } of kinds) {
+    const [admission, charge] = [Math.min(...admissionsUs), Math.min(...chargesUs)];
+    const cells = [admission, charge, admission + charge].map((us) => us.toFixed(1));
+    console.log(`| ${name} | ${cells.join(" | ")} |`);
+  }
+}
+
+async function createKind(
+  store: Store,
+  name: string,
+  { limits, hasGroup }: { readonly limits: readonly Limit[]; readonly hasGroup: boolean },
+): Promise<LimitsKind> {
+  const organizationId = await createOrganization(store, name);
+  const settings = { ...defaultsOf(USER_GROUP_SETTINGS), name: "Team", limits };
+  const group = hasGroup ? await store.createGroup(organizationId, settings) : null;
+  const groupId = group?.outcome === "created" ? group.owner.id : null;
+  const key = await createKey(store, organizationId, 1_000_000, { limits, groupId });
+  const owners = formatOwnerIds({ userId: null, groupId });
+  return { name, key, owners, admissionsUs: [], chargesUs: [] };
+}
+
+async function createOrganization(store: Store, name: string): Promise<string> {
+  const settings = { ...defaultsOf(ORGANIZATION_SETTINGS), name, currency: "USD", ...FAR };
+  const made = await store.createOrganization(settings);
+  if (made.outcome !== "created") throw new Error(`the name is that of ${made.holder.id}`);
+  return made.organization.id;
+}
+
+async function createKey(
+  store: Store,
+  organizationId: string,
+  requestsPerMinute: number,
+  more: Partial<KeySettings> = {},
+) {
+  const presentedHash = createHash("sha256").update(`${organizationId} ${requestsPerMinute}`).digest("hex");
+  const settings = { ...defaultsOf(KEY_SETTINGS), name: "bench", requestsPerMinute, ...FAR, ...more };
   const record = await store.createKey(organizationId, settings, { hash: presentedHash, display: "sk-…" });
   if (record === null) throw new Error("the key was not created");
   return { organizationId, keyId: record.id, presentedHash };

@@ -124,17 +124,19 @@ if is_counted and not refusal then
   bucket, left = count_bucket, bucket_units(count_bucket, rpm, count_capacity(rpm), now_us)
 end
 
--- Few meet more than the caps of a month: one after the other those of key, user, group and organization.
-local caps, named, caps_told
-local has_more = user_version or group_version or (key_limits or '') ~= '' or (key_raises or '') ~= ''
-  or (organization_limits or '') ~= '' or (organization_raises or '') ~= ''
+-- Few meet more than the caps of a month: one after the other those of key, user, group and organization. A user has what its
+-- group gives each member, which may be another than the request's.
+local named, caps_told
+local has_members = user_version and ((group_of_user or '') == '' and (member_limits or '') ~= ''
+  or (group_of_user or '') ~= '' and (group_of_user ~= group_id or (group_member_limits or '') ~= ''))
+local has_more = has_members or (user_limits or '') ~= '' or (group_limits or '') ~= '' or (key_limits or '') ~= ''
+  or (key_raises or '') ~= '' or (organization_limits or '') ~= '' or (organization_raises or '') ~= ''
 if has_more and metered and not refusal then
 -- @include windows.lua
 -- @include amounts.lua
 -- @include limits.lua
--- @include caps.lua
   local owners = { { scope = 'key', id = key_id, subject = 'key:' .. key_id, hard_cap = key_cap, limits = key_limits,
-    raises = key_raises } }
+    raises = key_raises, spent = key_spent } }
   if user_version then
     local of_members = group_of_user == group_id and group_version and (group_member_limits or '')
       or member_limits_of(organization, group_of_user, member_limits)
@@ -146,18 +148,36 @@ if has_more and metered and not refusal then
       raises = group_raises }
   end
   owners[#owners + 1] = { scope = 'organization', id = '', subject = 'organization', hard_cap = organization_cap,
-    limits = organization_limits, raises = organization_raises }
+    limits = organization_limits, raises = organization_raises, spent = organization_spent }
   local number, month = math.floor(now_ms / 86400000), string.match(spend, '[^:]+$')
-  caps = caps_among(limits_of(owners, now_ms), organization, windows_of(number, month), false)
-  local reached, told = {}, {}
-  for position, cap in ipairs(caps) do
-    if tonumber(cap.spent) >= cap.cents * 1000000 then
-      reached[#reached + 1] = cap
+  local windows, told, reached = windows_of(number, month), {}, {}
+  local spends = { month = spend }
+  local function compare(owner, period, _, cents, raised)
+    local window, spent = spends[period], period == 'month' and owner.spent or nil
+    if not window then
+      window = sibling(organization, 'spend:' .. windows[period])
+      spends[period] = window
     end
-    told[position] = { cap.scope, cap.period, integer(cap.cents), integer(cap.raised), cap.spent }
+    if not spent then
+      spent = redis.call('HGET', window, owner.subject) or '0'
+    end
+    -- The caller knows of the month's of key and organization as they are without a raise.
+    if period ~= 'month' or not owner.spent or raised > 0 then
+      told[#told + 1] = string.format('["%s","%s","%d","%d","%s"]', owner.scope, period, cents, raised, spent)
+    end
+    if tonumber(spent) >= cents * 1000000 then
+      reached[#reached + 1] = { scope = owner.scope, subject = owner.subject, period = period, cents = cents, raised = raised,
+        spent = spent }
+    end
   end
-  named = name_cap(reached, resets_of(number, month))
-  caps_told = #told > 0 and write_list(told) or nil
+  for _, owner in ipairs(owners) do
+    each_limit(owner, CAP_ROWS, now_ms, compare)
+  end
+  caps_told = '[' .. table.concat(told, ',') .. ']'
+  if #reached > 0 then
+-- @include caps.lua
+    named = name_cap(reached, resets_of(number, month))
+  end
 end
 
 -- What refuses all those that have a token, if anything does.
@@ -171,7 +191,7 @@ if not refusal and metered and left >= UNITS_PER_TOKEN then
       behind_bucket = 'concurrency_limited'
     end
   end
-  if behind_bucket == 'admitted' and caps then
+  if behind_bucket == 'admitted' and caps_told then
     behind_bucket = named and named.scope .. '_cap_reached' or 'admitted'
   elseif behind_bucket == 'admitted' and key_cap_cents and tonumber(key_spent) >= key_cap_cents * 1000000 then
     behind_bucket = 'key_cap_reached'

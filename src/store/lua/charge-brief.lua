@@ -25,6 +25,7 @@
 -- @include currency.lua
 -- @include ended.lua
 -- @include amounts.lua
+-- @include owners.lua
 -- @include reached.lua
 -- @include tags.lua
 
@@ -40,7 +41,8 @@ local FIRST_SUM, microcents = 10, shared[16]
 if redis.call('EXISTS', unpack(requests)) > 0 then
   return '["on_record"]'
 end
-local billed_in, windows_text, seeding_text = unpack(redis.call('HMGET', organization, 'currency', 'windows', 'windows_seeding'))
+local amounts = { read_amounts(organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding') }
+local billed_in, windows_text, seeding_text = unpack(amounts, 5)
 if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
@@ -51,11 +53,11 @@ local organization_spent, key_spent = move_spend(spend, key_id, tonumber(microce
 local row = usage_row(key_id, owners, model, tag_row)
 add_usage(usage, row, shared, FIRST_SUM, expires_at_ms)
 local is_counting_windows = (windows_text or '') ~= '' or (seeding_text or '') ~= ''
+local sums = is_counting_windows and {} or nil
 if is_counting_windows and microcents ~= '0' then
 -- Here, since Redis makes all functions and tables anew at each run.
--- @include owners.lua
 -- @include windows.lua
-  move_spend_in_windows(organization, counted_periods(windows_text, seeding_text), windows_of(day_number(day), month),
+  sums = move_spend_in_windows(organization, counted_periods(windows_text, seeding_text), windows_of(day_number(day), month),
     subjects_of(key_id, owners), row, microcents)
 end
 
@@ -74,13 +76,12 @@ for position, request in ipairs(requests) do
 end
 redis.call('ZREM', holds, unpack(ids))
 redis.call('ZREM', inflight, unpack(ids))
-if not is_counting_windows and are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent) then
+if are_alerts_far(organization, amounts, key_record, { spend, key_id, key_spent, organization_spent }, owners, sums) then
   return '["applied","0"]'
 end
 
 -- Behind the usual return.
 -- @include time.lua
--- @include owners.lua
 -- @include windows.lua
 -- @include limits.lua
 -- @include thresholds.lua

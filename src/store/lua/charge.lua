@@ -76,7 +76,8 @@ end
 if tonumber(seq) <= record.seq then
   return { 'repeated' }
 end
-local billed_in, windows_text, seeding_text = unpack(redis.call('HMGET', organization, 'currency', 'windows', 'windows_seeding'))
+local amounts = { read_amounts(organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding') }
+local billed_in, windows_text, seeding_text = unpack(amounts, 5)
 if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
@@ -96,12 +97,12 @@ local difference = total - record.figures[7]
 local row = usage_row(key_id, record.owners, model, record.tag_row)
 local organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
 local counted = counted_periods(windows_text, seeding_text)
-local windows, subjects
+local windows, subjects, sums = nil, nil, counted and {} or nil
 if counted or record.held_in ~= '' then
   windows, subjects = windows_of(day_number(day), month), subjects_of(key_id, record.owners)
 end
 if counted and difference ~= 0 then
-  move_spend_in_windows(organization, counted, windows, subjects, row, integer(difference))
+  sums = move_spend_in_windows(organization, counted, windows, subjects, row, integer(difference))
 end
 move_usage(usage, row, record.figures, totals, expires_at_ms)
 
@@ -178,7 +179,8 @@ if final or not exists then
 end
 local fired = '0'
 if (final or total > record.figures[7])
-  and (counted or not are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent)) then
+  and not are_alerts_far(organization, amounts, key_record, { spend, key_id, key_spent, organization_spent }, record.owners,
+    sums) then
   local limits = limits_of(read_owners(organization, key_record, key_id, record.owners), now_milliseconds())
   fired = fire_limits({ key = key_record, organization = organization, fired = fired_set, outbox = outbox, alerts = alerts,
     month = month, windows = windows or windows_of(day_number(day), month) }, limits, expires_at_ms)

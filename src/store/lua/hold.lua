@@ -112,9 +112,9 @@ local windows = (has_more or counted) and windows_of(day_number(day), month)
 
 -- As above, of all limits there are.
 local function refusal_of_any()
-  local limits = limits_of(read_owners(organization, key_record, key_id, owners), now_ms)
+  local caps = limits_of(read_owners(organization, key_record, key_id, owners), now_ms, CAP_ROWS)
   local reached, named = {}, nil
-  for _, cap in ipairs(caps_among(limits, organization, windows, strict)) do
+  for _, cap in ipairs(read_spent(caps, organization, windows, strict)) do
     cap.room = cap.cents * 1000000 - tonumber(cap.spent) - tonumber(cap.held)
     local is_reached = tonumber(cap.spent) >= cap.cents * 1000000
     if is_reached then

@@ -26,16 +26,28 @@ local function resets_of(number, month)
     month = day_number(first_day) * 86400000 }
 end
 
--- Of these limits the caps, with what was spent and (strict caps) is held against each in the windows of its request.
-local function caps_among(limits, organization, windows, strict)
-  local caps = {}
-  for _, limit in ipairs(limits) do
-    if limit.kind == 'hard_cap' then
-      local spent, held = unpack(redis.call('HMGET', sibling(organization, 'spend:' .. windows[limit.period]), limit.subject,
-        strict and 'held:' .. limit.subject or ''))
-      limit.spent, limit.held = spent or '0', strict and held or '0'
-      caps[#caps + 1] = limit
+-- Reads what was spent and (strict caps) is held against each of these caps in the windows of its request: one command a
+-- window, whoever's they are.
+local function read_spent(caps, organization, windows, strict)
+  local asked = {}
+  for _, cap in ipairs(caps) do
+    local fields = asked[cap.period]
+    if not fields then
+      fields = {}
+      asked[cap.period] = fields
     end
+    cap.place = #fields + 1
+    fields[cap.place] = cap.subject
+    if strict then
+      fields[cap.place + 1] = 'held:' .. cap.subject
+    end
+  end
+  for period, fields in pairs(asked) do
+    asked[period] = redis.call('HMGET', sibling(organization, 'spend:' .. windows[period]), unpack(fields))
+  end
+  for _, cap in ipairs(caps) do
+    local read = asked[cap.period]
+    cap.spent, cap.held = read[cap.place] or '0', strict and read[cap.place + 1] or '0'
   end
   return caps
 end

@@ -15,35 +15,40 @@ local function raised_by(raises, period, now_ms)
   return sum
 end
 
-local function add_limit(limits, owner, period, kind, cents, now_ms)
-  local base, in_force = tonumber(cents), tonumber(cents)
-  if kind == 'hard_cap' and (owner.raises or '') ~= '' then
-    in_force = math.min(base + raised_by(owner.raises, period, now_ms), MAX_CENTS)
+-- Rows of a text like "day cap 500,week budget 2000": period, kind and cents of all, or of caps alone.
+local ALL_ROWS, CAP_ROWS = '(%a+) (%a+) (%d+)', '(%a+) (cap) (%d+)'
+
+local function visit_limit(owner, period, kind, text, now_ms, visit)
+  local base, raised = tonumber(text), 0
+  if kind == 'cap' and (owner.raises or '') ~= '' then
+    raised = math.min(raised_by(owner.raises, period, now_ms), MAX_CENTS - base)
   end
-  limits[#limits + 1] = { scope = owner.scope, id = owner.id, subject = owner.subject, period = period, kind = kind,
-    cents = in_force, raised = in_force - base }
+  visit(owner, period, kind, base + raised, raised)
 end
 
--- Adds the rows of a text like "day cap 500,week budget 2000", without those of a period and kind that `own` has.
-local function add_rows(limits, owner, text, own, now_ms)
-  for period, kind, cents in string.gmatch(text or '', '(%a+) (%a+) (%d+)') do
-    if not own or not string.find(own, period .. ' ' .. kind .. ' ', 1, true) then
-      add_limit(limits, owner, period, kind == 'cap' and 'hard_cap' or kind, cents, now_ms)
-    end
-  end
-end
-
--- `owner`: { scope, id, subject, hard_cap and budget (of a month, cents), limits, raises, member_limits (of a user: what it has
--- where its own limits say nothing) }.
-local function add_limits_of(limits, owner, now_ms)
-  if (owner.budget or '') ~= '' then
-    add_limit(limits, owner, 'month', 'budget', owner.budget, now_ms)
+-- Calls visit(owner, period, kind, cents in force, raised cents) for each limit of an owner; whoever wants tables makes
+-- them. `owner`: { scope, id, subject, hard_cap and budget (of a month, cents), limits, raises, member_limits (of a user: what
+-- it has where its own limits say nothing) }.
+local function each_limit(owner, rows, now_ms, visit)
+  if rows == ALL_ROWS and (owner.budget or '') ~= '' then
+    visit_limit(owner, 'month', 'budget', owner.budget, now_ms, visit)
   end
   if (owner.hard_cap or '') ~= '' then
-    add_limit(limits, owner, 'month', 'hard_cap', owner.hard_cap, now_ms)
+    visit_limit(owner, 'month', 'cap', owner.hard_cap, now_ms, visit)
   end
-  add_rows(limits, owner, owner.limits, nil, now_ms)
-  add_rows(limits, owner, owner.member_limits, owner.limits or '', now_ms)
+  local own = owner.limits or ''
+  if own ~= '' then
+    for period, kind, text in string.gmatch(own, rows) do
+      visit_limit(owner, period, kind, text, now_ms, visit)
+    end
+  end
+  if (owner.member_limits or '') ~= '' then
+    for period, kind, text in string.gmatch(owner.member_limits, rows) do
+      if not string.find(own, period .. ' ' .. kind .. ' ', 1, true) then
+        visit_limit(owner, period, kind, text, now_ms, visit)
+      end
+    end
+  end
 end
 
 -- What users have where their own limits say nothing: their own group's, or without a group the organization's.
@@ -78,10 +83,15 @@ local function read_owners(organization, key_record, key_id, owners)
   return all
 end
 
-local function limits_of(owners, now_ms)
+-- All limits of these owners, or their caps alone (CAP_ROWS).
+local function limits_of(owners, now_ms, rows)
   local limits = {}
+  local function add(owner, period, kind, cents, raised)
+    limits[#limits + 1] = { scope = owner.scope, id = owner.id, subject = owner.subject, period = period,
+      kind = kind == 'cap' and 'hard_cap' or kind, cents = cents, raised = raised }
+  end
   for _, owner in ipairs(owners) do
-    add_limits_of(limits, owner, now_ms)
+    each_limit(owner, rows or ALL_ROWS, now_ms, add)
   end
   return limits
 end

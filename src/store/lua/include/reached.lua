@@ -1,19 +1,55 @@
--- Whether a month's spend has come to where an alert may fire. It is asked at each charge, and the answer is nearly always no:
--- so it makes nothing but the comparison. thresholds.lua has what fires, and when. Of an organization that counts other
--- windows more is asked (limits.lua).
+-- Whether spend has come to where an alert may fire. It is asked at each charge, and the answer is nearly always no: so it makes
+-- nothing but the comparison, and where it is not sure it says yes. thresholds.lua has what fires, and when.
 
--- 80 % of a budget, 90 % of a hard cap: the first thresholds, in microcents. `record`: of a key or an organization.
-local function is_reached(record, spent)
-  local budget, hard_cap = read_amounts(record)
+-- 80 % of a budget, 90 % of a hard cap: the first thresholds of a month, in microcents.
+local function is_month_far(budget, hard_cap, spent)
   budget, hard_cap = tonumber(budget or ''), tonumber(hard_cap or '')
-  return (budget and spent >= budget * 800000) or (hard_cap and spent >= hard_cap * 900000)
+  return not (budget and spent >= budget * 800000) and not (hard_cap and spent >= hard_cap * 900000)
 end
 
--- Whether nothing can fire. What key and organization have spent: nil when nothing moved, so that it is not known.
-local function are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent)
-  if not key_spent then
-    local spent = redis.call('HMGET', spend, 'key:' .. key_id, 'organization')
-    key_spent, organization_spent = number_or_zero(spent[1]), number_or_zero(spent[2])
+-- Of a text like "day cap 500,week budget 2000" (limits.lua), with the lower of both for either. Without raises, which only
+-- make caps higher. `sums`: what is spent, by period and then place, see move_windows.
+local function are_rows_far(text, sums, place)
+  for period, cents in string.gmatch(text or '', '(%a+) %a+ (%d+)') do
+    local spent = sums[period] and sums[period][place]
+    if not spent or spent >= tonumber(cents) * 800000 then
+      return false
+    end
   end
-  return not is_reached(key_record, key_spent) and not is_reached(organization, organization_spent)
+  return true
+end
+
+-- Of the users and groups of a request, which stand from `place` on. `of_organization`: what it gives each member.
+local function are_owners_far(organization, owners, sums, place, of_organization)
+  for kind, rest in string.gmatch(owners, '(%a+)(_[^.]+)') do
+    local limits, group_id = unpack(redis.call('HMGET', sibling(organization, kind .. ':' .. kind .. rest), 'limits', 'group_id'))
+    local of_members = ''
+    if kind == 'user' then
+      of_members = of_organization
+      if (group_id or '') ~= '' then
+        of_members = redis.call('HGET', sibling(organization, 'group:' .. group_id), 'member_limits')
+      end
+    end
+    if not are_rows_far(limits, sums, place) or not are_rows_far(of_members, sums, place) then
+      return false
+    end
+    place = place + 1
+  end
+  return true
+end
+
+-- Whether nothing can fire. `spent`: { spend of the month, key id, what key and organization have spent: nil when nothing moved,
+-- so that it is read }. `amounts`: of the organization, its month's, limits and member_limits. `sums`: nil
+-- where the organization counts no other windows.
+local function are_alerts_far(organization, amounts, key_record, spent, owners, sums)
+  local spend, key_id, key_spent, organization_spent = spent[1], spent[2], spent[3], spent[4]
+  if not key_spent then
+    local read = redis.call('HMGET', spend, 'key:' .. key_id, 'organization')
+    key_spent, organization_spent = number_or_zero(read[1]), number_or_zero(read[2])
+  end
+  local budget, hard_cap, limits, member_limits = unpack(amounts)
+  local key_budget, key_cap, key_limits = read_amounts(key_record, 'limits')
+  return is_month_far(budget, hard_cap, organization_spent) and is_month_far(key_budget, key_cap, key_spent)
+    and (not sums or are_rows_far(limits, sums, 1) and are_rows_far(key_limits, sums, 2)
+    and are_owners_far(organization, owners, sums, 3, member_limits))
 end

@@ -34,27 +34,33 @@ local function subjects_of(key_id, owners)
 end
 
 -- Moves what subjects have in these windows ("day=20783 …": the periods alone count) by a difference, `text`. `prefix`:
--- '' for what is spent, 'held:' for what is held.
+-- '' for what is spent, 'held:' for what is held. Returns what each has then: by period, in the order of the subjects; a hole
+-- for those whose month is counted elsewhere.
 local function move_windows(organization, windows, periods, subjects, prefix, text)
+  local all = {}
   for period in string.gmatch(periods, '(%a+)=') do
-    local spend, sum = sibling(organization, 'spend:' .. windows[period]), nil
+    local spend, sum, sums = sibling(organization, 'spend:' .. windows[period]), nil, {}
     for position = period == 'month' and subjects.in_month + 1 or 1, #subjects do
       sum = redis.call('HINCRBY', spend, prefix .. subjects[position], text)
+      sums[position] = sum
     end
+    all[period] = sums
     -- In a hash that has just come to be, every field began with this difference.
     if KEPT_MS[period] and sum == tonumber(text) and redis.call('PTTL', spend) == -1 then
       redis.call('PEXPIRE', spend, KEPT_MS[period])
     end
   end
+  return all
 end
 
--- Beside move_spend, of an organization that counts windows. `row`: its usage row, see usage_row.
+-- Beside move_spend, of an organization that counts windows. `row`: its usage row, see usage_row. Returns what move_windows does.
 local function move_spend_in_windows(organization, counted, windows, subjects, row, text)
-  move_windows(organization, windows, counted.periods, subjects, '', text)
+  local sums = move_windows(organization, windows, counted.periods, subjects, '', text)
   -- What has moved since the seeding began is not added by it.
   for period in string.gmatch(counted.seeding, '(%a+)=') do
     redis.call('HINCRBY', sibling(organization, 'window-seed:' .. period), windows.day .. ' ' .. row, text)
   end
+  return sums
 end
 
 -- As an argument of the functions above; nil for an organization that counts none. `windows`, `seeding`: its fields.

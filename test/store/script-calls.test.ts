@@ -1,0 +1,88 @@
+/** What one request runs in Redis: who has no limits beside the month's of key and organization pays for no others. */
+import { describe, expect, it } from "vitest";
+import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
+import type { Limit } from "../../src/settings/limits.ts";
+import {
+  addTestGroup,
+  addTestKey,
+  admitKnown,
+  chargeInput,
+  createIdentity,
+  createTestOrganization,
+  FINAL,
+  type TestKey,
+  withTestStore,
+} from "./fixture.ts";
+
+const test = withTestStore();
+
+/** Of all commands, scripts' own included, while `run` runs; without those of the test. */
+async function countCalls(run: () => Promise<unknown>): Promise<Record<string, number>> {
+  await test.client.config("RESETSTAT");
+  await run();
+  const stats = await test.client.info("commandstats");
+  const found = Array.from(stats.matchAll(/^cmdstat_([a-z|]+):calls=(\d+)/gm), ([, name = "", calls]) => [
+    name,
+    Number(calls),
+  ]);
+  return Object.fromEntries(found.filter(([name]) => !/^(?:config|info|evalsha|eval)/.test(String(name))));
+}
+
+const FAR = 1_000_000;
+const MONTH = { hardCapCents: FAR, budgetCents: FAR };
+const DAY_AND_WEEK: readonly Limit[] = [
+  { period: "day", kind: "cap", cents: FAR },
+  { period: "week", kind: "cap", cents: FAR },
+];
+
+/** Of the second request: the first has the settings told and the hashes made. */
+async function countOfSecond(key: TestKey, owners = ""): Promise<Record<string, Record<string, number>>> {
+  const charge = async () => {
+    const identity = { ...(await createIdentity(test.store, key)), ...(owners === "" ? {} : { owners }) };
+    return chargeInput(identity, 1, 5n, { final: FINAL, isBrief: true });
+  };
+  await admitKnown(test.store, key);
+  await test.store.charge(await charge());
+  const second = await charge();
+  return {
+    admission: await countCalls(() => admitKnown(test.store, key)),
+    charge: await countCalls(() => test.store.charge(second)),
+  };
+}
+
+/** The same commands as before there were other windows; a charge reads the organization once instead of twice. */
+const OF_MONTHS = {
+  admission: { time: 1, hmget: 4, hset: 1, zadd: 2 },
+  charge: { exists: 1, hmget: 2, hincrby: 8, hset: 1, pexpire: 1, xadd: 1, zrem: 2 },
+};
+
+describe("the commands of a request", () => {
+  it("are no more than its month's caps and budgets need", async () => {
+    const { id } = await createTestOrganization(test.store, MONTH);
+    const key = await addTestKey(test.store, id, MONTH);
+    expect(await countOfSecond(key)).toEqual(OF_MONTHS);
+  });
+
+  it("are one more for a group without limits: its record", async () => {
+    const { id } = await createTestOrganization(test.store, MONTH);
+    const groupId = await addTestGroup(test.store, id);
+    const key = await addTestKey(test.store, id, { ...MONTH, groupId });
+    expect(await countOfSecond(key, formatOwnerIds({ userId: null, groupId }))).toMatchObject({
+      admission: { ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 1 },
+      charge: { hmget: OF_MONTHS.charge.hmget },
+    });
+  });
+
+  it("are with a day and a week on key and group one for each cap and each counter, and the group's record", async () => {
+    const { id } = await createTestOrganization(test.store, MONTH);
+    const groupId = await addTestGroup(test.store, id, { limits: DAY_AND_WEEK });
+    const key = await addTestKey(test.store, id, { ...MONTH, groupId, limits: DAY_AND_WEEK });
+    const { admission, charge } = await countOfSecond(key, formatOwnerIds({ userId: null, groupId }));
+    expect(admission).toEqual({ ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 1, hget: 4 });
+    expect(charge).toMatchObject({
+      hmget: OF_MONTHS.charge.hmget + 1,
+      // Of key, group and organization, in a day and in a week.
+      hincrby: OF_MONTHS.charge.hincrby + 6,
+    });
+  });
+});
