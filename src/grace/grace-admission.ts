@@ -4,9 +4,9 @@
  *
  * Redis is asked first, every time, so that its first answer ends the outage. Never on a guess: a key that this worker
  * has not seen, an organization with strict caps, and everything past the grace time get the error that Redis failed
- * with (503); so does one that has caps of a day, a week or in total, or of a user or a group, of whose windows this worker
- * counts nothing. Last known are the record (disabled, expired, suspended as it was), the rate, of which each worker grants
- * its share, and spend, to which this worker adds what it has counted itself.
+ * with (503); so does one that only a raise lets through, which may have ended since. Last known are the record (disabled,
+ * expired, suspended as it was), the rate, of which each worker grants its share, and spend in each window of each owner, to
+ * which this worker adds what it has counted itself.
  */
 import type { Clock } from "../clock.ts";
 import { dayAt, monthAt } from "../calendar.ts";
@@ -22,6 +22,7 @@ import type {
 import { fitsShare } from "../limits/concurrency-limit.ts";
 import { GraceBucket } from "./grace-bucket.ts";
 import { isOutOfReach } from "./out-of-reach.ts";
+import { compareCaps, type KnownCap, rememberCaps } from "./grace-caps.ts";
 import type { GraceOutage } from "./grace-outage.ts";
 import type { GraceSpend } from "./grace-spend.ts";
 
@@ -29,7 +30,7 @@ export interface GraceAdmissionOptions {
   /** Asks Redis. */
   readonly admit: Admit;
   readonly outage: GraceOutage;
-  readonly spend: Pick<GraceSpend, "of">;
+  readonly spend: Pick<GraceSpend, "of" | "inWindow">;
   readonly clock: Pick<Clock, "monotonicMs">;
   /** How many workers, of all hosts, share a key's rate; at least 1. */
   readonly shares: () => number;
@@ -50,6 +51,7 @@ interface LastKnown {
   /** Spend by Redis's account without what this worker has charged of it. Of before the outage, as long as Redis is behind. */
   readonly keyMicrocents: bigint;
   readonly organizationMicrocents: bigint;
+  readonly caps: readonly KnownCap[];
   /** From an outage before, too: what it granted then is not granted again. */
   buckets: Buckets | null;
   /** Whether the buckets were capped at what Redis's has left. */
@@ -73,7 +75,6 @@ const MAX_AGE_MS = 10 * 60_000;
 const MAX_KEYS = 20_000;
 /** As in the store's bucket of count_tokens: clients send two dozen at once. */
 const MIN_COUNT_CAPACITY = 60;
-const MICROCENTS_PER_CENT = 1_000_000n;
 
 /** Wraps the store's `admit`. Rejects as it does where the grace time does not apply. */
 export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
@@ -93,7 +94,8 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
         throw error;
       }
       const result = decide(last, input, options);
-      if (result.decision !== "admitted") options.leave(input);
+      if (result?.decision !== "admitted") options.leave(input);
+      if (result === null) throw error;
       return result;
     }
   };
@@ -128,6 +130,7 @@ function remember(
     isBehind,
     keyMicrocents: bases.keyMicrocents,
     organizationMicrocents: bases.organizationMicrocents,
+    caps: rememberCaps(result, isBehind ? (before?.caps ?? []) : []),
     buckets: isSameRate ? before.buckets : null,
     isCapped: false,
   };
@@ -139,11 +142,17 @@ function remember(
 function holdToOwnCount(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyResult {
   const { result } = last;
   if (result.decision !== "admitted" || !input.metered) return result;
-  const spent = addOwnCount(last, input, result.month, options.spend);
-  const decision = reachedCap(spent);
-  if (decision === null) return result;
+  const { reached } = compareCaps(last.caps, result.day, options.spend);
+  if (reached === null) return result;
   options.leave(input);
-  return { ...result, ...spent, decision, reachedCap: null, isEntered: false };
+  const spent = addOwnCount(last, input, result.month, options.spend);
+  return {
+    ...result,
+    ...spent,
+    decision: `${reached.scope}_cap_reached`,
+    reachedCap: reached,
+    isEntered: false,
+  };
 }
 
 function mayGoOn(
@@ -151,17 +160,13 @@ function mayGoOn(
   { organizationId }: AdmitInput,
   { outage, clock }: GraceAdmissionOptions,
 ): boolean {
-  if (result.organization.strictCaps || result.caps.some(isNotCounted)) return false;
+  if (result.organization.strictCaps) return false;
   if (clock.monotonicMs() - atMs > MAX_AGE_MS) return false;
   return outage.isInGrace(organizationId);
 }
 
-/** What a worker counts are months of keys and organizations. */
-function isNotCounted({ scope, period }: AdmittedCap): boolean {
-  return period !== "month" || scope === "user" || scope === "group";
-}
-
-function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyResult {
+/** Null: it cannot be decided without Redis. */
+function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyResult | null {
   const { result, atMs } = last;
   const nowMs = options.clock.monotonicMs();
   // Redis's clock, carried on by this host's.
@@ -170,7 +175,9 @@ function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptio
   const { key, organization } = addOwnCount(last, input, month, options.spend);
   const shares = options.shares();
   const buckets = openBuckets(last, shares, nowMs);
-  const asNow = { ...result, timeMs, month, day: dayAt(timeMs).name, key, organization, reachedCap: null };
+  const day = dayAt(timeMs).name;
+  const { reached, isUnsure } = compareCaps(last.caps, day, options.spend);
+  const asNow = { ...result, timeMs, month, day, key, organization, reachedCap: null };
   const isLimited = input.metered && key.maxConcurrentRequests !== null;
   const inFlight = isLimited ? options.countInFlight(key.id) : null;
   const decision = check(asNow, input, {
@@ -178,15 +185,24 @@ function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptio
     nowMs,
     inFlight,
     shares,
+    reached,
   });
+  if (decision === "admitted" && input.metered && isUnsure) return null;
+  const reachedCap = decision.endsWith("_cap_reached") ? reached : null;
   const bucket = describeBucket(buckets, input, result.bucket.capacity, decision === "rate_limited");
-  return { ...asNow, decision, bucket, concurrentRequests: inFlight, isEntered: false };
+  return { ...asNow, decision, reachedCap, bucket, concurrentRequests: inFlight, isEntered: false };
 }
 
 function check(
-  { decision, timeMs, key, organization }: KnownKeyResult,
+  { decision, timeMs, key }: KnownKeyResult,
   { metered }: AdmitInput,
-  local: { bucket: GraceBucket; nowMs: number; inFlight: number | null; shares: number },
+  local: {
+    bucket: GraceBucket;
+    nowMs: number;
+    inFlight: number | null;
+    shares: number;
+    reached: AdmittedCap | null;
+  },
 ): KnownKeyResult["decision"] {
   if (STANDING.has(decision)) return decision;
   if (key.expiresAtMs !== null && timeMs >= key.expiresAtMs) return "key_expired";
@@ -194,7 +210,7 @@ function check(
   if (!metered) return "admitted";
   // Only looks, as Redis does: the place is taken once the body is there.
   if (!fitsShare(key.maxConcurrentRequests, local.shares, local.inFlight ?? 0)) return "concurrency_limited";
-  return reachedCap({ key, organization }) ?? "admitted";
+  return local.reached === null ? "admitted" : `${local.reached.scope}_cap_reached`;
 }
 
 /** Key and organization with what was last known of their spend and what this worker has counted since. */
@@ -213,19 +229,6 @@ function addOwnCount(
       spentMicrocents: own.organization + (isSameMonth ? organizationMicrocents : 0n),
     },
   };
-}
-
-function reachedCap({
-  key,
-  organization,
-}: Pick<KnownKeyResult, "key" | "organization">): "key_cap_reached" | "organization_cap_reached" | null {
-  if (isReached(key)) return "key_cap_reached";
-  return isReached(organization) ? "organization_cap_reached" : null;
-}
-
-function isReached(capped: { hardCapCents: number | null; spentMicrocents: bigint }): boolean {
-  if (capped.hardCapCents === null) return false;
-  return capped.spentMicrocents >= BigInt(capped.hardCapCents) * MICROCENTS_PER_CENT;
 }
 
 /** This worker's share, beginning with no more than what must be left in Redis's bucket by now. */

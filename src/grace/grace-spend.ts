@@ -4,8 +4,11 @@
  * replies in the order in which Redis executed the commands (`OwnSpend`), so that what it says at an admission's reply is
  * what that admission's spend has in it.
  */
-import { dropCount } from "../set-bounded.ts";
+import { LIMIT_PERIODS } from "../settings/limits.ts";
+import { dropCount, setBounded } from "../set-bounded.ts";
 import { ShortLivedMap } from "../short-lived-map.ts";
+import { parseOwnerIds } from "../store/types/owner-ids.ts";
+import { windowName } from "../store/usage/windows.ts";
 import type { OwnInReply, OwnSpend } from "../store/types/own-spend.ts";
 import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
 
@@ -17,14 +20,17 @@ interface Sums {
   acknowledged: bigint;
 }
 
-/** Of a key or an organization. */
+/** Of a key, a user, a group or an organization. */
 interface SubjectSums extends Sums {
   /** Its requests whose last charge is not acknowledged. */
   open: number;
 }
 
 interface RequestSums extends Sums {
-  readonly subjects: readonly SubjectSums[];
+  readonly request: Counted;
+  readonly subjects: SubjectSums[];
+  /** Its subjects are there in all their windows, and not in the month's alone. */
+  hasWindows: boolean;
   /** Of the acknowledged charge. */
   sequence: number;
   /** Of the latest charge that was not answered. */
@@ -32,25 +38,29 @@ interface RequestSums extends Sums {
 }
 
 type Subject = Pick<RequestIdentity, "organizationId" | "keyId" | "month">;
+type Counted = Subject & Pick<RequestIdentity, "requestId" | "day" | "owners">;
 
 /**
  * Sums are only held against each other, so it is all the same where they begin. One that is forgotten begins again at the
  * most that a forgotten one had come to: what is added to what was last known of it is never too little, and a cap refuses
  * too early rather than too late, until the key's next admission.
  */
-interface Month {
+interface Window {
   readonly sums: Map<string, SubjectSums>;
   beginning: bigint;
 }
 
-/** Keys and organizations; those that were charged longest ago are forgotten when nothing of theirs is open. */
+/** Of all windows; those that were charged longest ago are forgotten when nothing of theirs is open. */
 const MAX_SUBJECTS = 100_000;
+/** Organizations whose other windows are counted. */
+const MAX_WINDOWED = 20_000;
 
 export class GraceSpend implements OwnSpend {
   /** Requests whose last charge is not acknowledged: in flight, or in the spool. */
   readonly #requests = new ShortLivedMap<string, RequestSums>();
-  /** By month, of each key and organization. */
-  readonly #months = new Map<string, Month>();
+  /** By the window's name: of each key and organization in a month, and of whoever there is in the others. */
+  readonly #windows = new Map<string, Window>();
+  readonly #windowed = new Map<string, true>();
   readonly #maxSubjects: number;
   #subjects = 0;
   #forgetAbove: number;
@@ -61,7 +71,7 @@ export class GraceSpend implements OwnSpend {
   }
 
   /** A charge is about to be sent: the request's total so far. */
-  counted(request: Subject & { readonly requestId: string }, totalMicrocents: bigint): void {
+  counted(request: Counted, totalMicrocents: bigint): void {
     move(this.#requestSums(request), "counted", totalMicrocents);
   }
 
@@ -97,44 +107,83 @@ export class GraceSpend implements OwnSpend {
     };
   }
 
+  /** @see OwnSpend.inReplyOfWindow */
+  inReplyOfWindow(organizationId: string, window: string, subjectId: string): bigint {
+    if (!this.#windowed.has(organizationId)) this.#beginWindows(organizationId);
+    return this.#read(window, subjectId).inRedis;
+  }
+
+  /** Microcents that this worker has counted for a key, user, group or organization in a window of that name. */
+  inWindow(window: string, subjectId: string): bigint {
+    return this.#read(window, subjectId).counted;
+  }
+
   /** Microcents that this worker has counted for a key and for its organization in a month. */
   of({ organizationId, keyId, month }: Subject): { key: bigint; organization: bigint } {
     return { key: this.#read(month, keyId).counted, organization: this.#read(month, organizationId).counted };
   }
 
-  #requestSums({ requestId, organizationId, keyId, month }: Subject & { requestId: string }): RequestSums {
+  #requestSums(request: Counted): RequestSums {
+    const { requestId, organizationId, keyId, month } = request;
     let sums = this.#requests.get(requestId);
     if (sums === undefined) {
       const subjects = [this.#openSubject(month, keyId), this.#openSubject(month, organizationId)];
-      sums = { subjects, counted: 0n, inRedis: 0n, acknowledged: 0n, sequence: -1, unansweredSequence: -1 };
+      const none = { counted: 0n, inRedis: 0n, acknowledged: 0n };
+      sums = { request, subjects, hasWindows: false, ...none, sequence: -1, unansweredSequence: -1 };
       this.#requests.set(requestId, sums);
     }
+    if (!sums.hasWindows && this.#windowed.has(organizationId)) this.#openWindows(sums);
     return sums;
   }
 
-  #read(month: string, id: string): Readonly<Sums> {
-    const known = this.#months.get(month);
+  /** Those that are open already, too. */
+  #beginWindows(organizationId: string): void {
+    setBounded(this.#windowed, organizationId, true, MAX_WINDOWED);
+    for (const sums of this.#requests.values()) {
+      if (sums.request.organizationId === organizationId && !sums.hasWindows) this.#openWindows(sums);
+    }
+  }
+
+  /** Of a request that has begun before, what is in Redis is no news to whoever is told what is spent there. */
+  #openWindows(sums: RequestSums): void {
+    const { organizationId, keyId, day, owners = "" } = sums.request;
+    sums.hasWindows = true;
+    const { userId, groupId } = parseOwnerIds(owners);
+    const others = [userId, groupId].filter((id) => id !== null);
+    for (const period of LIMIT_PERIODS) {
+      // The month's of key and organization is there.
+      const ids = period === "month" ? others : [keyId, organizationId, ...others];
+      for (const id of ids) {
+        const subject = this.#openSubject(windowName(period, day), id);
+        subject.counted += sums.counted - sums.inRedis;
+        sums.subjects.push(subject);
+      }
+    }
+  }
+
+  #read(window: string, id: string): Readonly<Sums> {
+    const known = this.#windows.get(window);
     if (known === undefined) return NOTHING;
     return known.sums.get(id) ?? begin(known);
   }
 
   /** A request of it begins. */
-  #openSubject(month: string, id: string): SubjectSums {
-    let ofMonth = this.#months.get(month);
-    if (ofMonth === undefined) this.#months.set(month, (ofMonth = { sums: new Map(), beginning: 0n }));
-    const known = ofMonth.sums.get(id);
+  #openSubject(window: string, id: string): SubjectSums {
+    let ofWindow = this.#windows.get(window);
+    if (ofWindow === undefined) this.#windows.set(window, (ofWindow = { sums: new Map(), beginning: 0n }));
+    const known = ofWindow.sums.get(id);
     if (known !== undefined) {
       known.open += 1;
       // Up to half of them, no order is kept: see set-bounded.ts.
       if (this.#subjects > this.#maxSubjects / 2) {
-        ofMonth.sums.delete(id);
-        ofMonth.sums.set(id, known);
+        ofWindow.sums.delete(id);
+        ofWindow.sums.set(id, known);
       }
       return known;
     }
-    const sums = begin(ofMonth);
+    const sums = begin(ofWindow);
     sums.open = 1;
-    ofMonth.sums.set(id, sums);
+    ofWindow.sums.set(id, sums);
     this.#subjects += 1;
     if (this.#subjects > this.#forgetAbove) this.#forgetOldest();
     return sums;
@@ -149,12 +198,12 @@ export class GraceSpend implements OwnSpend {
 
   /** Until so many are left. */
   #forget(left: number): void {
-    for (const ofMonth of this.#months.values()) {
-      for (const [id, { counted, open }] of ofMonth.sums) {
+    for (const ofWindow of this.#windows.values()) {
+      for (const [id, { counted, open }] of ofWindow.sums) {
         if (this.#subjects <= left) return;
         if (open > 0) continue;
-        ofMonth.sums.delete(id);
-        if (counted > ofMonth.beginning) ofMonth.beginning = counted;
+        ofWindow.sums.delete(id);
+        if (counted > ofWindow.beginning) ofWindow.beginning = counted;
         this.#subjects -= 1;
       }
     }
@@ -163,7 +212,7 @@ export class GraceSpend implements OwnSpend {
 
 const NOTHING: Readonly<Sums> = { counted: 0n, inRedis: 0n, acknowledged: 0n };
 
-function begin({ beginning }: Month): SubjectSums {
+function begin({ beginning }: Window): SubjectSums {
   return { counted: beginning, inRedis: beginning, acknowledged: beginning, open: 0 };
 }
 

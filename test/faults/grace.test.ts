@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey } from "../../src/auth/key-format.ts";
+import { defaultsOf } from "../../src/settings/table.ts";
+import { USER_GROUP_SETTINGS } from "../../src/settings/user-group.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
@@ -58,6 +60,34 @@ describe("while Redis is away", () => {
     expect(spends.map(({ organizationMicrocents }) => organizationMicrocents)).toEqual(
       keys.map(() => BigInt(spentCents + COST_CENTS) * 1_000_000n),
     );
+  });
+
+  it("goes on by the caps of a group's week, too, and refuses what they refuse", async () => {
+    const { open } = await faults.createTenants(1_000_000);
+    const { organizationId, id: keyId } = open;
+    const left = 3 * COST_CENTS;
+    const cents = 4 * WORKERS * COST_CENTS + left;
+    const settings = { ...defaultsOf(USER_GROUP_SETTINGS), name: "Team" };
+    const limits = [{ period: "week", kind: "cap", cents }] as const;
+    const made = await faults.store.createGroup(organizationId, { ...settings, limits });
+    const groupId = made.outcome === "created" ? made.owner.id : null;
+    await faults.store.changeKey({ organizationId, keyId }, { groupId }, null);
+    for (let count = 0; count < 4 * WORKERS; count += 1) expect((await ask(open.key)).status).toBe(200);
+    await faults.redis.kill();
+    // Each worker has a count of its own.
+    const answers: HttpAnswer[] = [];
+    for (let count = 0; count < 16 * WORKERS; count += 1) answers.push(await ask(open.key));
+    const words = answers.map((answer) => (answer.status === 200 ? "200" : readError(answer).code));
+    expect(new Set(words)).toEqual(new Set(["200", "group_hard_cap_reached"]));
+    expect(words.slice(0, 3)).toEqual(["200", "200", "200"]);
+    expect(words.at(-1)).toBe("group_hard_cap_reached");
+    await faults.redis.restart();
+    await faults.waitUntilSettled([open], 15_000);
+    const { limits: known } = await faults.store.readLimits(organizationId, { keyId, owners: groupId ?? "" });
+    const served = 4 * WORKERS + words.filter((word) => word === "200").length;
+    expect(known.map(({ spentMicrocents }) => spentMicrocents)).toEqual([
+      BigInt(served * COST_CENTS) * 1_000_000n,
+    ]);
   });
 
   it("known keys go on for the grace time and are then told to wait, until Redis answers again", async () => {

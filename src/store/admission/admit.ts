@@ -21,7 +21,8 @@ import { dayAt, monthAt } from "../../calendar.ts";
 import { amountAt, integerAt, integerOrNullAt, parseArray, textAt } from "../redis/parse-reply.ts";
 import { LIMIT_PERIODS } from "../../settings/limits.ts";
 import { ADMISSION_DECISIONS, LIMIT_SCOPES } from "../types/decision.ts";
-import { NOTHING_OWN, type OwnInReply } from "../types/own-spend.ts";
+import type { OwnInReply, OwnSpend } from "../types/own-spend.ts";
+import { windowName } from "../usage/windows.ts";
 import type {
   AdmittedCap,
   AdmitInput,
@@ -60,7 +61,7 @@ async function admitAll(
   const { organizationId, keyId } = question;
   const known = knownSettings(keyId);
   const ofEach = inputs.flatMap(({ requestId, route }) => [requestId, route]);
-  let own = NOTHING_OWN;
+  let results: readonly AdmitResult[] = [];
   const reply = await runInMonth(context, (month) => {
     const command = context.client.igwAdmit(
       ...admitKeys(question, month.name),
@@ -73,16 +74,18 @@ async function admitAll(
       known?.version ?? "",
       ...ofEach,
     );
+    // What of the figures is this process's own is so at this moment.
     return inReplyOrder(command, (answered) => {
-      own = context.ownSpend.inReply({ organizationId, keyId, month: month.name });
+      if (answered[OUTCOME] !== "unknown_key" && answered[OUTCOME] !== "month_changed") {
+        const own = context.ownSpend.inReply({ organizationId, keyId, month: month.name });
+        results = parseAdmitReply(answered, question, { known, own, ownSpend: context.ownSpend });
+      }
       return answered;
     });
   });
-  if (reply[OUTCOME] === "unknown_key") {
-    const timeMs = integerAt(reply, AT.unknownKey.timeMs);
-    return inputs.map(() => ({ decision: "unknown_key", timeMs }));
-  }
-  return parseAdmitReply(reply, question, { known, own });
+  if (reply[OUTCOME] !== "unknown_key") return results;
+  const timeMs = integerAt(reply, AT.unknownKey.timeMs);
+  return inputs.map(() => ({ decision: "unknown_key", timeMs }));
 }
 
 /** KEYS of `admit.lua`. */
@@ -99,14 +102,18 @@ export function admitKeys({ organizationId, keyId }: KeyReference, month: string
   ];
 }
 
-/**
- * @param sent.known The settings whose version was sent: the reply has none when they are still those.
- * @param sent.own As of this reply.
- */
+interface Sent {
+  /** The settings whose version was sent: the reply has none when they are still those. */
+  readonly known: AdmittedSettings | null;
+  /** As of this reply. */
+  readonly own: OwnInReply;
+  readonly ownSpend: OwnSpend;
+}
+
 function parseAdmitReply(
   reply: readonly unknown[],
   { keyId, organizationId }: Question,
-  { known, own }: { readonly known: AdmittedSettings | null; readonly own: OwnInReply },
+  { known, own, ownSpend }: Sent,
 ): AdmitResult[] {
   const at = AT.admit;
   const timeMs = integerAt(reply, at.timeMs);
@@ -126,7 +133,7 @@ function parseAdmitReply(
     spentMicrocents: amountAt(reply, at.organizationSpent),
     ...settings.organization,
   };
-  const caps = parseCaps(reply);
+  const caps = parseCaps(reply, createOwnReader({ ...settings, key, organization }, day, ownSpend));
   const capacity = integerAt(reply, at.capacity);
   return parseArray(reply[at.requests]).map((item) => {
     const request = parseArray(item);
@@ -154,11 +161,27 @@ function parseAdmitReply(
   });
 }
 
+/** What of a cap's spend is this process's own, as of the reply that told it. */
+function createOwnReader(
+  owners: Pick<KnownKeyResult, "key" | "user" | "group" | "organization">,
+  day: string,
+  ownSpend: OwnSpend,
+): (cap: AdmittedCap) => bigint {
+  return ({ scope, period }) => {
+    const subjectId = owners[scope]?.id ?? "";
+    return ownSpend.inReplyOfWindow(owners.organization.id, windowName(period, day), subjectId);
+  };
+}
+
 /** Those in force, and the one that refuses. */
-function parseCaps(reply: readonly unknown[]): Pick<KnownKeyResult, "caps" | "reachedCap"> {
+function parseCaps(
+  reply: readonly unknown[],
+  ownOf: (cap: AdmittedCap) => bigint,
+): Pick<KnownKeyResult, "caps" | "reachedCap"> {
   const reached = parseArray(reply[AT.admit.reached]);
+  const met = parseArray(reply[AT.admit.caps]).map((cap) => parseCap(parseArray(cap)));
   return {
-    caps: parseArray(reply[AT.admit.caps]).map((cap) => parseCap(parseArray(cap))),
+    caps: met.map((cap) => ({ ...cap, ownMicrocents: ownOf(cap) })),
     reachedCap: reached.length === 0 ? null : parseCap(reached),
   };
 }

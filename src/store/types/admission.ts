@@ -107,8 +107,11 @@ export interface KnownKeyResult {
    * a record there. False: it needs a hold, and is among the holds for a minute at most until then.
    */
   readonly isEntered: boolean;
-  /** The caps in force, the narrowest owner's first, where there are others than the month's of key and organization; else none. */
-  readonly caps: readonly AdmittedCap[];
+  /**
+   * The caps in force, the narrowest owner's first; of a month of key and organization only where they are raised, since
+   * these stand among the settings.
+   */
+  readonly caps: readonly MetCap[];
   /** The cap that refuses, when one does. */
   readonly reachedCap: AdmittedCap | null;
   /** What of both spends is this process's own. */
@@ -141,6 +144,12 @@ export interface AdmittedCap {
   readonly cents: number;
   readonly raisedCents: number;
   readonly spentMicrocents: bigint;
+}
+
+/** A cap that a request meets. */
+export interface MetCap extends AdmittedCap {
+  /** What of its spend is this process's own. */
+  readonly ownMicrocents: bigint;
 }
 
 export interface BucketFigures {

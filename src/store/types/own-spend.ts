@@ -20,6 +20,13 @@ export interface OwnSpend {
   unanswered(charge: ChargeInput): void;
   /** An admission was answered: what is in its figures. */
   inReply(subject: Pick<RequestIdentity, "organizationId" | "keyId" | "month">): OwnInReply;
+  /**
+   * The same answer told what was spent in a window of another cap. What of it is this process's own, of what it counts
+   * of the organization's windows since it first heard of such a cap.
+   * @param window As `windowName` has it.
+   * @param subjectId Of the key, user, group or organization.
+   */
+  inReplyOfWindow(organizationId: string, window: string, subjectId: string): bigint;
 }
 
 export const NOTHING_OWN: OwnInReply = { keyMicrocents: 0n, organizationMicrocents: 0n, isBehind: false };
@@ -29,4 +36,5 @@ export const NO_OWN_SPEND: OwnSpend = {
   acknowledged: () => undefined,
   unanswered: () => undefined,
   inReply: () => NOTHING_OWN,
+  inReplyOfWindow: () => 0n,
 };

@@ -52,7 +52,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   store: ["config", "settings"],
   auth: ["store"],
   limits: ["pricing", "settings", "store", "translation"],
-  grace: ["limits", "store"],
+  grace: ["limits", "settings", "store"],
   spool: ["store"],
   "request-log": ["envoy-reasons", "pricing", "store"],
   settlement: ["catalog", "grace", "limits", "pricing", "request-log", "spool", "store", "translation"],

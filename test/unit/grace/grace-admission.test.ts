@@ -1,135 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createGraceAdmission } from "../../../src/grace/grace-admission.ts";
-import { GraceOutage } from "../../../src/grace/grace-outage.ts";
-import { GraceSpend } from "../../../src/grace/grace-spend.ts";
-import type { AdmitInput, AdmittedCap, KnownKeyResult } from "../../../src/store/types/admission.ts";
-import { NOTHING_OWN } from "../../../src/store/types/own-spend.ts";
-
-const CENT = 1_000_000n;
-const MINUTE_MS = 60_000;
-
-const INPUT: AdmitInput = {
-  organizationId: "org_1",
-  keyId: "key_1",
-  presentedHash: "a".repeat(64),
-  requestId: "req_1",
-  route: "POST /v1/chat/completions",
-  bucket: "requests",
-  metered: true,
-};
-
-type Changes = Partial<Omit<KnownKeyResult, "key" | "organization">> & {
-  readonly key?: Partial<KnownKeyResult["key"]>;
-  readonly organization?: Partial<KnownKeyResult["organization"]>;
-};
-
-function createResult(changes: Changes): KnownKeyResult {
-  return {
-    decision: "admitted",
-    timeMs: Date.UTC(2026, 10, 21, 12),
-    month: "2026-11",
-    day: "2026-11-21",
-    user: null,
-    group: null,
-    bucket: { remaining: 59, capacity: 60, resetMs: 100, retryAfterSeconds: 0 },
-    concurrentRequests: null,
-    isEntered: true,
-    caps: [],
-    reachedCap: null,
-    own: NOTHING_OWN,
-    ...changes,
-    key: {
-      id: "key_1",
-      name: "ci",
-      display: "sk-igw-…a1B2",
-      requestsPerMinute: 600,
-      hardCapCents: null,
-      budgetCents: null,
-      allowedModels: null,
-      maxConcurrentRequests: null,
-      expiresAtMs: null,
-      defaultTags: null,
-      spentMicrocents: 0n,
-      ...changes.key,
-    },
-    organization: {
-      id: "org_1",
-      name: "Acme",
-      currency: "USD",
-      hardCapCents: null,
-      budgetCents: null,
-      strictCaps: false,
-      endUserTag: false,
-      hideAmounts: false,
-      modelNames: { aliases: {}, defaultModel: null },
-      spentMicrocents: 0n,
-      ...changes.organization,
-    },
-  };
-}
-
-function createCap(changes: Partial<AdmittedCap>): AdmittedCap {
-  return { scope: "key", period: "month", cents: 100, raisedCents: 0, spentMicrocents: 0n, ...changes };
-}
-
-/** A worker that has seen the key once, unless told otherwise; then Redis goes away. */
-async function createOutage(
-  changes: Changes = {},
-  options: { shares?: number; graceMs?: number; isSeen?: boolean } = {},
-) {
-  let nowMs = 0;
-  let isAway = false;
-  let inFlight = 0;
-  let isBehind = false;
-  let answer = createResult(changes);
-  let failure: Error = new Error("Command timed out");
-  const clock = { monotonicMs: () => nowMs };
-  const warnings: string[] = [];
-  const outage = new GraceOutage({
-    clock,
-    graceMs: options.graceMs ?? MINUTE_MS,
-    logger: { warn: (_fields, message) => void warnings.push(message) },
-  });
-  const spend = new GraceSpend();
-  const left: string[] = [];
-  const admit = createGraceAdmission({
-    leave: ({ requestId }) => void left.push(requestId),
-    admit: async () => {
-      if (isAway) throw failure;
-      return { ...answer, own: spend.inReply({ ...INPUT, month: answer.month }) };
-    },
-    isBehind: () => isBehind,
-    outage,
-    spend,
-    clock,
-    shares: () => options.shares ?? 1,
-    countInFlight: () => inFlight,
-  });
-  if (options.isSeen !== false) await admit(INPUT);
-  isAway = true;
-  return {
-    spend,
-    outage,
-    warnings,
-    left,
-    wait: (ms: number) => (nowMs += ms),
-    comeBack: () => (isAway = false),
-    setBehind: (is: boolean) => (isBehind = is),
-    answerWith: (changes: Changes) => (answer = createResult(changes)),
-    goAway: () => (isAway = true),
-    failWith: (error: Error) => (failure = error),
-    setInFlight: (count: number) => (inFlight = count),
-    admit: async (input: Partial<AdmitInput> = {}) => {
-      const result = await admit({ ...INPUT, ...input });
-      if (result.decision === "unknown_key") throw new Error("unknown key");
-      return result;
-    },
-    decide: async (input: Partial<AdmitInput> = {}) => {
-      const { decision } = await admit({ ...INPUT, ...input });
-      return decision;
-    },
-  };
-}
+import { CENT, createCap, createOutage, MINUTE_MS } from "./outage-fixture.ts";
 
 describe("admission while Redis is away", () => {
   it("lets a key go on that was seen, in the month and with the figures that were last known", async () => {
@@ -144,8 +14,12 @@ describe("admission while Redis is away", () => {
     ["a key that this worker has not seen", {}, { isSeen: false }, {}],
     ["another key of the organization", {}, {}, { presentedHash: "b".repeat(64) }],
     ["an organization with strict caps", { organization: { strictCaps: true } }, {}, {}],
-    ["a key with a cap of a week", { caps: [createCap({ period: "week" })] }, {}, {}],
-    ["a key with a cap of its user", { caps: [createCap({ scope: "user" })] }, {}, {}],
+    [
+      "a key that only a raise lets through, which may have ended",
+      { caps: [createCap({ raisedCents: 50, spentMicrocents: 50n * CENT })] },
+      {},
+      {},
+    ],
     ["a gateway without a grace time", {}, { graceMs: 0 }, {}],
   ])("fails as Redis did for %s", async (_name, changes, options, input) => {
     const { admit } = await createOutage(changes, options);
@@ -214,7 +88,13 @@ describe("admission while Redis is away", () => {
     "adds what this worker counts to the last known spend of the %s",
     async (_name, changes, decision) => {
       const { decide, spend } = await createOutage(changes);
-      const request = { organizationId: "org_1", keyId: "key_1", requestId: "req_2", month: "2026-11" };
+      const request = {
+        organizationId: "org_1",
+        keyId: "key_1",
+        requestId: "req_2",
+        month: "2026-11",
+        day: "2026-11-21",
+      };
       spend.counted(request, 4n * CENT - 1n);
       expect(await decide()).toBe("admitted");
       spend.counted(request, 4n * CENT);
@@ -234,7 +114,13 @@ describe("admission while Redis is away", () => {
     "holds the %s to it after Redis has come back, until Redis has the charges in the spool",
     async (_name, changes, decision) => {
       const { admit, decide, spend, comeBack, setBehind, left } = await createOutage(changes);
-      const request = { organizationId: "org_1", keyId: "key_1", requestId: "req_2", month: "2026-11" };
+      const request = {
+        organizationId: "org_1",
+        keyId: "key_1",
+        requestId: "req_2",
+        month: "2026-11",
+        day: "2026-11-21",
+      };
       spend.counted(request, 4n * CENT);
       setBehind(true);
       comeBack();
@@ -263,7 +149,13 @@ describe("admission while Redis is away", () => {
   it("counts a charge once that Redis has executed and not acknowledged: nothing is refused for its double", async () => {
     const before = { key: { hardCapCents: 10, spentMicrocents: 6n * CENT } };
     const { decide, spend, comeBack, setBehind, answerWith } = await createOutage(before);
-    const request = { organizationId: "org_1", keyId: "key_1", requestId: "req_2", month: "2026-11" };
+    const request = {
+      organizationId: "org_1",
+      keyId: "key_1",
+      requestId: "req_2",
+      month: "2026-11",
+      day: "2026-11-21",
+    };
     spend.counted(request, 2n * CENT);
     setBehind(true);
     comeBack();

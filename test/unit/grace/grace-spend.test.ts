@@ -3,7 +3,14 @@ import { describe, expect, it } from "vitest";
 import { GraceSpend } from "../../../src/grace/grace-spend.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
 
-const REQUEST = { organizationId: "org_1", keyId: "key_1", requestId: "req_1", month: "2026-11" };
+const REQUEST = {
+  organizationId: "org_1",
+  keyId: "key_1",
+  requestId: "req_1",
+  month: "2026-11",
+  day: "2026-11-21",
+  owners: "user_1.group_1",
+};
 
 function charge(
   totalMicrocents: bigint,
@@ -13,7 +20,6 @@ function charge(
   return {
     ...REQUEST,
     requestId,
-    day: "2026-11-21",
     model: "acme/echo-small",
     route: "POST /v1/chat/completions",
     totalMicrocents,
@@ -70,31 +76,68 @@ describe("GraceSpend", () => {
     expect(spend.inReply(REQUEST)).toMatchObject({ keyMicrocents: 7n, isBehind: false });
   });
 
-  it("shows what was spent, whatever arrives in which order: never twice, and short of it by what was lost alone", () => {
-    const step = fc.oneof(
-      { weight: 4, arbitrary: fc.record({ charge: fc.nat(3), by: fc.integer({ min: -5, max: 50 }) }) },
-      { weight: 2, arbitrary: fc.constant("admit" as const) },
-      { weight: 4, arbitrary: fc.record({ deliver: fc.integer({ min: 1, max: 6 }) }) },
-      { weight: 1, arbitrary: fc.record({ breakAfter: fc.nat(6) }) },
-    );
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const line = new Line();
-        for (const each of steps) {
-          if (each === "admit") line.admit();
-          else if ("charge" in each) line.charge(each.charge, BigInt(each.by));
-          else if ("deliver" in each) line.deliver(each.deliver);
-          else line.breakAfter(each.breakAfter);
-          const { shown, spent, isAllAnswered } = line;
-          expect([shown, spent, isAllAnswered ? shown === spent : shown <= spent]).toEqual([
-            shown,
-            spent,
-            true,
-          ]);
-        }
-      }),
-      { numRuns: 2_000 },
-    );
+  it.each([
+    { figures: "the month's", create: () => new Line(OF_MONTH) },
+    { figures: "a week's, from its first admission on", create: () => new Line(OF_WEEK) },
+  ])(
+    "shows of $figures what was spent, whatever arrives in which order: never twice, and short by what was lost alone",
+    ({ create }) => {
+      const step = fc.oneof(
+        { weight: 4, arbitrary: fc.record({ charge: fc.nat(3), by: fc.integer({ min: -5, max: 50 }) }) },
+        { weight: 2, arbitrary: fc.constant("admit" as const) },
+        { weight: 4, arbitrary: fc.record({ deliver: fc.integer({ min: 1, max: 6 }) }) },
+        { weight: 1, arbitrary: fc.record({ breakAfter: fc.nat(6) }) },
+      );
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+          const line = create();
+          for (const each of steps) {
+            if (each === "admit") line.admit();
+            else if ("charge" in each) line.charge(each.charge, BigInt(each.by));
+            else if ("deliver" in each) line.deliver(each.deliver);
+            else line.breakAfter(each.breakAfter);
+            const { shown, spent, isAllAnswered } = line;
+            expect([shown, spent, isAllAnswered ? shown === spent : shown <= spent]).toEqual([
+              shown,
+              spent,
+              true,
+            ]);
+          }
+        }),
+        { numRuns: 2_000 },
+      );
+    },
+  );
+});
+
+describe("GraceSpend in other windows", () => {
+  const inWindows = (spend: GraceSpend, id: string) =>
+    ["day:20778", "week:2968", "2026-11", "total"].map((window) => spend.inWindow(window, id));
+
+  it("counts every owner in every window, of organizations that have such caps", () => {
+    const spend = new GraceSpend();
+    spend.counted(REQUEST, 5n);
+    expect(inWindows(spend, "user_1")).toEqual([0n, 0n, 0n, 0n]);
+    spend.inReplyOfWindow("org_1", "week:2968", "user_1");
+    spend.counted({ ...REQUEST, requestId: "req_2" }, 7n);
+    // With what was in flight when the first was heard of.
+    for (const id of ["user_1", "group_1", "key_1", "org_1"]) {
+      expect(inWindows(spend, id)).toEqual([12n, 12n, 12n, 12n]);
+    }
+    spend.counted({ ...REQUEST, organizationId: "org_2", keyId: "key_2", requestId: "req_3" }, 9n);
+    expect(inWindows(spend, "key_2")).toEqual([0n, 0n, 9n, 0n]);
+  });
+
+  it("takes of a request that began before what Redis did not have yet", () => {
+    const spend = new GraceSpend();
+    spend.counted(REQUEST, 5n);
+    spend.acknowledged(charge(5n, 1));
+    spend.counted(REQUEST, 8n);
+    spend.inReplyOfWindow("org_1", "week:2968", "user_1");
+    spend.counted(REQUEST, 9n);
+    expect(spend.inWindow("week:2968", "user_1")).toBe(4n);
+    spend.acknowledged(charge(9n, 2, { isFinal: true }));
+    expect(spend.inReplyOfWindow("org_1", "week:2968", "user_1")).toBe(4n);
   });
 });
 
@@ -154,6 +197,25 @@ describe("GraceSpend with more keys and organizations than it keeps", () => {
   });
 });
 
+interface Figures {
+  /** As of an admission's reply. */
+  readonly inReply: (spend: GraceSpend) => bigint;
+  readonly counted: (spend: GraceSpend) => bigint;
+  /** It is known what others have spent before any admission was answered: nothing. */
+  readonly isSureAtOnce: boolean;
+}
+
+const OF_MONTH: Figures = {
+  inReply: (spend) => spend.inReply(REQUEST).keyMicrocents,
+  counted: (spend) => spend.of(REQUEST).key,
+  isSureAtOnce: true,
+};
+const OF_WEEK: Figures = {
+  inReply: (spend) => spend.inReplyOfWindow("org_1", "week:2968", "user_1"),
+  counted: (spend) => spend.inWindow("week:2968", "user_1"),
+  isSureAtOnce: false,
+};
+
 /** A connection to a Redis that is played by its rule: it executes commands in their order and answers in that order. */
 class Line {
   readonly #spend = new GraceSpend();
@@ -165,7 +227,13 @@ class Line {
   #base = 0n;
   /** What was lost since the last admission's reply, or before it. */
   readonly #lost = new Set<string>();
-  #isBaseSure = true;
+  #isBaseSure: boolean;
+  readonly #figures: Figures;
+
+  constructor(figures: Figures) {
+    this.#figures = figures;
+    this.#isBaseSure = figures.isSureAtOnce;
+  }
 
   charge(request: number, by: bigint): void {
     const requestId = `req_${request}`;
@@ -204,15 +272,14 @@ class Line {
       this.#lost.delete(command.requestId);
       this.#spend.acknowledged(command);
     } else if (isAnswered) {
-      const { keyMicrocents } = this.#spend.inReply(REQUEST);
-      this.#base = sum(this.#inRedis.values()) - keyMicrocents;
+      this.#base = sum(this.#inRedis.values()) - this.#figures.inReply(this.#spend);
       this.#isBaseSure = this.#lost.size === 0;
     }
   }
 
   /** What caps are compared with while Redis is away. */
   get shown(): bigint {
-    return this.#base + this.#spend.of(REQUEST).key;
+    return this.#base + this.#figures.counted(this.#spend);
   }
 
   get spent(): bigint {
