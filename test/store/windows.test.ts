@@ -184,6 +184,19 @@ describe.skipIf(!canSetClock)("a limit that is set now (sets Redis's clock)", ()
     await timed().store.announceWorker("worker-1", 0);
   });
 
+  it("lets older releases start again until it is set, and none from then on", async () => {
+    const of = await createOwners();
+    const { client, store } = timed();
+    // As an older release leaves it.
+    await client.set("igw:schema", "2");
+    await client.zadd("igw:workers", (await store.timeMs()) + 60_000, "an-older-worker");
+    await expect(setLimits(of, "user", [cap("day", 5)])).rejects.toThrow("older release");
+    expect(await client.get("igw:schema")).toBe("2");
+    await client.zrem("igw:workers", "an-older-worker");
+    await setLimits(of, "user", [cap("day", 5)]);
+    expect(await client.get("igw:schema")).toBe("3");
+  });
+
   it("leaves no name held of an organization that cannot have its limits yet", async () => {
     const { store, client } = timed();
     const settings = { ...ORGANIZATION, name: "Early", limits: [cap("day", 5)] };

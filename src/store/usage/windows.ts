@@ -91,8 +91,14 @@ export async function requireWindowWorkers(
   periods: readonly LimitPeriod[],
 ): Promise<void> {
   if (periods.length === 0) return;
-  // First, so that none of an older release starts behind the look at who is there.
+  // Before anything is changed: as long as no limit is set, an older release can start again, or be gone back to.
+  await refuseOlderWorkers(context);
+  // From here on none of an older release starts; one may have since the look.
   await context.client.igwRaiseSchema(SCHEMA_KEY, String(WINDOWS_SCHEMA_VERSION));
+  await refuseOlderWorkers(context);
+}
+
+async function refuseOlderWorkers(context: StoreContext): Promise<void> {
   const now = await timeMs(context);
   const workers = await context.client.zrangebyscore(WORKERS_KEY, `(${now}`, "+inf");
   const older = workers.filter((worker) => !isAnnouncedOfThisRelease(worker));
