@@ -29,7 +29,9 @@ export type Behavior =
   | "wrong_usage"
   | "status_500"
   /** Waits for `release`. */
-  | "gated";
+  | "gated"
+  /** A stream that waits for it behind half of its tokens. */
+  | "paused";
 
 /** What became of an order. */
 export interface Account {
@@ -111,20 +113,22 @@ async function answer(
   if (order.behavior === "gated") await gate();
   if (order.behavior === "status_500") {
     response.writeHead(500, { "content-type": "application/json" }).end('{"error":{"message":"broken"}}');
-  } else if (account.isStream) await stream(account, response);
+  } else if (account.isStream) await stream(account, response, gate);
   else await whole(account, response);
 }
 
-async function stream(account: Account, response: ServerResponse): Promise<void> {
+async function stream(account: Account, response: ServerResponse, gate: () => Promise<void>): Promise<void> {
   const { order } = account;
   const { behavior } = order;
   const isCut = behavior === "reset" || behavior === "hang";
-  const count = isCut ? Math.floor(order.outputTokens / 2) : order.outputTokens;
+  const half = Math.floor(order.outputTokens / 2);
+  const count = isCut ? half : order.outputTokens;
   response.writeHead(200, { "content-type": "text/event-stream" });
   const words = account.isMessage ? createMessageWords(order) : createChatWords(order);
   if (order.outputTokens > 0) response.write(words.start);
   for (let index = 0; index < count; index += 1) {
     if (order.tokenMs > 0) await wait(order.tokenMs);
+    if (behavior === "paused" && index === half) await gate();
     if (response.destroyed) return;
     account.tokenTimesMs.push(performance.now());
     response.write(words.token);

@@ -65,6 +65,14 @@ const PRICES = {
   },
 };
 
+/** What `gateway.yaml` says of a counting upstream. */
+export function configureCounted(url: string) {
+  return {
+    upstreams: [{ name: "counted", url, path_prefix: "/v1", protocols: ["chat", "messages"] }],
+    catalog: [catalogEntry({ id: MODEL, upstream: "counted", prices: PRICES })],
+  };
+}
+
 /** A Redis of some kind, as the gateway and the test reach it. */
 export interface FaultServer {
   readonly address: RedisAddress;
@@ -129,8 +137,7 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
     await server.stop();
   };
   const stack = await startStack({
-    upstreams: [{ name: "counted", url: upstream.url, path_prefix: "/v1", protocols: ["chat", "messages"] }],
-    catalog: [catalogEntry({ id: MODEL, upstream: "counted", prices: PRICES })],
+    ...configureCounted(upstream.url),
     workers: WORKERS,
     overrides: { redis: server.settings, ...overrides },
   }).catch(async (error: unknown) => {

@@ -1,6 +1,6 @@
 /** `usage verify` and `usage rebuild` as an operator runs them, on the host of a stack under test. */
 import { runCli } from "../cli/run-cli.ts";
-import type { FaultStackOn } from "./fault-stack.ts";
+import type { Stack } from "../support/stack.ts";
 
 interface Verified {
   readonly spentMicrocents: bigint;
@@ -16,7 +16,11 @@ interface Rebuilt {
   readonly inFlight: readonly string[];
 }
 
-type OnHost = Pick<FaultStackOn, "stack">;
+interface OnHost {
+  readonly stack: Pick<Stack, "configFile">;
+  /** Where the logs of several hosts were gathered; the host's own folder when left out. */
+  readonly requests?: string;
+}
 
 /** Of all organizations. */
 export async function verifyOnHost(faults: OnHost): Promise<Verified> {
@@ -35,8 +39,9 @@ export async function rebuildOnHost(faults: OnHost): Promise<Rebuilt> {
   return { ...rebuilt, addedMicrocents: BigInt(addedMicrocents) };
 }
 
-async function run<Result>({ stack }: OnHost, command: "verify" | "rebuild"): Promise<Result> {
-  const ended = await runCli(["usage", command, "--config", stack.configFile, "--json"]);
+async function run<Result>({ stack, requests }: OnHost, command: "verify" | "rebuild"): Promise<Result> {
+  const gathered = requests === undefined ? [] : ["--requests", requests];
+  const ended = await runCli(["usage", command, "--config", stack.configFile, "--json", ...gathered]);
   // 1: there are differences, or requests in flight.
   if (ended.code !== 0 && ended.code !== 1) throw new Error(`usage ${command}: ${ended.stderr}`);
   if (ended.stdout === "") throw new Error(`usage ${command}: ${ended.stderr}`);

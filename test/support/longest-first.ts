@@ -48,6 +48,7 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/faults/workers.test.ts": 125,
   "test/faults/failover.test.ts": 120,
   "test/faults/recovery.test.ts": 40,
+  "test/faults/upgrade.test.ts": 35,
   "test/faults/redis.test.ts": 35,
 };
 

@@ -40,6 +40,8 @@ export interface ServeAloneOptions {
   readonly workers: number;
   readonly drainSeconds: number;
   readonly overrides?: object;
+  /** The program that `serve` is, of another build; this checkout's when left out. */
+  readonly main?: string;
   /** Redis is killed first: resolves when Envoy and the admin server answer, ready or not. */
   readonly isRedisAway?: boolean;
   /** What an operator has changed in the rendered bootstrap. */
@@ -68,7 +70,7 @@ export async function startServeAlone(options: ServeAloneOptions): Promise<Serve
     const adminPort = await findFreePort();
     await writeFile(configFile, stringify(createConfig(options, { port, adminPort, redisUrl: redis.url })));
     const seconds = String(options.drainSeconds);
-    const args = [MAIN, "serve", "--config", configFile, "--drain-seconds", seconds];
+    const args = [options.main ?? MAIN, "serve", "--config", configFile, "--drain-seconds", seconds];
     const serve = startChild(process.execPath, args, { cwd: dir });
     started.push(serve, await startEnvoy(configFile, dir, options.editBootstrap));
     const baseUrl = `http://127.0.0.1:${port}`;
