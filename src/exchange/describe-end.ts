@@ -1,3 +1,4 @@
+import { LIMIT_PERIODS } from "../settings/limits.ts";
 import type { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { FinishedRequest } from "../telemetry/request-meter.ts";
@@ -8,7 +9,7 @@ export type Ended = Pick<Admission, "requestId" | "endpoint"> &
 
 /** How it ended; what is left out it did not come to. */
 export type End = Pick<FinishedRequest, "status" | "durationMs"> & {
-  readonly error: Pick<GatewayError, "publicCode" | "ownCode"> | null;
+  readonly error: Pick<GatewayError, "publicCode" | "ownCode" | "fields"> | null;
 } & Partial<Pick<FinishedRequest, "model" | "settled" | "usageContradiction" | "firstTokenMs">>;
 
 /** The one event that metrics and the log know a request by, made where its end is known. */
@@ -25,6 +26,7 @@ export function describeEnd(ended: Ended, end: End): FinishedRequest {
     status: end.status,
     code: end.error?.publicCode ?? null,
     ownCode: end.error?.ownCode ?? null,
+    capPeriod: LIMIT_PERIODS.find((period) => period === end.error?.fields["period"]) ?? null,
     settled,
     usageContradiction,
     durationMs: end.durationMs,

@@ -33,8 +33,8 @@ export const METRICS = {
   ),
   refusals: counter(
     "inference_gateway_refusals_total",
-    "Requests refused by a limit: bucket, concurrency, bodies on their way, a key's cap, an organization's cap.",
-    ["reason"],
+    "Requests refused by a limit: bucket, concurrency, bodies on their way, or a cap of a key, a user, a group or an organization. `period` of a cap: day, week, month or total; else empty.",
+    ["reason", "period"],
   ),
   unadmitted: counter(
     "inference_gateway_unadmitted_requests_total",

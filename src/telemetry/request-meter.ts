@@ -1,5 +1,6 @@
 /** What is counted and logged of each request: once, at its end. */
 import type { OwnCode } from "../errors.ts";
+import { LIMIT_PERIODS, type LimitPeriod } from "../settings/limits.ts";
 import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../token-usage.ts";
 import type { Metrics } from "./metrics.ts";
 import type { CounterSeries, HistogramSeries } from "./series.ts";
@@ -19,6 +20,8 @@ export interface FinishedRequest {
   readonly code: string | null;
   /** The gateway's own: for metrics, whose labels come from closed lists. */
   readonly ownCode: OwnCode | null;
+  /** Of the cap that refused it; null: none did. */
+  readonly capPeriod: LimitPeriod | null;
   /** Null: not metered, or refused before it was. */
   readonly settled: {
     readonly tokens: TokenUsage;
@@ -71,6 +74,9 @@ const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["rate_limit_exceeded", "bucket"],
   ["concurrency_limit_exceeded", "concurrency"],
   ["upload_limit_exceeded", "uploads"],
+]);
+/** Each in every period. */
+const CAP_REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["hard_cap_reached", "key_cap"],
   ["user_hard_cap_reached", "user_cap"],
   ["group_hard_cap_reached", "group_cap"],
@@ -99,7 +105,8 @@ export class RequestMeter {
   readonly #organizations = new Set<string>();
   /** By model (none: '') and endpoint. */
   readonly #routes = new Map<string, Map<string, RouteSeries>>();
-  readonly #refusals: ReadonlyMap<OwnCode, CounterSeries>;
+  /** By code, of caps with the period behind it. */
+  readonly #refusals = new Map<string, CounterSeries>();
   readonly #authz: HistogramSeries;
   readonly #requestBody: HistogramSeries;
   readonly #chunk: HistogramSeries;
@@ -107,7 +114,14 @@ export class RequestMeter {
   constructor(options: RequestMeterOptions) {
     this.#options = options;
     const { refusals, authz, requestBody, chunk } = options.metrics;
-    this.#refusals = new Map([...REFUSALS].map(([code, reason]) => [code, refusals.series({ reason })]));
+    for (const [code, reason] of REFUSALS) {
+      this.#refusals.set(code, refusals.series({ reason, period: "" }));
+    }
+    for (const [code, reason] of CAP_REFUSALS) {
+      for (const period of LIMIT_PERIODS) {
+        this.#refusals.set(`${code} ${period}`, refusals.series({ reason, period }));
+      }
+    }
     this.#authz = authz.series({});
     this.#requestBody = requestBody.series({});
     this.#chunk = chunk.series({});
@@ -145,7 +159,8 @@ export class RequestMeter {
     childOf(series.requests, code === null ? status : `${status} ${code}`, () =>
       metrics.requests.series({ route, model: model ?? "", status: String(status), code: code ?? "" }),
     ).inc();
-    if (code !== null) this.#refusals.get(code)?.inc();
+    const { capPeriod } = request;
+    if (code !== null) this.#refusals.get(capPeriod === null ? code : `${code} ${capPeriod}`)?.inc();
     if (settled !== null && model !== null) {
       series.charged ??= createChargedSeries(metrics, model, OPERATIONS.get(route) ?? "chat");
       this.#charged(series.charged, request, settled, model);

@@ -113,3 +113,54 @@ describe("raise", () => {
     expect(past.stderr).toContain("expected a time in the future");
   });
 });
+
+describe("limit", () => {
+  it("sets one and takes one away, and leaves the others of its owner as they are", async () => {
+    const inOrg = (command: string, ...words: string[]) => shown(command, ...words, "--org", org);
+    await inOrg("user create --name Uma");
+    await inOrg("group create --name Crew");
+    await inOrg("key create --name limited --hard-cap 20.00");
+    const month = row("month", "cap", 2000);
+    for (const [owner, before] of [
+      [["--user", "Uma"], []],
+      [["--group", "Crew"], []],
+      [["--key", "limited"], [month]],
+    ] as const) {
+      expect(await inOrg("limit list", ...owner)).toEqual(listOf(before));
+      const day = [row("day", "cap", 500), ...before];
+      expect(await inOrg("limit set --period day --amount 5.00", ...owner)).toEqual(listOf(day));
+      const both = [...day.slice(0, 1), row("day", "budget", 400), ...before];
+      expect(await inOrg("limit set --period day --kind budget --amount 4", ...owner)).toEqual(listOf(both));
+      const lower = [row("day", "cap", 450), ...both.slice(1)];
+      expect(await inOrg("limit set --period day --amount 4.50", ...owner)).toEqual(listOf(lower));
+      expect(await inOrg("limit remove --period day", ...owner)).toEqual(listOf(lower.slice(1)));
+    }
+  });
+
+  it("sets what each member has, of a group and of the organization alone", async () => {
+    const members = ["--members", "--period", "week", "--amount", "20.00", "--org", org];
+    await shown("group create --name Squad --org", org);
+    const expected = listOf([row("week", "cap", 2000)]);
+    expect(await shown("limit set", "--group", "Squad", ...members)).toEqual(expected);
+    expect(await shown("limit list --group Squad --members --org", org)).toEqual(expected);
+    expect(await shown("limit list --group Squad --org", org)).toEqual(listOf([]));
+    expect(await shown("limit set", ...members)).toEqual(expected);
+    await shown("key create --name memberless --org", org);
+    const refused = await igw("limit", "set", "--key", "memberless", ...members);
+    expect([refused.code, refused.stderr]).toMatchObject([
+      1,
+      expect.stringContaining("--members is of a group"),
+    ]);
+  });
+
+  it.each([
+    [["--period", "year", "--amount", "5"], "expected day, week, month or total"],
+    [["--period", "day", "--kind", "max", "--amount", "5"], "expected cap or budget"],
+    [["--period", "day", "--amount", "much"], "expected an amount such as 50"],
+    [["--period", "day", "--amount", "none"], "`limit remove` takes a limit away."],
+  ])("says what is wrong: %j", async (words, expected) => {
+    const refused = await igw("limit", "set", "--org", org, ...words);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain(expected);
+  });
+});

@@ -228,6 +228,7 @@ describe("--json of a list", () => {
         "catalog",
         "group list",
         "key list",
+        "limit list",
         "org list",
         "raise list",
         "requests list",

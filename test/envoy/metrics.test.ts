@@ -132,6 +132,8 @@ describe("GET /metrics under load", () => {
     const capped = await chat.stack.createKey({ hardCapCents: 0 });
     const slow = await chat.stack.createKey({ requestsPerMinute: 1 });
     expect((await chat.send({ key: capped.key, body: chatBody() })).status).toBe(402);
+    const trial = await chat.stack.createKey({}, { limits: [{ period: "week", kind: "cap", cents: 0 }] });
+    expect((await chat.send({ key: trial.key, body: chatBody() })).status).toBe(402);
     const statuses = await Promise.all(
       Array.from(
         { length: 12 },
@@ -143,7 +145,8 @@ describe("GET /metrics under load", () => {
     const after = await scrape();
     const grown = (name: string, labels: Record<string, string>) =>
       sumOf(after, name, labels) - sumOf(before, name, labels);
-    expect(grown(METRICS.refusals.name, { reason: "key_cap" })).toBe(1);
+    expect(grown(METRICS.refusals.name, { reason: "key_cap", period: "month" })).toBe(1);
+    expect(grown(METRICS.refusals.name, { reason: "organization_cap", period: "week" })).toBe(1);
     expect(grown(METRICS.refusals.name, { reason: "bucket" })).toBe(
       statuses.filter((status) => status === 429).length,
     );

@@ -10,6 +10,7 @@ import { addCatalogCommand } from "./catalog.ts";
 import { addGroupCommands } from "./groups.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addOrganizationCommands } from "./organizations.ts";
+import { addLimitCommands } from "./limits.ts";
 import { addLoginCommands } from "./login.ts";
 import { addRaiseCommands } from "./raises.ts";
 import { addRequestCommands } from "./requests.ts";
@@ -24,6 +25,7 @@ export function addManagementCommands(program: Command): void {
   addKeyCommands(program);
   addUserCommands(program);
   addGroupCommands(program);
+  addLimitCommands(program);
   addRaiseCommands(program);
   addUsageCommands(program);
   addRequestCommands(program);

@@ -37,3 +37,12 @@ export function collect(
   const former = before === undefined || before === NONE ? [] : before;
   return [...former, ...text.split(",").map((item) => item.trim())];
 }
+
+/** One of some words. For commander: throws InvalidArgumentError. */
+export function parseChoice<const Word extends string>(words: readonly Word[]): (text: string) => Word {
+  return (text) => {
+    const found = words.find((word) => word === text);
+    if (found !== undefined) return found;
+    throw new InvalidArgumentError(`expected ${words.slice(0, -1).join(", ")} or ${String(words.at(-1))}`);
+  };
+}

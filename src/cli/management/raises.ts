@@ -4,11 +4,10 @@ import { LIMIT_PERIODS } from "../../settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, parseAmount } from "./amounts.ts";
-import { CommandError } from "./command-error.ts";
-import { findGroup, findKey, findRaise, findUser } from "./find.ts";
+import { findRaise } from "./find.ts";
+import { addLimitedOwnerOptions, findLimitedOwner, type LimitedOwnerOptions } from "./limited-owner.ts";
 import {
   addCommands,
-  type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
@@ -16,20 +15,12 @@ import { convertNone } from "./options.ts";
 import { formatRaise, liveRaisesOf } from "./raise-texts.ts";
 import { formatSecond, parseFutureTime } from "./times.ts";
 
-type OwnerOptions = ManagementOptions & {
-  readonly key?: string;
-  readonly user?: string;
-  readonly group?: string;
-};
-type CreateOptions = OwnerOptions & {
+type CreateOptions = LimitedOwnerOptions & {
   readonly period: string;
   readonly amount: unknown;
   readonly until: unknown;
   readonly reason: string;
 };
-
-const FINDERS = { key: findKey, user: findUser, group: findGroup } as const;
-const KINDS = ["key", "user", "group"] as const;
 
 const create: OrganizationCommandRow = {
   usage: "create",
@@ -40,7 +31,7 @@ const create: OrganizationCommandRow = {
     'raise create --org Acme --period month --amount 500 --until 7d --reason "evaluation"',
   ],
   options: (command) =>
-    addOwnerOptions(command, "whose cap it is")
+    addLimitedOwnerOptions(command, "whose cap it is")
       .requiredOption("--period <period>", `of the cap: ${LIMIT_PERIODS.join(", ")}`)
       .requiredOption("--amount <amount>", "by how much: 50.00", parseAmount)
       .requiredOption(
@@ -51,7 +42,7 @@ const create: OrganizationCommandRow = {
       .requiredOption("--reason <text>", "why, for people"),
   async runInOrganization(call: OrganizationCommandCall<CreateOptions>) {
     const { client, options, organization } = call;
-    const owner = await findOwner(call);
+    const owner = await findLimitedOwner(call);
     const made = await client.call("POST", `${owner.path}/raises`, {
       body: {
         period: options.period,
@@ -71,9 +62,9 @@ const list: OrganizationCommandRow = {
   description: "The raises of a key, a user, a group or the organization.",
   hasTable: true,
   examples: ["raise list --org Acme --key ci", "raise list --org Acme"],
-  options: (command) => addOwnerOptions(command, "whose they are"),
-  async runInOrganization(call: OrganizationCommandCall<OwnerOptions>) {
-    const { record } = await findOwner(call);
+  options: (command) => addLimitedOwnerOptions(command, "whose they are"),
+  async runInOrganization(call: OrganizationCommandCall<LimitedOwnerOptions>) {
+    const { record } = await findLimitedOwner(call);
     const raises = liveRaisesOf(record["raises"]);
     const json = { data: raises, has_more: false, next: null };
     return { json, text: (screen) => formatRecords(screen, columnsOf(call.organization), raises) };
@@ -84,10 +75,10 @@ const remove: OrganizationCommandRow = {
   usage: "delete <raise>",
   description: "Takes a raise back before it has ended.",
   examples: ["raise delete raise_… --org Acme --key ci"],
-  options: (command) => addOwnerOptions(command, "whose it is"),
-  async runInOrganization(call: OrganizationCommandCall<OwnerOptions>) {
+  options: (command) => addLimitedOwnerOptions(command, "whose it is"),
+  async runInOrganization(call: OrganizationCommandCall<LimitedOwnerOptions>) {
     const { client, argument, organization } = call;
-    const { record, path, name } = await findOwner(call);
+    const { record, path, name } = await findLimitedOwner(call);
     const found = findRaise(liveRaisesOf(record["raises"]), argument);
     await client.call("DELETE", `${path}/raises/${String(found["id"])}`);
     const text = `Took the raise of ${name} back: ${formatRaise(found, String(organization["currency"]))}.\n`;
@@ -101,34 +92,6 @@ export function addRaiseCommands(program: Command): void {
     .command("raise")
     .description("Temporary raises of caps: of a key, a user, a group or an organization.");
   addCommands(group, [create, list, remove]);
-}
-
-function addOwnerOptions(command: Command, what: string): Command {
-  return command
-    .option("--key <key>", `${what}, by id or name; without key, user and group the organization's`)
-    .option("--user <user>", `${what}, by id, name or mail address`)
-    .option("--group <group>", `${what}, by id or name: its pool`);
-}
-
-/** @throws CommandError where two are named. */
-async function findOwner({
-  client,
-  options,
-  organization,
-  path,
-}: OrganizationCommandCall<OwnerOptions>): Promise<{ path: string; record: JsonObject; name: string }> {
-  const named = KINDS.filter((kind) => options[kind] !== undefined);
-  if (named.length > 1) {
-    throw new CommandError("Give one of --key, --user and --group, or none for the organization.");
-  }
-  const [kind] = named;
-  if (kind === undefined) return { path, record: organization, name: `"${String(organization["name"])}"` };
-  const record = await FINDERS[kind](client, path, options[kind] ?? "");
-  return {
-    path: `${path}/${kind}s/${String(record["id"])}`,
-    record,
-    name: `the ${kind} "${String(record["name"])}"`,
-  };
 }
 
 function columnsOf(organization: JsonObject): readonly RecordColumn<JsonObject>[] {

@@ -17,6 +17,7 @@ const MANAGEMENT = [
   "key",
   "user",
   "group",
+  "limit",
   "raise",
   "usage",
   "requests",

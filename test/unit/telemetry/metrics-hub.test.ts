@@ -112,6 +112,7 @@ describe("RequestMeter", () => {
     status: 200,
     code: null,
     ownCode: null,
+    capPeriod: null,
     usageContradiction: null,
     durationMs: 1000,
     firstTokenMs: 200,

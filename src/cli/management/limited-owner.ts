@@ -1,0 +1,52 @@
+/** Whose limit or raise a command is about: `--key`, `--user`, `--group`, or none of them for the organization. */
+import type { Command } from "commander";
+import type { JsonObject } from "./admin-client.ts";
+import { CommandError } from "./command-error.ts";
+import { findGroup, findKey, findUser } from "./find.ts";
+import type { ManagementOptions, OrganizationCommandCall } from "./management-command.ts";
+
+export type LimitedOwnerOptions = ManagementOptions & {
+  readonly key?: string;
+  readonly user?: string;
+  readonly group?: string;
+};
+
+export interface LimitedOwner {
+  /** Of the owner in the API. */
+  readonly path: string;
+  /** As the API shows it. */
+  readonly record: JsonObject;
+  /** "the key "ci"", in a sentence. */
+  readonly name: string;
+}
+
+const FINDERS = { key: findKey, user: findUser, group: findGroup } as const;
+const KINDS = ["key", "user", "group"] as const;
+
+/** @param what "whose cap it is" */
+export function addLimitedOwnerOptions(command: Command, what: string): Command {
+  return command
+    .option("--key <key>", `${what}, by id or name; without key, user and group the organization's`)
+    .option("--user <user>", `${what}, by id, name or mail address`)
+    .option("--group <group>", `${what}, by id or name: its pool`);
+}
+
+/** @throws CommandError where two are named, or one that is not there. */
+export async function findLimitedOwner({
+  client,
+  options,
+  organization,
+  path,
+}: OrganizationCommandCall<LimitedOwnerOptions>): Promise<LimitedOwner> {
+  const named = KINDS.filter((kind) => options[kind] !== undefined);
+  if (named.length > 1) {
+    throw new CommandError("Give one of --key, --user and --group, or none for the organization.");
+  }
+  const [kind] = named;
+  if (kind === undefined) {
+    return { path, record: organization, name: `the organization "${String(organization["name"])}"` };
+  }
+  const record = await FINDERS[kind](client, path, options[kind] ?? "");
+  const { id, name } = record;
+  return { path: `${path}/${kind}s/${String(id)}`, record, name: `the ${kind} "${String(name)}"` };
+}
