@@ -38,6 +38,8 @@ export interface BenchStack {
   readonly mockName: Mock["name"];
   /** A key that is never refused, with both caps. */
   readonly key: string;
+  /** The same with a cap of a day and of a week on the key and on its group, too. */
+  readonly limitedKey: string;
   /** A key whose bucket is empty but for one request a minute. */
   readonly refusedKey: string;
   readonly versions: { readonly envoy: string; readonly redis: string };
@@ -140,11 +142,18 @@ function readOption(args: readonly string[], names: readonly string[]): string |
   return at === -1 ? null : (args[at + 1] ?? null);
 }
 
-async function createKeys(stack: Stack): Promise<{ key: string; refusedKey: string }> {
+async function createKeys(stack: Stack): Promise<Pick<BenchStack, "key" | "limitedKey" | "refusedKey">> {
   const caps = { hardCapCents: FAR_CAP_CENTS, budgetCents: FAR_CAP_CENTS };
   const key = await stack.createKey({ ...caps }, caps);
   const refused = await stack.createKey({ requestsPerMinute: 1, ...caps }, caps);
-  return { key: key.key, refusedKey: refused.key };
+  const limits = (["day", "week"] as const).map(
+    (period) => ({ period, kind: "cap", cents: FAR_CAP_CENTS }) as const,
+  );
+  const limited = await stack.createKey({ ...caps, limits }, caps);
+  const path = `/api/organizations/${limited.organizationId}`;
+  const group = await stack.admin("POST", `${path}/groups`, { name: "Bench", limits });
+  await stack.admin("PATCH", `${path}/keys/${limited.id}`, { group_id: group["id"] });
+  return { key: key.key, limitedKey: limited.key, refusedKey: refused.key };
 }
 
 async function readEnvoyVersion(processes: readonly Process[]): Promise<string> {

@@ -125,8 +125,17 @@ async function charge(store: Store, { organizationId, keyId, owners }: BenchUser
   const day = new Date().toISOString().slice(0, 10);
   const requestId = createId("req", Date.now());
   await store.charge({
-    ...{ organizationId, keyId, owners, requestId, day, month: day.slice(0, 7) },
-    ...{ model: "bench/mock", route: ROUTE, totalMicrocents: 54_321n, sequence: 1, requests: 1 },
+    organizationId,
+    keyId,
+    owners,
+    requestId,
+    day,
+    month: day.slice(0, 7),
+    model: "bench/mock",
+    route: ROUTE,
+    totalMicrocents: 54_321n,
+    sequence: 1,
+    requests: 1,
     tokens: { input: 200, cachedInput: 50, output: 120, reasoning: 0 },
     estimated: false,
     estimate: null,

@@ -87,7 +87,7 @@ async function runOnce(
 ): Promise<RoundResult> {
   const before = readCpu(bench, side);
   const ticksBefore = readMachineTicks();
-  const key = workload.status === 429 ? bench.refusedKey : bench.key;
+  const key = bench[workload.key ?? "key"];
   const result = await generator.run({
     url: `${bench.baseUrls[side]}${workload.path}`,
     body: workload.body,

@@ -18,6 +18,8 @@ export interface Workload {
   readonly target: number | null;
   /** Left out: as many as the run is told. */
   readonly connections?: number;
+  /** Through the gateway; left out: the one that has caps and a budget of the month alone. */
+  readonly key?: "limitedKey" | "refusedKey";
 }
 
 export const CHAT_PATH = "/v1/chat/completions";
@@ -42,6 +44,15 @@ export const WORKLOADS: readonly Workload[] = [
     status: 200,
     events: 0,
     target: 0.95,
+  },
+  {
+    name: "limits",
+    path: CHAT_PATH,
+    body: chatBody(1_024),
+    status: 200,
+    events: 0,
+    target: null,
+    key: "limitedKey",
   },
   {
     name: "latency",
@@ -91,6 +102,7 @@ export const WORKLOADS: readonly Workload[] = [
     status: 429,
     events: 0,
     target: 2.5,
+    key: "refusedKey",
   },
 ];
 
