@@ -91,6 +91,12 @@ function windowAt(period: WindowPeriod, day: string): CalendarPeriod | null {
   return period === "month" ? monthAt(startMs) : null;
 }
 
+/** The first day of the window of a day, "2026-11-23"; null: that of all time. */
+export function formatWindowStart(period: WindowPeriod, day: string): string | null {
+  const window = windowAt(period, day);
+  return window === null ? null : dayAt(window.startMs).name;
+}
+
 /** When the window of a day ends, RFC 3339; null: never. */
 export function formatWindowEnd(period: WindowPeriod, day: string): string | null {
   const window = windowAt(period, day);

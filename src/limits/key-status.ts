@@ -142,7 +142,7 @@ const NO_AMOUNTS = { spent_cents: null, hard_cap_cents: null, budget_cents: null
 const NO_AMOUNTS_OF_LIMIT = { cents: null, raised_cents: null, spent_cents: null, remaining_cents: null };
 
 /** A limit with what it leaves, as clients and the management API are told of it. */
-function formatLimit(limit: LimitStatus, timeMs: number) {
+export function formatLimit(limit: LimitStatus, timeMs: number) {
   const { scope, period, kind, cents: inForce, raisedCents, spentMicrocents } = limit;
   const spent = wholeCents(spentMicrocents);
   return {
@@ -165,7 +165,8 @@ function headroomOf(limits: readonly LimitStatus[]): number | null {
   );
 }
 
-function isReachedCap({ kind, cents: inForce, spentMicrocents }: LimitStatus): boolean {
+/** It refuses what costs money. */
+export function isReachedCap({ kind, cents: inForce, spentMicrocents }: LimitStatus): boolean {
   return kind === "cap" && spentMicrocents >= BigInt(inForce) * BigInt(MICROCENTS_PER_CENT);
 }
 

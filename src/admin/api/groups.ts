@@ -18,6 +18,7 @@ import { answerList } from "./list-answer.ts";
 import { deleteOwner, parseOwnerList, refuseMore } from "./owners.ts";
 import { describeChange, describeUpdate } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
+import { readTightestLimits, withTightest } from "./tightest-limits.ts";
 import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/groups";
@@ -55,7 +56,11 @@ const list = defineOrganizationRoute({
   handleInOrganization: async ({ organization: { id }, query }, { store }) => {
     const { filter, page } = parseOwnerList("group", query);
     const { items, next } = await store.listGroups(id, filter, page);
-    return answerList({ items: await formatAll(items, id, store), next }, (item) => item);
+    const [shown, tightest] = await Promise.all([
+      formatAll(items, id, store),
+      query.include === undefined ? null : readTightestLimits(store, id, "group", items),
+    ]);
+    return answerList({ items: withTightest(shown, tightest), next }, (item) => item);
   },
 });
 

@@ -5,6 +5,7 @@ import { configurationRoutes } from "./configuration.ts";
 import { groupRoutes } from "./groups.ts";
 import { keySecretRoutes } from "./key-secrets.ts";
 import { keyRoutes } from "./keys.ts";
+import { limitRoutes } from "./limits.ts";
 import { logLevelRoutes } from "./log-level.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { raiseRoutes } from "./raises.ts";
@@ -23,6 +24,7 @@ const ROUTES: Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>
   Keys: [...keySecretRoutes, ...keyRoutes],
   Users: userRoutes,
   Groups: groupRoutes,
+  Limits: limitRoutes,
   Raises: raiseRoutes,
   Usage: [...usageExportRoutes, ...usageRoutes, ...spendCorrectionRoutes],
   Requests: requestRoutes,

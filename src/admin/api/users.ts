@@ -2,6 +2,7 @@
 import { USER_SETTINGS } from "../../settings/user.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
+import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { OwnedCounts, UserRecord } from "../../store/types/owners.ts";
 import { AdminError } from "../admin-error.ts";
 import { formatETag } from "../http/etag.ts";
@@ -12,6 +13,7 @@ import { formatReference, type NamedOwners, readNamedOwners } from "./named-owne
 import { deleteOwner, parseOwnerList, refuseMore, refuseOwner, requireOwners } from "./owners.ts";
 import { describeChange, describeUpdate } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
+import { readTightestLimits, withTightest } from "./tightest-limits.ts";
 import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/users";
@@ -47,11 +49,16 @@ const list = defineOrganizationRoute({
   summary: "The users, in the order of their creation, or those that a search finds.",
   query: userQuery,
   answers: { 200: userPage },
-  handleInOrganization: async ({ organization: { id }, query }, { store }) => {
+  handleInOrganization: async ({ organization, query }, { store }) => {
+    const { id } = organization;
     await requireOwners(store, id, query);
     const { filter, page } = parseOwnerList("user", query);
     const { items, next } = await store.listUsers(id, filter, page);
-    return answerList({ items: await formatAll(items, id, store), next }, (item) => item);
+    const [shown, tightest] = await Promise.all([
+      formatAll(items, id, store),
+      query.include === undefined ? null : readTightest(items, organization, store),
+    ]);
+    return answerList({ items: withTightest(shown, tightest), next }, (item) => item);
   },
 });
 
@@ -142,6 +149,21 @@ async function formatAll(
   return records.map((record, position) =>
     format(record, ownersOf({ groupId: record.groupId }), counts[position] ?? NO_KEYS),
   );
+}
+
+/** Where a user has no limit of its own, there may be one that each member has. */
+async function readTightest(
+  records: readonly UserRecord[],
+  organization: OrganizationRecord,
+  store: ApiServices["store"],
+) {
+  const inGroups = records.map(({ groupId }) => ({ groupId }));
+  const ownersOf = await readNamedOwners(store, organization.id, inGroups);
+  const owners = records.map(({ id, limits, groupId }) => {
+    const { ownGroup } = ownersOf({ groupId });
+    return { id, limits: [...limits, ...(ownGroup ?? organization).memberLimits] };
+  });
+  return readTightestLimits(store, organization.id, "user", owners);
 }
 
 const NO_KEYS: OwnedCounts = { keys: 0, users: 0 };

@@ -4,6 +4,7 @@ import { answerShape, changeShape, creationShape } from "../../settings/table.ts
 import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
 import { USER_SETTINGS } from "../../settings/user.ts";
 import { answer, choice, count, input, text } from "./fields.ts";
+import { tightestLimit } from "./limit.ts";
 import { pageFields, pageOf } from "./page.ts";
 
 /** A list's `next` is an id, a search's the place in what is searched. */
@@ -38,6 +39,19 @@ export const userChange = input("UserChange", changeShape(USER_SETTINGS));
 /** With its name, which its id alone does not say to people. */
 export const ownerReference = () => z.strictObject({ id: z.string(), name: z.string() }).nullable();
 
+const include = () =>
+  choice(["tightest_limit"])
+    .optional()
+    .describe("`tightest_limit`: each with it, which costs a little for each that has a limit.");
+
+const tightest = () =>
+  tightestLimit
+    .nullable()
+    .optional()
+    .describe(
+      "Of the limits that hold for it alone the one that is nearest to its end, a cap that is reached first. Null: it has none. Left out: it was not asked for.",
+    );
+
 const keyCount = () => count().describe("Keys that name it.");
 
 export const user = answer("User", {
@@ -50,6 +64,7 @@ export const user = answer("User", {
     .nullable()
     .describe("Who the user is at whoever signs people in; null: nobody. It is read here, and set nowhere."),
   key_count: keyCount(),
+  tightest_limit: tightest(),
   created_at: timestamp(),
 });
 
@@ -59,6 +74,7 @@ export const userQuery = record({
     "Only those whose name or mail address has this at the beginning of one of its first ten words, in capitals or not, in the order of what follows there; or whose id it is. A page with a `next` may then hold fewer than `limit`.",
   ),
   group_id: groupIdFilter().describe("Only the users of this group."),
+  include: include(),
 });
 export const userPage = pageOf("UserPage", user);
 
@@ -71,6 +87,7 @@ export const group = answer("Group", {
   ...answerShape(USER_GROUP_SETTINGS),
   user_count: count().describe("Users in it."),
   key_count: keyCount(),
+  tightest_limit: tightest(),
   created_at: timestamp(),
 });
 
@@ -79,5 +96,6 @@ export const groupQuery = record({
   search: searchOf(
     "Only those whose name has this at the beginning of one of its first ten words, in capitals or not, in the order of what follows there; or whose id it is.",
   ),
+  include: include(),
 });
 export const groupPage = pageOf("GroupPage", group);

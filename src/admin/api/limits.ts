@@ -1,0 +1,151 @@
+/** `GET …/limits` of each owner: all that holds for it, its own and what comes from elsewhere, with what is spent of it now. */
+import { dayAt, formatWindowStart } from "../../calendar.ts";
+import { formatLimit } from "../../limits/key-status.ts";
+import { describeRaise, liveRaises, type Raise } from "../../settings/raises.ts";
+import type { LimitScope } from "../../store/types/decision.ts";
+import type { KeyRecord, OrganizationRecord } from "../../store/types/management.ts";
+import { formatOwnerIds } from "../../store/types/owner-ids.ts";
+import type { GroupRecord, UserRecord } from "../../store/types/owners.ts";
+import type { LimitStatus } from "../../store/types/reporting.ts";
+import type { Store } from "../../store/types.ts";
+import { limitList } from "../schemas/limit.ts";
+import { requireGroup } from "./groups.ts";
+import { requireKey } from "./keys.ts";
+import { readNamedOwners } from "./named-owners.ts";
+import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
+import { defineOrganizationRoute } from "./route.ts";
+import { requireUser } from "./users.ts";
+
+const ORGANIZATION = "/api/organizations/{organization}";
+
+/** Whose limits count, beside the organization's. */
+interface Owners {
+  readonly key: KeyRecord | null;
+  readonly user: UserRecord | null;
+  /** That requests count to. */
+  readonly group: GroupRecord | null;
+}
+
+const NOBODY: Owners = { key: null, user: null, group: null };
+
+interface LimitedOwner {
+  readonly name: string;
+  readonly path: string;
+  readonly summary: string;
+  /** @throws AdminError 404 */
+  readonly find: (call: OrganizationCall, services: ApiServices) => Promise<Owners>;
+}
+
+function defineLimitRoute({ name, path, summary, find }: LimitedOwner) {
+  return defineOrganizationRoute({
+    method: "GET",
+    path: `${path}/limits`,
+    operationId: `list${name}Limits`,
+    summary,
+    answers: { 200: limitList },
+    handleInOrganization: async (call, services) =>
+      answerLimits(call.organization, await find(call, services), services.store),
+  });
+}
+
+async function answerLimits(
+  organization: OrganizationRecord,
+  owners: Owners,
+  store: Store,
+): Promise<ApiAnswer> {
+  const { key, user, group } = owners;
+  const ids = formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null });
+  const ownersOfUser = [{ groupId: user?.groupId ?? null }];
+  const [reading, ofUser, ofGroup, namedBy] = await Promise.all([
+    store.readLimits(organization.id, { keyId: key?.id ?? null, owners: ids }),
+    user === null ? [] : store.countOwned(organization.id, "user", [user.id]),
+    group === null ? [] : store.countOwned(organization.id, "group", [group.id]),
+    readNamedOwners(store, organization.id, ownersOfUser),
+  ]);
+  const { ownGroup } = namedBy({ groupId: user?.groupId ?? null });
+  const members = ownGroup === null ? nameOf("organization", organization) : nameOf("group", ownGroup);
+  const described = {
+    key: { ...nameOwner(key), user_count: null, key_count: null },
+    user: { ...nameOwner(user), user_count: null, key_count: ofUser[0]?.keys ?? 0 },
+    group: { ...nameOwner(group), user_count: ofGroup[0]?.users ?? 0, key_count: ofGroup[0]?.keys ?? 0 },
+    organization: { ...nameOwner(organization), user_count: null, key_count: null },
+  };
+  const raises = {
+    key: key?.raises ?? [],
+    user: user?.raises ?? [],
+    group: group?.raises ?? [],
+    organization: organization.raises,
+  };
+  const data = reading.limits.map((limit) => ({
+    ...formatLimit(limit, reading.timeMs),
+    owner: described[limit.scope],
+    member_of: isFromMembers(limit, user) ? members : null,
+    window_start: formatWindowStart(limit.period, dayAt(reading.timeMs).name),
+    raises: raisesOf(limit, raises[limit.scope], reading.timeMs),
+  }));
+  return { status: 200, body: { time: new Date(reading.timeMs).toISOString(), data } };
+}
+
+/** Of an owner that is not there no limit is read. */
+function nameOwner(owner: { readonly id: string; readonly name: string } | null) {
+  return { id: owner?.id ?? "", name: owner?.name ?? "" };
+}
+
+function nameOf(scope: LimitScope, { id, name }: { readonly id: string; readonly name: string }) {
+  return { scope, id, name };
+}
+
+/** A limit of the user's own goes before what each member has. */
+function isFromMembers({ scope, period, kind }: LimitStatus, user: UserRecord | null): boolean {
+  if (scope !== "user" || user === null) return false;
+  return !user.limits.some((own) => own.period === period && own.kind === kind);
+}
+
+function raisesOf({ period, kind }: LimitStatus, raises: readonly Raise[], nowMs: number) {
+  if (kind !== "cap") return [];
+  return liveRaises(raises, nowMs)
+    .filter((raise) => raise.period === period)
+    .map(describeRaise);
+}
+
+/** Of its user's group, where it names none itself. */
+async function ownersOfKey(key: KeyRecord, store: Store): Promise<Owners> {
+  const ownersOf = await readNamedOwners(store, key.organizationId, [key]);
+  const { user, group } = ownersOf(key);
+  return { key, user, group };
+}
+
+async function ownersOfUser(user: UserRecord, store: Store): Promise<Owners> {
+  const inGroup = { groupId: user.groupId };
+  const ownersOf = await readNamedOwners(store, user.organizationId, [inGroup]);
+  return { ...NOBODY, user, group: ownersOf(inGroup).group };
+}
+
+export const limitRoutes = [
+  defineLimitRoute({
+    name: "Organization",
+    path: ORGANIZATION,
+    summary: "The organization's limits, with what is spent in their windows of now.",
+    find: () => Promise.resolve(NOBODY),
+  }),
+  defineLimitRoute({
+    name: "Key",
+    path: `${ORGANIZATION}/keys/{key}`,
+    summary:
+      "Every limit that the key's requests meet: its own, its user's, its group's, the organization's.",
+    find: async (call, services) => ownersOfKey(await requireKey(call, services), services.store),
+  }),
+  defineLimitRoute({
+    name: "User",
+    path: `${ORGANIZATION}/users/{user}`,
+    summary:
+      "Every limit that holds for the user: its own, what it has as a member, its group's, the organization's.",
+    find: async (call, services) => ownersOfUser(await requireUser(call, services), services.store),
+  }),
+  defineLimitRoute({
+    name: "Group",
+    path: `${ORGANIZATION}/groups/{group}`,
+    summary: "Every limit that holds for the group: its pool's and the organization's.",
+    find: async (call, services) => ({ ...NOBODY, group: await requireGroup(call, services) }),
+  }),
+];
