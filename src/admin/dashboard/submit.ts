@@ -16,6 +16,7 @@ const ABOUT_THE_FORM: ReadonlySet<string> = new Set([
   "currency_locked",
   "organization_name_taken",
   "organization_full",
+  "too_many_raises",
 ]);
 
 /** What every form does: try, and show it again with what the API finds wrong. @throws what is no matter of the form */

@@ -1,5 +1,5 @@
 import type { PageRoute } from "../page.ts";
-import { changeGroup, deleteGroup, showGroup } from "./group.tsx";
+import { changeGroup, deleteGroup, deleteGroupRaise, raiseGroup, showGroup } from "./group.tsx";
 import { createGroup, showGroups, suggestGroups } from "./groups.tsx";
 
 const PATH = "/organizations/:organization/groups";
@@ -12,4 +12,6 @@ export const groupPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: ONE, runInOrganization: showGroup },
   { method: "POST", path: ONE, runInOrganization: changeGroup },
   { method: "POST", path: `${ONE}/delete`, runInOrganization: deleteGroup },
+  { method: "POST", path: `${ONE}/raises`, runInOrganization: raiseGroup },
+  { method: "POST", path: `${ONE}/raises/:raise/remove`, runInOrganization: deleteGroupRaise },
 ];

@@ -7,11 +7,14 @@ import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts
 import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
+import { readLimits } from "../parts/limits.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { OwnedKeys, OwnerDeletion, readKeysOf } from "../parts/owners.tsx";
+import { OwnerLimits } from "../parts/owner-limits.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { RowTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
+import { createRaiseActions, RAISE_FIELDS } from "../raise-form.ts";
 import {
   GROUP_FORM,
   listProblemFields,
@@ -69,6 +72,15 @@ export async function deleteGroup(page: OrganizationPageCall): Promise<PageAnswe
   return { redirect: `${page.base}/groups?done=owner_deleted` };
 }
 
+export const { createRaise: raiseGroup, deleteRaise: deleteGroupRaise } = createRaiseActions({
+  scope: "group",
+  pathOf,
+  render: async (page, problems) => {
+    const { group, etag } = await readGroup(page);
+    return renderGroup(page, group, { texts: textsOf(GROUP_FORM, group), problems, etag });
+  },
+});
+
 async function readGroup(page: OrganizationPageCall): Promise<{ group: GroupView; etag: string }> {
   const { body, headers } = await page.api(`GET ${ONE}`);
   return { group: body as GroupView, etag: headers?.["etag"] ?? "*" };
@@ -92,8 +104,9 @@ async function renderGroup(
 ): Promise<PageAnswer> {
   const path = pathOf(page);
   const query = { ...pageQueryOf(page), [fieldOfOwner("group")]: group.id };
-  const [keys, { body }] = await Promise.all([
+  const [keys, limits, { body }] = await Promise.all([
     readKeysOf(page, "group", group.id),
+    readLimits(page, "group"),
     page.api("GET /api/organizations/{organization}/users", { query }),
   ]);
   return showPage(
@@ -108,20 +121,19 @@ async function renderGroup(
       section="groups"
     >
       <GroupSummary group={group} />
-      <ProblemSummary problems={state.problems} fields={listProblemFields(GROUP_FORM)} />
-      <section aria-labelledby="settings">
-        <h2 id="settings">Settings</h2>
-        <Form page={page} action={path} class="card">
-          <input type="hidden" name="etag" value={state.etag} />
-          <SettingFields
-            settings={GROUP_FORM}
-            texts={state.texts}
-            problems={state.problems}
-            disabled={!page.canChange}
-          />
-          {page.canChange ? <button type="submit">Save</button> : null}
-        </Form>
-      </section>
+      <ProblemSummary
+        problems={state.problems}
+        fields={[...listProblemFields(GROUP_FORM), ...RAISE_FIELDS]}
+      />
+      <OwnerLimits
+        page={page}
+        scope="group"
+        path={path}
+        raises={group.raises}
+        limits={limits}
+        problems={state.problems}
+      />
+      <GroupSettings page={page} path={path} state={state} />
       <Users page={page} users={body as UserPageView} />
       <OwnedKeys
         page={page}
@@ -132,6 +144,30 @@ async function renderGroup(
       <OwnerDeletion page={page} what="group" name={group.name} path={path} keyCount={group.key_count} />
     </Layout>,
     state.problems.size === 0 ? 200 : 400,
+  );
+}
+
+interface GroupSettingsProps {
+  readonly page: OrganizationPageCall;
+  readonly path: string;
+  readonly state: FormState;
+}
+
+function GroupSettings({ page, path, state }: GroupSettingsProps) {
+  return (
+    <section aria-labelledby="settings">
+      <h2 id="settings">Settings</h2>
+      <Form page={page} action={path} class="card">
+        <input type="hidden" name="etag" value={state.etag} />
+        <SettingFields
+          settings={GROUP_FORM}
+          texts={state.texts}
+          problems={state.problems}
+          disabled={!page.canChange}
+        />
+        {page.canChange ? <button type="submit">Save</button> : null}
+      </Form>
+    </section>
   );
 }
 

@@ -1,5 +1,14 @@
 import type { PageRoute } from "../page.ts";
-import { changeKey, deleteKey, revokeAllKeys, rotateKey, setKeyDisabled, showKey } from "./key.tsx";
+import {
+  changeKey,
+  deleteKey,
+  deleteKeyRaise,
+  raiseKey,
+  revokeAllKeys,
+  rotateKey,
+  setKeyDisabled,
+  showKey,
+} from "./key.tsx";
 import { createKey, showKeyCreation } from "./key-creation.tsx";
 import { showKeys } from "./keys.tsx";
 
@@ -17,4 +26,6 @@ export const keyPageRoutes: readonly PageRoute[] = [
   { method: "POST", path: `${ONE}/disable`, runInOrganization: setKeyDisabled(true) },
   { method: "POST", path: `${ONE}/enable`, runInOrganization: setKeyDisabled(false) },
   { method: "POST", path: `${ONE}/delete`, runInOrganization: deleteKey },
+  { method: "POST", path: `${ONE}/raises`, runInOrganization: raiseKey },
+  { method: "POST", path: `${ONE}/raises/:raise/remove`, runInOrganization: deleteKeyRaise },
 ];

@@ -4,15 +4,17 @@ import { NO_PROBLEMS, type Problems, pickChanges, readBody } from "../form.ts";
 import { formatCount, formatCountOf, formatLimit, formatMoney } from "../../format.ts";
 import { resolveOwners } from "../owner-texts.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
-import { SpendBar } from "../parts/charts.tsx";
 import { OwnerLink } from "../parts/owners.tsx";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { KeyActions } from "../parts/key-actions.tsx";
+import { readLimits } from "../parts/limits.tsx";
+import { OwnerLimits } from "../parts/owner-limits.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { State } from "../parts/state.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { Time } from "../parts/time.tsx";
+import { createRaiseActions, RAISE_FIELDS } from "../raise-form.ts";
 import {
   KEY_FORM,
   listProblemFields,
@@ -97,6 +99,15 @@ export async function revokeAllKeys(page: OrganizationPageCall): Promise<PageAns
   return { redirect: `${path}?done=revoked` };
 }
 
+export const { createRaise: raiseKey, deleteRaise: deleteKeyRaise } = createRaiseActions({
+  scope: "key",
+  pathOf,
+  render: async (page, problems) => {
+    const { key, etag } = await readKey(page);
+    return renderKey(page, key, { texts: textsOf(KEY_FORM, key), problems, etag });
+  },
+});
+
 async function readKey(page: OrganizationPageCall): Promise<{ key: KeyView; etag: string }> {
   const { body, headers } = await page.api(`GET ${ONE}`);
   return { key: body as KeyView, etag: headers?.["etag"] ?? "*" };
@@ -114,7 +125,7 @@ interface FormState {
 }
 
 async function renderKey(page: OrganizationPageCall, key: KeyView, state: FormState): Promise<PageAnswer> {
-  const { body } = await page.api("GET /api/catalog");
+  const [{ body }, limits] = await Promise.all([page.api("GET /api/catalog"), readLimits(page, "key")]);
   const { currency } = page.organization;
   return showPage(
     <Layout
@@ -128,9 +139,17 @@ async function renderKey(page: OrganizationPageCall, key: KeyView, state: FormSt
       section="keys"
     >
       <KeySummary page={page} apiKey={key} />
-      <ProblemSummary problems={state.problems} fields={listProblemFields(KEY_FORM)} />
-      <section aria-labelledby="limits">
-        <h2 id="limits">Limits</h2>
+      <ProblemSummary problems={state.problems} fields={[...listProblemFields(KEY_FORM), ...RAISE_FIELDS]} />
+      <OwnerLimits
+        page={page}
+        scope="key"
+        path={pathOf(page)}
+        raises={key.raises}
+        limits={limits}
+        problems={state.problems}
+      />
+      <section aria-labelledby="settings">
+        <h2 id="settings">Settings</h2>
         <Form page={page} action={pathOf(page)} class="card">
           <input type="hidden" name="etag" value={state.etag} />
           <SettingFields
@@ -164,7 +183,6 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
         {formatMoney(spending.spentMicrocents, currency)} spent this month, hard cap{" "}
         {formatLimit(spending.hardCapCents, currency)}, budget {formatLimit(spending.budgetCents, currency)}
       </p>
-      <SpendBar spending={spending} currency={currency} />
       <p>
         {formatCountOf(apiKey.requests_per_minute, "request")} per minute, burst{" "}
         {formatCount(apiKey.bucket.capacity)}; {formatCount(apiKey.bucket.remaining)} left now

@@ -8,9 +8,12 @@ import { NO_PROBLEMS, type Problems, pickChanges } from "../form.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { FurtherWebhooks } from "../parts/further-webhooks.tsx";
+import { readLimits } from "../parts/limits.tsx";
+import { OwnerLimits } from "../parts/owner-limits.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { Webhook } from "../parts/webhook.tsx";
+import { createRaiseActions, RAISE_FIELDS } from "../raise-form.ts";
 import {
   type FormSetting,
   listFormSettings,
@@ -74,6 +77,19 @@ function withPlainWebhook(organization: OrganizationView): object {
   return { ...organization, notifications: { ...notifications, webhook: { url: webhook.url } } };
 }
 
+const { createRaise, deleteRaise } = createRaiseActions({
+  scope: "organization",
+  pathOf,
+  render: async (page, problems) => {
+    const { organization, etag } = await readOrganization(page);
+    return renderSettings(page, { texts: textsOf(ALL, organization), problems, etag });
+  },
+});
+
+function pathOf({ base }: OrganizationPageCall): string {
+  return `${base}/settings`;
+}
+
 async function readOrganization(
   page: OrganizationPageCall,
 ): Promise<{ organization: OrganizationView; etag: string }> {
@@ -88,12 +104,22 @@ interface SettingsState {
   readonly etag: string;
 }
 
-function renderSettings(page: OrganizationPageCall, state: SettingsState): PageAnswer {
-  const { notifications } = page.organization;
+async function renderSettings(page: OrganizationPageCall, state: SettingsState): Promise<PageAnswer> {
+  const { notifications, raises } = page.organization;
+  const limits = await readLimits(page, "organization");
+  const path = pathOf(page);
   return showPage(
     <Layout page={page} title="Inference settings" section="settings">
-      <ProblemSummary problems={state.problems} fields={listProblemFields(ALL)} />
-      <Form page={page} action={`${page.base}/settings`} class="card">
+      <ProblemSummary problems={state.problems} fields={[...listProblemFields(ALL), ...RAISE_FIELDS]} />
+      <OwnerLimits
+        page={page}
+        scope="organization"
+        path={path}
+        raises={raises}
+        limits={limits}
+        problems={state.problems}
+      />
+      <Form page={page} action={path} class="card">
         <input type="hidden" name="etag" value={state.etag} />
         <AllSettings page={page} {...state} />
         {page.canChange ? <button type="submit">Save</button> : null}
@@ -153,6 +179,8 @@ function Section({ legend, children }: { legend: string; children?: Child }) {
 export const settingsRoutes: readonly PageRoute[] = [
   { method: "GET", path: PATH, runInOrganization: showSettings },
   { method: "POST", path: PATH, runInOrganization: changeSettings },
+  { method: "POST", path: `${PATH}/raises`, runInOrganization: createRaise },
+  { method: "POST", path: `${PATH}/raises/:raise/remove`, runInOrganization: deleteRaise },
   { method: "POST", path: `${PATH}/webhook/test`, runInOrganization: testWebhook },
   { method: "POST", path: `${PATH}/webhook/rotate-secret`, runInOrganization: rotateWebhookSecret },
   { method: "POST", path: `${PATH}/webhooks/:webhook/test`, runInOrganization: testWebhook },

@@ -1,5 +1,5 @@
 import type { PageRoute } from "../page.ts";
-import { changeUser, deleteUser, setUserDisabled, showUser } from "./user.tsx";
+import { changeUser, deleteUser, deleteUserRaise, raiseUser, setUserDisabled, showUser } from "./user.tsx";
 import { createUser, showUsers, suggestUsers } from "./users.tsx";
 
 const PATH = "/organizations/:organization/users";
@@ -14,4 +14,6 @@ export const userPageRoutes: readonly PageRoute[] = [
   { method: "POST", path: `${ONE}/disable`, runInOrganization: setUserDisabled(true) },
   { method: "POST", path: `${ONE}/enable`, runInOrganization: setUserDisabled(false) },
   { method: "POST", path: `${ONE}/delete`, runInOrganization: deleteUser },
+  { method: "POST", path: `${ONE}/raises`, runInOrganization: raiseUser },
+  { method: "POST", path: `${ONE}/raises/:raise/remove`, runInOrganization: deleteUserRaise },
 ];

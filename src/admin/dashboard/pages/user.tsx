@@ -6,10 +6,13 @@ import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts
 import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
+import { readLimits } from "../parts/limits.tsx";
 import { OwnedKeys, OwnerDeletion, OwnerLink, readKeysOf } from "../parts/owners.tsx";
+import { OwnerLimits } from "../parts/owner-limits.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { State } from "../parts/state.tsx";
 import { Time } from "../parts/time.tsx";
+import { createRaiseActions, RAISE_FIELDS } from "../raise-form.ts";
 import {
   listProblemFields,
   readSettings,
@@ -75,6 +78,15 @@ export async function deleteUser(page: OrganizationPageCall): Promise<PageAnswer
   return { redirect: `${page.base}/users?done=owner_deleted` };
 }
 
+export const { createRaise: raiseUser, deleteRaise: deleteUserRaise } = createRaiseActions({
+  scope: "user",
+  pathOf,
+  render: async (page, problems) => {
+    const { user, etag } = await readUser(page);
+    return renderUser(page, user, { texts: textsOf(USER_FORM, user), problems, etag });
+  },
+});
+
 async function readUser(page: OrganizationPageCall): Promise<{ user: UserView; etag: string }> {
   const { body, headers } = await page.api(`GET ${ONE}`);
   return { user: body as UserView, etag: headers?.["etag"] ?? "*" };
@@ -92,7 +104,7 @@ interface FormState {
 }
 
 async function renderUser(page: OrganizationPageCall, user: UserView, state: FormState): Promise<PageAnswer> {
-  const keys = await readKeysOf(page, "user", user.id);
+  const [keys, limits] = await Promise.all([readKeysOf(page, "user", user.id), readLimits(page, "user")]);
   const path = pathOf(page);
   return showPage(
     <Layout
@@ -106,7 +118,15 @@ async function renderUser(page: OrganizationPageCall, user: UserView, state: For
       section="users"
     >
       <UserSummary page={page} user={user} />
-      <ProblemSummary problems={state.problems} fields={listProblemFields(USER_FORM)} />
+      <ProblemSummary problems={state.problems} fields={[...listProblemFields(USER_FORM), ...RAISE_FIELDS]} />
+      <OwnerLimits
+        page={page}
+        scope="user"
+        path={path}
+        raises={user.raises}
+        limits={limits}
+        problems={state.problems}
+      />
       <section aria-labelledby="settings">
         <h2 id="settings">Settings</h2>
         <Form page={page} action={path} class="card">

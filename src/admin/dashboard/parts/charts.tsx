@@ -20,11 +20,24 @@ export function SpendBar({ spending, currency }: { spending: Spending; currency:
       : null;
   const of = hardCapCents === null ? "budget" : "cap";
   const label = `${formatMoney(spentMicrocents, currency)} of a ${of} of ${formatLimit(fullCents, currency)}`;
+  return <Bar share={share} level={level} mark={mark} label={label} />;
+}
+
+interface BarProps {
+  /** Of the whole, 0 to 1. */
+  readonly share: number;
+  readonly level: "fine" | "high" | "full";
+  /** Where a second amount is, 0 to 1; null: there is none. */
+  readonly mark: number | null;
+  readonly label: string;
+}
+
+export function Bar({ share, level, mark, label }: BarProps) {
   return (
     <svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label={label}>
       <title>{label}</title>
       <rect class="track" x="0" y="0" width="100" height="8" />
-      <rect class={level} x="0" y="0" width={round(share * 100)} height="8" />
+      <rect class={level} x="0" y="0" width={round(Math.min(1, share) * 100)} height="8" />
       {mark === null ? null : <rect class="mark" x={round(mark * 99)} y="0" width="0.7" height="8" />}
     </svg>
   );
@@ -41,11 +54,7 @@ export function ShareBar({ share, label }: ShareBarProps) {
   const percent = share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(share * 100)} %`;
   return (
     <span class="share">
-      <svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label={label}>
-        <title>{label}</title>
-        <rect class="track" x="0" y="0" width="100" height="8" />
-        <rect class="fine" x="0" y="0" width={round(Math.min(1, share) * 100)} height="8" />
-      </svg>
+      <Bar share={share} level="fine" mark={null} label={label} />
       <span class="number">{percent}</span>
     </span>
   );

@@ -158,6 +158,8 @@ const NOTICES: Readonly<Record<string, string>> = {
   sent: "It is on its way again.",
   tested: "A test message was sent to the webhook.",
   corrected: "The spend is corrected.",
+  raised: "Raised. It holds from the next request on.",
+  raise_deleted: "Taken back. The cap is without it from the next request on.",
   read: "All alerts are marked as read.",
 };
 

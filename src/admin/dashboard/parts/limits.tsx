@@ -1,0 +1,171 @@
+/** @jsxImportSource hono/jsx */
+/** *Spend against limits*: every limit that holds for an owner, what it counts, and how far it is spent. */
+import type { Child } from "hono/jsx";
+import { describeWindow } from "../../../calendar.ts";
+import type { LimitScope } from "../../../store/types/decision.ts";
+import { formatCountOf, formatLimit } from "../../format.ts";
+import { describeStanding, describeWait, formatShare, nameLimit, nameReset } from "../limit-words.ts";
+import type { OrganizationPageCall } from "../page.ts";
+import type { LimitListView, LimitView } from "../views.ts";
+import { LimitBar } from "./limit-bar.tsx";
+import { Time } from "./time.tsx";
+
+/** Where the section stands, for links to it. */
+const SECTION = "spend-against-limits";
+
+/** What the owner of a page is told where it has no limit of its own. */
+const PURPOSES: Readonly<Record<LimitScope, string>> = {
+  key: "This key has no limit of its own. One keeps a single build or laptop from spending more than it should: “day cap 5.00” in the field Limits.",
+  user: "This user has no limit of its own. One is what a person may spend with all keys together: “week cap 20.00” in the field Limits.",
+  group:
+    "This group has no limit of its own. One is a pool that all in it share: “month cap 2000.00” in the field Limits. What each of them may spend apart from the others stands in Limits of each member.",
+  organization:
+    "There is no limit of all keys together. One keeps everybody's spend below an amount: a hard cap of the month, or “week cap 500.00” in the field Limits.",
+};
+
+/** As the API tells them, of the owner that the page is about. */
+export async function readLimits(page: OrganizationPageCall, scope: LimitScope): Promise<LimitListView> {
+  const { body } = await page.api(CALLS[scope]);
+  return body as LimitListView;
+}
+
+const CALLS: Readonly<Record<LimitScope, string>> = {
+  key: "GET /api/organizations/{organization}/keys/{key}/limits",
+  user: "GET /api/organizations/{organization}/users/{user}/limits",
+  group: "GET /api/organizations/{organization}/groups/{group}/limits",
+  organization: "GET /api/organizations/{organization}/limits",
+};
+
+interface LimitsProps {
+  readonly page: OrganizationPageCall;
+  /** Whose page it is. */
+  readonly scope: LimitScope;
+  readonly limits: LimitListView;
+}
+
+export function SpendAgainstLimits({ page, scope, limits: { data, time } }: LimitsProps) {
+  const hasOwn = data.some((limit) => limit.scope === scope);
+  return (
+    <section aria-labelledby={SECTION}>
+      <h2 id={SECTION}>Spend against limits</h2>
+      {hasOwn ? null : <p class="card empty">{PURPOSES[scope]}</p>}
+      {data.length === 0 ? null : (
+        <ul class="limits">
+          {data.map((limit) => (
+            <LimitCard page={page} scope={scope} limit={limit} nowMs={Date.parse(time)} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+interface LimitCardProps extends Omit<LimitsProps, "limits"> {
+  readonly limit: LimitView;
+  readonly nowMs: number;
+}
+
+function LimitCard({ page, scope, limit, nowMs }: LimitCardProps) {
+  const { currency } = page.organization;
+  const { period, kind, cents, spent_cents: spent, remaining_cents: left } = limit;
+  const { words, level } = describeStanding(limit);
+  const day = new Date(nowMs).toISOString().slice(0, 10);
+  const name = nameLimit(limit);
+  return (
+    <li class="card">
+      <h3>
+        {name.charAt(0).toUpperCase()}
+        {name.slice(1)} <span class={`state ${level}`}>{words}</span>
+      </h3>
+      <p class="counts">
+        <Counted page={page} isOwn={limit.scope === scope} limit={limit} />
+      </p>
+      <LimitBar limit={limit} currency={currency} />
+      <p>
+        <strong>{formatLimit(spent, currency)}</strong> of {formatLimit(cents, currency)} (
+        {formatShare(limit)}) {describeWindow(period, day)}
+        {left === 0 && kind === "cap" ? ": requests that cost money are refused with 402" : ""}
+        {left === 0 ? "" : `; ${formatLimit(left, currency)} left`}
+      </p>
+      <Raised limit={limit} currency={currency} />
+      <p class="quiet">
+        <Reset limit={limit} nowMs={nowMs} />
+      </p>
+    </li>
+  );
+}
+
+/** What of it is a raise, and until when. */
+function Raised({ limit, currency }: { limit: LimitView; currency: string }) {
+  if (limit.raises.length === 0) return null;
+  const base = formatLimit(limit.cents - limit.raised_cents, currency);
+  return (
+    <p>
+      {base} and for a time{" "}
+      {limit.raises.map(({ add_cents: cents, expires_at: until }, index) => (
+        <>
+          {index === 0 ? "" : ", "}+{formatLimit(cents, currency)} until <Time at={until} />
+        </>
+      ))}
+    </p>
+  );
+}
+
+function Reset({ limit, nowMs }: { limit: LimitView; nowMs: number }) {
+  const { period, resets_at: at } = limit;
+  if (at === null) return <>never resets</>;
+  return (
+    <>
+      resets{" "}
+      <time datetime={at} class="whole">
+        {nameReset(period, at)}
+      </time>
+      , {describeWait(Date.parse(at), nowMs)}
+    </>
+  );
+}
+
+interface CountedProps {
+  readonly page: OrganizationPageCall;
+  /** Of the owner that the page is about, which needs no link. */
+  readonly isOwn: boolean;
+  readonly limit: LimitView;
+}
+
+function Counted({ page, isOwn, limit }: CountedProps) {
+  const { scope, owner, member_of: memberOf } = limit;
+  const name = (
+    <Named path={isOwn ? null : pathOf(page, scope, owner.id)}>
+      <bdi>{owner.name}</bdi>
+    </Named>
+  );
+  if (scope === "key") return <>the key {name} alone</>;
+  if (scope === "organization") return <>all keys of {name}</>;
+  if (scope === "group") {
+    const users = formatCountOf(owner.user_count ?? 0, "user");
+    const keys = formatCountOf(owner.key_count ?? 0, "key");
+    return (
+      <>
+        the pool of all in {name}: {users}, {keys} of its own
+      </>
+    );
+  }
+  if (memberOf === null) return <>all keys of {name}</>;
+  const from = pathOf(page, memberOf.scope, memberOf.id);
+  return (
+    <>
+      all keys of {name}, as each {memberOf.scope === "group" ? "member of" : "user without a group in"}{" "}
+      <Named path={from}>
+        <bdi>{memberOf.name}</bdi>
+      </Named>
+    </>
+  );
+}
+
+function Named({ path, children }: { path: string | null; children?: Child }) {
+  return path === null ? <>{children}</> : <a href={path}>{children}</a>;
+}
+
+function pathOf({ base }: OrganizationPageCall, scope: LimitScope, id: string): string {
+  return scope === "organization" ? `${base}/settings` : `${base}/${scope}s/${id}`;
+}

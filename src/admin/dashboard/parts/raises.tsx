@@ -1,0 +1,123 @@
+/** @jsxImportSource hono/jsx */
+/** *Temporary raises*: those that are live, each with a button that takes it back, and a form for another. */
+import { MOST_RAISES, raisablePeriods } from "../../../settings/raises.ts";
+import type { LimitScope } from "../../../store/types/decision.ts";
+import { formatLimit } from "../../format.ts";
+import type { Problems } from "../form.ts";
+import { nameLimit, PER_PERIOD } from "../limit-words.ts";
+import type { OrganizationPageCall } from "../page.ts";
+import { RAISE_INPUTS } from "../raise-form.ts";
+import type { LimitListView, RaiseView } from "../views.ts";
+import { Field, Form, Select } from "./fields.tsx";
+import { Time } from "./time.tsx";
+
+export interface RaisesProps {
+  readonly page: OrganizationPageCall;
+  /** Whose page it is. */
+  readonly scope: LimitScope;
+  /** Of the owner's page. */
+  readonly path: string;
+  /** All that the owner has, ended ones too. */
+  readonly raises: readonly RaiseView[];
+  readonly limits: LimitListView;
+  readonly problems: Problems;
+}
+
+export function Raises({ page, scope, path, raises, limits, problems }: RaisesProps) {
+  const nowMs = Date.parse(limits.time);
+  const live = raises.filter(({ expires_at: until }) => Date.parse(until) > nowMs);
+  const periods = raisablePeriods(limits.data.filter((limit) => limit.scope === scope));
+  return (
+    <section class="card" aria-labelledby="raises">
+      <h2 id="raises">Temporary raises</h2>
+      {live.length === 0 ? (
+        <p>
+          None. A cap that has to be higher until Friday is raised, not edited: nobody has to set it back.
+        </p>
+      ) : (
+        <ul class="raises">
+          {live.map((raise) => (
+            <LiveRaise page={page} path={path} raise={raise} />
+          ))}
+        </ul>
+      )}
+      {page.canChange ? (
+        <RaiseForm
+          page={page}
+          path={path}
+          periods={periods}
+          isFull={problems.size === 0 && live.length >= MOST_RAISES}
+          problems={problems}
+        />
+      ) : null}
+    </section>
+  );
+}
+
+interface LiveRaiseProps {
+  readonly page: OrganizationPageCall;
+  readonly path: string;
+  readonly raise: RaiseView;
+}
+
+function LiveRaise({ page, path, raise }: LiveRaiseProps) {
+  const { id, period, add_cents: cents, expires_at: until, reason, created_by: by } = raise;
+  const amount = `+${formatLimit(cents, page.organization.currency)} ${PER_PERIOD[period]}`;
+  return (
+    <li>
+      <span>
+        <strong>{amount}</strong> until <Time at={until} />: <bdi>{reason}</bdi>, by{" "}
+        <bdi>{by.name ?? by.type}</bdi>
+      </span>
+      {page.canChange ? (
+        <Form page={page} action={`${path}/raises/${id}/remove`} confirm={`Take back ${amount} (${reason})?`}>
+          <button type="submit" class="quiet">
+            Take back<span class="hidden"> {amount}</span>
+          </button>
+        </Form>
+      ) : null}
+    </li>
+  );
+}
+
+interface RaiseFormProps extends Pick<RaisesProps, "page" | "path" | "problems"> {
+  readonly periods: ReturnType<typeof raisablePeriods>;
+  readonly isFull: boolean;
+}
+
+function RaiseForm({ page, path, periods, isFull, problems }: RaiseFormProps) {
+  const { form } = page;
+  const { period, amount, until, reason } = RAISE_INPUTS;
+  if (periods.length === 0) return <p class="quiet">There is no cap to raise here: set one first.</p>;
+  if (isFull) return <p class="quiet">{MOST_RAISES} are live, and no more can be at the same time.</p>;
+  return (
+    <Form page={page} action={`${path}/raises`} class="raise">
+      <Select
+        name={period}
+        label="Raise the"
+        value={form.text(period)}
+        choices={periods.map((one) => ({ value: one, label: nameLimit({ period: one, kind: "cap" }) }))}
+        problems={problems}
+      />
+      <Field
+        name={amount}
+        label="By"
+        value={form.text(amount)}
+        inputmode="decimal"
+        amount={{ currency: page.organization.currency }}
+        required
+        problems={problems}
+      />
+      <Field
+        name={until}
+        label="Until (UTC)"
+        type="datetime-local"
+        value={form.text(until)}
+        required
+        problems={problems}
+      />
+      <Field name={reason} label="Reason" value={form.text(reason)} required problems={problems} />
+      <button type="submit">Raise the cap</button>
+    </Form>
+  );
+}
