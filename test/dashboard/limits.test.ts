@@ -235,4 +235,22 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       expect(await section.getByRole("textbox").count()).toBe(0);
     });
   });
+
+  describe("the lists of users and groups", () => {
+    const cells = (name: string) =>
+      page.getByRole("row", { name: new RegExp(name) }).locator('td[data-label="tightest limit"]');
+
+    it("say who is over, and of which limit", async () => {
+      await make("users", { name: "Yan", limits: [] });
+      await page.goto(`${base}/users`);
+      expect(await textOf(cells("Zoë Bell"))).toMatch(/^125 % of the daily cap reached/);
+      await cells("Zoë Bell").getByRole("img", { name: "0.25 USD of a daily cap of 0.20 USD" }).waitFor();
+      expect(await textOf(cells("Yan"))).toBe("none");
+      await expectAccessible(page);
+      await page.goto(`${base}/groups`);
+      expect(await textOf(cells("Search"))).toBe("< 1 % of the monthly cap");
+      await page.getByRole("link", { name: "Search" }).click();
+      expect(await textOf(cells("Zoë Bell"))).toMatch(/^125 % of the daily cap reached/);
+    });
+  });
 });

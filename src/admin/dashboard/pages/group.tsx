@@ -13,6 +13,7 @@ import { OwnedKeys, OwnerDeletion, readKeysOf } from "../parts/owners.tsx";
 import { OwnerLimits } from "../parts/owner-limits.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { RowTable } from "../parts/table.tsx";
+import { WITH_TIGHTEST } from "../parts/tightest-limit.tsx";
 import { Time } from "../parts/time.tsx";
 import { createRaiseActions, RAISE_FIELDS } from "../raise-form.ts";
 import {
@@ -103,7 +104,7 @@ async function renderGroup(
   state: FormState,
 ): Promise<PageAnswer> {
   const path = pathOf(page);
-  const query = { ...pageQueryOf(page), [fieldOfOwner("group")]: group.id };
+  const query = { ...pageQueryOf(page), ...WITH_TIGHTEST, [fieldOfOwner("group")]: group.id };
   const [keys, limits, { body }] = await Promise.all([
     readKeysOf(page, "group", group.id),
     readLimits(page, "group"),

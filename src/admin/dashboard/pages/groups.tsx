@@ -11,6 +11,7 @@ import { OwnerLink } from "../parts/owners.tsx";
 import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
+import { tightestColumn, WITH_TIGHTEST } from "../parts/tightest-limit.tsx";
 import { GROUP_FORM, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
 import { submit } from "../submit.ts";
 import type { GroupPageView, GroupView } from "../views.ts";
@@ -42,7 +43,7 @@ export async function suggestGroups(page: OrganizationPageCall): Promise<PageAns
 async function renderGroups(page: OrganizationPageCall, problems: Problems): Promise<PageAnswer> {
   const path = `${page.base}/groups`;
   const search = (page.query.get("search") ?? "").trim().slice(0, MAX_SEARCH_CHARACTERS);
-  const query = { ...pageQueryOf(page), ...(search === "" ? {} : { search }) };
+  const query = { ...pageQueryOf(page), ...WITH_TIGHTEST, ...(search === "" ? {} : { search }) };
   const { body } = await page.api(`GET ${LIST}`, { query });
   const { data, next } = body as GroupPageView;
   const isWhole = search === "" && next === null && !page.query.has("after");
@@ -53,7 +54,7 @@ async function renderGroups(page: OrganizationPageCall, problems: Problems): Pro
       {data.length === 0 ? (
         <Nothing search={search} path={path} />
       ) : (
-        <RowTable label="Groups" class="stack" columns={columnsOf(page.base)} rows={data} />
+        <RowTable label="Groups" class="stack" columns={columnsOf(page)} rows={data} />
       )}
       <Older page={page} next={next} />
       {page.canChange ? <CreationForm page={page} problems={problems} /> : null}
@@ -67,7 +68,8 @@ function Nothing({ search, path }: { search: string; path: string }) {
     return (
       <p class="card empty">
         There is no group yet. A group is a team: users belong to it, and so do keys that are no single
-        person's, as of a build or a shared service.
+        person's, as of a build or a shared service. What all of them may spend together is its pool, and each
+        member can have a limit apart from the others.
       </p>
     );
   }
@@ -78,11 +80,13 @@ function Nothing({ search, path }: { search: string; path: string }) {
   );
 }
 
-function columnsOf(base: string): RowTableColumns<GroupView> {
+function columnsOf(page: OrganizationPageCall): RowTableColumns<GroupView> {
+  const { base } = page;
   return [
     { label: "name", cell: (group) => <OwnerLink base={base} kind="groups" owner={group} /> },
     { label: "users", kind: "number", cell: ({ user_count: users }) => formatCount(users) },
     { label: "keys", kind: "number", cell: ({ key_count: keys }) => formatCount(keys) },
+    tightestColumn(page),
     { label: "note", cell: ({ note }) => note ?? "none" },
   ];
 }

@@ -12,6 +12,7 @@ import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { State } from "../parts/state.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
+import { tightestColumn, WITH_TIGHTEST } from "../parts/tightest-limit.tsx";
 import { listProblemFields, readSettings, textsOfForm, USER_FORM } from "../setting-form.ts";
 import { submit } from "../submit.ts";
 import type { UserPageView, UserView } from "../views.ts";
@@ -44,7 +45,7 @@ export async function suggestUsers(page: OrganizationPageCall): Promise<PageAnsw
 async function renderUsers(page: OrganizationPageCall, problems: Problems): Promise<PageAnswer> {
   const path = `${page.base}/users`;
   const search = (page.query.get("search") ?? "").trim().slice(0, MAX_SEARCH_CHARACTERS);
-  const query = { ...pageQueryOf(page), ...(search === "" ? {} : { search }) };
+  const query = { ...pageQueryOf(page), ...WITH_TIGHTEST, ...(search === "" ? {} : { search }) };
   const { body } = await page.api(`GET ${LIST}`, { query });
   const { data, next } = body as UserPageView;
   const isWhole = search === "" && next === null && !page.query.has("after");
@@ -81,7 +82,10 @@ function Nothing({ search, path }: { search: string; path: string }) {
 }
 
 /** Also of a group's users. */
-export function columnsOf({ base }: Pick<OrganizationPageCall, "base">): RowTableColumns<UserView> {
+export function columnsOf(
+  page: Pick<OrganizationPageCall, "base" | "organization">,
+): RowTableColumns<UserView> {
+  const { base } = page;
   return [
     {
       label: "name",
@@ -97,6 +101,7 @@ export function columnsOf({ base }: Pick<OrganizationPageCall, "base">): RowTabl
       cell: ({ group }) => (group === null ? "none" : <OwnerLink base={base} kind="groups" owner={group} />),
     },
     { label: "keys", kind: "number", cell: ({ key_count: keys }) => formatCount(keys) },
+    tightestColumn(page),
     { label: "state", cell: ({ disabled }) => <State state={disabled ? "disabled" : "active"} /> },
   ];
 }
