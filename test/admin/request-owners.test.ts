@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/store/ids.ts";
 import { formatOwnerIds, type OwnerIds } from "../../src/store/types/owner-ids.ts";
 import { addTestGroup, addTestUser, chargeInput, createIdentity, FINAL, ROUTE } from "../store/fixture.ts";
-import { type AdminUnderTest, createApiKey, createOrganization, startAdmin } from "./admin-fixture.ts";
+import { admit, type AdminUnderTest, createApiKey, createOrganization, startAdmin } from "./admin-fixture.ts";
 
 let admin: AdminUnderTest;
 let organization = "";
@@ -105,6 +105,28 @@ describe("the list of recent requests", () => {
       const refused = await admin.refused("GET", path(`?${field}=${value}`));
       expect(refused).toMatchObject({ status: 400, param: field });
     }
+  });
+});
+
+describe("a request that the admission refuses", () => {
+  it("is not missing from its user's and its group's list", async () => {
+    const limits = [{ period: "day", kind: "cap", cents: 0 }];
+    const carl = await addTestUser(admin.store, organization, { name: "Carl", groupId: team });
+    await admin.ok("PATCH", `/api/organizations/${organization}/users/${carl}`, { body: { limits } });
+    const alone = await addTestUser(admin.store, organization, { name: "Dora" });
+    for (const [owners, decision, told] of [
+      [{ user_id: carl }, "user_cap_reached", { user_name: "Carl", group_name: "Search" }],
+      [{ user_id: alone, disabled: true }, "key_disabled", { user_name: "Dora", group_name: null }],
+      [{ group_id: team, disabled: true }, "key_disabled", { user_name: null, group_name: "Search" }],
+      [{ disabled: true }, "key_disabled", { user_name: null, group_name: null }],
+    ] as const) {
+      const made = await createApiKey(admin, organization, owners);
+      expect(await admit(admin, made.key)).toMatchObject({ decision });
+      const { data } = await admin.ok("GET", path(`?key_id=${made.id}`));
+      expect(data).toMatchObject([told]);
+    }
+    const { data } = await admin.ok("GET", path(`?user_id=${carl}&status=user_hard_cap_reached`));
+    expect(data).toHaveLength(1);
   });
 });
 

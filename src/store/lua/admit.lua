@@ -223,7 +223,7 @@ for position = 1, #requests, 2 do
       key_id, requests[position + 1], decision, bucket_name, rpm_text, key_cap or '', max_concurrent_text or '',
       expires_at or '', key_spent, currency or '', organization_cap or '', organization_spent, integer(remaining),
       integer(capacity), integer(retry_after_s), others, named and named.period or '', named and integer(named.cents) or '',
-      named and named.spent or '',
+      named and named.spent or '', user_id ~= '' and group_id ~= '' and user_id .. '.' .. group_id or user_id .. group_id,
     })
   elseif metered then
     held_entries[#held_entries + 1] = deadline_ms

@@ -45,6 +45,7 @@ const REFUSED_FIELDS = [
   "reached_period",
   "reached_cap_cents",
   "reached_spent",
+  "owners",
 ] as const;
 
 type Fields = EntryFields["texts"];
