@@ -76,7 +76,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
     await show(path);
     await expectAccessible(page);
     const { pathname, hash } = await follow(
-      "The organization's hard cap of 50.00 USD is reached: requests that cost money are refused with 402.",
+      /^The organization has reached its monthly hard cap: 60\.00 USD of 50\.00 USD in \w+ \d{4}\. Requests that cost money are refused with 402 until \d{4}-\d\d-01 00:00 UTC\./,
       "Change this cap",
     );
     expect(pathname + hash).toBe(`${path}/settings#hard_cap_cents`);
@@ -88,7 +88,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
     await spend(path, 6_000);
     await show(path);
     const { pathname, hash } = await follow(
-      "The organization is past its budget: 60.00 USD of 50.00 USD.",
+      /^The organization is past its monthly budget: 60\.00 USD of 50\.00 USD in \w+ \d{4}\./,
       "Change this budget",
     );
     expect(pathname + hash).toBe(`${path}/settings#budget_cents`);

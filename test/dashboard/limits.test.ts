@@ -253,4 +253,59 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       expect(await textOf(cells("Zoë Bell"))).toMatch(/^125 % of the daily cap reached/);
     });
   });
+
+  describe("what needs attention", () => {
+    const entries = () => page.getByRole("region", { name: "Needs attention" }).getByRole("listitem");
+    const follow = async (text: RegExp, name: string): Promise<string> => {
+      await page.goto(base);
+      await entries().filter({ hasText: text }).getByRole("link", { name, exact: true }).click();
+      await page.getByRole("region", { name: "Needs attention" }).waitFor({ state: "detached" });
+      const { pathname, search, hash } = new URL(page.url());
+      return pathname.replace(/^\/organizations\/[^/]+/, "") + search + hash;
+    };
+
+    it("says which limit stopped whom today, and leads to these requests", async () => {
+      const day = new Date().toISOString().slice(0, 10);
+      const stopped = (await getStack().admin("GET", `${api}/requests?status=402`)) as { data: unknown[] };
+      const count = stopped.data.length;
+      expect(count).toBeGreaterThan(1);
+      const text = `^Today ${count} requests were refused by the daily hard cap of user "Zoë Bell", the last at [0-9:]{5} UTC[.]`;
+      const path = await follow(new RegExp(text), "See these requests");
+      expect(path).toBe(`/requests?status=user_hard_cap_reached&user_id=${ids.zoe}&from=${day}`);
+      expect(await page.locator("#requests tbody tr").count()).toBe(count);
+    });
+
+    it("tells caps and budgets of any window, of the organization and of groups, with the way to their fields", async () => {
+      await patch("", { limits: [row("week", "cap", 10), row("total", "budget", 20)] });
+      await patch(`/groups/${ids.search}`, { limits: [row("day", "cap", 15)] });
+      const past = { name: "Past", limits: [row("month", "budget", 0)] };
+      const group = String((await make("groups", past))["id"]);
+      await page.goto(base);
+      await expectAccessible(page);
+      for (const [text, label, path] of [
+        [
+          /^The organization has reached its weekly hard cap: 0\.25 USD of 0\.10 USD in the week of [\d-]+\. Requests that cost money are refused with 402 until Monday 00:00 UTC\./,
+          "Change this cap",
+          "/settings#limits",
+        ],
+        [
+          /^The organization is past its total budget: 0\.25 USD of 0\.20 USD in total\./,
+          "Change this budget",
+          "/settings#limits",
+        ],
+        [
+          /^Group "Search" has reached its daily hard cap: 0\.25 USD of 0\.15 USD on /,
+          "Change this cap",
+          `/groups/${ids.search}#limits`,
+        ],
+        [
+          /^Group "Past" is past its monthly budget: 0\.00 USD of 0\.00 USD in /,
+          "Change this budget",
+          `/groups/${group}#limits`,
+        ],
+      ] as const) {
+        expect(await follow(text, label)).toBe(path);
+      }
+    });
+  });
 });

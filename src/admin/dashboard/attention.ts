@@ -3,23 +3,23 @@ import { KEY_SETTINGS } from "../../settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { ListedAlert } from "../../store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../format.ts";
-import { type FailingUpstream, JUDGED_REQUESTS } from "./failing-upstreams.ts";
-import { isBudgetReached, isCapReached, isOverCap, spendingOf } from "./spending.ts";
+import type { Attention } from "./attention-entry.ts";
+import { JUDGED_REQUESTS } from "./failing-upstreams.ts";
+import {
+  type LimitAttentionInput,
+  listReachedLimits,
+  listReachedPools,
+  listStops,
+} from "./limit-attention.ts";
+import { standingOf } from "./limit-words.ts";
+import { isOverCap, spendingOf } from "./spending.ts";
 import type { KeyView, OrganizationView } from "./views.ts";
 
-export interface Attention {
-  readonly level: "bad" | "warn";
-  readonly text: string;
-  readonly label: string;
-  readonly path: string;
-}
-
-export interface AttentionInput {
+export interface AttentionInput extends LimitAttentionInput {
   readonly organization: OrganizationView;
   readonly forecastMicrocents: number | null;
   readonly keys: readonly KeyView[];
   readonly alerts: readonly ListedAlert[];
-  readonly failing: readonly FailingUpstream[];
 }
 
 /** Further keys are counted. */
@@ -28,36 +28,35 @@ const MOST_KEYS = 5;
 export function listAttention(input: AttentionInput): readonly Attention[] {
   const found = [
     ...ofOrganization(input),
+    ...listReachedLimits(input, "cap"),
+    ...ofForecast(input),
     ...ofUpstreams(input),
+    ...listReachedPools(input, "cap"),
     ...ofKeys(input, "cap_reached"),
+    ...listStops(input),
     ...ofWebhook(input),
+    ...listReachedLimits(input, "budget"),
+    ...listReachedPools(input, "budget"),
     ...ofKeys(input, "over_budget"),
   ];
   return [...found.filter(({ level }) => level === "bad"), ...found.filter(({ level }) => level === "warn")];
 }
 
-function ofOrganization({ organization, forecastMicrocents }: AttentionInput): Attention[] {
-  const { currency, suspended } = organization;
-  const spending = spendingOf(organization);
-  const path = `/organizations/${organization.id}/settings`;
-  const cap = { label: "Change this cap", path: `${path}#${ORGANIZATION_SETTINGS.hardCapCents.apiName}` };
-  const found: Attention[] = [];
-  if (suspended) {
-    const text = "This organization is suspended: every key is refused. Only the operator can change that.";
-    found.push({ level: "bad", text, label: "Inference settings", path });
-  }
-  if (isCapReached(spending)) {
-    const text = `The organization's hard cap of ${formatLimit(spending.hardCapCents, currency)} is reached: requests that cost money are refused with 402.`;
-    found.push({ level: "bad", text, ...cap });
-  } else if (isOverCap(spending, forecastMicrocents ?? 0)) {
-    const text = `At this pace the month comes to ${formatMoney(forecastMicrocents ?? 0, currency)}, past the hard cap of ${formatLimit(spending.hardCapCents, currency)}.`;
-    found.push({ level: "warn", text, ...cap });
-  }
-  if (isBudgetReached(spending)) {
-    const text = `The organization is past its budget: ${formatMoney(spending.spentMicrocents, currency)} of ${formatLimit(spending.budgetCents, currency)}.`;
-    found.push({ level: "warn", text, label: "Change this budget", path: `${path}#budget_cents` });
-  }
-  return found;
+function ofOrganization({ organization: { id, suspended } }: AttentionInput): Attention[] {
+  if (!suspended) return [];
+  const text = "This organization is suspended: every key is refused. Only the operator can change that.";
+  return [{ level: "bad", text, label: "Inference settings", path: `/organizations/${id}/settings` }];
+}
+
+/** As long as the month's cap is not reached, whether it will be. */
+function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput): Attention[] {
+  const { id, currency } = organization;
+  const cap = limits.find(({ period, kind }) => period === "month" && kind === "cap");
+  if (cap === undefined || standingOf(cap) === "reached") return [];
+  if (!isOverCap({ hardCapCents: cap.cents }, forecastMicrocents ?? 0)) return [];
+  const text = `At this pace the month comes to ${formatMoney(forecastMicrocents ?? 0, currency)}, past the hard cap of ${formatLimit(cap.cents, currency)}.`;
+  const path = `/organizations/${id}/settings#${ORGANIZATION_SETTINGS.hardCapCents.apiName}`;
+  return [{ level: "warn", text, label: "Change this cap", path }];
 }
 
 function ofKeys({ organization, keys }: AttentionInput, state: "cap_reached" | "over_budget"): Attention[] {
@@ -111,8 +110,8 @@ function isFailing({ state, lastError }: ListedAlert["deliveries"]["email"]): bo
   return state !== "off" && state !== "delivered" && lastError !== null;
 }
 
-function ofUpstreams({ organization, failing }: AttentionInput): Attention[] {
-  return failing.map(({ name, failures, lastMs, isServerError, cause }) => {
+function ofUpstreams({ organization, recent }: AttentionInput): Attention[] {
+  return recent.failing.map(({ name, failures, lastMs, isServerError, cause }) => {
     const path = `/organizations/${organization.id}/requests?upstream=${encodeURIComponent(name)}`;
     const why = cause === null ? "" : ` ${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}.`;
     const newest = `at ${formatTime(new Date(lastMs).toISOString())}`;

@@ -2,7 +2,6 @@
  * Upstreams that fail for an organization. Each is judged by its own last requests, however few those are among all
  * others: a model that is asked for once an hour is as dead as one that is asked for every second.
  */
-import type { Store } from "../../store/types.ts";
 import type { RecentRequest } from "../../store/types/reporting.ts";
 import { describeUpstream } from "../explain/upstream.ts";
 
@@ -21,28 +20,26 @@ export interface FailingUpstream {
 /** Of each upstream so many requests are looked at. */
 export const JUDGED_REQUESTS = 3;
 const JUDGED_MS = 86_400_000;
-/** More than there are upstreams times those that are looked at. */
-const MOST_FOUND = 1_000;
 
-/** One scan of the organization's recent requests, of 2,000 at most. */
-export async function findFailingUpstreams(
-  store: Pick<Store, "listRequests">,
-  organizationId: string,
-  nowMs: number,
-): Promise<readonly FailingUpstream[]> {
+export interface UpstreamJudge {
+  /** Newest first. */
+  look(request: RecentRequest): void;
+  list(): readonly FailingUpstream[];
+}
+
+/** Judges by what ended within the day before. */
+export function createUpstreamJudge(nowMs: number): UpstreamJudge {
   const last = new Map<string, RecentRequest[]>();
-  const matches = (request: RecentRequest): boolean => {
-    const { upstream } = request.way;
-    if (upstream === null || request.recordedAtMs < nowMs - JUDGED_MS || !isJudged(request)) return false;
-    const own = last.get(upstream.name) ?? [];
-    last.set(upstream.name, own);
-    if (own.length >= JUDGED_REQUESTS) return false;
-    own.push(request);
-    return true;
+  return {
+    look(request) {
+      const { upstream } = request.way;
+      if (upstream === null || request.recordedAtMs < nowMs - JUDGED_MS || !isJudged(request)) return;
+      const own = last.get(upstream.name) ?? [];
+      last.set(upstream.name, own);
+      if (own.length < JUDGED_REQUESTS) own.push(request);
+    },
+    list: () => [...last].flatMap(([name, own]) => (own.every(isFailure) ? [describe(name, own)] : [])),
   };
-  const fromMs = nowMs - JUDGED_MS;
-  await store.listRequests(organizationId, { limit: MOST_FOUND, after: null }, { fromMs, matches });
-  return [...last].flatMap(([name, own]) => (own.every(isFailure) ? [describe(name, own)] : []));
 }
 
 /** A client that went away, and a worker that died, say nothing of the upstream. */

@@ -14,12 +14,24 @@ export interface BoundedList<Item> {
   readonly hasMore: boolean;
 }
 
-/** At most `pages` pages of 100. */
-export async function readList<Item>(api: CallApi, call: string, pages: number): Promise<BoundedList<Item>> {
+/**
+ * At most `pages` pages of 100.
+ * @param filter What of the list, and with what.
+ */
+export async function readList<Item>(
+  api: CallApi,
+  call: string,
+  pages: number,
+  filter: Readonly<Record<string, string>> = {},
+): Promise<BoundedList<Item>> {
   const items: Item[] = [];
   let after: string | null = null;
   for (let page = 0; page < pages; page += 1) {
-    const query: Record<string, string> = after === null ? { limit: PAGE } : { limit: PAGE, after };
+    const query: Record<string, string> = {
+      ...filter,
+      limit: PAGE,
+      ...(after === null ? {} : { after }),
+    };
     const { body } = await api(call, { query });
     const { data, next } = body as ListPage<Item>;
     items.push(...data);

@@ -19,17 +19,12 @@ export function spendingOf(
   };
 }
 
-/** At the cap requests that cost money are refused already. */
-export function isCapReached({ hardCapCents, spentMicrocents }: Spending): boolean {
-  return hardCapCents !== null && spentMicrocents >= hardCapCents * MICROCENTS_PER_CENT;
-}
-
 /** Nothing is refused for it; alerts and pages say so. */
 export function isBudgetReached({ budgetCents, spentMicrocents }: Spending): boolean {
   return budgetCents !== null && spentMicrocents >= budgetCents * MICROCENTS_PER_CENT;
 }
 
 /** Whether so much is more than the cap. */
-export function isOverCap({ hardCapCents }: Spending, microcents: number): boolean {
+export function isOverCap({ hardCapCents }: Pick<Spending, "hardCapCents">, microcents: number): boolean {
   return hardCapCents !== null && microcents > hardCapCents * MICROCENTS_PER_CENT;
 }

@@ -3,8 +3,9 @@
 import type { Child } from "hono/jsx";
 import { monthAt } from "../../../calendar.ts";
 import { readKeyNames } from "../../api/read-key-names.ts";
-import { type Attention, listAttention } from "../attention.ts";
-import { findFailingUpstreams } from "../failing-upstreams.ts";
+import { listAttention } from "../attention.ts";
+import type { Attention } from "../attention-entry.ts";
+import { readLimitAttention } from "../read-limit-attention.ts";
 import { formatLimit, formatMoney, formatTickMoney, monthName } from "../../format.ts";
 import { listDays, measureProgress } from "../month-figures.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
@@ -29,11 +30,11 @@ const SHOWN_ALERTS = 5;
 async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
   const { id, currency } = page.organization;
   const { store } = page.options;
-  const [usage, { items: keys }, requests, failing, alerts] = await Promise.all([
+  const [usage, { items: keys }, requests, limited, alerts] = await Promise.all([
     readUsage(page, "day,key,model"),
     readList<KeyView>(page.api, "GET /api/organizations/{organization}/keys", MAX_KEY_PAGES),
     page.api("GET /api/organizations/{organization}/requests", { query: { limit: "1" } }),
-    findFailingUpstreams(store, id, page.nowMs),
+    readLimitAttention(page),
     readAlerts(page),
   ]);
   const rows = usage.data;
@@ -45,11 +46,11 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
   const spending = spendingOf(page.organization);
   const progress = measureProgress(page.organization.month, spending.spentMicrocents, page.nowMs);
   const attention = listAttention({
+    ...limited,
     organization: page.organization,
     forecastMicrocents: progress.forecastMicrocents,
     keys,
     alerts: alerts ?? [],
-    failing,
   });
   const isUnused = rows.length === 0 && (requests.body as RequestPageView).data.length === 0;
   return showPage(

@@ -4,7 +4,7 @@ import { describeRate } from "../../../../src/admin/dashboard/assets/describe-ra
 import { fitLine } from "../../../../src/admin/dashboard/parts/plot.tsx";
 import { alignDecimals, formatMoney } from "../../../../src/admin/format.ts";
 import { measureProgress } from "../../../../src/admin/dashboard/month-figures.ts";
-import { isCapReached, isOverCap, spendingOf } from "../../../../src/admin/dashboard/spending.ts";
+import { isOverCap } from "../../../../src/admin/dashboard/spending.ts";
 import { bucketCapacity } from "../../../../src/limits/bucket-capacity.ts";
 import { parseCents, parseSignedAmount } from "../../../../src/money.ts";
 
@@ -100,21 +100,11 @@ describe("fitLine", () => {
   });
 });
 
-describe("isCapReached", () => {
-  const capped = (hard_cap_cents: number | null, spent_microcents: number) =>
-    spendingOf({ hard_cap_cents, spent_microcents, budget_cents: null });
-
-  it("says what the gateway does: from the cap on, and with a cap of nothing at once", () => {
-    expect(isCapReached(capped(5, 4_999_999))).toBe(false);
-    expect(isCapReached(capped(5, 5_000_000))).toBe(true);
-    expect(isCapReached(capped(0, 0))).toBe(true);
-    expect(isCapReached(capped(null, 9_000_000))).toBe(false);
-  });
-
+describe("isOverCap", () => {
   it("takes a forecast of exactly the cap for one that fits", () => {
-    expect(isOverCap(capped(5, 0), 5_000_000)).toBe(false);
-    expect(isOverCap(capped(5, 0), 5_000_001)).toBe(true);
-    expect(isOverCap(capped(null, 0), 5_000_001)).toBe(false);
+    expect(isOverCap({ hardCapCents: 5 }, 5_000_000)).toBe(false);
+    expect(isOverCap({ hardCapCents: 5 }, 5_000_001)).toBe(true);
+    expect(isOverCap({ hardCapCents: null }, 5_000_001)).toBe(false);
   });
 });
 

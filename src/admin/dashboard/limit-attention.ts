@@ -1,0 +1,130 @@
+/** Of limits what needs somebody: those that are reached, by window and owner, and whom one stopped today. */
+import { dayAt, describeWindow } from "../../calendar.ts";
+import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
+import { formatLimitPath, type LimitSubject } from "../../pages.ts";
+import type { LimitScope } from "../../store/types/decision.ts";
+import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.ts";
+import type { Attention } from "./attention-entry.ts";
+import { nameReset, standingOf } from "./limit-words.ts";
+import { fieldOfOwner } from "./owner-texts.ts";
+import type { RecentFindings } from "./scan-recent.ts";
+import type { StoppedRequests } from "./stopped-requests.ts";
+import type { GroupView, LimitFiguresView, OrganizationView } from "./views.ts";
+
+/** Further ones are counted. */
+const MOST_SHOWN = 5;
+
+interface Whose {
+  readonly organization: Pick<OrganizationView, "id" | "currency">;
+  readonly nowMs: number;
+}
+
+export interface LimitAttentionInput extends Whose {
+  /** The organization's own. */
+  readonly limits: readonly LimitFiguresView[];
+  /** With the tightest limit of each. */
+  readonly groups: readonly GroupView[];
+  readonly recent: RecentFindings;
+  /** Id → name, of keys, users and groups. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+type Kind = LimitFiguresView["kind"];
+
+/** The organization's caps, or budgets, that are reached. */
+export function listReachedLimits(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
+  return input.limits
+    .filter((limit) => limit.kind === kind && standingOf(limit) === "reached")
+    .map((limit) => describeReached(limit, { title: "The organization", ownerId: null }, input));
+}
+
+/** Of groups: the pools that are used up, or past their budget. */
+export function listReachedPools(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
+  const reached = input.groups.flatMap(({ id, name, tightest_limit: limit }) =>
+    limit?.kind === kind && standingOf(limit) === "reached"
+      ? [describeReached(limit, { title: `Group "${name}"`, ownerId: id }, input)]
+      : [],
+  );
+  const more = reached.length - MOST_SHOWN;
+  if (more <= 0) return reached;
+  const what = kind === "cap" ? "have reached a cap" : "are past a budget";
+  const text = `${formatCountOf(more, "more group")} ${what}.`;
+  const path = `/organizations/${input.organization.id}/groups`;
+  const level = levelOf(kind);
+  return [...reached.slice(0, MOST_SHOWN), { level, text, label: "Groups", path }];
+}
+
+interface Named {
+  readonly title: string;
+  /** Of a group; null: the organization. */
+  readonly ownerId: string | null;
+}
+
+function describeReached(limit: LimitFiguresView, { title, ownerId }: Named, whose: Whose): Attention {
+  const { id: organizationId, currency } = whose.organization;
+  const { scope, period, kind, resets_at: resetsAt } = limit;
+  const subject: LimitSubject = { scope, organizationId, keyId: null, ownerId, period };
+  const window = describeWindow(period, dayAt(whose.nowMs).name);
+  const spent = `${formatLimit(limit.spent_cents, currency)} of ${formatLimit(limit.cents, currency)} ${window}`;
+  const until = resetsAt === null ? "" : ` until ${nameReset(period, resetsAt)}`;
+  return {
+    level: levelOf(kind),
+    text:
+      kind === "cap"
+        ? `${title} has reached its ${PERIOD_WORDS[period]} hard cap: ${spent}. Requests that cost money are refused with 402${until}.`
+        : `${title} is past its ${PERIOD_WORDS[period]} budget: ${spent}.`,
+    label: kind === "cap" ? "Change this cap" : "Change this budget",
+    path: formatLimitPath(subject, kind === "cap" ? "hard_cap" : "budget"),
+  };
+}
+
+function levelOf(kind: Kind): Attention["level"] {
+  return kind === "cap" ? "bad" : "warn";
+}
+
+/** Which limits stopped requests today, those that stopped most first. */
+export function listStops(input: LimitAttentionInput): readonly Attention[] {
+  const { stopped } = input.recent;
+  const shown = stopped.slice(0, MOST_SHOWN).map((stop) => describeStop(stop, input));
+  const more = stopped.length - shown.length;
+  if (more === 0) return shown;
+  const text = `${formatCountOf(more, "more cap")} refused requests today.`;
+  return [
+    ...shown,
+    { level: "warn", text, label: "See all of them", path: pathOf(input, { status: "402" }) },
+  ];
+}
+
+function describeStop(stop: StoppedRequests, input: LimitAttentionInput): Attention {
+  const { scope, ownerId, period, errorCode, count, lastMs } = stop;
+  const whom = WHOM[scope](input.names.get(ownerId ?? "") ?? ownerId ?? "");
+  const last = formatTime(new Date(lastMs).toISOString()).slice("2026-11-21 ".length);
+  const requests =
+    count === 1
+      ? "1 request was"
+      : `${input.recent.isWhole ? "" : "at least "}${formatCount(count)} requests were`;
+  return {
+    level: "warn",
+    text: `Today ${requests} refused by the ${PERIOD_WORDS[period]} hard cap of ${whom}, the last at ${last}.`,
+    label: "See these requests",
+    path: pathOf(input, { status: errorCode, ...filterOf(scope, ownerId) }),
+  };
+}
+
+const WHOM: Readonly<Record<LimitScope, (name: string) => string>> = {
+  key: (name) => `API key "${name}"`,
+  user: (name) => `user "${name}"`,
+  group: (name) => `group "${name}"`,
+  organization: () => "the organization",
+};
+
+function filterOf(scope: LimitScope, ownerId: string | null): Readonly<Record<string, string>> {
+  if (ownerId === null || scope === "organization") return {};
+  return { [scope === "key" ? "key_id" : fieldOfOwner(scope)]: ownerId };
+}
+
+/** The requests of today that are like that. */
+function pathOf({ organization, nowMs }: Whose, filters: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams({ ...filters, from: dayAt(nowMs).name });
+  return `/organizations/${organization.id}/requests?${query.toString()}`;
+}
