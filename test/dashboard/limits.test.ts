@@ -161,7 +161,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
         /^\+50\.00 USD a day until 2099-12-04 00:00 UTC: launch, by anna Take back/,
       );
       expect(await textOf(cards("Daily cap"))).toMatch(
-        /^Daily cap fine .* 0\.25 USD of 50\.20 USD .* 0\.20 USD and for a time \+50\.00 USD until 2099-12-04 00:00 UTC/,
+        /^Daily cap fine .* 0\.25 USD of 50\.20 USD .* raised from 0\.20 USD by 50\.00 USD until 2099-12-04 00:00 UTC/,
       );
       await expectAccessible(page);
       expect((await ask("one word")).status).toBe(200);

@@ -101,10 +101,10 @@ function Raised({ limit, currency }: { limit: LimitView; currency: string }) {
   const base = formatLimit(limit.cents - limit.raised_cents, currency);
   return (
     <p>
-      {base} and for a time{" "}
+      raised from {base}{" "}
       {limit.raises.map(({ add_cents: cents, expires_at: until }, index) => (
         <>
-          {index === 0 ? "" : ", "}+{formatLimit(cents, currency)} until <Time at={until} />
+          {index === 0 ? "" : ", "}by {formatLimit(cents, currency)} until <Time at={until} />
         </>
       ))}
     </p>
