@@ -74,7 +74,7 @@ export default defineConfig({
             "test/alerts/{delivery-redis,documentation,mail,post-webhook}.test.ts",
             // Models of one organization's buckets and spend, which are in one slot: what the scripts compute there
             // cannot differ, and each script runs on the cluster in the other files.
-            "test/store/{bucket-model,bucket-exactness,spend-model,spend-owners}.test.ts",
+            "test/store/{bucket-model,bucket-exactness,spend-model,spend-owners,windows-model}.test.ts",
           ],
           env: { STORE_TESTS_ON: "cluster" },
           globalSetup: "test/support/shared-cluster.ts",

@@ -1,0 +1,136 @@
+/** Commands of requests, what a store answers to them, and what a model does, in the same words. */
+import type { Store } from "../../src/store/types.ts";
+import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
+import type { BilledRequest } from "../../src/store/types/settlement.ts";
+import { admitInput, chargeInput, FINAL, holdInput, known, MODEL, ROUTE } from "./fixture.ts";
+import { isOwnMonth, type ModelLimit, type WindowsModel } from "./windows-model.ts";
+import type { OwnersUnderTest } from "./windows-owners.ts";
+
+export type Command =
+  | { readonly kind: "admit"; readonly key: number }
+  | { readonly kind: "hold"; readonly request: number; readonly worst: bigint; readonly floor: bigint }
+  | ChargeCommand;
+
+export interface ChargeCommand {
+  readonly kind: "charge";
+  readonly request: number;
+  readonly sequence: number;
+  readonly total: bigint;
+  /** Of what is not final. */
+  readonly estimate: bigint;
+  readonly isFinal: boolean;
+  /** Its owner takes it for the request's only command, rightly or not. */
+  readonly isBrief: boolean;
+}
+
+export type Answer = Readonly<Record<string, unknown>>;
+
+export interface Asked {
+  readonly answer: Answer;
+  /** Of a request that was admitted. */
+  readonly identity: BilledRequest | null;
+}
+
+/** @param identities Of the requests that commands name by their places. */
+export async function ask(
+  store: Store,
+  owners: OwnersUnderTest,
+  identities: readonly BilledRequest[],
+  command: Command,
+): Promise<Asked> {
+  if (command.kind === "admit") return askAdmission(store, owners, command.key);
+  const identity = identities[command.request]!;
+  if (command.kind === "hold") {
+    const { worst, floor } = command;
+    const amounts = { worstCaseMicrocents: worst, floorMicrocents: floor };
+    const held = await store.hold(holdInput(identity, amounts));
+    const { outcome } = held;
+    if (!("figures" in held)) return { answer: { outcome }, identity: null };
+    const { spentMicrocents, heldMicrocents, hardCapCents, raisedCents, period } = held.figures;
+    const figures = {
+      spent: spentMicrocents,
+      held: heldMicrocents,
+      cents: hardCapCents,
+      raised: raisedCents,
+    };
+    return { answer: { outcome, period, ...figures }, identity: null };
+  }
+  const { sequence, total, estimate, isFinal, isBrief } = command;
+  const tokens = { input: 1, cachedInput: 0, output: 0, reasoning: 0 };
+  const { outcome } = await store.charge(
+    chargeInput(identity, sequence, total, {
+      tokens,
+      estimate: isFinal ? null : { totalMicrocents: estimate, tokens },
+      final: isFinal ? FINAL : null,
+      isBrief: isFinal && isBrief ? true : undefined,
+    }),
+  );
+  return { answer: { outcome }, identity: null };
+}
+
+async function askAdmission(store: Store, owners: OwnersUnderTest, key: number): Promise<Asked> {
+  const input = admitInput(owners.keys[key]!);
+  const { decision, reachedCap, caps, user, group, month, day, organization, ...told } = known(
+    await store.admit(input),
+  );
+  const answer = {
+    decision,
+    reached: reachedCap === null ? null : showLimit(reachedCap.spentMicrocents, reachedCap),
+    caps: sortRows(caps.map((cap) => showLimit(cap.spentMicrocents, cap))),
+    user: user === null ? null : owners.subjectOf(user.id),
+    group: group === null ? null : owners.subjectOf(group.id),
+    keySpent: told.key.spentMicrocents,
+    organizationSpent: organization.spentMicrocents,
+  };
+  if (decision !== "admitted") return { answer, identity: null };
+  const { organizationId, keyId, requestId } = input;
+  const admitted = { organizationId, keyId, requestId, month, day, model: MODEL, route: ROUTE };
+  const ofOwners = formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null });
+  return { answer, identity: { ...admitted, currency: organization.currency, owners: ofOwners } };
+}
+
+/** Gives a model the command. Any of these may be its answer. @param actual What the store has answered. */
+export function answersOf(model: WindowsModel, command: Command, actual: Answer): readonly Answer[] {
+  if (command.kind === "charge") return [{ outcome: model.charge(command) }];
+  if (command.kind === "admit") return [admissionOf(model, command.key, actual)];
+  const held = model.hold(command.request, command.worst, command.floor);
+  if (typeof held === "string") return [{ outcome: held }];
+  return held.map(({ scope, period, spent, held: inFlight, cents, raised }) => {
+    const figures = { spent, held: inFlight, cents, raised };
+    return { outcome: `${scope}_cap_reached`, period, ...figures };
+  });
+}
+
+function admissionOf(model: WindowsModel, key: number, actual: Answer): Answer {
+  const { user, group } = model.ownersOf(key);
+  const met = model.capsOf(model.subjectsOf({ key, user, group }), model.nowMs);
+  const cap = model.admit(key);
+  // Where nobody has more than the month's caps of key and organization, the decision alone says which it is.
+  const isNamed = cap !== null && !(actual["reached"] === null && isOwnMonth(cap));
+  if (cap === null) model.enter(key);
+  return {
+    decision: cap === null ? "admitted" : `${cap.scope}_cap_reached`,
+    reached: isNamed ? showLimit(cap.spent, cap) : null,
+    caps: sortRows(met.filter((each) => !isOwnMonth(each)).map((each) => showLimit(each.spent, each))),
+    user: user === null ? null : `user ${user}`,
+    group: group === null ? null : `group ${group}`,
+    keySpent: model.spentIn(`key ${key}`, "month", model.nowMs),
+    organizationSpent: model.spentIn("organization", "month", model.nowMs),
+  };
+}
+
+type Shown = Pick<ModelLimit, "scope" | "period" | "cents"> & {
+  readonly kind?: string;
+  /** The model's word for it, and the store's. */
+  readonly raised?: number;
+  readonly raisedCents?: number;
+};
+
+export function showLimit(spent: bigint, { scope, period, kind, cents, raised, raisedCents }: Shown): Answer {
+  return { scope, period, kind: kind ?? "cap", cents, raised: raised ?? raisedCents, spent };
+}
+
+export function sortRows(rows: readonly Answer[]): readonly Answer[] {
+  const nameOf = (row: Answer) => [row["scope"], row["period"], row["kind"]].join(" ");
+  return rows.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+}

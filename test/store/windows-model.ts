@@ -1,0 +1,392 @@
+/**
+ * What an organization has spent by window and owner, what its limits refuse and what they tell, as a plain model: all that
+ * was ever spent, in integers, by owner and window, whether or not anybody counts it.
+ */
+import type { Limit, LimitPeriod } from "../../src/settings/limits.ts";
+import type { LimitScope } from "../../src/store/types/decision.ts";
+
+export const DAY_MS = 86_400_000;
+export const HOLD_DEADLINE_MS = 30_000;
+/** After that its counter is gone, or incomplete if something late has made it again. */
+const KEPT_MS = { day: 15 * DAY_MS, week: 22 * DAY_MS, month: Infinity, total: Infinity };
+const MOST_CENTS = 9_000_000_000;
+const CENT = 1_000_000n;
+export const PERIODS = ["day", "week", "month", "total"] as const;
+const SCOPES = ["key", "user", "group", "organization"] as const;
+const PERCENTS = { budget: [80, 100], cap: [90, 100] } as const;
+
+/** "organization", "key 0", "user 1", "group 0". */
+export type Subject = string;
+
+export interface ModelRaise {
+  readonly id: string;
+  readonly period: LimitPeriod;
+  readonly cents: number;
+  readonly expiresAtMs: number;
+}
+
+export interface ModelOwner {
+  limits: readonly Limit[];
+  /** Of groups and the organization. */
+  memberLimits: readonly Limit[];
+  raises: readonly ModelRaise[];
+  /** Of keys. */
+  user: number | null;
+  /** Of keys and users. */
+  group: number | null;
+}
+
+export interface ModelLimit {
+  readonly scope: LimitScope;
+  readonly subject: Subject;
+  readonly period: LimitPeriod;
+  readonly kind: Limit["kind"];
+  /** In force. */
+  readonly cents: number;
+  readonly raised: number;
+}
+
+/** Against a cap. */
+export interface ModelCap extends ModelLimit {
+  readonly spent: bigint;
+  readonly held: bigint;
+}
+
+export interface ModelRequest {
+  readonly key: number;
+  readonly user: number | null;
+  readonly group: number | null;
+  readonly admittedMs: number;
+  /** `admitted`: without a record. */
+  state: "admitted" | "open" | "closed";
+  isFinal: boolean;
+  sequence: number;
+  charged: bigint;
+  estimate: bigint | null;
+  floor: bigint;
+  worst: bigint;
+  /** Periods that were counted when it was held. */
+  heldIn: readonly LimitPeriod[];
+  deadlineMs: number;
+}
+
+export interface Charge {
+  readonly request: number;
+  readonly sequence: number;
+  readonly total: bigint;
+  readonly estimate: bigint;
+  readonly isFinal: boolean;
+}
+
+export interface ModelSettings {
+  readonly keys: number;
+  readonly users: number;
+  readonly groups: number;
+  readonly isStrict: boolean;
+  /** Whose keys are, and of which groups users, from the start. */
+  readonly members: Readonly<Record<Subject, Partial<ModelOwner>>>;
+}
+
+/** From midnight to midnight, from Monday to Monday, from the first to the first, UTC. */
+export function windowOf(period: LimitPeriod, timeMs: number): { startMs: number; endMs: number } {
+  if (period === "total") return { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
+  const time = new Date(timeMs);
+  const [year, month, date] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()];
+  if (period === "month") return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
+  const [first, days] = period === "day" ? [date, 1] : [date - ((time.getUTCDay() + 6) % 7), 7];
+  return { startMs: Date.UTC(year, month, first), endMs: Date.UTC(year, month, first + days) };
+}
+
+const newOwner = (): ModelOwner => ({ limits: [], memberLimits: [], raises: [], user: null, group: null });
+const scopeOf = (subject: Subject): LimitScope => SCOPES.find((scope) => subject.startsWith(scope))!;
+
+/** A cap that every release has had: a month's of a key or an organization, as it is without raises. */
+export function isOwnMonth({ subject, period, raised }: ModelLimit): boolean {
+  return hasOwnMonth(subject) && period === "month" && raised === 0;
+}
+
+/** Whether an owner's counter of a month is as old as months: its key's and its organization's. */
+const hasOwnMonth = (subject: Subject): boolean => subject.startsWith("key") || subject === "organization";
+
+export class WindowsModel {
+  owners = new Map<Subject, ModelOwner>();
+  requests: ModelRequest[] = [];
+  /** By "<subject> <period> <start of the window>". */
+  spent = new Map<string, bigint>();
+  /** What is counted, and since which window all of it. */
+  countedFrom = new Map<LimitPeriod, number>();
+  /** What has fired. False: it may have, by the order in which two things came to Redis that were sent at once. */
+  fired = new Map<string, boolean>();
+  isStrict: boolean;
+  areDayAlertsAll = false;
+  nowMs: number;
+
+  constructor({ keys, users, groups, isStrict }: ModelSettings, nowMs: number) {
+    this.isStrict = isStrict;
+    this.nowMs = nowMs;
+    for (const [name, count] of Object.entries({ key: keys, user: users, group: groups })) {
+      for (let index = 0; index < count; index += 1) this.owners.set(`${name} ${index}`, newOwner());
+    }
+    this.owners.set("organization", newOwner());
+  }
+
+  clone(): WindowsModel {
+    const copy = new WindowsModel(
+      { keys: 0, users: 0, groups: 0, isStrict: this.isStrict, members: {} },
+      this.nowMs,
+    );
+    return Object.assign(copy, structuredClone(Object.fromEntries(Object.entries(this))));
+  }
+
+  owner(subject: Subject): ModelOwner {
+    return this.owners.get(subject)!;
+  }
+
+  /** Whose a request of a key is that is admitted now: a key's group is its own, else its user's. */
+  ownersOf(key: number): { user: number | null; group: number | null } {
+    const { user, group } = this.owner(`key ${key}`);
+    return { user, group: group ?? (user === null ? null : this.owner(`user ${user}`).group) };
+  }
+
+  subjectsOf({ key, user, group }: Pick<ModelRequest, "key" | "user" | "group">): Subject[] {
+    const named = [user === null ? [] : [`user ${user}`], group === null ? [] : [`group ${group}`]];
+    return [`key ${key}`, ...named.flat(), "organization"];
+  }
+
+  /** All that hold for these owners now, the narrowest first. */
+  limitsOf(subjects: readonly Subject[]): ModelLimit[] {
+    return subjects.flatMap((subject) => {
+      const { limits, raises, group } = this.owner(subject);
+      const giver = group === null ? "organization" : `group ${group}`;
+      const given = subject.startsWith("user") ? this.owner(giver).memberLimits : [];
+      const isOwn = ({ period, kind }: Limit) =>
+        limits.some((limit) => limit.period === period && limit.kind === kind);
+      return [...limits, ...given.filter((limit) => !isOwn(limit))].map(({ period, kind, cents }) => {
+        const live = raises.filter((raise) => raise.period === period && this.nowMs < raise.expiresAtMs);
+        const wanted = live.reduce((sum, raise) => sum + raise.cents, cents);
+        const inForce = kind === "cap" ? Math.min(wanted, MOST_CENTS) : cents;
+        return { scope: scopeOf(subject), subject, period, kind, cents: inForce, raised: inForce - cents };
+      });
+    });
+  }
+
+  spentIn(subject: Subject, period: LimitPeriod, timeMs: number): bigint {
+    return this.spent.get(`${subject} ${period} ${windowOf(period, timeMs).startMs}`) ?? 0n;
+  }
+
+  /** Of requests in flight, what their worst cases have left. */
+  heldIn(subject: Subject, period: LimitPeriod, timeMs: number): bigint {
+    const { startMs } = windowOf(period, timeMs);
+    return this.requests
+      .filter((request) => {
+        const isCounted = request.heldIn.includes(period) || (period === "month" && hasOwnMonth(subject));
+        return (
+          request.state === "open" &&
+          isCounted &&
+          this.subjectsOf(request).includes(subject) &&
+          windowOf(period, request.admittedMs).startMs === startMs
+        );
+      })
+      .reduce((sum, { worst, charged }) => sum + (worst > charged ? worst - charged : 0n), 0n);
+  }
+
+  /** The caps of these owners, with what stands against them in the windows of a time. */
+  capsOf(subjects: readonly Subject[], timeMs: number): ModelCap[] {
+    const caps = this.limitsOf(subjects).filter(({ kind }) => kind === "cap");
+    return caps.map((cap) => ({
+      ...cap,
+      spent: this.spentIn(cap.subject, cap.period, timeMs),
+      held: this.isStrict ? this.heldIn(cap.subject, cap.period, timeMs) : 0n,
+    }));
+  }
+
+  /** The cap that refuses a request of a key now, null when none does. */
+  admit(key: number): ModelCap | null {
+    const caps = this.capsOf(this.subjectsOf({ key, ...this.ownersOf(key) }), this.nowMs);
+    return nameReached(caps, this.nowMs);
+  }
+
+  enter(key: number): number {
+    const admitted = { key, ...this.ownersOf(key), admittedMs: this.nowMs, state: "admitted" as const };
+    const nothing = { isFinal: false, sequence: -1, charged: 0n, estimate: null, floor: 0n, worst: 0n };
+    return this.requests.push({ ...admitted, ...nothing, heldIn: [], deadlineMs: Infinity }) - 1;
+  }
+
+  /** "held", "exists", or the caps that may be named: more than one only where they leave the same room. */
+  hold(index: number, worst: bigint, floor: bigint): "held" | "exists" | readonly ModelCap[] {
+    const request = this.requests[index]!;
+    if (request.state !== "admitted") return "exists";
+    const caps = this.capsOf(this.subjectsOf(request), request.admittedMs);
+    const refusing = this.isStrict ? this.#tooTight(request, caps, worst) : [];
+    const named = this.isStrict ? null : nameReached(caps, request.admittedMs);
+    if (named !== null) return [named];
+    if (refusing.length > 0) return refusing;
+    const heldIn = [...this.countedFrom.keys()];
+    const deadlineMs = this.nowMs + HOLD_DEADLINE_MS;
+    const held = { state: "open", floor, worst: this.isStrict ? worst : 0n, sequence: 0, heldIn, deadlineMs };
+    Object.assign(request, held);
+    return "held";
+  }
+
+  /** Of the caps that have no room for a request those with the least. */
+  #tooTight(request: ModelRequest, caps: readonly ModelCap[], worst: bigint): readonly ModelCap[] {
+    const room = ({ cents, spent, held }: ModelCap) => BigInt(cents) * CENT - spent - held;
+    const refusing = caps.filter((cap) => cap.spent >= BigInt(cap.cents) * CENT || room(cap) < worst);
+    const least = refusing.reduce<bigint | null>(
+      (sum, cap) => (sum === null || room(cap) < sum ? room(cap) : sum),
+      null,
+    );
+    // Where nobody has more than the month's caps of key and organization, the key's is named.
+    if (this.#hasMonthsAlone(request)) return refusing.slice(0, 1);
+    const tightest = refusing.filter((cap) => room(cap) === least);
+    return tightest.filter(({ subject }) => subject === tightest[0]!.subject);
+  }
+
+  #hasMonthsAlone(request: ModelRequest): boolean {
+    const owners = this.subjectsOf(request);
+    return (
+      owners.length === 2 &&
+      owners.every((subject) => {
+        const { limits, raises } = this.owner(subject);
+        return raises.length === 0 && limits.every(({ period }) => period === "month");
+      })
+    );
+  }
+
+  /** What a charge makes of its request's total; null when it is a repeat. */
+  totalAfter({ request: index, sequence, total, estimate, isFinal }: Charge): bigint | null {
+    const request = this.requests[index]!;
+    if (sequence <= request.sequence) return null;
+    return request.state === "closed" && !isFinal && estimate > total ? estimate : total;
+  }
+
+  /** @param isCertain Of each limit: whether it is the one that the charge meets. */
+  charge(charge: Charge, isCertain?: (limit: ModelLimit) => boolean): "applied" | "repeated" {
+    const request = this.requests[charge.request]!;
+    const total = this.totalAfter(charge);
+    if (total === null) return "repeated";
+    if (request.state === "admitted") {
+      request.state = "open";
+      request.deadlineMs = this.nowMs + HOLD_DEADLINE_MS;
+    }
+    const isMore = total > request.charged;
+    request.sequence = charge.sequence;
+    request.estimate = charge.isFinal ? null : charge.estimate;
+    this.#setTotal(request, total);
+    if (charge.isFinal) Object.assign(request, { isFinal: true, state: "closed", deadlineMs: Infinity });
+    if (charge.isFinal || isMore) {
+      this.fire(this.limitsOf(this.subjectsOf(request)), request.admittedMs, isCertain);
+    }
+    return "applied";
+  }
+
+  renew(index: number): "missing" | "ended" | "renewed" | "reopened" {
+    const request = this.requests[index]!;
+    if (request.state === "admitted") return "missing";
+    if (request.isFinal) return "ended";
+    const outcome = request.state === "open" ? "renewed" : "reopened";
+    Object.assign(request, { state: "open", deadlineMs: this.nowMs + HOLD_DEADLINE_MS });
+    return outcome;
+  }
+
+  overdue(): number[] {
+    return [...this.requests.keys()].filter((index) => this.requests[index]!.deadlineMs <= this.nowMs);
+  }
+
+  /** Whether something is in flight that was admitted at this time or before. */
+  hasOpenSince(timeMs: number): boolean {
+    return this.requests.some(({ state, admittedMs }) => state === "open" && admittedMs <= timeMs);
+  }
+
+  /** As whoever finds that its owner is gone: at the best that is known of it. */
+  close(index: number): void {
+    const request = this.requests[index]!;
+    const known = [request.charged, request.estimate ?? 0n, request.floor];
+    this.#setTotal(
+      request,
+      known.reduce((most, each) => (each > most ? each : most)),
+    );
+    Object.assign(request, { state: "closed", deadlineMs: Infinity });
+    this.fire(this.limitsOf(this.subjectsOf(request)), request.admittedMs);
+  }
+
+  /** By a person, now. */
+  correct(key: number | null, amount: bigint): void {
+    const subjects = key === null ? ["organization"] : [`key ${key}`, "organization"];
+    this.#move(subjects, this.nowMs, amount);
+    this.fire(this.limitsOf(subjects), this.nowMs);
+  }
+
+  /** A change of an owner. What it has of its own now may be under what is spent; its members are told with their next charge. */
+  change(subject: Subject, changes: Partial<ModelOwner>): void {
+    Object.assign(this.owner(subject), changes);
+    this.count(subject, changes);
+    this.fire(this.limitsOf([subject]), this.nowMs);
+  }
+
+  /** A period is counted from the first limit of it on, in all owners' windows: those of now and those just before. */
+  count(subject: Subject, { limits = [], memberLimits = [] }: Partial<ModelOwner>): void {
+    const needed = [
+      ...limits.filter(({ period }) => period !== "month" || !hasOwnMonth(subject)),
+      ...memberLimits,
+    ];
+    for (const { period } of needed) {
+      if (this.countedFrom.has(period)) continue;
+      const { startMs } = windowOf(period, this.nowMs);
+      this.countedFrom.set(period, period === "total" ? startMs : windowOf(period, startMs - 1).startMs);
+    }
+  }
+
+  /** Whether an owner's counter in this window has all that was spent, as long as it is kept. */
+  isWhole(subject: Subject, period: LimitPeriod, startMs: number, timeMs = this.nowMs): boolean {
+    if (period !== "total" && timeMs >= startMs + KEPT_MS[period]) return false;
+    if (period === "month" && hasOwnMonth(subject)) return true;
+    const from = this.countedFrom.get(period);
+    return from !== undefined && startMs >= from;
+  }
+
+  /** @param timeMs In the windows of this time. */
+  fire(limits: readonly ModelLimit[], timeMs: number, isCertain?: (limit: ModelLimit) => boolean): void {
+    for (const limit of limits) {
+      const { subject, kind, period, cents } = limit;
+      const { startMs } = windowOf(period, timeMs);
+      if (cents === 0 || !this.isWhole(subject, period, startMs)) continue;
+      for (const percent of PERCENTS[kind]) {
+        const isTold = percent === 100 || period !== "day" || this.areDayAlertsAll;
+        const isReached = this.spentIn(subject, period, timeMs) >= BigInt(cents * percent) * (CENT / 100n);
+        if (!isTold || !isReached) continue;
+        const alert = `${percent} % of ${cents}, ${kind} of ${subject}, ${formatWindow(period, startMs)}`;
+        const isSo = isCertain === undefined || isCertain(limit) || this.fired.get(alert) === true;
+        this.fired.set(alert, isSo);
+      }
+    }
+  }
+
+  #setTotal(request: ModelRequest, total: bigint): void {
+    this.#move(this.subjectsOf(request), request.admittedMs, total - request.charged);
+    request.charged = total;
+  }
+
+  #move(subjects: readonly Subject[], timeMs: number, difference: bigint): void {
+    for (const subject of subjects) {
+      for (const period of PERIODS) {
+        const name = `${subject} ${period} ${windowOf(period, timeMs).startMs}`;
+        this.spent.set(name, (this.spent.get(name) ?? 0n) + difference);
+      }
+    }
+  }
+}
+
+export function formatWindow(period: LimitPeriod, startMs: number): string {
+  return period === "total" ? "total" : `${period} of ${new Date(startMs).toISOString().slice(0, 10)}`;
+}
+
+/** Of the caps that are reached the one that resets last; of those the narrowest owner's; of its own the longest period's. */
+function nameReached(caps: readonly ModelCap[], timeMs: number): ModelCap | null {
+  const resets = ({ period }: ModelCap) => windowOf(period, timeMs).endMs;
+  const reached = caps.filter(({ cents, spent }) => spent >= BigInt(cents) * CENT);
+  const last = Math.max(...reached.map(resets));
+  const [narrowest] = reached.filter((cap) => resets(cap) === last);
+  const its = reached.filter((cap) => resets(cap) === last && cap.subject === narrowest?.subject);
+  return its.toSorted((one, other) => PERIODS.indexOf(other.period) - PERIODS.indexOf(one.period))[0] ?? null;
+}
