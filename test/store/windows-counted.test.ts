@@ -126,6 +126,15 @@ describe.skipIf(!canSetClock)("alerts of windows (sets Redis's clock)", () => {
     expect(await listed(of)).toHaveLength(2);
   });
 
+  it("fire of what the organization gives each member, of a user whose group was deleted", async () => {
+    const of = await createOwners({ memberLimits: [budget("week", 100)] });
+    await timed().store.deleteGroup(of.organizationId, of.groupId, "keep", null);
+    await spend(of, 90);
+    expect(await listed(of)).toEqual(["user Zoë week budget 80"]);
+    await spend(of, 10, true);
+    expect(await listed(of)).toHaveLength(2);
+  });
+
   it("say the window that they are of", async () => {
     const of = await createOwners();
     await setLimits(of, "key", [budget("week", 10), budget("total", 10)]);

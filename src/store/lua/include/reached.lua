@@ -19,15 +19,17 @@ local function are_rows_far(text, sums, place)
   return true
 end
 
--- Of the users and groups of a request, which stand from `place` on. `of_organization`: what it gives each member.
+-- Of the users and groups of a request, which stand from `place` on. `of_organization`: what it gives each member that is in
+-- no group, or in one that was deleted.
 local function are_owners_far(organization, owners, sums, place, of_organization)
   for kind, rest in string.gmatch(owners, '(%a+)(_[^.]+)') do
     local limits, group_id = unpack(redis.call('HMGET', sibling(organization, kind .. ':' .. kind .. rest), 'limits', 'group_id'))
     local of_members = ''
     if kind == 'user' then
       of_members = of_organization
-      if (group_id or '') ~= '' then
-        of_members = redis.call('HGET', sibling(organization, 'group:' .. group_id), 'member_limits')
+      local is_there, _, _, of_group = read_owner(organization, 'group', group_id, 'member_limits')
+      if is_there then
+        of_members = of_group
       end
     end
     if not are_rows_far(limits, sums, place) or not are_rows_far(of_members, sums, place) then
