@@ -4,7 +4,8 @@ import { alertKeys, spendKey } from "../../src/store/redis/keys.ts";
 import { windowName } from "../../src/store/usage/windows.ts";
 import type { OpenedStore } from "./fixture.ts";
 import { showLimit, sortRows } from "./windows-commands.ts";
-import { formatWindow, PERIODS, windowOf, type WindowsModel } from "./windows-model.ts";
+import { formatWindow, PERIODS, windowOf } from "./windows-calendar.ts";
+import type { WindowsModel } from "./windows-model.ts";
 import type { OwnersUnderTest } from "./windows-owners.ts";
 
 /** Every counter that is whole: to the microcent what its owner has spent in its window, and what is held there. */

@@ -5,7 +5,7 @@ import type { Limit } from "../../src/settings/limits.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
-import { DAY_MS, PERIODS } from "./windows-model.ts";
+import { DAY_MS, PERIODS } from "./windows-calendar.ts";
 import type { Command } from "./windows-commands.ts";
 import {
   type LimitsChange,
@@ -35,6 +35,10 @@ const STARTS = [
 const key = fc.integer({ min: 0, max: KEYS - 1 });
 const user = fc.integer({ min: 0, max: USERS - 1 });
 const group = fc.integer({ min: 0, max: GROUPS - 1 });
+const keyOrNone = fc.option(key);
+/** More often a user than a group, which a key has of its own or of its user. */
+const ofUser = fc.option(user, { freq: 5 });
+const ofGroup = fc.option(group, { freq: 2 });
 const period = fc.constantFrom(...PERIODS);
 const groupOrAll = fc.oneof(
   group.map((index) => `group ${index}`),
@@ -99,9 +103,8 @@ const usual: fc.Arbitrary<Step[]> = fc.oneof(
   fc.tuple(alone(admission), alone(holdOf(newest)), alone(chargeOf(newest))),
 );
 
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 10, arbitrary: alone(command) },
-  { weight: 6, arbitrary: commandsOf(fc.array(command, { minLength: 2, maxLength: 4 })) },
+/** A plan has some of them: what few others disturb goes further. */
+const steps: readonly fc.WeightedArbitrary<Step>[] = [
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("renew" as const), request }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("close" as const) }) },
   { weight: 8, arbitrary: change.map((each) => ({ kind: "limits" as const, ...each })) },
@@ -110,11 +113,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("begin" as const),
       changes: fc.uniqueArray(change, { minLength: 1, maxLength: 2, selector: (each) => each.subject }),
-      totals: fc.array(amount, { minLength: 1, maxLength: 5 }),
+      charges: fc.array(
+        fc.record({ total: amount, afterCommands: fc.oneof(fc.nat({ max: 14 }), fc.nat({ max: 60 })) }),
+        { minLength: 1, maxLength: 6 },
+      ),
     }),
   },
   {
-    weight: 3,
+    weight: 5,
     arbitrary: fc.record({ kind: fc.constant("members" as const), subject: groupOrAll, limits }),
   },
   {
@@ -136,15 +142,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("move" as const),
       subject: keyOrUser,
-      user: fc.option(user, { freq: 5 }),
-      group: fc.option(group, { freq: 2 }),
+      user: ofUser,
+      group: ofGroup,
     }),
   },
   {
     weight: 1,
     arbitrary: fc.record({
       kind: fc.constant("correct" as const),
-      key: fc.option(key),
+      key: keyOrNone,
       amount: fc.bigInt({ min: -3_000_000n, max: 3_000_000n }).filter((each) => each !== 0n),
     }),
   },
@@ -156,8 +162,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       areDayAlertsAll: fc.boolean(),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("delete" as const),
+      subject: fc.oneof(
+        user.map((index) => `user ${index}`),
+        group.map((index) => `group ${index}`),
+      ),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("look" as const) }) },
-);
+];
 
 const wait: fc.Arbitrary<Wait> = fc.oneof(
   fc.record({ milliseconds: fc.constantFrom(1, 29_999, 30_000, 3_600_000, DAY_MS, 2 * DAY_MS) }),
@@ -172,6 +188,16 @@ const inOrganization = (steps: fc.Arbitrary<Step[]>) =>
     .record({ organization: fc.oneof(fc.constant(0), fc.nat({ max: 3 })), worker: fc.nat({ max: 1 }), steps })
     .map(({ organization, worker, steps: all }) => all.map((one) => ({ organization, worker, step: one })));
 
+/** One whose owner is silent for a while. */
+const silent = inOrganization(
+  fc.tuple(
+    alone(admission),
+    alone(holdOf(newest)),
+    fc.constant({ kind: "close" as const }),
+    fc.constant({ kind: "renew" as const, request: 0 }),
+  ),
+).map(([admit, hold, ...others]) => [admit!, hold!, { milliseconds: 30_000 }, ...others]);
+
 const plan: fc.Arbitrary<Plan> = fc.record({
   startMs: fc.constantFrom(...STARTS),
   organizations: fc.array(
@@ -180,16 +206,20 @@ const plan: fc.Arbitrary<Plan> = fc.record({
       .map((isStrict) => ({ keys: KEYS, users: USERS, groups: GROUPS, isStrict, members: MEMBERS })),
     { minLength: 1, maxLength: 4 },
   ),
-  steps: fc
-    .array(
-      fc.oneof(
-        { weight: 6, arbitrary: inOrganization(usual) },
-        { weight: 14, arbitrary: inOrganization(fc.tuple(step)) },
-        { weight: 1, arbitrary: fc.tuple(wait) },
-      ),
-      { minLength: 1, maxLength: 60, size: "max" },
-    )
-    .map((chunks) => chunks.flat()),
+  steps: fc.subarray([...steps], { minLength: 3 }).chain((some) => {
+    const step = fc.oneof(
+      { weight: 8, arbitrary: alone(command) },
+      { weight: 4, arbitrary: commandsOf(fc.array(command, { minLength: 2, maxLength: 4 })) },
+      { weight: 8, arbitrary: fc.oneof(...some) },
+    );
+    const parts = fc.oneof(
+      { weight: 6, arbitrary: inOrganization(usual) },
+      { weight: 14, arbitrary: inOrganization(fc.tuple(step)) },
+      { weight: 1, arbitrary: silent },
+      { weight: 1, arbitrary: fc.tuple(wait) },
+    );
+    return fc.array(parts, { minLength: 1, maxLength: 60, size: "max" }).map((several) => several.flat());
+  }),
 });
 
 let timed: TimedStore;
@@ -212,7 +242,7 @@ describe.skipIf(!canSetClock)("limits by window and owner (sets Redis's clock: t
         await timed.client.flushall();
         expect(await runPlan(timed, workers, each)).toEqual([]);
       }),
-      { numRuns: 200 },
+      { numRuns: 160 },
     );
   });
 });

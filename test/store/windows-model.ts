@@ -4,14 +4,13 @@
  */
 import type { Limit, LimitPeriod } from "../../src/settings/limits.ts";
 import type { LimitScope } from "../../src/store/types/decision.ts";
+import { DAY_MS, formatWindow, PERIODS, windowOf } from "./windows-calendar.ts";
 
-export const DAY_MS = 86_400_000;
 export const HOLD_DEADLINE_MS = 30_000;
 /** After that its counter is gone, or incomplete if something late has made it again. */
 const KEPT_MS = { day: 15 * DAY_MS, week: 22 * DAY_MS, month: Infinity, total: Infinity };
 const MOST_CENTS = 9_000_000_000;
 const CENT = 1_000_000n;
-export const PERIODS = ["day", "week", "month", "total"] as const;
 const SCOPES = ["key", "user", "group", "organization"] as const;
 const PERCENTS = { budget: [80, 100], cap: [90, 100] } as const;
 
@@ -34,6 +33,8 @@ export interface ModelOwner {
   user: number | null;
   /** Of keys and users. */
   group: number | null;
+  /** Of users and groups. Whoever names it goes on without it. */
+  isDeleted: boolean;
 }
 
 export interface ModelLimit {
@@ -87,17 +88,14 @@ export interface ModelSettings {
   readonly members: Readonly<Record<Subject, Partial<ModelOwner>>>;
 }
 
-/** From midnight to midnight, from Monday to Monday, from the first to the first, UTC. */
-export function windowOf(period: LimitPeriod, timeMs: number): { startMs: number; endMs: number } {
-  if (period === "total") return { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
-  const time = new Date(timeMs);
-  const [year, month, date] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()];
-  if (period === "month") return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
-  const [first, days] = period === "day" ? [date, 1] : [date - ((time.getUTCDay() + 6) % 7), 7];
-  return { startMs: Date.UTC(year, month, first), endMs: Date.UTC(year, month, first + days) };
-}
-
-const newOwner = (): ModelOwner => ({ limits: [], memberLimits: [], raises: [], user: null, group: null });
+const newOwner = (): ModelOwner => ({
+  limits: [],
+  memberLimits: [],
+  raises: [],
+  user: null,
+  group: null,
+  isDeleted: false,
+});
 const scopeOf = (subject: Subject): LimitScope => SCOPES.find((scope) => subject.startsWith(scope))!;
 
 /** A cap that every release has had: a month's of a key or an organization, as it is without raises. */
@@ -142,10 +140,21 @@ export class WindowsModel {
     return this.owners.get(subject)!;
   }
 
+  #ifThere(kind: "user" | "group", place: number | null): number | null {
+    return place === null || this.owner(`${kind} ${place}`).isDeleted ? null : place;
+  }
+
+  #groupOf(subject: Subject): number | null {
+    return this.#ifThere("group", this.owner(subject).group);
+  }
+
   /** Whose a request of a key is that is admitted now: a key's group is its own, else its user's. */
   ownersOf(key: number): { user: number | null; group: number | null } {
-    const { user, group } = this.owner(`key ${key}`);
-    return { user, group: group ?? (user === null ? null : this.owner(`user ${user}`).group) };
+    const user = this.#ifThere("user", this.owner(`key ${key}`).user);
+    return {
+      user,
+      group: this.#groupOf(`key ${key}`) ?? (user === null ? null : this.#groupOf(`user ${user}`)),
+    };
   }
 
   subjectsOf({ key, user, group }: Pick<ModelRequest, "key" | "user" | "group">): Subject[] {
@@ -156,7 +165,9 @@ export class WindowsModel {
   /** All that hold for these owners now, the narrowest first. */
   limitsOf(subjects: readonly Subject[]): ModelLimit[] {
     return subjects.flatMap((subject) => {
-      const { limits, raises, group } = this.owner(subject);
+      const { limits, raises, isDeleted } = this.owner(subject);
+      if (isDeleted) return [];
+      const group = this.#groupOf(subject);
       const giver = group === null ? "organization" : `group ${group}`;
       const given = subject.startsWith("user") ? this.owner(giver).memberLimits : [];
       const isOwn = ({ period, kind }: Limit) =>
@@ -375,10 +386,6 @@ export class WindowsModel {
       }
     }
   }
-}
-
-export function formatWindow(period: LimitPeriod, startMs: number): string {
-  return period === "total" ? "total" : `${period} of ${new Date(startMs).toISOString().slice(0, 10)}`;
 }
 
 /** Of the caps that are reached the one that resets last; of those the narrowest owner's; of its own the longest period's. */

@@ -85,6 +85,15 @@ export class OwnersUnderTest {
     assert.equal(outcome, "changed");
   }
 
+  /** A user or a group. */
+  async delete(store: Store, subject: Subject): Promise<void> {
+    const { organizationId } = this;
+    const { outcome } = subject.startsWith("user")
+      ? await store.deleteUser(organizationId, this.#idOf(subject), "keep", null)
+      : await store.deleteGroup(organizationId, this.#idOf(subject), "keep", null);
+    assert.equal(outcome, "changed");
+  }
+
   #keyOf(subject: Subject): TestKey {
     return this.keys[Number(subject.split(" ")[1])]!;
   }

@@ -6,15 +6,14 @@ import { MOST_RAISES } from "../../src/settings/raises.ts";
 import type { Store } from "../../src/store/types.ts";
 import type { BilledRequest } from "../../src/store/types/settlement.ts";
 import type { TimedStore } from "./clock-fixture.ts";
+import { DAY_MS, windowOf } from "./windows-calendar.ts";
 import { checkAlerts, checkCounters, checkLimits, listHeld } from "./windows-check.ts";
 import { answersOf, ask, type Asked, type ChargeCommand, type Command } from "./windows-commands.ts";
 import {
-  DAY_MS,
   HOLD_DEADLINE_MS,
   type ModelOwner,
   type ModelSettings,
   type Subject,
-  windowOf,
   WindowsModel,
 } from "./windows-model.ts";
 import { OwnersUnderTest } from "./windows-owners.ts";
@@ -50,9 +49,22 @@ interface MoveStep {
   readonly group: number | null;
 }
 
+/** Limits are set while requests are charged, each by its only command. */
+interface BeginStep {
+  readonly kind: "begin";
+  readonly changes: readonly LimitsChange[];
+  readonly charges: readonly {
+    readonly total: bigint;
+    /** Commands that its worker waits for first, so that it comes while counters begin. */
+    readonly afterCommands: number;
+  }[];
+}
+
 type OwnerStep =
   | ({ readonly kind: "limits" } & LimitsChange)
   | ({ readonly kind: "members" } & LimitsChange)
+  /** Of a user or a group. */
+  | { readonly kind: "delete"; readonly subject: Subject }
   | { readonly kind: "takeBack"; readonly subject: Subject; readonly raise: number }
   | RaiseStep
   | MoveStep;
@@ -60,8 +72,7 @@ type OwnerStep =
 export type Step =
   /** At once, by two workers in turn. A request is named by how many came after it. */
   | { readonly kind: "commands"; readonly commands: readonly Command[] }
-  /** Limits are set while requests are charged, each by its only command. */
-  | { readonly kind: "begin"; readonly changes: readonly LimitsChange[]; readonly totals: readonly bigint[] }
+  | BeginStep
   | { readonly kind: "renew"; readonly request: number }
   | { readonly kind: "close" }
   | { readonly kind: "look" }
@@ -164,7 +175,7 @@ class OrganizationRun {
 
   async apply(step: Step, worker: number): Promise<void> {
     if (step.kind === "commands") return this.#sendAll(step.commands, worker);
-    if (step.kind === "begin") return this.#begin(step.changes, step.totals);
+    if (step.kind === "begin") return this.#begin(step);
     if (step.kind === "renew") return this.#renew(step.request, worker);
     if (step.kind === "close") return this.closeOverdue(worker);
     if (step.kind === "look") return this.#look();
@@ -175,6 +186,12 @@ class OrganizationRun {
       const changes = { strictCaps: isStrict, dayAlerts: areDayAlertsAll ? "all" : "last" } as const;
       await this.#storeOf(worker).changeOrganization(this.#owners.organizationId, changes, null);
       return this.model.change("organization", {});
+    }
+    if (this.model.owner(step.subject).isDeleted) return;
+    if (step.kind === "delete") {
+      await this.#owners.delete(this.#storeOf(worker), step.subject);
+      this.model.owner(step.subject).isDeleted = true;
+      return;
     }
     return this.#change(step.subject, this.#changesOf(step), worker);
   }
@@ -205,11 +222,13 @@ class OrganizationRun {
     await checkLimits(this.#timed, this.#owners, this.model);
   }
 
-  #changesOf(step: OwnerStep): Partial<ModelOwner> {
+  #changesOf(step: Exclude<OwnerStep, { kind: "delete" }>): Partial<ModelOwner> {
     if (step.kind === "limits") return { limits: step.limits };
     if (step.kind === "members") return { memberLimits: step.limits };
     if (step.kind === "move") {
-      const { user, group } = step;
+      const user = step.user !== null && this.model.owner(`user ${step.user}`).isDeleted ? null : step.user;
+      const group =
+        step.group !== null && this.model.owner(`group ${step.group}`).isDeleted ? null : step.group;
       return step.subject.startsWith("key") ? { user, group } : { group };
     }
     // As the API makes them and takes them back: those that have ended go.
@@ -301,20 +320,25 @@ class OrganizationRun {
   }
 
   /** What fires of limits that change goes by the order, but for what is reached in the windows of now. */
-  async #begin(changes: readonly LimitsChange[], totals: readonly bigint[]): Promise<void> {
-    const sent: { command: ChargeCommand; store: Store }[] = [];
-    for (const [place, total] of totals.entries()) {
+  async #begin({ changes: wanted, charges }: BeginStep): Promise<void> {
+    const changes = wanted.filter(({ subject }) => !this.model.owner(subject).isDeleted);
+    const sent: { command: ChargeCommand; store: Store; afterCommands: number }[] = [];
+    for (const [place, { total, afterCommands }] of charges.entries()) {
       const request = this.model.requests.length;
       await this.#sendAll([{ kind: "admit", key: place % this.#owners.keys.length }], place);
       if (this.model.requests.length === request) continue;
       const charge = { request, sequence: 1, total, estimate: 0n, isFinal: true, isBrief: true };
-      sent.push({ command: { kind: "charge", ...charge }, store: this.#storeOf(place) });
+      sent.push({ command: { kind: "charge", ...charge }, store: this.#storeOf(place), afterCommands });
     }
+    const charge = async (each: (typeof sent)[number]): Promise<void> => {
+      for (let count = 0; count < each.afterCommands; count += 1) await each.store.timeMs();
+      await this.#ask(each);
+    };
     await Promise.all([
       ...changes.map(({ subject, limits }, place) =>
         this.#owners.change(this.#storeOf(place), subject, { limits }),
       ),
-      ...sent.map((each) => this.#ask(each)),
+      ...sent.map((each) => charge(each)),
     ]);
     const { model } = this;
     const stays = ({ subject }: { readonly subject: Subject }): boolean =>
