@@ -242,7 +242,7 @@ describe.skipIf(!canSetClock)("limits by window and owner (sets Redis's clock: t
         await timed.client.flushall();
         expect(await runPlan(timed, workers, each)).toEqual([]);
       }),
-      { numRuns: 160 },
+      { numRuns: 200 },
     );
   });
 });
