@@ -6,8 +6,10 @@ import type { Currencies, LoggedUsage } from "../request-log/read-usage.ts";
 import { requestLogFolder } from "../request-log/request-log.ts";
 import type { UsageRebuild } from "../request-log/rebuild-usage.ts";
 import type { UsageDifference, UsageVerification } from "../request-log/verify-usage.ts";
+import type { WindowVerification } from "../request-log/verify-windows.ts";
 import type { Store } from "../store/types.ts";
 import { CommandError } from "./management/command-error.ts";
+import { formatWindowDifference, formatWindows } from "./usage-windows.ts";
 
 interface VerifyOptions {
   readonly config: string;
@@ -28,8 +30,8 @@ export function addUsageVerifyCommands(program: Command): void {
     usage
       .command("verify")
       .description(
-        "Adds a month up again, spend from the usage rows and every figure of these from the log of requests, and says " +
-          "every difference. " +
+        "Adds a month up again, spend and what limits count in their windows from the usage rows and every figure of " +
+          "these from the log of requests, and says every difference. " +
           "Exit code 1 when there is one. Exact while nothing is in flight.",
       ),
   ).action((options: VerifyOptions) => verify(options));
@@ -63,11 +65,17 @@ function parseMonth(text: string): string {
 async function verify(options: VerifyOptions): Promise<void> {
   await withStore(options, async (store, month, dir) => {
     const { verifyUsage } = await import("../request-log/verify-usage.ts");
+    const { verifyWindows } = await import("../request-log/verify-windows.ts");
     const logged = dir === null ? null : await readLog(dir, month, await readCurrencies(store));
     const verification = await verifyUsage(store, month, logged);
-    if (verification.differences.length > 0) process.exitCode = 1;
-    const result = { ...verification, log: summarizeLog(logged) };
-    process.stdout.write(options.json ? formatJson(result) : formatVerification(verification, logged));
+    const ofWindows = await verifyWindows(store, month);
+    const differences = [...verification.differences, ...ofWindows.differences];
+    if (differences.length > 0) process.exitCode = 1;
+    const { differences: _, ...windows } = ofWindows;
+    const result = { ...verification, differences, windows, log: summarizeLog(logged) };
+    process.stdout.write(
+      options.json ? formatJson(result) : formatVerification(verification, ofWindows, logged),
+    );
   });
 }
 
@@ -142,15 +150,23 @@ function summarizeLog(logged: LoggedUsage | null) {
   return { files, requests, damagedLines, otherCurrencyRequests };
 }
 
-function formatVerification(verification: UsageVerification, logged: LoggedUsage | null): string {
-  const { month, organizations, rows, spentMicrocents, differences } = verification;
+function formatVerification(
+  verification: UsageVerification,
+  ofWindows: WindowVerification,
+  logged: LoggedUsage | null,
+): string {
+  const { month, organizations, rows, spentMicrocents } = verification;
+  const differences = [
+    ...verification.differences.map(formatDifference),
+    ...ofWindows.differences.map(formatWindowDifference),
+  ];
   const log =
     logged === null
       ? "No log of requests was found: spend was held against the usage rows only."
       : `Log of requests: ${logged.requests} requests in ${logged.files} files, ${logged.damagedLines} damaged lines${formatOtherCurrency(logged)}.`;
-  const head = `${month}: ${organizations} organizations, ${rows} usage rows, ${spentMicrocents} microcents spent.\n${log}\n`;
+  const head = `${month}: ${organizations} organizations, ${rows} usage rows, ${spentMicrocents} microcents spent.\n${log}\n${formatWindows(ofWindows)}`;
   if (differences.length === 0) return `${head}No difference.\n`;
-  return `${head}${differences.length} differences:\n${differences.map(formatDifference).join("\n")}\n`;
+  return `${head}${differences.length} differences:\n${differences.join("\n")}\n`;
 }
 
 function formatOtherCurrency({ otherCurrencyRequests: requests }: LoggedUsage): string {

@@ -17,6 +17,7 @@ import { createRequestStore } from "./requests/requests.ts";
 import { createRun, type OperationMeter } from "./run.ts";
 import type { Store } from "./types.ts";
 import { NO_OWN_SPEND, type OwnSpend } from "./types/own-spend.ts";
+import { createWindowStore } from "./usage/list-windows.ts";
 import { createUsageStore } from "./usage/usage.ts";
 
 export interface StoreOptions {
@@ -57,6 +58,7 @@ export function createStore({
     ...createRequestStore(run),
     ...createRecentRequestStore(run),
     ...createUsageStore(run),
+    ...createWindowStore(run),
     ...createOrganizationStore(run),
     ...createKeyStore(run),
     ...createOwnerStore(run),

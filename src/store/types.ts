@@ -18,6 +18,7 @@ import type { RecentRequestStore, UsageStore } from "./types/reporting.ts";
 import type { SessionStore } from "./types/sessions.ts";
 import type { RequestStore, SpendFall } from "./types/settlement.ts";
 import type { TokenStore } from "./types/tokens.ts";
+import type { WindowStore } from "./types/windows.ts";
 
 export interface Store
   extends
@@ -25,6 +26,7 @@ export interface Store
     RequestStore,
     RecentRequestStore,
     UsageStore,
+    WindowStore,
     OrganizationStore,
     DeletedOrganizationStore,
     KeyStore,

@@ -7,6 +7,7 @@
  * when that is done, so that no limit ever reads half a counter.
  */
 import {
+  type CalendarPeriod,
   DAY_MS,
   DAYS_BEFORE_THURSDAY,
   dayAt,
@@ -32,6 +33,9 @@ const SCAN_COUNT = "500";
 const COST_FIGURE = "microcents";
 const PERIOD_IN_FIELD = /([a-z]+)=/g;
 
+/** So many days behind its beginning a window's counters are gone, at the earliest: those of other periods stay longer. */
+export const KEPT_DAYS = { day: 15, week: 22 } as const;
+
 /** The name of a window in Redis's keys, of the day "2026-11-21". */
 export function windowName(period: LimitPeriod, day: string): string {
   const number = dayNumber(day);
@@ -48,7 +52,8 @@ export function windowStart(name: string): string | null {
   return period === "week" ? mondayOf(Number(number)) : `${name}-01`;
 }
 
-function mondayOf(week: number): string {
+/** The first day of the week of such a number. */
+export function mondayOf(week: number): string {
   return dayAt((week * 7 - DAYS_BEFORE_THURSDAY) * DAY_MS).name;
 }
 
@@ -72,7 +77,7 @@ export async function ensureWindows(
   const reply = parseArray(
     await client.igwBeginWindows(
       organizationKey(organizationId),
-      ...wanted.map((period) => `${period}=${windowName(period, firstDay(period, now))}`),
+      ...wanted.map((period) => `${period}=${firstWindow(context, period, now)}`),
     ),
   );
   if (reply[OUTCOME] === "not_found") return;
@@ -110,6 +115,17 @@ function periodsIn(field: string | null | undefined): string[] {
   return [...(field ?? "").matchAll(PERIOD_IN_FIELD)].map(([, period = ""]) => period);
 }
 
+/** What stands for the first window that is whole; of the total the first month that it knows. */
+function firstWindow(context: StoreContext, period: LimitPeriod, nowMs: number): string {
+  if (period !== "total") return windowName(period, firstDay(period, nowMs));
+  return keptMonths(context, nowMs).at(-1)?.name ?? "total";
+}
+
+/** Of which there is usage, newest first. */
+function keptMonths({ usageMonths }: StoreContext, nowMs: number): readonly CalendarPeriod[] {
+  return monthsBackFrom(monthAt(nowMs), usageMonths);
+}
+
 /** Of the first window that is whole: the one before that of now, in which requests may have been admitted that still run. */
 function firstDay(period: LimitPeriod, nowMs: number): string {
   const today = dayAt(nowMs);
@@ -129,8 +145,9 @@ function daysToSeed(context: StoreContext, period: LimitPeriod, nowMs: number): 
     const count = dayNumber(today) - first + 1;
     return Array.from({ length: count }, (_, index) => dayAt((first + index) * DAY_MS).name);
   }
-  const months = monthsBackFrom(monthAt(nowMs), context.usageMonths + 1);
-  return months.flatMap((month) => daysOf(month)).filter((day) => day <= today);
+  return keptMonths(context, nowMs)
+    .flatMap((month) => daysOf(month))
+    .filter((day) => day <= today);
 }
 
 async function seed(

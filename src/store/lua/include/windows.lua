@@ -1,9 +1,10 @@
 -- Where spend counts beside the month of its key and its organization: the day, the week and the total of all its owners, and
 -- the month of its user and its group. An organization counts a period from when the first limit asks for it. Its field
--- `windows` says which, and the first window that has all of its spend ("day=20783 week=2969"); `windows_seeding` says those
--- to which what was spent before is being added (seed-windows.lua). All names and numbers are those of windows.ts.
+-- `windows` says which, and the first window that has all of its spend ("day=day:20783 week=week:2969"), of the total the
+-- first month that it knows ("total=2025-10"); `windows_seeding` says those to which what was spent before is being added
+-- (seed-windows.lua). All names and numbers are those of windows.ts.
 
--- A charge may come so late; the figures behind a window's end are for people.
+-- A charge may come so late (KEPT_DAYS of windows.ts); the figures behind a window's end are for people.
 local KEPT_MS = { day = 1296000000, week = 1900800000 }
 
 -- Days since 1970-01-01 of "2026-11-26" (days_from_civil, http://howardhinnant.github.io/date_algorithms.html).
