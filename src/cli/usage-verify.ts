@@ -39,7 +39,7 @@ export function addUsageVerifyCommands(program: Command): void {
     usage
       .command("rebuild")
       .description(
-        "Raises a month's spend and usage to what the log of requests says, for a Redis that was restored from an older " +
+        "Raises a month's spend, what limits count and usage to what the log of requests says, for a Redis that was restored from an older " +
           "snapshot, and charges requests that others have closed at an estimate as their log says. What lies in a spool " +
           "counts once, before and after. Raises nothing of an organization with requests in flight.",
       ),

@@ -1,5 +1,5 @@
 /** `usage verify` of what limits count, as an operator runs it. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
@@ -21,26 +21,19 @@ import {
 } from "../store/fixture.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { runCli } from "./run-cli.ts";
+import { writeUsageConfig } from "./usage-config.ts";
 
 const COST = 2_000_000n;
 
 let redis: PrivateRedis;
 let opened: StoreUnderTest;
 let dir = "";
+let config = "";
 beforeAll(async () => {
   redis = await startRedis();
   opened = await connectStore({ url: redis.url }, () => redis.stop());
   dir = mkdtempSync(join(tmpdir(), "igw-verify-"));
-  writeFileSync(
-    join(dir, "gateway.yaml"),
-    `redis: {url: "${redis.url}"}
-data_dir: data
-upstreams: [{name: local, url: "http://127.0.0.1:8000"}]
-catalog:
-  - {id: acme/echo-small, upstream: local, upstream_model: echo, context_window: 1000, max_output_tokens: 100,
-     prices: {USD: {input: "1.00", output: "1.00"}}}
-`,
-  );
+  config = writeUsageConfig(dir, redis.url);
 });
 afterAll(async () => {
   await opened.stop();
@@ -64,17 +57,7 @@ beforeEach(async () => {
 });
 
 const verify = (...more: string[]) =>
-  runCli([
-    "usage",
-    "verify",
-    "--config",
-    join(dir, "gateway.yaml"),
-    "--month",
-    charged.month,
-    "--requests",
-    dir,
-    ...more,
-  ]);
+  runCli(["usage", "verify", "--config", config, "--month", charged.month, "--requests", dir, ...more]);
 
 /** Against usage: there is no log of these requests. */
 async function readWindows() {
@@ -123,8 +106,7 @@ it("names the owner of a counter that somebody has changed, its window and both 
 
 it("exits with 1 for a window's difference alone, and with 0 without one", async () => {
   // Without the log of requests there is nothing else to differ.
-  const alone = () =>
-    runCli(["usage", "verify", "--config", join(dir, "gateway.yaml"), "--month", charged.month]);
+  const alone = () => runCli(["usage", "verify", "--config", config, "--month", charged.month]);
   expect(await alone()).toMatchObject({ code: 0, stdout: expect.stringContaining("No difference.") });
   await opened.client.hincrby(spendKey(charged.organizationId, "total"), "organization", -1);
   expect(await alone()).toMatchObject({

@@ -3,22 +3,31 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { formatRequestLogLine } from "../../src/request-log/line.ts";
 import { readLateCharges, readLoggedUsage } from "../../src/request-log/read-usage.ts";
 import { rebuildUsage } from "../../src/request-log/rebuild-usage.ts";
 import { verifyUsage } from "../../src/request-log/verify-usage.ts";
+import { verifyWindows } from "../../src/request-log/verify-windows.ts";
+import { LIMIT_PERIODS } from "../../src/settings/limits.ts";
+import { spendKey } from "../../src/store/redis/keys.ts";
+import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
 import type { ChargeInput } from "../../src/store/types/settlement.ts";
-import { NO_TOKENS } from "../../src/token-usage.ts";
+import { windowName } from "../../src/store/usage/windows.ts";
 import {
+  addTestGroup,
+  addTestKey,
+  addTestUser,
   chargeInput,
   createIdentity,
   createTestKey,
+  createTestOrganization,
   FINAL,
   holdInput,
   spentBy,
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
+import { formatLog } from "./log-fixture.ts";
+import { takeSnapshot } from "./snapshot-fixture.ts";
 
 const test = withTestStore();
 const COST = 102n;
@@ -38,29 +47,8 @@ async function createLog(charges: readonly ChargeInput[]) {
   const dir = await mkdtemp(join(tmpdir(), "igw-rebuild-"));
   onTestFinished(() => rm(dir, { recursive: true }));
   const nowMs = await test.store.timeMs();
-  const lines = charges.map((charge) => {
-    const { input, cachedInput, output, reasoning } = charge.tokens;
-    const tokens = {
-      ...NO_TOKENS,
-      inputTokens: input,
-      cachedInputTokens: cachedInput,
-      outputTokens: output,
-      reasoningTokens: reasoning,
-    };
-    const line = {
-      identity: { ...charge, currency: "USD" },
-      price: null,
-      outcome: "complete",
-      result: { status: 200, errorCode: null },
-      tokens,
-      tools: [],
-      estimated: charge.estimated,
-      costMicrocents: charge.totalMicrocents,
-    } as const;
-    return `${formatRequestLogLine(line, nowMs)}\n`;
-  });
   const [{ month, day, organizationId }] = charges as [ChargeInput];
-  await writeFile(join(dir, `${day}.worker-0.0.jsonl`), lines.join(""));
+  await writeFile(join(dir, `${day}.worker-0.0.jsonl`), formatLog(charges, nowMs));
   const read = () => readLoggedUsage(dir, month);
   return {
     rebuild: async () => rebuildUsage(test.store, await read(), () => readLateCharges(dir, month, nowMs)),
@@ -123,6 +111,100 @@ describe("a rebuild", () => {
     expect(await log.rebuild()).toMatchObject({ raisedRows: 0, inFlight: [key.organizationId] });
     expect(await test.store.charge(charge!)).toEqual({ outcome: "applied" });
     expect(await spentBy(test.store, charge!)).toBe(COST);
+  });
+});
+
+/** Charges of two users of one group, and of nobody; of each key its own, in windows of every period. */
+async function createOwnedCharges(): Promise<readonly ChargeInput[]> {
+  const { store } = test;
+  const { id } = await createTestOrganization(store);
+  const groupId = await addTestGroup(store, id);
+  const limits = LIMIT_PERIODS.map((period) => ({ period, kind: "cap" as const, cents: 100_000 }));
+  const users = [await addTestUser(store, id, { limits }), await addTestUser(store, id), null];
+  const charges: ChargeInput[] = [];
+  for (const [index, userId] of users.entries()) {
+    const key = await addTestKey(store, id);
+    const owners = formatOwnerIds({ userId, groupId: userId === null ? null : groupId });
+    for (let count = 1; count <= 4; count++) {
+      const identity = { ...(await createIdentity(store, key)), owners };
+      // No two sums of them are the same.
+      charges.push(chargeInput(identity, 1, BigInt(10 ** index * count), { final: FINAL }));
+    }
+  }
+  return charges;
+}
+
+/** What the windows of limits must have by these lines: "<window> <owner>" → microcents. */
+function sumByWindow(charges: readonly ChargeInput[]): Record<string, string> {
+  const sums = new Map<string, bigint>();
+  for (const { keyId, owners = "", day, totalMicrocents } of charges) {
+    const ofOwners = owners.split(".").flatMap((id) => (id === "" ? [] : [`${id.split("_")[0]}:${id}`]));
+    for (const period of LIMIT_PERIODS) {
+      for (const owner of ["organization", `key:${keyId}`, ...ofOwners]) {
+        const name = `${windowName(period, day)} ${owner}`;
+        sums.set(name, (sums.get(name) ?? 0n) + totalMicrocents);
+      }
+    }
+  }
+  return Object.fromEntries([...sums].map(([name, sum]) => [name, String(sum)]));
+}
+
+async function readWindows(charges: readonly ChargeInput[]): Promise<Record<string, string | null>> {
+  const names = Object.keys(sumByWindow(charges));
+  const { organizationId } = charges[0]!;
+  const read = names.map(async (name) => {
+    const [window = "", owner = ""] = name.split(" ");
+    return [name, await test.client.hget(spendKey(organizationId, window), owner)] as const;
+  });
+  return Object.fromEntries(await Promise.all(read));
+}
+
+describe("a rebuild of a Redis that was restored from an older snapshot", () => {
+  it("brings what limits count to the log, for each owner and window, once", async () => {
+    const charges = await createOwnedCharges();
+    // Of each owner some were charged before it.
+    for (const charge of charges.filter((_, index) => index % 4 < 2)) await test.store.charge(charge);
+    const snapshot = await takeSnapshot(test.client, charges[0]!.organizationId);
+    for (const charge of charges) await test.store.charge(charge);
+    const before = await readWindows(charges);
+    expect(before).toEqual(sumByWindow(charges));
+    await snapshot.restore();
+    expect(await readWindows(charges)).not.toEqual(before);
+    const log = await createLog(charges);
+    expect(await log.rebuild()).toMatchObject({ raisedRows: 3, addedMicrocents: 777n, inFlight: [] });
+    expect(await readWindows(charges)).toEqual(before);
+    // A repeat, and what lies in a spool.
+    expect(await log.rebuild()).toMatchObject({ raisedRows: 0, addedMicrocents: 0n });
+    for (const charge of charges) expect(await test.store.charge(charge)).toEqual({ outcome: "repeated" });
+    expect(await readWindows(charges)).toEqual(before);
+    expect(await log.verify()).toEqual([]);
+    expect((await verifyWindows(test.store, charges[0]!.month)).differences).toEqual([]);
+  });
+
+  it("begins the counters of windows that began after it anew", async () => {
+    const charges = await createOwnedCharges();
+    const snapshot = await takeSnapshot(test.client, charges[0]!.organizationId);
+    for (const charge of charges) await test.store.charge(charge);
+    await snapshot.restore();
+    const log = await createLog(charges);
+    expect(await log.rebuild()).toMatchObject({ addedMicrocents: 1110n });
+    expect(await readWindows(charges)).toEqual(sumByWindow(charges));
+    const { organizationId, day } = charges[0]!;
+    const names = [windowName("day", day), windowName("week", day)];
+    const ends = await Promise.all(names.map((name) => test.client.pttl(spendKey(organizationId, name))));
+    expect(ends.every((end) => end > 0)).toBe(true);
+  });
+
+  it("charges as its log says what was closed at an estimate, in every window", async () => {
+    const [charge] = await createOwnedCharges();
+    await test.store.hold(holdInput(charge!));
+    const estimate = { totalMicrocents: 5_000n, tokens: charge!.tokens };
+    await test.store.charge({ ...charge!, totalMicrocents: 0n, final: null, estimate });
+    await closeOverdue(charge!);
+    const last = { ...charge!, sequence: 2 };
+    const log = await createLog([last]);
+    expect(await log.rebuild()).toMatchObject({ settledRequests: 1, raisedRows: 0 });
+    expect(await readWindows([last])).toEqual(sumByWindow([last]));
   });
 });
 

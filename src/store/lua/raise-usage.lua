@@ -1,5 +1,5 @@
--- Raises the usage rows of a day, key, its owners and model, and the spend of its month with them, to what the log of requests says:
--- for a Redis that was restored from an older snapshot.
+-- Raises the usage rows of a day, key, its owners and model, and the spend of its month and of the windows of limits with
+-- them, to what the log of requests says: for a Redis that was restored from an older snapshot.
 --
 -- KEYS[1] spend of the month  KEYS[2] usage of the day     KEYS[3] open requests by deadline
 -- KEYS[4] combinations of tags in the month    KEYS[5] organization
@@ -13,9 +13,9 @@
 -- Reply: {'raised', added microcents}; {'enough'}: nothing is missing; {'in_flight'}: requests of the organization are
 --   under way, nothing was changed.
 --
--- Keeps: spend and usage move by the same amount; no figure is ever lowered, and none is raised above what the log says of
--- all rows together, so that a repeat changes nothing, and a request that the log and Redis have in rows of different tags
--- does not count twice.
+-- Keeps: spend, what limits count in their windows and usage move by the same amount; no figure is ever lowered, and none is
+-- raised above what the log says of all rows together, so that a repeat changes nothing, and a request that the log and
+-- Redis have in rows of different tags does not count twice.
 
 -- @include integer.lua
 -- @include time.lua

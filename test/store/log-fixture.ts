@@ -1,0 +1,31 @@
+/** Lines of the log of requests, as workers write them. */
+import { formatRequestLogLine } from "../../src/request-log/line.ts";
+import type { ChargeInput } from "../../src/store/types/settlement.ts";
+import { NO_TOKENS } from "../../src/token-usage.ts";
+
+/** Of these final charges, whose requests ended now, a line each. */
+export function formatLog(charges: readonly ChargeInput[], nowMs: number): string {
+  return charges.map((charge) => `${formatLine(charge, nowMs)}\n`).join("");
+}
+
+function formatLine(charge: ChargeInput, nowMs: number): string {
+  const { input, cachedInput, output, reasoning } = charge.tokens;
+  const tokens = {
+    ...NO_TOKENS,
+    inputTokens: input,
+    cachedInputTokens: cachedInput,
+    outputTokens: output,
+    reasoningTokens: reasoning,
+  };
+  const line = {
+    identity: { ...charge, currency: "USD" },
+    price: null,
+    outcome: "complete",
+    result: { status: 200, errorCode: null },
+    tokens,
+    tools: [],
+    estimated: charge.estimated,
+    costMicrocents: charge.totalMicrocents,
+  } as const;
+  return formatRequestLogLine(line, nowMs);
+}
