@@ -101,3 +101,23 @@ describe("requests", () => {
     );
   });
 });
+
+describe("a correction", () => {
+  it("is a user's and its group's, or those of a key, by name", async () => {
+    const other = await create("group create --name Ranking");
+    const correct = async (options: string) =>
+      (await inOrg(`usage correct --amount -0.50 --reason refund --json ${options}`)).json();
+    const email = "cid@example.com";
+    const cid = await create(`user create --name Cid --email ${email} --group Search`);
+    await inOrg("key create --name cids --user Cid");
+    expect(await correct(`--user ${email}`)).toMatchObject({ key_id: null, user_id: cid, group_id: team });
+    expect(await correct("--key cids")).toMatchObject({ user_id: cid, group_id: team });
+    expect(await correct("--user Cid --group Ranking")).toMatchObject({ user_id: cid, group_id: other });
+    expect(await correct("--user Cid --group none")).toMatchObject({ user_id: cid, group_id: null });
+    expect(await correct("--group Ranking")).toMatchObject({ user_id: null, group_id: other });
+    const shown = (await inOrg("usage show --group-by user,group --user Cid")).stdout;
+    expect(shown).toMatch(/\nCid +Search +0 .* -1\.00 USD\n/);
+    const unknown = await igw("usage correct --amount 1 --reason r --user Nobody --org", org);
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("Nobody") });
+  });
+});

@@ -59,14 +59,15 @@ describe.skipIf(!canSetClock)("what moves spend (sets Redis's clock)", () => {
     await expectSpent(75n);
   });
 
-  it("moves the organization's windows, and the key's, by a correction", async () => {
+  it("moves the windows of whoever it names, and the organization's, by a correction", async () => {
     const of = await createOwners();
     await setLimits(of, "organization", [cap("day", 1000)]);
     await setLimits(of, "key", [cap("week", 1000)]);
-    const correct = (keyId: string | null, cents: bigint) =>
+    const correct = (keyId: string | null, cents: bigint, owners?: string) =>
       timed().store.correct({
         organizationId: of.organizationId,
         keyId,
+        ...(owners === undefined ? {} : { owners }),
         correctionId: `correction_${cents}`,
         amountMicrocents: cents * CENT,
       });
@@ -74,6 +75,32 @@ describe.skipIf(!canSetClock)("what moves spend (sets Redis's clock)", () => {
     await correct(null, -10n);
     expect(await spentIn(of, "day")).toEqual([30n * CENT, 0n, 0n, 20n * CENT]);
     expect(await spentIn(of, "week")).toEqual([30n * CENT, 0n, 0n, 20n * CENT]);
+    await correct(null, 5n, of.owners);
+    await correct(of.key.keyId, 2n, of.groupId);
+    expect(await spentIn(of, "day")).toEqual([32n * CENT, 5n * CENT, 7n * CENT, 27n * CENT]);
+    const { rows } = await timed().store.readUsage(of.organizationId, "2026-11");
+    expect(rows).toMatchObject([
+      { keyId: null, owners: of.owners, costMicrocents: 5n * CENT },
+      { keyId: null, owners: "", costMicrocents: -10n * CENT },
+      { keyId: of.key.keyId, owners: of.groupId, costMicrocents: 2n * CENT },
+      { keyId: of.key.keyId, owners: "", costMicrocents: 30n * CENT },
+    ]);
+  });
+
+  it("knows a correction of before the first limit asked for its period", async () => {
+    const of = await createOwners();
+    const { organizationId, owners } = of;
+    const amountMicrocents = 7n * CENT;
+    await timed().store.correct({
+      organizationId,
+      keyId: null,
+      owners,
+      correctionId: "early",
+      amountMicrocents,
+    });
+    await setLimits(of, "user", [cap("week", 1000), cap("month", 1000)]);
+    expect(await spentIn(of, "week")).toEqual([0n, 7n * CENT, 7n * CENT, 7n * CENT]);
+    expect((await spentIn(of, "month")).slice(1, 3)).toEqual([7n * CENT, 7n * CENT]);
   });
 });
 

@@ -4,7 +4,11 @@ import * as z from "zod";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { MICROCENTS_PER_CENT, wholeCents } from "../../money.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
-import type { CorrectionDetails } from "../../store/types/reporting.ts";
+import type { Store } from "../../store/types.ts";
+import type { KeyRecord } from "../../store/types/management.ts";
+import { formatOwnerIds, type OwnerIds } from "../../store/types/owner-ids.ts";
+import type { OwnerKind } from "../../store/types/owner-kinds.ts";
+import type { CorrectionDetails, CorrectResult } from "../../store/types/reporting.ts";
 import { createId } from "../../store/ids.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import {
@@ -13,6 +17,7 @@ import {
   spendCorrectionCreation,
   type SpendCorrectionCreation,
 } from "../schemas/spend-correction.ts";
+import { readNamedOwners } from "./named-owners.ts";
 import { priceOutsideUsage } from "./price-outside-usage.ts";
 import { describeChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
@@ -40,27 +45,32 @@ const create = defineOrganizationRoute({
     const found = call.idempotencyKey === null ? null : await store.findCorrection(organization.id, id);
     const earlier = readDetails(found);
     refuseOther(earlier, asked);
-    // A repeat goes by the first one: its model may have left the catalog since.
-    const details = earlier ?? createDetails(body, organization.currency, services.catalog(), now);
-    const { amount_microcents: amount, outside_usage: usage, reason } = details;
     const organizationId = organization.id;
     const key = keyId === null ? null : await store.getKey({ organizationId, keyId });
+    if (keyId !== null && key === null) throw noSuch("key");
+    // A repeat goes by the first one: its model may have left the catalog since, its user the organization.
+    const details =
+      earlier ??
+      createDetails(
+        body,
+        await readOwners(store, organizationId, body, key),
+        organization.currency,
+        services.catalog(),
+        now,
+      );
     const describe = (month: string) => {
       const target = { type: "spend", id, name: key?.name ?? organization.name };
-      const outside = usage === null ? {} : { outside_usage: withoutNone(usage) };
-      const after = { month, key_id: keyId, amount_microcents: amount, ...outside, reason };
-      return describeChange({ action: "spend.corrected", target, before: null, after }, call);
+      return describeChange(
+        { action: "spend.corrected", target, before: null, after: { month, ...describeDetails(details) } },
+        call,
+      );
     };
-    const amountMicrocents = BigInt(amount);
+    const owners = formatOwnerIds({ userId: details.user_id, groupId: details.group_id });
+    const amountMicrocents = BigInt(details.amount_microcents);
     const kept = { ...details, asked };
-    const correction = { organizationId, keyId, correctionId: id, amountMicrocents, details: kept };
-    const result =
-      keyId !== null && key === null
-        ? ({ outcome: "not_found" } as const)
-        : await store.correct(correction, describe);
-    if (result.outcome === "not_found") {
-      throw invalidField("key_id", "there is no such key in this organization");
-    }
+    const correction = { organizationId, keyId, owners, correctionId: id, amountMicrocents, details: kept };
+    const result = await store.correct(correction, describe);
+    if (result.outcome === "not_found") throw noSuch("key");
     const repeated = result.outcome === "repeated";
     const first = readDetails(result.details) ?? details;
     // Two calls with one key may come at once.
@@ -71,17 +81,28 @@ const create = defineOrganizationRoute({
       repeated,
       month: result.month,
       ...told,
-      organization_spent_microcents: Number(result.organizationMicrocents),
-      organization_spent_cents: wholeCents(result.organizationMicrocents),
-      key_spent_microcents: result.keyMicrocents === null ? null : Number(result.keyMicrocents),
-      key_spent_cents: result.keyMicrocents === null ? null : wholeCents(result.keyMicrocents),
+      ...describeSpent(result),
     };
     return { status: repeated ? 200 : 201, body: answer };
   },
 });
 
+/** What organization and key have spent in its month, with it. */
+function describeSpent(corrected: Exclude<CorrectResult, { readonly outcome: "not_found" }>) {
+  const { organizationMicrocents: ofOrganization, keyMicrocents: ofKey } = corrected;
+  return {
+    organization_spent_microcents: Number(ofOrganization),
+    organization_spent_cents: wholeCents(ofOrganization),
+    key_spent_microcents: ofKey === null ? null : Number(ofKey),
+    key_spent_cents: ofKey === null ? null : wholeCents(ofKey),
+  };
+}
+
 const detailsSchema = z.object({
   key_id: z.string().nullable(),
+  // Those of before a correction could be anybody else's have neither.
+  user_id: z.string().nullable().default(null),
+  group_id: z.string().nullable().default(null),
   amount_microcents: z.int(),
   outside_usage: outsideUsage.nullable(),
   reason: z.string(),
@@ -96,9 +117,35 @@ function readDetails(details: CorrectionDetails | null): Details | null {
   return details === null ? null : detailsSchema.parse(details);
 }
 
+function noSuch(what: "key" | OwnerKind): AdminError {
+  return invalidField(`${what}_id`, `there is no such ${what} in this organization`);
+}
+
+/**
+ * Whose it is beside its key's and its organization's: of what the call leaves out, whose a request of this key would be.
+ * @throws AdminError 400 where one that it names is not there.
+ */
+async function readOwners(
+  store: Pick<Store, "getUser" | "getGroup">,
+  organizationId: string,
+  { user_id: user, group_id: group }: SpendCorrectionCreation,
+  key: Pick<KeyRecord, "userId" | "groupId"> | null,
+): Promise<OwnerIds> {
+  const naming = {
+    userId: user === undefined ? (key?.userId ?? null) : user,
+    groupId: group === undefined ? (key?.groupId ?? null) : group,
+  };
+  const ownersOf = await readNamedOwners(store, organizationId, [naming]);
+  const found = ownersOf(naming);
+  if (typeof user === "string" && found.user === null) throw noSuch("user");
+  if (typeof group === "string" && found.ownGroup === null) throw noSuch("group");
+  return { userId: found.user?.id ?? null, groupId: group === null ? null : (found.group?.id ?? null) };
+}
+
 /** @throws AdminError 400 where usage from outside has no price. */
 function createDetails(
   body: SpendCorrectionCreation,
+  owners: OwnerIds,
   currency: string,
   catalog: Catalog,
   nowMs: number,
@@ -107,8 +154,25 @@ function createDetails(
   const priced = given === undefined ? null : priceOutsideUsage(given, currency, catalog, nowMs);
   return {
     key_id: body.key_id ?? null,
+    user_id: owners.userId,
+    group_id: owners.groupId,
     amount_microcents: priced?.microcents ?? readMicrocents(body) ?? 0,
     outside_usage: priced?.usage ?? null,
+    reason,
+  };
+}
+
+/** As the audit log has it. */
+function describeDetails(details: Details): AuditFields {
+  const { key_id: keyId, user_id: userId, group_id: groupId } = details;
+  const { amount_microcents: amount, outside_usage: usage, reason } = details;
+  const outside = usage === null ? {} : { outside_usage: withoutNone(usage) };
+  return {
+    key_id: keyId,
+    ...(userId === null ? {} : { user_id: userId }),
+    ...(groupId === null ? {} : { group_id: groupId }),
+    amount_microcents: amount,
+    ...outside,
     reason,
   };
 }
@@ -125,9 +189,17 @@ function refuseOther(first: Details | null, asked: string): void {
 
 /** Of what a call asks for, in whichever order and unit it says so. */
 function digestOf(body: SpendCorrectionCreation): string {
-  const { key_id: keyId = null, outside_usage: usage = null, reason } = body;
+  const {
+    key_id: keyId = null,
+    user_id: userId,
+    group_id: groupId,
+    outside_usage: usage = null,
+    reason,
+  } = body;
+  // Those that name neither have the digest that they had before there were both; null is not the same as left out.
+  const owners = userId === undefined && groupId === undefined ? [] : [{ userId, groupId }];
   // Of a value that a schema has read, the members come in the schema's order.
-  return digest(JSON.stringify([keyId, readMicrocents(body), usage, reason]));
+  return digest(JSON.stringify([keyId, readMicrocents(body), usage, reason, ...owners]));
 }
 
 /** The amount, in whichever unit it is given; null where there is usage in its place. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { MAX_CENTS, MICROCENTS_PER_CENT } from "../../money.ts";
 import { record, whole } from "../../settings/input-schemas.ts";
+import { groupIdOrNull, userIdOrNull } from "../../settings/kinds.ts";
 import { mapTokens, nameTokens } from "../../token-usage.ts";
 import { answer, count, input, month, named, text } from "./fields.ts";
 
@@ -66,6 +67,14 @@ export const spendCorrectionCreation = named(
       .string({ error: "expected the id of a key, or nothing for the organization as a whole" })
       .optional()
       .describe("Whose spend it is besides the organization's; left out: nobody's."),
+    user_id: userIdOrNull()
+      .input.optional()
+      .describe("The user whose spend it is, too; left out: the user of the key, if any; null: nobody."),
+    group_id: groupIdOrNull()
+      .input.optional()
+      .describe(
+        "The group whose spend it is, too; left out: as of a request the key's, else the user's, if any; null: none.",
+      ),
   }).superRefine((value, context) => {
     const all = [value.amount_cents, value.amount_microcents, value.outside_usage];
     const given = all.filter((one) => one !== undefined);
@@ -83,6 +92,8 @@ export const spendCorrection = answer("SpendCorrection", {
     .describe("True: a call with this `Idempotency-Key` was made before, and nothing was changed now."),
   month: month(),
   key_id: z.string().nullable(),
+  user_id: z.string().nullable().describe("The user whose spend was moved; null: nobody's."),
+  group_id: z.string().nullable().describe("The group whose spend was moved; null: none's."),
   amount_microcents: z.int().describe("Of a repeat: what was added the first time."),
   outside_usage: outsideUsage.nullable().describe("Null: it was an amount."),
   reason: z.string(),

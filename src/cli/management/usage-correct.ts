@@ -8,8 +8,9 @@ import {
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
-import { parseWhole } from "./options.ts";
+import { convertNone, parseWhole } from "./options.ts";
 import { describeOutsideUsage } from "./outside-usage.ts";
+import { resolveOwners } from "./owners.ts";
 
 interface CorrectionOptions extends ManagementOptions {
   readonly amount?: number;
@@ -20,6 +21,8 @@ interface CorrectionOptions extends ManagementOptions {
   readonly abovePromptTokens?: number;
   readonly reason: string;
   readonly key?: string;
+  readonly user?: string;
+  readonly group?: string;
   readonly idempotencyKey?: string;
 }
 
@@ -31,6 +34,7 @@ export const correct: OrganizationCommandRow = {
   examples: [
     'usage correct --org Acme --amount -12.50 --reason "refund, ticket 42"',
     'usage correct --org Acme --key ci --amount -0.00125 --reason "request req_… failed"',
+    'usage correct --org Acme --user "Zoë Bell" --amount -5.00 --reason "refund, ticket 43"',
     "usage correct --org Acme --model acme/echo-small --tokens input=1200000,output=80000 --service-tier batch " +
       '--idempotency-key batch-7 --reason "nightly batch"',
   ],
@@ -47,15 +51,27 @@ export const correct: OrganizationCommandRow = {
       .option("--service-tier <name>", "of the model's prices, such as batch")
       .option("--above-prompt-tokens <size>", "tier by size of prompt that the prompts are in", parseWhole)
       .requiredOption("--reason <text>", "why")
-      .option("--key <id or name>", "whose spend it is besides the organization's")
+      .option(
+        "--key <id or name>",
+        "whose spend it is besides the organization's, and so its user's and its group's",
+      )
+      .option("--user <user>", "whose it is besides, by id, name or mail, or none; the key's when left out")
+      .option(
+        "--group <group>",
+        "whose it is besides, by id or name, or none; the key's or the user's when left out",
+      )
       .option("--idempotency-key <text>", "a repeat with the same one changes nothing"),
   async runInOrganization(call: OrganizationCommandCall<CorrectionOptions>) {
     const { client, options, organization, path } = call;
     const what = readWhat(options);
     const key = options.key === undefined ? null : await findKey(client, path, options.key);
-    const { idempotencyKey } = options;
+    const { idempotencyKey, user, group } = options;
+    const owners = await resolveOwners(client, path, {
+      user_id: convertNone(user),
+      group_id: convertNone(group),
+    });
     const corrected = await client.call("POST", `${path}/spend-corrections`, {
-      body: { ...what, reason: options.reason, ...(key === null ? {} : { key_id: key["id"] }) },
+      body: { ...what, reason: options.reason, ...(key === null ? {} : { key_id: key["id"] }), ...owners },
       ...(idempotencyKey === undefined ? {} : { headers: { "idempotency-key": idempotencyKey } }),
     });
     return { json: corrected, text: () => formatCorrection(corrected, String(organization["currency"])) };

@@ -7,12 +7,13 @@
 -- ARGV[1] day's start, ms     ARGV[2] day's end (exclusive), ms    ARGV[3] month       ARGV[4] key id or ''
 -- ARGV[5] amount, microcents, signed                          ARGV[6] when the month's figures expire, ms
 -- ARGV[7] audit entry, '' for none                            ARGV[8] what the marker keeps
+-- ARGV[9] owners whose spend it is besides, '' for none: the caller has looked whether they are there
 --
 -- Reply: {'day_changed', time ms}: TIME is outside of the day, nothing was changed; {'not_found'};
 --   {'applied' or 'repeated', month, organization spent, key spent, alerts fired, kept}: `kept` is what the marker has,
 --   which for a repeat is what the first one brought.
 --
--- Keeps: spend and usage move by the same amount; the same marker counts once for as long as the month's figures
+-- Keeps: spend, the owners' windows and usage move by the same amount; the same marker counts once for as long as the month's figures
 -- are kept.
 
 -- @include integer.lua
@@ -29,7 +30,7 @@ local organization, key_record, spend, usage, marker = KEYS[1], KEYS[2], KEYS[3]
 local fired_set, outbox, alerts = KEYS[6], KEYS[7], KEYS[8]
 local day_start_ms, day_end_ms, month = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local audit, entry = KEYS[9], ARGV[7]
-local key_id, amount, expires_at_ms, kept = ARGV[4], ARGV[5], ARGV[6], ARGV[8]
+local key_id, amount, expires_at_ms, kept, owners = ARGV[4], ARGV[5], ARGV[6], ARGV[8], ARGV[9]
 
 local now_ms = now_milliseconds()
 if now_ms < day_start_ms or now_ms >= day_end_ms then
@@ -46,16 +47,17 @@ if redis.call('SET', marker, kept, 'NX', 'PXAT', expires_at_ms) then
   if key_id ~= '' then
     redis.call('HINCRBY', spend, 'key:' .. key_id, amount)
   end
-  redis.call('HINCRBY', usage, key_id .. '::microcents', amount)
+  local row = usage_row(key_id, owners, '', '')
+  redis.call('HINCRBY', usage, row .. 'microcents', amount)
   keep_until(spend, expires_at_ms)
   keep_until(usage, expires_at_ms)
   local windows = windows_of(math.floor(now_ms / 86400000), month)
   local counted = counted_periods(unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding')))
   if counted then
-    move_spend_in_windows(organization, counted, windows, subjects_of(key_id, ''), usage_row(key_id, '', '', ''), amount)
+    move_spend_in_windows(organization, counted, windows, subjects_of(key_id, owners), row, amount)
   end
   local key = key_id ~= '' and key_record or nil
-  local limits = limits_of(read_owners(organization, key, key_id, ''), now_ms)
+  local limits = limits_of(read_owners(organization, key, key_id, owners), now_ms)
   fired = fire_limits({ key = key, organization = organization, fired = fired_set, outbox = outbox, alerts = alerts,
     month = month, windows = windows }, limits, expires_at_ms)
   add_audit(audit, entry)

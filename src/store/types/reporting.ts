@@ -195,8 +195,10 @@ export interface RaiseUsageResult {
 
 export interface CorrectInput {
   readonly organizationId: string;
-  /** Null: the organization as a whole. */
+  /** Null: no key's. */
   readonly keyId: string | null;
+  /** Whose it is besides, in the form of `owner-ids.ts`; left out: nobody's. */
+  readonly owners?: string;
   /** Made by the caller, so that a repeat after a lost answer counts once. */
   readonly correctionId: string;
   /** Signed. */

@@ -89,7 +89,7 @@ export const createUsageStore = storeOf<UsageStore>({
 
   /** @throws RangeError when the amount is 0 or beyond 2^53. */
   async correct(context, input, audit) {
-    const { organizationId, keyId, correctionId, amountMicrocents } = input;
+    const { organizationId, keyId, owners = "", correctionId, amountMicrocents } = input;
     const size = amountMicrocents < 0n ? -amountMicrocents : amountMicrocents;
     if (size === 0n || size > BigInt(Number.MAX_SAFE_INTEGER)) {
       throw new RangeError(`${amountMicrocents} microcents are no amount for a correction`);
@@ -112,6 +112,7 @@ export const createUsageStore = storeOf<UsageStore>({
         String(expiryOf(month, context.usageMonths)),
         formatAuditEntry(audit?.(month)),
         JSON.stringify({ month, details: input.details ?? null }),
+        owners,
       );
       return parseArray(reply);
     };

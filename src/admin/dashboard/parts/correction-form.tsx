@@ -92,7 +92,7 @@ export function CorrectionForm({ page, problems, keys, models, id }: CorrectionF
             { value: "", label: "none: the organization alone" },
             ...Array.from(keys, ([value, label]) => ({ value, label })),
           ]}
-          hint="Its spend moves besides the organization's, and counts towards its own cap."
+          hint="Its spend moves besides the organization's, and that of its user and its group: each counts towards its own caps."
         />
         <Field
           name="reason"
