@@ -2,7 +2,8 @@
 import { type Faults, isAtRisk, usedBy } from "./fault-accounts.ts";
 import type { Sent } from "./fault-load.ts";
 import { IS_LONG, type RunningScenario, runScenario, WARM_ANSWERS } from "./fault-scenario.ts";
-import type { FaultStackOn, Tenants } from "./fault-stack.ts";
+import type { FaultStackOn } from "./fault-stack.ts";
+import type { Tenants } from "./fault-tenants.ts";
 import { lendMachine } from "./machine.ts";
 
 const ANSWERS_AFTER = IS_LONG ? 400 : 40;

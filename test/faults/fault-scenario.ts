@@ -4,6 +4,7 @@ import type { Behavior } from "./counting-upstream.ts";
 import {
   checkFigures,
   checkTagRows,
+  checkWindows,
   countEarlyRefusals,
   countFalseRefusals,
   type Faults,
@@ -14,7 +15,8 @@ import {
   readFigures,
 } from "./fault-accounts.ts";
 import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
-import { type FaultStackOn, MODEL, type Tenants, WORKERS } from "./fault-stack.ts";
+import { type FaultStackOn, MODEL, WORKERS } from "./fault-stack.ts";
+import type { Tenants } from "./fault-tenants.ts";
 import { lendMachine } from "./machine.ts";
 import { rebuildScenario } from "./rebuild-scenario.ts";
 
@@ -111,9 +113,11 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
     });
   }
   printFigures(scenario.name, rows);
+  problems.push(...(await checkWindows(faultStack, tenants)));
   await scenario.onSettled?.();
   const own = NAMES.map((name) => ({ name, key: tenants[name], sent: sent[name] }));
-  return [...problems, ...check(scenario, rows), ...(await rebuildScenario(faultStack, own, faults ?? {}))];
+  const rebuilt = await rebuildScenario(faultStack, own, faults ?? {});
+  return [...problems, ...check(scenario, rows), ...rebuilt, ...(await checkWindows(faultStack, tenants))];
 }
 
 /** What of the load a fault can wait for. */

@@ -11,16 +11,16 @@ import {
 import { holdsKey } from "../../src/store/redis/keys.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { timeOfId } from "../../src/store/ids.ts";
 import { listProcesses } from "../support/gateway-processes.ts";
 import { startStack, type Stack } from "../support/stack.ts";
-import { type CreatedKey, createTestKey } from "../support/test-key.ts";
+import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { type CountingUpstream, startCountingUpstream } from "./counting-upstream.ts";
 import { type FaultRedis, type FaultRedisOptions, startFaultRedis } from "./fault-redis.ts";
+import { createTenant, planTenants, type TenantPlan, type Tenants } from "./fault-tenants.ts";
 import { leaveMachine, takeMachine } from "./machine.ts";
 
 /** A prompt token costs a cent and a generated one two, so that caps are some dozens of requests. */
@@ -101,19 +101,13 @@ export interface FaultStackOn {
   readonly settled: SettledTenant[];
   readonly upstream: CountingUpstream;
   readonly store: Store;
-  /** Three organizations with a key each: without a cap, with one, with a strict one. */
+  /** Three organizations with a key each: without a cap that is near, with one, with a strict one. */
   createTenants(capCents: number): Promise<Tenants>;
   /** Waits until nothing of these keys is in flight or in the spool. */
   waitUntilSettled(keys: readonly CreatedKey[], timeoutMs: number): Promise<void>;
   /** Waits until Redis has no entry of theirs any more, of a request that never went upstream neither: a minute. */
   waitUntilLeft(keys: readonly CreatedKey[]): Promise<void>;
   stop(): Promise<void>;
-}
-
-export interface Tenants {
-  readonly open: CreatedKey;
-  readonly capped: CreatedKey;
-  readonly strict: CreatedKey;
 }
 
 /** Has the machine from here until the stack is stopped: see machine.ts. */
@@ -156,25 +150,25 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
   }
   const connected = client;
   const store = createStore({ client: connected, usageMonths: 13 });
-  const createTenant = async (organization: Partial<OrganizationSettings>): Promise<CreatedKey> => {
+  const create = async (plan: TenantPlan): Promise<CreatedKey> => {
     // The workers may be back at a Redis that was away while this connection still waits for its next attempt.
     await waitUntilReady(connected, 10_000);
     for (;;) {
-      const key = await createTestKey(store, {}, organization);
+      const key = await createTenant(store, plan);
       if ((await server.isAffected?.(key.organizationId)) !== false) return key;
     }
   };
+  let turn = 0;
   const faultStack: FaultStackOn = {
     stack,
     child: stack.child,
     settled: [],
     upstream,
     store,
-    createTenants: async (hardCapCents) => ({
-      open: await createTenant({}),
-      capped: await createTenant({ hardCapCents }),
-      strict: await createTenant({ hardCapCents, strictCaps: true }),
-    }),
+    createTenants: async (capCents) => {
+      const { open, capped, strict } = planTenants(capCents, turn++);
+      return { open: await create(open), capped: await create(capped), strict: await create(strict) };
+    },
     waitUntilSettled: (keys, timeoutMs) =>
       waitFor(
         "everything to be settled",

@@ -6,9 +6,17 @@
 import { execFileSync } from "node:child_process";
 import { listProcesses } from "../support/gateway-processes.ts";
 import { waitFor } from "../support/wait.ts";
-import { checkFigures, checkTagRows, type Faults, type Figures, readFigures } from "./fault-accounts.ts";
+import {
+  checkFigures,
+  checkTagRows,
+  checkWindows,
+  type Faults,
+  type Figures,
+  readFigures,
+} from "./fault-accounts.ts";
 import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
-import { type FaultStack, MODEL, startStackAgain, terminateStack, type Tenants } from "./fault-stack.ts";
+import { type FaultStack, MODEL, startStackAgain, terminateStack } from "./fault-stack.ts";
+import type { Tenants } from "./fault-tenants.ts";
 import { lendMachine } from "./machine.ts";
 import type { Draw } from "./seeded-draw.ts";
 import { checkSettled } from "./restart.ts";
@@ -87,7 +95,7 @@ export async function recoverOnce(host: RecoveringHost, outage: Outage, requests
     const { organizationId } = tenants[name];
     faults.settled.push({ organizationId, microcents: read.chargedMicrocents });
   }
-  problems.push(...(await checkSettled(faults, host)));
+  problems.push(...(await checkWindows(faults, tenants)), ...(await checkSettled(faults, host)));
   return { outage, figures, addedMicrocents, problems, loadMs, durationMs: performance.now() - startMs };
 }
 
