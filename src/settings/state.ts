@@ -1,6 +1,7 @@
 /** What a key or an organization is in. Management API, command line and dashboard say it by this file alone. */
 import { MICROCENTS_PER_CENT } from "../money.ts";
 import type { KeySettings } from "./key.ts";
+import type { Limit } from "./limits.ts";
 import type { OrganizationSettings } from "./organization.ts";
 import { raisedCap } from "./raises.ts";
 
@@ -29,32 +30,49 @@ const TEXTS: Readonly<Record<KeyState | OrganizationState, StateText>> = {
 
 type Limits = Pick<KeySettings, "hardCapCents" | "budgetCents" | "raises">;
 
+/** What was spent of one's own limits. */
+export interface LimitSpend {
+  /** In the month. */
+  readonly spentMicrocents: bigint;
+  readonly nowMs: number;
+  /** Those of other windows than the month, in force. */
+  readonly otherLimits: readonly {
+    readonly kind: Limit["kind"];
+    readonly cents: number;
+    readonly spentMicrocents: bigint;
+  }[];
+}
+
 /** The first reason for which its requests are refused; past the budget they are not. */
 export function keyStateOf(
   settings: Limits & Pick<KeySettings, "disabled" | "expiresAtMs">,
-  spentMicrocents: bigint,
-  nowMs: number,
+  spend: LimitSpend,
 ): KeyState {
   if (settings.disabled) return "disabled";
-  if (settings.expiresAtMs !== null && settings.expiresAtMs <= nowMs) return "expired";
-  return spendStateOf(settings, spentMicrocents, nowMs);
+  if (settings.expiresAtMs !== null && settings.expiresAtMs <= spend.nowMs) return "expired";
+  return spendStateOf(settings, spend);
 }
 
 /** The first reason for which the requests of all its keys are refused; past the budget they are not. */
 export function organizationStateOf(
   settings: Limits & Pick<OrganizationSettings, "suspended"> & { readonly deletedAtMs: number | null },
-  spentMicrocents: bigint,
-  nowMs: number,
+  spend: LimitSpend,
 ): OrganizationState {
   if (settings.deletedAtMs !== null) return "deleted";
-  return settings.suspended ? "suspended" : spendStateOf(settings, spentMicrocents, nowMs);
+  return settings.suspended ? "suspended" : spendStateOf(settings, spend);
 }
 
-function spendStateOf({ hardCapCents, budgetCents, raises }: Limits, spentMicrocents: bigint, nowMs: number) {
-  const isReached = (cents: number | null): boolean =>
-    cents !== null && spentMicrocents >= BigInt(cents) * BigInt(MICROCENTS_PER_CENT);
-  if (isReached(raisedCap(hardCapCents, raises, { period: "month", nowMs }))) return "cap_reached";
-  return isReached(budgetCents) ? "over_budget" : "active";
+function spendStateOf(
+  { hardCapCents, budgetCents, raises }: Limits,
+  { spentMicrocents, nowMs, otherLimits }: LimitSpend,
+) {
+  const isReached = (cents: number | null, spent: bigint): boolean =>
+    cents !== null && spent >= BigInt(cents) * BigInt(MICROCENTS_PER_CENT);
+  const isAnyReached = (kind: Limit["kind"]): boolean =>
+    otherLimits.some((limit) => limit.kind === kind && isReached(limit.cents, limit.spentMicrocents));
+  const capCents = raisedCap(hardCapCents, raises, { period: "month", nowMs });
+  if (isReached(capCents, spentMicrocents) || isAnyReached("cap")) return "cap_reached";
+  return isReached(budgetCents, spentMicrocents) || isAnyReached("budget") ? "over_budget" : "active";
 }
 
 /** @param state Of an answer of the API: a newer gateway's may be one that this program does not know. */

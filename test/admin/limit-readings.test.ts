@@ -184,3 +184,21 @@ describe("the tightest limit of users and groups", () => {
     });
   });
 });
+
+describe("the state of a key and of its organization", () => {
+  it.each([
+    [row("day", "cap", 450), "cap_reached"],
+    [row("week", "budget", 450), "over_budget"],
+    [row("total", "cap", 451), "active"],
+  ])("goes by their limits of every window: %j", async (limit, state) => {
+    for (const of of ["", `/keys/${key}`]) {
+      const before = await admin.ok("GET", `${path}${of}`);
+      const changed = await admin.ok("PATCH", `${path}${of}`, { body: { limits: [limit] } });
+      expect(changed["state"]).toBe(state);
+      expect(await admin.ok("GET", `${path}${of}`)).toMatchObject({ state });
+      await admin.ok("PATCH", `${path}${of}`, { body: { limits: before["limits"] } });
+    }
+    const { data } = await admin.ok("GET", `${path}/keys`);
+    expect(data).toMatchObject([{ state: "cap_reached" }, { state: "active" }]);
+  });
+});

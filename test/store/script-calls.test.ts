@@ -1,7 +1,11 @@
 /** What one request runs in Redis: who has no limits beside the month's of key and organization pays for no others. */
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
+import { createStore } from "../../src/store/redis-store.ts";
+import type { Store } from "../../src/store/types.ts";
 import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
 import type { Limit } from "../../src/settings/limits.ts";
+import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import {
   addTestGroup,
   addTestKey,
@@ -11,16 +15,28 @@ import {
   createTestOrganization,
   FINAL,
   type TestKey,
-  withTestStore,
 } from "./fixture.ts";
 
-const test = withTestStore();
+/** Of its own: commands are counted for a whole server. */
+let redis: PrivateRedis;
+let client: RedisClient;
+let store: Store;
+beforeAll(async () => {
+  redis = await startRedis();
+  client = createRedisClient({ url: redis.url, commandTimeoutMs: 20_000, onError: () => undefined });
+  await waitUntilReady(client, 10_000);
+  store = createStore({ client, usageMonths: 13 });
+});
+afterAll(async () => {
+  client.disconnect();
+  await redis.stop();
+});
 
 /** Of all commands, scripts' own included, while `run` runs; without those of the test. */
 async function countCalls(run: () => Promise<unknown>): Promise<Record<string, number>> {
-  await test.client.config("RESETSTAT");
+  await client.config("RESETSTAT");
   await run();
-  const stats = await test.client.info("commandstats");
+  const stats = await client.info("commandstats");
   const found = Array.from(stats.matchAll(/^cmdstat_([a-z|]+):calls=(\d+)/gm), ([, name = "", calls]) => [
     name,
     Number(calls),
@@ -38,15 +54,15 @@ const DAY_AND_WEEK: readonly Limit[] = [
 /** Of the second request: the first has the settings told and the hashes made. */
 async function countOfSecond(key: TestKey, owners = ""): Promise<Record<string, Record<string, number>>> {
   const charge = async () => {
-    const identity = { ...(await createIdentity(test.store, key)), ...(owners === "" ? {} : { owners }) };
+    const identity = { ...(await createIdentity(store, key)), ...(owners === "" ? {} : { owners }) };
     return chargeInput(identity, 1, 5n, { final: FINAL, isBrief: true });
   };
-  await admitKnown(test.store, key);
-  await test.store.charge(await charge());
+  await admitKnown(store, key);
+  await store.charge(await charge());
   const second = await charge();
   return {
-    admission: await countCalls(() => admitKnown(test.store, key)),
-    charge: await countCalls(() => test.store.charge(second)),
+    admission: await countCalls(() => admitKnown(store, key)),
+    charge: await countCalls(() => store.charge(second)),
   };
 }
 
@@ -58,15 +74,15 @@ const OF_MONTHS = {
 
 describe("the commands of a request", () => {
   it("are no more than its month's caps and budgets need", async () => {
-    const { id } = await createTestOrganization(test.store, MONTH);
-    const key = await addTestKey(test.store, id, MONTH);
+    const { id } = await createTestOrganization(store, MONTH);
+    const key = await addTestKey(store, id, MONTH);
     expect(await countOfSecond(key)).toEqual(OF_MONTHS);
   });
 
   it("are one more for a group without limits: its record", async () => {
-    const { id } = await createTestOrganization(test.store, MONTH);
-    const groupId = await addTestGroup(test.store, id);
-    const key = await addTestKey(test.store, id, { ...MONTH, groupId });
+    const { id } = await createTestOrganization(store, MONTH);
+    const groupId = await addTestGroup(store, id);
+    const key = await addTestKey(store, id, { ...MONTH, groupId });
     expect(await countOfSecond(key, formatOwnerIds({ userId: null, groupId }))).toMatchObject({
       admission: { ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 1 },
       charge: { hmget: OF_MONTHS.charge.hmget },
@@ -74,9 +90,9 @@ describe("the commands of a request", () => {
   });
 
   it("are with a day and a week on key and group one for each cap and each counter, and the group's record", async () => {
-    const { id } = await createTestOrganization(test.store, MONTH);
-    const groupId = await addTestGroup(test.store, id, { limits: DAY_AND_WEEK });
-    const key = await addTestKey(test.store, id, { ...MONTH, groupId, limits: DAY_AND_WEEK });
+    const { id } = await createTestOrganization(store, MONTH);
+    const groupId = await addTestGroup(store, id, { limits: DAY_AND_WEEK });
+    const key = await addTestKey(store, id, { ...MONTH, groupId, limits: DAY_AND_WEEK });
     const { admission, charge } = await countOfSecond(key, formatOwnerIds({ userId: null, groupId }));
     expect(admission).toEqual({ ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 1, hget: 4 });
     expect(charge).toMatchObject({

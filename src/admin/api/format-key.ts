@@ -2,7 +2,7 @@ import { formatTimeOrNull } from "../../calendar.ts";
 import { wholeCents } from "../../money.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { gatherMonth } from "../../settings/limits.ts";
-import { keyStateOf } from "../../settings/state.ts";
+import { keyStateOf, type LimitSpend } from "../../settings/state.ts";
 import { describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { KeyRecord } from "../../store/types/management.ts";
@@ -17,6 +17,8 @@ export interface KeyFigures {
   /** By Redis's clock. */
   readonly timeMs: number;
   readonly spentMicrocents: bigint;
+  /** Its own of other windows than the month, with what was spent of them. */
+  readonly otherLimits: LimitSpend["otherLimits"];
   readonly bucket: BucketFill;
   /** Whose it is, of those that are there. */
   readonly owners: NamedOwners;
@@ -46,7 +48,7 @@ export function formatKey(record: KeyRecord, figures: KeyFigures) {
     user: formatReference(figures.owners.user),
     group: formatReference(figures.owners.group),
     former_key_until: formatTimeOrNull(record.formerKeyUntilMs),
-    state: keyStateOf(record, figures.spentMicrocents, figures.timeMs),
+    state: keyStateOf(record, { ...figures, nowMs: figures.timeMs }),
     created_at: new Date(record.createdAtMs).toISOString(),
     month: figures.month,
     spent_cents: wholeCents(figures.spentMicrocents),

@@ -2,12 +2,13 @@ import { formatTimeOrNull } from "../../calendar.ts";
 import { wholeCents } from "../../money.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { gatherMonth } from "../../settings/limits.ts";
-import { organizationStateOf } from "../../settings/state.ts";
+import { type LimitSpend, organizationStateOf } from "../../settings/state.ts";
 import { type DescriptionOf, describeSettings, recordSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { SpendFigures } from "../../store/types/reporting.ts";
 import type { NewWebhookSecrets } from "./change-organization.ts";
+import { readOtherLimits } from "./other-limits.ts";
 import type { ApiServices } from "./route.ts";
 
 /** What a person has set, for the audit log. Without the webhook's secret. */
@@ -23,7 +24,7 @@ function gatherAll(described: DescriptionOf<typeof ORGANIZATION_SETTINGS>) {
 /** An organization as the API shows it. A webhook's secret is only there in the answer that sets its URL. */
 export function formatOrganization(
   record: OrganizationRecord,
-  spend: SpendFigures,
+  spend: OrganizationSpend,
   newSecrets: NewWebhookSecrets = new Map(),
 ) {
   const settings = gatherAll(describeSettings(ORGANIZATION_SETTINGS, record));
@@ -41,7 +42,11 @@ export function formatOrganization(
       webhook: webhook === null ? null : withSecret("webhook", webhook),
       webhooks: webhooks.map((one) => withSecret(one.id, one)),
     },
-    state: organizationStateOf(record, spend.organizationMicrocents, spend.timeMs),
+    state: organizationStateOf(record, {
+      spentMicrocents: spend.organizationMicrocents,
+      nowMs: spend.timeMs,
+      otherLimits: spend.otherLimits,
+    }),
     created_at: new Date(record.createdAtMs).toISOString(),
     deleted_at: formatTimeOrNull(record.deletedAtMs),
     month: spend.month,
@@ -50,10 +55,19 @@ export function formatOrganization(
   };
 }
 
-/** This month's spend of an organization, without that of its keys. */
-export function readOrganizationSpend(
+/** What an organization has spent in this month, and of its limits in other windows. */
+export interface OrganizationSpend extends SpendFigures {
+  readonly otherLimits: LimitSpend["otherLimits"];
+}
+
+/** Without that of its keys. */
+export async function readOrganizationSpend(
   { store }: Pick<ApiServices, "store">,
-  organizationId: string,
-): Promise<SpendFigures> {
-  return store.readSpend(organizationId, null, []);
+  organization: OrganizationRecord,
+): Promise<OrganizationSpend> {
+  const [spend, otherLimits] = await Promise.all([
+    store.readSpend(organization.id, null, []),
+    readOtherLimits(store, organization.id, organization),
+  ]);
+  return { ...spend, otherLimits };
 }

@@ -11,6 +11,7 @@ import { describeKey, describeKeyDeletion, formatKey, type KeyFigures } from "./
 import { convertKeyChange, createKeySettings, requireUsableSettings } from "./key-settings.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { type NamedOwners, readNamedOwners } from "./named-owners.ts";
+import { readOtherLimits } from "./other-limits.ts";
 import { requireOwners, withOwners } from "./owners.ts";
 import { describeChange, describeUpdate } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
@@ -165,15 +166,22 @@ async function readFigures(
   store: ApiServices["store"],
 ): Promise<(record: KeyRecord) => KeyFigures> {
   const ids = records.map(({ id }) => id);
-  const [spend, buckets, ownersOf] = await Promise.all([
+  const [spend, buckets, ownersOf, otherLimits] = await Promise.all([
     store.readSpend(organizationId, null, ids),
     store.readBuckets(organizationId, ids),
     readNamedOwners(store, organizationId, records),
+    Promise.all(records.map((record) => readOtherLimits(store, organizationId, record))),
   ]);
+  const limitsOf = new Map(ids.map((id, position) => [id, otherLimits[position] ?? []]));
   return (record) => {
     const unused = newFigures(record, spend.timeMs, ownersOf(record));
     const spentMicrocents = spend.keyMicrocents.get(record.id) ?? 0n;
-    return { ...unused, spentMicrocents, bucket: buckets.get(record.id) ?? unused.bucket };
+    return {
+      ...unused,
+      spentMicrocents,
+      otherLimits: limitsOf.get(record.id) ?? [],
+      bucket: buckets.get(record.id) ?? unused.bucket,
+    };
   };
 }
 
@@ -181,7 +189,14 @@ async function readFigures(
 function newFigures(record: KeyRecord, timeMs: number, owners: NamedOwners): KeyFigures {
   const capacity = bucketCapacity(record.requestsPerMinute);
   const month = monthAt(timeMs).name;
-  return { month, timeMs, spentMicrocents: 0n, bucket: { remaining: capacity, capacity }, owners };
+  return {
+    month,
+    timeMs,
+    spentMicrocents: 0n,
+    otherLimits: [],
+    bucket: { remaining: capacity, capacity },
+    owners,
+  };
 }
 
 export function referenceOf(record: KeyRecord): { organizationId: string; keyId: string } {

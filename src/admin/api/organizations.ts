@@ -68,7 +68,7 @@ const list = defineRoute({
   handle: async ({ principal, query }, services) => {
     const { items, next } = await listVisible(principal, query, services.store);
     const formatted = await Promise.all(
-      items.map(async (item) => formatOrganization(item, await readOrganizationSpend(services, item.id))),
+      items.map(async (item) => formatOrganization(item, await readOrganizationSpend(services, item))),
     );
     return answerList({ items: formatted, next }, (item) => item);
   },
@@ -194,7 +194,7 @@ async function answerOne(
   services: ApiServices,
   newSecrets?: NewWebhookSecrets,
 ): Promise<ApiAnswer> {
-  const spend = await readOrganizationSpend(services, record.id);
+  const spend = await readOrganizationSpend(services, record);
   return {
     status: 200,
     body: formatOrganization(record, spend, newSecrets),
