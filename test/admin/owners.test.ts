@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { defaultsOf } from "../../src/settings/table.ts";
+import { USER_SETTINGS } from "../../src/settings/user.ts";
 import {
   type AdminUnderTest,
   createOrganization,
@@ -145,9 +147,10 @@ describe("…/users/{user} and …/groups/{group}", () => {
   });
 
   it("shows who a user is at whoever signs people in, once that has set it", async () => {
-    const id = await make("users", { name: "Ann" });
     const external = { issuer: "https://login.example.com", subject: "42" };
-    await admin.client.hset(`igw:{${organization}}:user:${id}`, "external", JSON.stringify(external));
+    const settings = { ...defaultsOf(USER_SETTINGS), name: "Ann" };
+    const made = await admin.store.findOrCreateExternalUser(organization, external, settings);
+    const id = made.outcome === "created" ? made.user.id : "";
     expect(await admin.ok("GET", `${pathOf("users")}/${id}`)).toMatchObject({ external });
   });
 

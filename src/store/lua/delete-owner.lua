@@ -2,10 +2,12 @@
 --
 -- KEYS[1] record      KEYS[2] list of all of its kind     KEYS[3] what they are found by          KEYS[4] audit log
 -- KEYS[5] list of its keys    KEYS[6] list of its users, of a group
--- KEYS[7..] lists of users of groups that it leaves
+-- KEYS[7] users by who they are at whoever signs people in
+-- KEYS[8..] lists of users of groups that it leaves
 -- ARGV[1] expected version, '' for any                    ARGV[2] id      ARGV[3] when the record expires, ms
 -- ARGV[4] '1': not as long as there are keys of it        ARGV[5] audit entry, '' for none
--- ARGV[6..] texts that it was found by
+-- ARGV[6] digest of who it is at whoever signs people in, '' for none
+-- ARGV[7..] texts that it was found by
 --
 -- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}; {'version_conflict', record};
 --   {'has_keys'}.
@@ -17,8 +19,9 @@
 -- @include links.lua
 
 local record, list, found_by, audit, its_keys, its_users = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local by_identity, identity = KEYS[7], ARGV[6]
 local expected_version, id, expires_at_ms, is_without_keys, entry = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5]
-local FIRST_LIST, FIRST_TEXT = 7, 6
+local FIRST_LIST, FIRST_TEXT = 8, 7
 
 local refused = refuse_change(record, expected_version)
 if refused then
@@ -32,6 +35,9 @@ redis.call('HSET', record, 'deleted_at', integer(now_milliseconds()))
 redis.call('HINCRBY', record, 'version', '1')
 redis.call('PEXPIREAT', record, expires_at_ms)
 redis.call('ZREM', list, id)
+if identity ~= '' and redis.call('HGET', by_identity, identity) == id then
+  redis.call('HDEL', by_identity, identity)
+end
 for position = FIRST_TEXT, #ARGV do
   redis.call('ZREM', found_by, ARGV[position])
 end

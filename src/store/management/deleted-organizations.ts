@@ -25,6 +25,7 @@ import {
   ownerUsersKey,
   recentKey,
   refusedKey,
+  usersByIdentityKey,
 } from "../redis/keys.ts";
 import { releaseName } from "./organization-names.ts";
 import { expireCouriers, readIds } from "./organizations.ts";
@@ -117,6 +118,7 @@ async function endOwners(context: StoreContext, organizationId: string, kind: Ow
     const names = [
       list,
       ownerTextsKey(organizationId, kind),
+      usersByIdentityKey(organizationId),
       ...ids.flatMap((id) => [
         ownerKey(organizationId, kind, id),
         ownerKeysKey(organizationId, kind, id),

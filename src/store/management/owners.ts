@@ -5,7 +5,7 @@
  */
 import { expiryOf, monthAt } from "../../calendar.ts";
 import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
-import { createId, isId } from "../ids.ts";
+import { isId } from "../ids.ts";
 import { timeMs } from "../redis/clock.ts";
 import { ensureWindows } from "../usage/windows.ts";
 import {
@@ -17,22 +17,24 @@ import {
   ownerListKey,
   ownerTextsKey,
   ownerUsersKey,
+  usersByIdentityKey,
 } from "../redis/keys.ts";
 import { parseArray, parseFields, textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { type Operations, storeOf } from "../run.ts";
 import type { AuditInput } from "../types/audit.ts";
-import { MOST_OWNERS, OWNER_KINDS, type OwnerKind } from "../types/owner-kinds.ts";
+import { OWNER_KINDS, type OwnerKind } from "../types/owner-kinds.ts";
 import type {
   KeysOfDeleted,
   OwnedCounts,
   OwnerChangeResult,
-  OwnerCreationResult,
   OwnerDeletionResult,
   OwnerRecord,
   OwnerStore,
 } from "../types/owners.ts";
 import { formatAuditEntry } from "./audit.ts";
+import { createOwner, findExternalUser, findOrCreateExternalUser, withoutKnown } from "./create-owner.ts";
+import { digestExternal } from "./records.ts";
 import { entriesOf, GROUPS, listOfGroup, namesOfGroup, type Owners, USERS } from "./users-and-groups.ts";
 import { getOwner, listOwners } from "./owner-lists.ts";
 import { compareEntries } from "./owner-search.ts";
@@ -45,14 +47,18 @@ const NAMES_TOGETHER = 500;
 const OWNER_NAMES = 4;
 
 export const createOwnerStore = storeOf<OwnerStore>({
-  createUser: (context, ...input) => createOwner(USERS, context, ...input),
+  createUser: async (context, organizationId, settings, audit) =>
+    withoutKnown(await createOwner(USERS, context, { organizationId, external: null }, settings, audit)),
+  findExternalUser,
+  findOrCreateExternalUser,
   getUser: (context, ...input) => getOwner(USERS, context, ...input),
   listUsers: (context, ...input) => listOwners(USERS, context, ...input),
   changeUser: (context, organizationId, id, ...change) =>
     changeOwner(USERS, context, { organizationId, id }, ...change),
   deleteUser: (context, organizationId, id, ...deletion) =>
     deleteOwner(USERS, context, { organizationId, id }, ...deletion),
-  createGroup: (context, ...input) => createOwner(GROUPS, context, ...input),
+  createGroup: async (context, organizationId, settings, audit) =>
+    withoutKnown(await createOwner(GROUPS, context, { organizationId, external: null }, settings, audit)),
   getGroup: (context, ...input) => getOwner(GROUPS, context, ...input),
   listGroups: (context, ...input) => listOwners(GROUPS, context, ...input),
   changeGroup: (context, organizationId, id, ...change) =>
@@ -66,47 +72,6 @@ export const createOwnerStore = storeOf<OwnerStore>({
 interface OwnerReference {
   readonly organizationId: string;
   readonly id: string;
-}
-
-async function createOwner<Settings, Item extends Settings & OwnerRecord>(
-  owners: Owners<Settings, Item>,
-  context: StoreContext,
-  organizationId: string,
-  settings: Settings,
-  audit?: (record: Item) => AuditInput,
-): Promise<OwnerCreationResult<Item>> {
-  const { kind } = owners;
-  if (!isId("org", organizationId)) return { outcome: "not_found" };
-  const groupId = owners.groupOf(settings);
-  if (groupId !== null && !isId("group", groupId)) return { outcome: "group_missing" };
-  await ensureWindows(context, organizationId, owners.periodsOf(settings));
-  const createdAtMs = await timeMs(context);
-  const id = createId(kind, createdAtMs);
-  const owner = owners.create(settings, { id, organizationId, createdAtMs, deletedAtMs: null, version: 1 });
-  const names = [
-    organizationKey(organizationId),
-    ownerKey(organizationId, kind, id),
-    ownerListKey(organizationId, kind),
-    ownerTextsKey(organizationId, kind),
-    auditKey(organizationId),
-    ...namesOfGroup(organizationId, groupId),
-  ];
-  const entries = entriesOf(owners, id, settings);
-  const reply = await context.client.igwCreateOwner(
-    String(names.length),
-    ...names,
-    id,
-    String(MOST_OWNERS[kind]),
-    formatAuditEntry(audit?.(owner)),
-    String(entries.length),
-    ...entries,
-    ...owners.format(settings),
-    ...Object.entries({ created_at: String(createdAtMs), version: "1" }).flat(),
-  );
-  const outcome = textAt(parseArray(reply), OUTCOME);
-  if (outcome === "created") return { outcome, owner };
-  if (outcome === "not_found" || outcome === "full" || outcome === "group_missing") return { outcome };
-  throw unknownOutcome(outcome);
 }
 
 async function changeOwner<Settings, Item extends Settings & OwnerRecord>(
@@ -176,6 +141,7 @@ async function deleteOwner<Settings, Item extends Settings & OwnerRecord>(
       auditKey(organizationId),
       ownerKeysKey(organizationId, kind, id),
       ownerUsersKey(organizationId, kind, id),
+      usersByIdentityKey(organizationId),
       ...listOfGroup(organizationId, owners.groupOf(current)),
     ];
     const reply = await context.client.igwDeleteOwner(
@@ -186,6 +152,7 @@ async function deleteOwner<Settings, Item extends Settings & OwnerRecord>(
       String(expiryOf(thisMonth.name, context.usageMonths)),
       keys === "none" ? "1" : "",
       formatAuditEntry(audit),
+      digestExternal(owners.externalOf(current)),
       ...entriesOf(owners, id, current),
     );
     return parseArray(reply);

@@ -1,4 +1,5 @@
 /** Records of organizations, keys, users and groups: their fields in Redis and back. '' stands for none. */
+import { hash } from "node:crypto";
 import * as z from "zod";
 import { KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../settings/organization.ts";
@@ -68,6 +69,19 @@ function parseOwner(organizationId: string, id: string, fields: Fields) {
     deletedAtMs: parseIntegerOrNull(fields["deleted_at"]),
     version: parseInteger(textOf(fields, "version")),
   };
+}
+
+/** Field and value of who a user is at whoever signs people in; none for none. */
+export function formatExternal(external: ExternalIdentity | null): string[] {
+  if (external === null) return [];
+  const { issuer, subject } = external;
+  return ["external", JSON.stringify({ issuer, subject })];
+}
+
+/** What a user is found by: of one length, whatever an issuer puts into a subject. */
+export function digestExternal(external: ExternalIdentity | null): string {
+  if (external === null) return "";
+  return hash("sha256", JSON.stringify([external.issuer, external.subject]), "base64url");
 }
 
 const externalSchema = z.object({ issuer: z.string(), subject: z.string() });

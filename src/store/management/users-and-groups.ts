@@ -6,7 +6,7 @@ import { periodsOf } from "../usage/windows.ts";
 import type { LimitPeriod } from "../../settings/limits.ts";
 import { ownerKey, ownerUsersKey } from "../redis/keys.ts";
 import type { OwnerKind } from "../types/owner-kinds.ts";
-import type { GroupRecord, OwnerRecord, UserRecord } from "../types/owners.ts";
+import type { ExternalIdentity, GroupRecord, OwnerRecord, UserRecord } from "../types/owners.ts";
 import { listEntries } from "./owner-search.ts";
 import { parseGroupRecord, parseUserRecord } from "./records.ts";
 
@@ -15,8 +15,9 @@ export interface Owners<Settings, Item extends Settings & OwnerRecord> {
   format(settings: Partial<Settings>): string[];
   /** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
   parse(organizationId: string, id: string, fields: Readonly<Record<string, string>>): Item;
-  /** One that is made new. */
-  create(settings: Settings, about: OwnerRecord): Item;
+  /** One that is made new. @param external Of a user who is somebody at whoever signs people in. */
+  create(settings: Settings, about: OwnerRecord, external: ExternalIdentity | null): Item;
+  externalOf(item: Item): ExternalIdentity | null;
   /** What it is found by. */
   textsOf(settings: Settings): readonly string[];
   groupOf(settings: Settings): string | null;
@@ -28,7 +29,8 @@ export const USERS: Owners<UserSettings, UserRecord> = {
   kind: "user",
   format: (settings) => formatFields(USER_SETTINGS, settings),
   parse: parseUserRecord,
-  create: (settings, about) => ({ ...settings, ...about, external: null }),
+  create: (settings, about, external) => ({ ...settings, ...about, external }),
+  externalOf: ({ external }) => external,
   textsOf: ({ name, email }) => (email === null ? [name] : [name, email]),
   groupOf: ({ groupId }) => groupId,
   periodsOf: ({ limits = [] }) => periodsOf(limits, { countsMonth: true }),
@@ -39,6 +41,7 @@ export const GROUPS: Owners<UserGroupSettings, GroupRecord> = {
   format: (settings) => formatFields(USER_GROUP_SETTINGS, settings),
   parse: parseGroupRecord,
   create: (settings, about) => ({ ...settings, ...about }),
+  externalOf: () => null,
   textsOf: ({ name }) => [name],
   groupOf: () => null,
   periodsOf: ({ limits = [], memberLimits = [] }) =>

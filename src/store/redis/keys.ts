@@ -88,6 +88,9 @@ export const ownerKeysKey = (organizationId: string, kind: OwnerKind, id: string
 /** Sorted set, all scores 0: ids of the users of a group. Of a user there never is one. */
 export const ownerUsersKey = (organizationId: string, kind: OwnerKind, id: string): string =>
   `igw:{${organizationId}}:${kind}-users:${id}`;
+/** Hash: digest of issuer and subject → id of the user who that is. */
+export const usersByIdentityKey = (organizationId: string): string =>
+  `igw:{${organizationId}}:users-by-identity`;
 
 const TOKEN_LOOK_UP_PREFIX = "igw:token:";
 /** String: "<organization id> <token id>" of an organization token. */

@@ -71,6 +71,7 @@ export const REPLY_LAYOUTS = {
   keyConflict: { file: "set-limits.lua", fields: ["record"] },
   ownerMissing: { file: "set-limits.lua", fields: ["place"] },
   keyDeleted: { file: "delete-key.lua", fields: ["before", "after"] },
+  identityKnown: { file: "create-owner.lua", fields: ["id"] },
   ownerChanged: { file: "change-owner.lua", fields: ["before", "after", "alertsFired"] },
   ownerConflict: { file: "change-owner.lua", fields: ["record"] },
   organizationChanged: { file: "set-organization.lua", fields: ["before", "after", "alertsFired"] },

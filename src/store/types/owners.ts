@@ -22,6 +22,7 @@ export interface UserRecord extends OwnerRecord, UserSettings {
   readonly external: ExternalIdentity | null;
 }
 
+/** A subject is one of its issuer's: what another issuer calls the same is somebody else. */
 export interface ExternalIdentity {
   readonly issuer: string;
   readonly subject: string;
@@ -29,8 +30,9 @@ export interface ExternalIdentity {
 
 export interface GroupRecord extends OwnerRecord, UserGroupSettings {}
 
-export type OwnerCreationResult<Item> =
-  | { readonly outcome: "created"; readonly owner: Item }
+export type OwnerCreationResult<Item> = { readonly outcome: "created"; readonly owner: Item } | OwnerRefusal;
+
+type OwnerRefusal =
   /** There is no such organization. */
   | { readonly outcome: "not_found" }
   /** The organization has as many as it may. */
@@ -41,6 +43,11 @@ export type OwnerCreationResult<Item> =
 interface GroupMissing {
   readonly outcome: "group_missing";
 }
+
+/** The user that there was, or was made. */
+export type ExternalUserResult =
+  | { readonly outcome: "found" | "created"; readonly user: UserRecord }
+  | OwnerRefusal;
 
 export type OwnerChangeResult<Item> = ChangeResult<Item> | GroupMissing;
 
@@ -75,6 +82,20 @@ export interface OwnerStore {
     settings: UserSettings,
     audit?: (record: UserRecord) => AuditInput,
   ): Promise<OwnerCreationResult<UserRecord>>;
+  /** Who is not deleted; null: nobody in this organization is that. Two steps. */
+  findExternalUser(organizationId: string, external: ExternalIdentity): Promise<UserRecord | null>;
+  /**
+   * Who that is in this organization: of any number of calls at the same time one makes the user, with its audit entry,
+   * and all get it. One that is there stays as it is, disabled too. Several steps.
+   * @param external Neither issuer nor subject is empty, and neither is longer than 1,024 characters.
+   * @throws RangeError for such an identity
+   */
+  findOrCreateExternalUser(
+    organizationId: string,
+    external: ExternalIdentity,
+    settings: UserSettings,
+    audit?: (record: UserRecord) => AuditInput,
+  ): Promise<ExternalUserResult>;
   getUser(organizationId: string, userId: string): Promise<UserRecord | null>;
   /** `next` of a page is an id, or of a search what only the same search takes. Looks through a bounded number. */
   listUsers(organizationId: string, filter: OwnerFilter, page: PageInput): Promise<Page<UserRecord>>;
