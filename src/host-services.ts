@@ -3,6 +3,7 @@
  * retention, closing of requests whose worker is gone.
  */
 import { type HealthServer, startHealthServer } from "./admin/health-server.ts";
+import { IdentityProviders } from "./admin/identity/identity-providers.ts";
 import { isReady } from "./admin/is-ready.ts";
 import { startAdminServer } from "./admin/server.ts";
 import { createAlertDelivery } from "./alerts/create-alert-delivery.ts";
@@ -62,6 +63,12 @@ export async function startSupervisorServices(
     nowMs: () => systemClock.nowMs(),
     contact: config.dashboard.contact,
     dashboardUrl: config.dashboard.baseUrl,
+    providers: new IdentityProviders({
+      configs: config.dashboard.oidc,
+      baseUrl: config.dashboard.baseUrl ?? "",
+      nowMs: () => systemClock.nowMs(),
+    }),
+    takesTokens: config.dashboard.tokenSignIn,
     gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
     ...telemetry.admin,
     logger,

@@ -28,6 +28,7 @@ export const ADMIN_ERRORS = {
   user_not_found: { status: 404, message: "There is no such user in this organization." },
   group_not_found: { status: 404, message: "There is no such group in this organization." },
   token_not_found: { status: 404, message: "There is no such token in this organization." },
+  session_not_found: { status: 404, message: "There is no such session here, or it is over." },
   raise_not_found: { status: 404, message: "There is no such raise here, or it was taken back." },
   alert_not_found: { status: 404, message: "There is no such alert in this organization." },
   request_not_found: {

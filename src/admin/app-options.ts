@@ -1,6 +1,7 @@
 /** What the admin server is made of, and what its parts add their routes to. */
 import type { Hono } from "hono";
 import type { ApiServices } from "./api/route.ts";
+import type { IdentityProviders } from "./identity/identity-providers.ts";
 import type { Principal } from "./principal.ts";
 
 export interface MetricsPage {
@@ -21,6 +22,10 @@ export interface AdminAppOptions extends ApiServices {
   readonly metrics?: MetricsPage;
   /** Where clients reach the gateway, for the dashboard's snippets; `http://127.0.0.1:10000` when left out. */
   readonly gatewayUrl?: string;
+  /** Of `dashboard.oidc`; left out: people sign in with a token alone. */
+  readonly providers?: IdentityProviders;
+  /** Whether the pages take a token; true when left out. */
+  readonly takesTokens?: boolean;
   /** Whom customers ask about what they cannot change: a mail address or a URL; null or left out: nobody is named. */
   readonly contact?: string | null;
 }

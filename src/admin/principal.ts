@@ -5,14 +5,32 @@ import { hashToken, isWellFormedToken } from "./token-format.ts";
 
 /** Who calls. */
 export type Principal =
-  | { readonly type: "operator" }
+  /** `person`: who has the role by an identity provider; without one it is the operator's token. */
+  | { readonly type: "operator"; readonly person?: Person }
   | {
       readonly type: "token";
       readonly id: string;
       readonly name: string;
       readonly role: TokenRole;
       readonly organizationId: string;
+    }
+  | {
+      readonly type: "person";
+      readonly name: string;
+      readonly role: "admin" | "viewer" | "member";
+      readonly organizationId: string;
+      /** The user that it is; null: none. */
+      readonly userId: string | null;
+      readonly person: Person;
     };
+
+/** Somebody whom an identity provider has signed in. */
+export interface Person {
+  readonly issuer: string;
+  readonly subject: string;
+  /** As the provider calls them: for people. */
+  readonly name: string;
+}
 
 /**
  * Who an `Authorization` header belongs to. The operator is known without Redis; an organization's token is looked up
@@ -37,7 +55,7 @@ export async function authenticate(
 export async function findTokenHolder(
   sha256Hex: string,
   store: Pick<TokenStore, "findToken">,
-): Promise<Principal | null> {
+): Promise<Extract<Principal, { type: "token" }> | null> {
   const record = await store.findToken(sha256Hex);
   if (record === null) return null;
   const { id, name, role, organizationId } = record;

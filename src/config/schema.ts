@@ -10,9 +10,9 @@ import type { z } from "zod";
 import type { CamelCased } from "./schema/camel-case.ts";
 import { described, mapping, path } from "./schema/fields.ts";
 import { createCatalogSchema } from "./schema/catalog.ts";
+import { createDashboardSchema } from "./schema/dashboard.ts";
 import {
   createLimitsSchema,
-  createDashboardSchema,
   createNotificationsSchema,
   createPublicBaseUrlSchema,
   createRetentionSchema,
@@ -42,7 +42,7 @@ export function createConfigSchema(source: SecretSource) {
     settlement: createSettlementSchema(source),
     retention: createRetentionSchema(),
     public_base_url: createPublicBaseUrlSchema(),
-    dashboard: createDashboardSchema(),
+    dashboard: createDashboardSchema(source),
     notifications: createNotificationsSchema(source),
     telemetry: createTelemetrySchema(source),
   }).transform((given) => {
@@ -60,3 +60,5 @@ export type UpstreamConfig = Config["upstreams"][number];
 export type ModelConfig = Config["catalog"][number];
 /** `redis`, when it was given. */
 export type RedisConfig = NonNullable<Config["redis"]>;
+/** One of `dashboard.oidc`. */
+export type OidcProviderConfig = Config["dashboard"]["oidc"][number];

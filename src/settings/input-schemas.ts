@@ -74,10 +74,10 @@ export const NAME_VALUES =
 /** In answers: an RFC 3339 time in UTC. */
 export const timestamp = () => z.iso.datetime().meta({ examples: ["2026-12-01T00:00:00.000Z"] });
 
-/** In answers: who did something, the operator or an organization's token. */
+/** In answers: who did something: the operator, an organization's token, or somebody who has signed in. */
 export const actor = () =>
   z.strictObject({
-    type: z.enum(["operator", "token"]),
-    id: z.string().nullable(),
+    type: z.enum(["operator", "token", "person"]),
+    id: z.string().nullable().describe("Of the token, or of the user that the person is."),
     name: z.string().nullable(),
   });

@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sessionKey } from "../../src/store/redis/keys.ts";
+import { createId } from "../../src/store/ids.ts";
+import { SESSION_IDLE_MS, SESSION_MS } from "../../src/store/management/sessions.ts";
+import { sessionKey, sessionListKey } from "../../src/store/redis/keys.ts";
+import type { PersonHolder } from "../../src/store/types/sessions.ts";
 import { connectStore, type StoreUnderTest, withTestStore } from "./fixture.ts";
 
 const under = withTestStore();
@@ -12,38 +15,148 @@ afterAll(async () => {
   await other.stop();
 });
 
-const HOUR_MS = 3_600_000;
 const newHash = (): string => randomBytes(32).toString("hex");
+const newOrganization = (): string => createId("org", Date.now());
+const OPERATOR = { type: "operator", proof: "p" } as const;
+
+function person(organizationId: string | null, subject = "anna"): PersonHolder {
+  return {
+    type: "person",
+    provider: "corp",
+    issuer: "https://idp.example.com",
+    subject,
+    name: "Anna",
+    groups: ["a", "b"],
+    role: organizationId === null ? "operator" : "viewer",
+    organizationId,
+    userId: null,
+    sealedIdToken: null,
+  };
+}
+
+/** As if somebody had come with it so long ago, of whom nobody has heard since. */
+async function age(hash: string, fields: { seenAtMs?: number; endsAtMs?: number }): Promise<void> {
+  const stored = JSON.parse((await under.client.get(sessionKey(hash))) ?? "null") as object;
+  await under.client.set(sessionKey(hash), JSON.stringify({ ...stored, ...fields }), "KEEPTTL");
+}
 
 describe("sessions", () => {
   it("are found by their hash in every process, as what they were made", async () => {
-    const [operator, token] = [newHash(), newHash()];
-    await under.store.createSession(operator, { type: "operator", proof: "p" }, HOUR_MS);
-    await under.store.createSession(token, { type: "token", tokenHash: "h" }, HOUR_MS);
-    expect(await other.store.findSession(operator)).toEqual({ type: "operator", proof: "p" });
-    expect(await other.store.findSession(token)).toEqual({ type: "token", tokenHash: "h" });
-    expect(await other.store.findSession(newHash())).toBeNull();
+    const [operator, token, anna] = [newHash(), newHash(), newHash()];
+    const organizationId = newOrganization();
+    const ofToken = { type: "token", tokenHash: "h", organizationId } as const;
+    await under.store.createSession(operator, OPERATOR);
+    await under.store.createSession(token, ofToken);
+    await under.store.createSession(anna, person(organizationId));
+    expect((await other.store.useSession(operator))?.holder).toEqual(OPERATOR);
+    expect((await other.store.useSession(token))?.holder).toEqual(ofToken);
+    expect((await other.store.findSession(anna))?.holder).toEqual(person(organizationId));
+    expect(await other.store.useSession(newHash())).toBeNull();
   });
 
   it("are over everywhere once one process has ended them, and ending twice is no error", async () => {
     const hash = newHash();
-    await under.store.createSession(hash, { type: "operator", proof: "p" }, HOUR_MS);
-    await other.store.endSession(hash);
-    await other.store.endSession(hash);
-    expect(await under.store.findSession(hash)).toBeNull();
+    await under.store.createSession(hash, OPERATOR);
+    expect(await other.store.endSession(hash)).toBe(true);
+    expect(await other.store.endSession(hash)).toBe(false);
+    expect(await under.store.useSession(hash)).toBeNull();
   });
 
-  it("end by themselves", async () => {
+  it("end by themselves eight hours after somebody has come with them", async () => {
     const hash = newHash();
-    await under.store.createSession(hash, { type: "operator", proof: "p" }, HOUR_MS);
+    const { seenAtMs } = await under.store.createSession(hash, OPERATOR);
     const leftMs = await under.client.pttl(sessionKey(hash));
-    expect(leftMs).toBeGreaterThan(HOUR_MS - 60_000);
-    expect(leftMs).toBeLessThanOrEqual(HOUR_MS);
+    expect(leftMs).toBeGreaterThan(SESSION_IDLE_MS - 60_000);
+    expect(leftMs).toBeLessThanOrEqual(SESSION_IDLE_MS);
+    await under.client.pexpire(sessionKey(hash), 100_000);
+    await age(hash, { seenAtMs: seenAtMs - 61_000 });
+    expect((await under.store.useSession(hash))?.seenAtMs).toBeGreaterThanOrEqual(seenAtMs);
+    expect(await under.client.pttl(sessionKey(hash))).toBeGreaterThan(100_000);
   });
 
-  it("of a form that is not known are none", async () => {
+  it("end 24 hours after their beginning, however busy they are", async () => {
     const hash = newHash();
-    await under.client.set(sessionKey(hash), "superuser x");
+    const { createdAtMs, endsAtMs } = await under.store.createSession(hash, OPERATOR);
+    expect(endsAtMs - createdAtMs).toBe(SESSION_MS);
+    await age(hash, { seenAtMs: createdAtMs - 61_000, endsAtMs: createdAtMs + 600_000 });
+    expect(await under.store.useSession(hash)).not.toBeNull();
+    expect(await under.client.pttl(sessionKey(hash))).toBeLessThanOrEqual(600_000);
+    await age(hash, { endsAtMs: createdAtMs - 1 });
+    expect(await under.store.useSession(hash)).toBeNull();
+  });
+
+  it("that end while somebody comes with them stay ended", async () => {
+    const hash = newHash();
+    const { createdAtMs } = await under.store.createSession(hash, OPERATOR);
+    await age(hash, { seenAtMs: createdAtMs - 61_000 });
+    await Promise.all([under.store.useSession(hash), other.store.endSession(hash)]);
     expect(await under.store.findSession(hash)).toBeNull();
+  });
+
+  it.each(["superuser x", "operator p", "{}", '{"holder":{"type":"superuser"}}'])(
+    "of a form that is not known are none: %s",
+    async (text) => {
+      const hash = newHash();
+      await under.client.set(sessionKey(hash), text);
+      expect(await under.store.useSession(hash)).toBeNull();
+      expect(await under.store.findSession(hash)).toBeNull();
+    },
+  );
+});
+
+describe("the list of sessions", () => {
+  it("has those of one organization, newest first, page by page, without those that are over", async () => {
+    const organizationId = newOrganization();
+    const hashes: string[] = [];
+    for (let number = 0; number < 5; number += 1) {
+      const hash = newHash();
+      hashes.unshift(hash);
+      await under.store.createSession(hash, person(organizationId, `s${number}`));
+      // Of one millisecond they are in the order of their hashes.
+      await under.client.zincrby(sessionListKey(organizationId), number, hash);
+    }
+    await under.store.createSession(newHash(), person(newOrganization()));
+    await under.store.endSession(hashes[1] ?? "");
+    await under.client.del(sessionKey(hashes[2] ?? ""));
+    const first = await other.store.listSessions(organizationId, { limit: 2, after: null });
+    const second = await other.store.listSessions(organizationId, { limit: 2, after: first.next });
+    expect(first.items.map(({ hash }) => hash)).toEqual([hashes[0], hashes[3]]);
+    expect(second.items.map(({ hash }) => hash)).toEqual([hashes[4]]);
+    expect(second.next).toBeNull();
+    const behindNothing = { limit: 2, after: newHash() };
+    expect((await other.store.listSessions(organizationId, behindNothing)).items).toEqual([]);
+  });
+
+  it("of the operator's role has whoever came with the token or with a provider", async () => {
+    const [token, anna] = [newHash(), newHash()];
+    await under.store.createSession(token, OPERATOR);
+    await under.store.createSession(anna, person(null));
+    const { items } = await under.store.listSessions(null, { limit: 100, after: null });
+    expect(items.map(({ hash }) => hash)).toEqual(expect.arrayContaining([token, anna]));
+  });
+
+  it("forgets what is over, and keeps the newest 10,000: the others end", async () => {
+    const organizationId = newOrganization();
+    const key = sessionListKey(organizationId);
+    const oldest = newHash();
+    const { endsAtMs } = await under.store.createSession(oldest, person(organizationId));
+    await under.client.zadd(key, 1, "over");
+    const many = Array.from({ length: 9_999 }, (_, place) => [String(endsAtMs + 1), `x${place}`]).flat();
+    await under.client.zadd(key, ...many);
+    await under.store.createSession(newHash(), person(organizationId));
+    expect(await under.client.zcard(key)).toBe(10_000);
+    expect(await under.client.zscore(key, "over")).toBeNull();
+    expect(await under.store.findSession(oldest)).toBeNull();
+  });
+});
+
+describe("the role of an identity", () => {
+  it("is remembered from one sign-in to the next", async () => {
+    const identity = { issuer: "https://idp.example.com", subject: newHash() };
+    const viewer = { role: "viewer", organizationId: newOrganization() } as const;
+    const operator = { role: "operator", organizationId: null } as const;
+    expect(await under.store.rememberRole(identity, viewer)).toBeNull();
+    expect(await other.store.rememberRole(identity, operator)).toEqual(viewer);
+    expect(await under.store.rememberRole({ ...identity, issuer: "https://other" }, viewer)).toBeNull();
   });
 });

@@ -2,7 +2,8 @@
 import { AUDIT_CURSOR, auditPage } from "../schemas/audit-entry.ts";
 import { isInStreams, pageQuery } from "../schemas/page.ts";
 import { answerList, parsePage } from "./list-answer.ts";
-import { defineOrganizationRoute } from "./route.ts";
+import { type ApiAnswer, type ApiServices, defineOrganizationRoute, defineRoute } from "./route.ts";
+import type { PageQuery } from "../schemas/page.ts";
 
 const list = defineOrganizationRoute({
   method: "GET",
@@ -12,17 +13,37 @@ const list = defineOrganizationRoute({
     "Every change of the organization, its keys, users, groups and tokens, newest first; about 10,000 are kept.",
   query: pageQuery(AUDIT_CURSOR, isInStreams),
   answers: { 200: auditPage },
-  handleInOrganization: async ({ organization, query }, { store }) =>
-    answerList(await store.listAuditEntries(organization.id, parsePage(query)), (entry) => ({
-      id: entry.id,
-      at: new Date(entry.recordedAtMs).toISOString(),
-      actor: entry.actor,
-      action: entry.action,
-      target: entry.target,
-      before: entry.before,
-      after: entry.after,
-      request_id: entry.requestId,
-    })),
+  handleInOrganization: ({ organization, query }, services) =>
+    answerEntries(organization.id, query, services),
 });
 
-export const auditRoutes = [list];
+const listOfNone = defineRoute({
+  method: "GET",
+  path: "/api/audit",
+  operationId: "listOperatorAuditEntries",
+  summary:
+    "What belongs to no organization: sign-ins with the operator's role, and of people who have no role; newest first.",
+  access: "operator",
+  query: pageQuery(AUDIT_CURSOR, isInStreams),
+  answers: { 200: auditPage },
+  handle: ({ query }, services) => answerEntries(null, query, services),
+});
+
+async function answerEntries(
+  organizationId: string | null,
+  query: PageQuery,
+  { store }: ApiServices,
+): Promise<ApiAnswer> {
+  return answerList(await store.listAuditEntries(organizationId, parsePage(query)), (entry) => ({
+    id: entry.id,
+    at: new Date(entry.recordedAtMs).toISOString(),
+    actor: entry.actor,
+    action: entry.action,
+    target: entry.target,
+    before: entry.before,
+    after: entry.after,
+    request_id: entry.requestId,
+  }));
+}
+
+export const auditRoutes = [list, listOfNone];

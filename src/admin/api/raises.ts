@@ -132,7 +132,8 @@ function createRaise(wanted: RaiseCreation, call: Pick<OrganizationCall, "princi
     throw invalidField("expires_at", `expected a time in the future, found ${JSON.stringify(expiresAt)}`);
   }
   const id = createId("raise", nowMs);
-  return { id, period, cents, expiresAtMs, reason, createdBy: describeActor(call) };
+  const { type, id: actorId, name } = describeActor(call);
+  return { id, period, cents, expiresAtMs, reason, createdBy: { type, id: actorId, name } };
 }
 
 /** @throws AdminError 400 where there is nothing to raise. */

@@ -34,7 +34,7 @@ export function describeChange({ action, target, before, after }: Change, call: 
 
 /** For a change of many steps. */
 export async function recordChange(
-  organizationId: string,
+  organizationId: string | null,
   change: Change,
   call: Caller,
   { store, logger }: Pick<ApiServices, "store" | "logger">,
@@ -48,8 +48,11 @@ export async function recordChange(
 }
 
 export function describeActor({ principal }: Pick<ApiCall, "principal">): AuditInput["actor"] {
-  if (principal.type === "operator") return { type: "operator", id: null, name: null };
-  return { type: "token", id: principal.id, name: principal.name };
+  if (principal.type === "token") return { type: "token", id: principal.id, name: principal.name };
+  const { person } = principal;
+  if (person === undefined) return { type: "operator", id: null, name: null };
+  const id = principal.type === "person" ? principal.userId : null;
+  return { type: principal.type, id, name: person.name, issuer: person.issuer, subject: person.subject };
 }
 
 function differences(

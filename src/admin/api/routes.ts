@@ -10,6 +10,7 @@ import { logLevelRoutes } from "./log-level.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { raiseRoutes } from "./raises.ts";
 import { requestRoutes } from "./requests.ts";
+import { sessionRoutes } from "./sessions.ts";
 import { accessOf, type ApiRoute, type OrganizationRoute } from "./route.ts";
 import { spendCorrectionRoutes } from "./spend-corrections.ts";
 import { tokenRoutes } from "./tokens.ts";
@@ -30,6 +31,7 @@ const ROUTES: Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>
   Requests: requestRoutes,
   Alerts: [...alertRoutes, ...webhookRoutes],
   Tokens: tokenRoutes,
+  Sessions: sessionRoutes,
   Audit: auditRoutes,
   Catalog: catalogRoutes,
   Operation: [...configurationRoutes, ...logLevelRoutes],

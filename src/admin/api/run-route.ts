@@ -50,7 +50,7 @@ export async function runRoute(
 }
 
 function requireOwn(principal: Principal, organizationId: string): void {
-  if (principal.type === "token" && principal.organizationId !== organizationId) {
+  if (principal.type !== "operator" && principal.organizationId !== organizationId) {
     throw new AdminError("organization_not_found");
   }
 }
@@ -73,15 +73,25 @@ export function requireAccess(
   route: Pick<RouteDescription, "method" | "access">,
   principal: Principal,
 ): void {
+  if (principal.type === "operator") return;
+  if (principal.role === "member") {
+    throw new AdminError("permission_denied", { message: "That is not for the role member." });
+  }
   const access = accessOf(route);
-  if (principal.type === "operator" || access === "read") return;
+  if (access === "read") return;
   if (access === "operator") {
-    throw new AdminError("permission_denied", { message: "Only the operator's token may do that." });
+    const who = principal.type === "token" ? "Only the operator's token" : "Only the operator";
+    throw new AdminError("permission_denied", { message: `${who} may do that.` });
   }
-  if (principal.role === "viewer") {
-    const message = `The token "${principal.name}" is a viewer's: it reads and changes nothing. Use one with the role admin.`;
-    throw new AdminError("permission_denied", { message });
-  }
+  if (principal.role === "viewer") throw refuseViewer(principal);
+}
+
+function refuseViewer({ type, name }: Exclude<Principal, { type: "operator" }>): AdminError {
+  const message =
+    type === "person"
+      ? "Your role here is viewer: it reads and changes nothing."
+      : `The token "${name}" is a viewer's: it reads and changes nothing. Use one with the role admin.`;
+  return new AdminError("permission_denied", { message });
 }
 
 async function readInput(route: RouteDescription, request: Request) {

@@ -10,6 +10,7 @@ import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions } from "../app-options.ts";
 import { requireAccess } from "../api/run-route.ts";
 import { convertError } from "../convert-error.ts";
+import { recordEnd } from "../identity/record-sign-in.ts";
 import type { Principal } from "../principal.ts";
 import { answerMarkup } from "./answer-markup.ts";
 import { addAssets } from "./assets.ts";
@@ -22,6 +23,7 @@ import { ProblemPage } from "./pages/problem.tsx";
 import { findPagePath } from "./find-page-path.ts";
 import { formatGatewayUrl } from "./gateway-url.ts";
 import { readForm, requireOwnPage } from "./own-page.ts";
+import { addOidcSignIn } from "./oidc-sign-in.tsx";
 import { createFormToken, isFormToken, Sessions } from "./session.ts";
 import { addSignIn } from "./sign-in.tsx";
 import type { OrganizationView } from "./views.ts";
@@ -30,9 +32,10 @@ type PageContext = Context<{ Variables: { requestId: string; principal: Principa
 
 /** Adds the pages to the admin server's HTTP. */
 export function addDashboard(app: AdminApp, options: AdminAppOptions): void {
-  const sessions = new Sessions(options.operatorToken, options.store);
+  const sessions = new Sessions(options.operatorToken, options.store, options.providers);
   addAssets(app);
   addSignIn(app, options, sessions);
+  addOidcSignIn(app, options, sessions);
   for (const route of PAGE_ROUTES) {
     app.on(route.method, route.path, (context) => answerPage(context, route, options, sessions));
   }
@@ -68,7 +71,7 @@ async function answerPage(
       unsent = form;
     }
     const secret = readSession(context);
-    const principal = secret === null ? null : await sessions.find(secret);
+    const principal = secret === null ? null : await findPrincipal(context, secret, options, sessions);
     if (secret === null || principal === null) return redirectToSignIn(context);
     if (route.method === "POST" && !isFormToken(form.text("form_token"), secret)) throw foreignForm();
     const bare = await createPage(context, options, { secret, principal, form });
@@ -93,6 +96,16 @@ async function answerPage(
     }
     return answerProblem(context, { page, unsent }, error);
   }
+}
+
+function findPrincipal(
+  context: PageContext,
+  secret: string,
+  { store, logger }: AdminAppOptions,
+  sessions: Sessions,
+): Promise<Principal | null> {
+  const journal = { store, logger, requestId: context.get("requestId") };
+  return sessions.find(secret, (holder, reason) => recordEnd(journal, holder, reason));
 }
 
 function run(route: PageRoute, page: PageCall): Promise<PageAnswer> {

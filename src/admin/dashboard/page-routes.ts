@@ -6,6 +6,7 @@ import { modelPageRoutes } from "./pages/models.tsx";
 import { organizationPageRoutes } from "./pages/organizations.tsx";
 import { overviewRoutes } from "./pages/overview.tsx";
 import { requestPageRoutes } from "./pages/requests.tsx";
+import { sessionPageRoutes } from "./pages/sessions.tsx";
 import { settingsRoutes } from "./pages/settings.tsx";
 import { tokenPageRoutes } from "./pages/tokens.tsx";
 import { tryItPageRoutes } from "./pages/try-it.tsx";
@@ -26,6 +27,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...alertPageRoutes,
   ...auditPageRoutes,
   ...tokenPageRoutes,
+  ...sessionPageRoutes,
   ...modelPageRoutes,
   ...tryItPageRoutes,
 ];

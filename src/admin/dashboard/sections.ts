@@ -10,6 +10,7 @@ export const SECTIONS = [
   { section: "alerts", path: "/alerts", label: "Alerts" },
   { section: "audit", path: "/audit", label: "Audit log" },
   { section: "tokens", path: "/tokens", label: "Tokens" },
+  { section: "sessions", path: "/sessions", label: "Sessions" },
   { section: "models", path: "/models", label: "Models" },
   { section: "try", path: "/try", label: "Try it" },
 ] as const;

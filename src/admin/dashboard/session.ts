@@ -6,13 +6,16 @@
  */
 import { createHash, createHmac, randomBytes, scrypt, type ScryptOptions } from "node:crypto";
 import { promisify } from "node:util";
-import type { SessionStore } from "../../store/types/sessions.ts";
+import type { OwnerStore } from "../../store/types/owners.ts";
+import type { PersonHolder, SessionRecord, SessionStore } from "../../store/types/sessions.ts";
 import type { TokenStore } from "../../store/types/tokens.ts";
+import { type IdentityProviders, NO_PROVIDERS } from "../identity/identity-providers.ts";
+import type { EndReason } from "../identity/record-sign-in.ts";
+import { seal } from "../identity/seal.ts";
 import { authenticate, findTokenHolder, type Principal } from "../principal.ts";
 import { hashToken } from "../token-format.ts";
 import { isSameText } from "../same-text.ts";
 
-export const SESSION_MS = 12 * 3_600_000;
 /** What a guess of a weak operator token costs whoever has read the store. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 const derive: (password: string, salt: string, bytes: number, options: ScryptOptions) => Promise<Buffer> =
@@ -20,45 +23,92 @@ const derive: (password: string, salt: string, bytes: number, options: ScryptOpt
 const SECRET_BYTES = 32;
 const SECRET_FORM = /^[A-Za-z0-9_-]{43}$/;
 
-export type SessionsStore = Pick<SessionStore, "createSession" | "findSession" | "endSession"> &
-  Pick<TokenStore, "findToken">;
+export type SessionsStore = Pick<
+  SessionStore,
+  "createSession" | "useSession" | "findSession" | "endSession"
+> &
+  Pick<TokenStore, "findToken"> &
+  Pick<OwnerStore, "getUser">;
+
+export interface BegunSession {
+  /** The cookie's value. */
+  readonly secret: string;
+  readonly record: SessionRecord;
+}
+
+/** Of a session that was ended because whoever began it would not be let in today. */
+export type OnEnded = (holder: PersonHolder, reason: EndReason) => Promise<void>;
 
 export class Sessions {
   readonly #operatorToken: string;
   #operatorProof: Promise<string> | null = null;
   readonly #store: SessionsStore;
+  readonly #providers: IdentityProviders;
 
-  constructor(operatorToken: string, store: SessionsStore) {
+  constructor(operatorToken: string, store: SessionsStore, providers = NO_PROVIDERS) {
     this.#operatorToken = operatorToken;
     this.#store = store;
+    this.#providers = providers;
   }
 
   /**
    * Signs in with a token.
-   * @returns The session's secret, the cookie's value.
    * @throws AdminError 401; what the store throws when Redis is away.
    */
-  async begin(token: string): Promise<string> {
+  async begin(token: string): Promise<BegunSession> {
     const principal = await authenticate(`Bearer ${token}`, this.#operatorToken, this.#store);
+    if (principal.type === "operator") {
+      const proof = await this.#proveOperator();
+      return this.#create(() => ({ type: "operator", proof }));
+    }
+    const { organizationId } = principal;
+    return this.#create(() => ({ type: "token", tokenHash: hashToken(token), organizationId }));
+  }
+
+  /** Signs in whom a provider knows. @throws what the store throws when Redis is away. */
+  beginPerson(person: Omit<PersonHolder, "sealedIdToken">, idToken: string): Promise<BegunSession> {
+    return this.#create((secret) => ({ ...person, sealedIdToken: seal(idToken, secret) }));
+  }
+
+  async #create(holderOf: (secret: string) => SessionRecord["holder"]): Promise<BegunSession> {
     const secret = randomBytes(SECRET_BYTES).toString("base64url");
-    const holder =
-      principal.type === "operator"
-        ? ({ type: "operator", proof: await this.#proveOperator() } as const)
-        : ({ type: "token", tokenHash: hashToken(token) } as const);
-    await this.#store.createSession(hashSecret(secret), holder, SESSION_MS);
-    return secret;
+    return { secret, record: await this.#store.createSession(hashSecret(secret), holderOf(secret)) };
   }
 
   /**
-   * Whose session this is; null when it is none, is over, or its token is gone.
+   * Whose session this is; null when it is none, is over, its token is gone, or its person would have another role today.
    * @throws What the store throws when Redis is away.
    */
-  async find(secret: string): Promise<Principal | null> {
+  async find(secret: string, onEnded: OnEnded = () => Promise.resolve()): Promise<Principal | null> {
     if (!SECRET_FORM.test(secret)) return null;
-    const holder = await this.#store.findSession(hashSecret(secret));
+    const hash = hashSecret(secret);
+    const holder = (await this.#store.useSession(hash))?.holder ?? null;
     if (holder === null) return null;
     if (holder.type === "token") return findTokenHolder(holder.tokenHash, this.#store);
-    return isSameText(holder.proof, await this.#proveOperator()) ? { type: "operator" } : null;
+    if (holder.type === "operator") {
+      return isSameText(holder.proof, await this.#proveOperator()) ? { type: "operator" } : null;
+    }
+    const reason = await this.#findEndReason(holder);
+    if (reason === null) return principalOf(holder);
+    // Whoever is first says so, of those who come at once.
+    if (await this.#store.endSession(hash)) await onEnded(holder, reason);
+    return null;
+  }
+
+  /** Who has signed in with a provider, for the sign-out there; null for all else. */
+  async findPerson(secret: string): Promise<PersonHolder | null> {
+    const holder = SECRET_FORM.test(secret)
+      ? (await this.#store.findSession(hashSecret(secret)))?.holder
+      : null;
+    return holder?.type === "person" ? holder : null;
+  }
+
+  async #findEndReason(holder: PersonHolder): Promise<EndReason | null> {
+    if (!this.#providers.isStillGranted(holder)) return "role_withdrawn";
+    const { organizationId, userId } = holder;
+    if (organizationId === null || userId === null) return null;
+    const user = await this.#store.getUser(organizationId, userId);
+    return user === null || user.deletedAtMs !== null || user.disabled ? "user_disabled" : null;
   }
 
   /**
@@ -76,6 +126,19 @@ export class Sessions {
   async end(secret: string): Promise<void> {
     await this.#store.endSession(hashSecret(secret));
   }
+}
+
+function principalOf({
+  issuer,
+  subject,
+  name,
+  role,
+  organizationId,
+  userId,
+}: PersonHolder): Principal | null {
+  const person = { issuer, subject, name };
+  if (role === "operator") return { type: "operator", person };
+  return organizationId === null ? null : { type: "person", name, role, organizationId, userId, person };
 }
 
 /** What every form carries: of the session's secret, or of the sign-in page's cookie. */

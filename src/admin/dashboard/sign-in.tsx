@@ -7,9 +7,15 @@ import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions } from "../app-options.ts";
 import { convertError } from "../convert-error.ts";
 import { FailureLimit } from "../failure-limit.ts";
+import { NO_PROVIDERS } from "../identity/identity-providers.ts";
+import { recordOperatorStart } from "../identity/record-sign-in.ts";
+import { unseal } from "../identity/seal.ts";
+import { OidcError } from "../../oidc/oidc-error.ts";
+import type { PersonHolder } from "../../store/types/sessions.ts";
 import { answerMarkup } from "./answer-markup.ts";
 import { clearSession, readSession, readVisit, writeSession, writeVisit } from "./cookies.ts";
 import { readForm, requireOwnPage } from "./own-page.ts";
+import { MovedPage } from "./pages/moved.tsx";
 import { ProblemPage } from "./pages/problem.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
 import { createFormToken, isFormToken, type Sessions } from "./session.ts";
@@ -23,35 +29,67 @@ const MAX_FAILED_SIGN_INS = 10;
 /** Adds the pages that need no session. */
 export function addSignIn(app: AdminApp, options: AdminAppOptions, sessions: Sessions): void {
   const limit = new FailureLimit(MAX_FAILED_SIGN_INS);
-  app.get("/sign-in", (context) => showForm(context, null, 200));
+  app.get("/sign-in", (context) => showForm(context, options, null, 200));
   app.post("/sign-in", async (context) => {
     try {
       return await signIn(context, options, sessions, limit);
     } catch (thrown) {
       const error = convertError(thrown, false);
       for (const [name, value] of Object.entries(error.headers)) context.header(name, value);
-      return showForm(context, error.message, error.status);
+      return showForm(context, options, error.message, error.status);
     }
   });
   app.post("/sign-out", async (context) => {
+    let ended: EndedSession | null = null;
     try {
-      await signOut(context, sessions);
+      ended = await signOut(context, sessions);
     } catch (thrown) {
       return answerStillSignedIn(context, convertError(thrown, true));
     }
     clearSession(context);
-    return context.redirect("/sign-in", 303);
+    const elsewhere = ended === null ? null : await findSignOutUrl(ended, options, context.get("requestId"));
+    if (elsewhere === null) return context.redirect("/sign-in", 303);
+    return answerMarkup(context, <MovedPage title="Signed out" to={elsewhere} />, 200);
   });
 }
 
+interface EndedSession {
+  readonly secret: string;
+  /** Null: it was begun with a token. */
+  readonly person: PersonHolder | null;
+}
+
 /** Without a session there is nothing to end, and whoever sends the form may be anybody. */
-async function signOut(context: Context, sessions: Sessions): Promise<void> {
+async function signOut(context: Context, sessions: Sessions): Promise<EndedSession | null> {
   const form = await readForm(context);
   const secret = readSession(context);
-  if (secret === null) return;
+  if (secret === null) return null;
   requireOwnPage(context);
   if (!isFormToken(form.text("form_token"), secret)) throw new AdminError("permission_denied");
+  const person = await sessions.findPerson(secret);
   await sessions.end(secret);
+  return { secret, person };
+}
+
+/** Where the provider ends its own session, too. The one here is over whatever the provider says. */
+async function findSignOutUrl(
+  { secret, person }: EndedSession,
+  { providers = NO_PROVIDERS, logger }: AdminAppOptions,
+  requestId: string,
+): Promise<string | null> {
+  const provider = person === null ? null : providers.find(person.provider);
+  if (provider === null || person === null) return null;
+  const idToken = person.sealedIdToken === null ? null : unseal(person.sealedIdToken, secret);
+  try {
+    return await provider.createSignOutUrl(idToken, providers.signedOutUrl);
+  } catch (thrown) {
+    if (!(thrown instanceof OidcError)) throw thrown;
+    logger.warn(
+      { provider: provider.name, reason: thrown.message, requestId },
+      "no sign-out at the provider",
+    );
+    return null;
+  }
 }
 
 /** The cookie stays: without it the session could not be ended any more. */
@@ -71,6 +109,7 @@ async function signIn(
   limit: FailureLimit,
 ): Promise<Response> {
   requireOwnPage(context);
+  if (options.takesTokens === false) throw refuseTokens();
   const form = await readForm(context);
   const visit = readVisit(context);
   if (visit === null || !isFormToken(form.text("form_token"), visit)) {
@@ -83,18 +122,29 @@ async function signIn(
   if (wait > 0) {
     context.header("retry-after", String(wait));
     const message = `Too many sign-ins have failed from here. Try again in ${wait} seconds.`;
-    return showForm(context, message, 429);
+    return showForm(context, options, message, 429);
   }
   const former = readSession(context);
   try {
     refuseApiKey(form.text("token"));
-    writeSession(context, await sessions.begin(form.text("token")));
+    const begun = await sessions.begin(form.text("token"));
+    writeSession(context, begun.secret);
     if (former !== null) await sessions.end(former);
+    const { store, logger } = options;
+    if (begun.record.holder.type === "operator") {
+      await recordOperatorStart({ store, logger, requestId: context.get("requestId") }, begun.record);
+    }
   } catch (thrown) {
     if (thrown instanceof AdminError) limit.failed(address, nowMs);
     throw thrown;
   }
   return context.redirect(ownPath(form.text("next")), 303);
+}
+
+function refuseTokens(): AdminError {
+  const message =
+    "Signing in with a token is switched off here (`dashboard.token_sign_in`): use one of the links. The management API takes tokens as ever.";
+  return new AdminError("permission_denied", { message });
 }
 
 /** People have both in their hands. */
@@ -105,18 +155,27 @@ function refuseApiKey(text: string): void {
   throw new AdminError("invalid_token", { message });
 }
 
-function showForm(context: Context, problem: string | null, status: number) {
+function showForm(context: Context, options: AdminAppOptions, problem: string | null, status: number) {
   context.header("referrer-policy", "same-origin");
   const known = readVisit(context);
   const visit = known ?? randomBytes(16).toString("base64url");
   if (known === null) writeVisit(context, visit);
   const next = ownPath(context.req.query("next") ?? START_PAGE);
-  const markup = <SignInPage formToken={createFormToken(visit)} next={next} problem={problem} />;
+  const { providers = NO_PROVIDERS, takesTokens = true } = options;
+  const markup = (
+    <SignInPage
+      formToken={createFormToken(visit)}
+      next={next}
+      problem={problem}
+      providers={providers.all.map(({ name }) => name)}
+      takesTokens={takesTokens}
+    />
+  );
   return answerMarkup(context, markup, status);
 }
 
 /** A path of this server, whatever was asked for. */
-function ownPath(path: string): string {
+export function ownPath(path: string): string {
   const base = "http://localhost";
   if (!path.startsWith("/") || !URL.canParse(path, base)) return START_PAGE;
   const url = new URL(path, base);

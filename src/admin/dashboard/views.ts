@@ -8,6 +8,7 @@ import type { limitList, tightestLimit } from "../schemas/limit.ts";
 import type { group, groupPage, user, userPage } from "../schemas/owner.ts";
 import type { organization, organizationPage } from "../schemas/organization.ts";
 import type { explainedRequest, recentRequest, recentRequestPage } from "../schemas/requests.ts";
+import type { sessionPage } from "../schemas/session.ts";
 import type { tokenPage, tokenWithSecret } from "../schemas/token.ts";
 import type { usage } from "../schemas/usage.ts";
 
@@ -32,6 +33,7 @@ export type ExplainedRequestView = z.output<typeof explainedRequest>;
 export type RequestPageView = z.output<typeof recentRequestPage>;
 export type AuditPageView = z.output<typeof auditPage>;
 export type CatalogView = z.output<typeof catalogPage>;
+export type SessionPageView = z.output<typeof sessionPage>;
 export type TokenPageView = z.output<typeof tokenPage>;
 export type TokenWithSecretView = z.output<typeof tokenWithSecret>;
 export type WebhookTestView = z.output<typeof webhookTest>;

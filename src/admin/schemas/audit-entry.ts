@@ -11,7 +11,12 @@ const fields = z.record(z.string(), z.unknown()).nullable();
 const auditEntry = answer("AuditEntry", {
   id: z.string(),
   at: timestamp(),
-  actor: actor().describe("Who: the operator, or an organization's token."),
+  actor: actor()
+    .extend({
+      issuer: z.string().optional().describe("Of whoever has signed in with an identity provider."),
+      subject: z.string().optional().describe("At that issuer."),
+    })
+    .describe("Who: the operator, an organization's token, or a person who has signed in."),
   action: z.string().meta({ examples: ["key.updated"] }),
   target: z
     .strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() })

@@ -4,6 +4,7 @@ import { isLoopback } from "../../local-url.ts";
 import type { FieldPath } from "../config-error.ts";
 import type { CrossProblem } from "./check-names.ts";
 import { checkOutputPrices } from "./check-output-prices.ts";
+import { checkSignIn } from "./check-sign-in.ts";
 import { checkUpstreams } from "./check-upstreams.ts";
 import { itemsOf, numberOf, textOf, valueAt } from "./raw-values.ts";
 
@@ -23,6 +24,7 @@ export function checkSettings(file: unknown, baseDir: string): CrossProblem[] {
     ...checkSockets(file, baseDir),
     ...checkSidecar(file),
     ...checkSmtp(file),
+    ...checkSignIn(file),
   ];
 }
 

@@ -98,21 +98,3 @@ export function createPublicBaseUrlSchema() {
     { default: "the address in `listen`" },
   );
 }
-
-const CONTACT = /^(?:[^<>@\s]+@[^<>@\s]+|https:\/\/[^<>"\s]+)$/;
-
-/** `dashboard`: where people reach the pages, and whom they ask. */
-export function createDashboardSchema() {
-  return section({
-    base_url: described(
-      orNull(publicUrl()),
-      "Base URL of the dashboard, as people reach it: links in mails, webhooks, the command line and the messages of a 402 begin with it.",
-      { default: "the address in `admin`" },
-    ),
-    contact: described(
-      orNull(text("a mail address or an `https` URL", CONTACT)),
-      "Whom customers ask about what they cannot change themselves; the pages and the messages of a 402 name it.",
-      { type: "mail address or URL" },
-    ),
-  });
-}

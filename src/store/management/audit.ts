@@ -28,9 +28,11 @@ const valueSchema: z.ZodType<AuditValue> = z.lazy(() =>
 const fieldsSchema = z.record(z.string(), valueSchema).nullable();
 const entrySchema = z.object({
   actor: z.object({
-    type: z.enum(["operator", "token"]),
+    type: z.enum(["operator", "token", "person"]),
     id: z.string().nullable(),
     name: z.string().nullable(),
+    issuer: z.string().optional(),
+    subject: z.string().optional(),
   }),
   action: z.string(),
   target: z.object({ type: z.string(), id: z.string(), name: z.string().nullable() }),

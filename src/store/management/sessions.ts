@@ -2,24 +2,150 @@
  * Sessions of the dashboard: here and nowhere else, so that a session which is ended is over on every host. Only the
  * SHA-256 of a session's secret is ever here. What is lost with Redis is a session less, never one more.
  */
-import { sessionKey } from "../redis/keys.ts";
-import { storeOf } from "../run.ts";
-import type { SessionStore } from "../types/sessions.ts";
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import type { StoreContext } from "../context.ts";
+import { isId } from "../ids.ts";
+import { timeMs } from "../redis/clock.ts";
+import { knownRoleKey, sessionKey, sessionListKey } from "../redis/keys.ts";
+import { type Operations, storeOf } from "../run.ts";
+import {
+  PERSON_ROLES,
+  type SessionHolder,
+  type SessionRecord,
+  type SessionStore,
+} from "../types/sessions.ts";
 
-export const createSessionStore = storeOf<SessionStore>({
-  async createSession({ client }, sha256Hex, holder, lifetimeMs) {
-    const value = holder.type === "operator" ? `operator ${holder.proof}` : `token ${holder.tokenHash}`;
-    await client.set(sessionKey(sha256Hex), value, "PX", lifetimeMs);
-  },
+/** Without anybody who comes with it. */
+export const SESSION_IDLE_MS = 8 * 3_600_000;
+/** However busy it is. */
+export const SESSION_MS = 24 * 3_600_000;
+/** How exactly it is known when somebody came: a write in so long is enough. */
+const SEEN_MS = 60_000;
+/** Bounds the memory of one organization's: some 10 MB. */
+const MOST_SESSIONS = 10_000;
+const KNOWN_ROLE_SECONDS = 400 * 86_400;
+/** Of a page that begins behind what is gone. */
+const BEHIND_ALL = 2 ** 31;
 
-  async findSession({ client }, sha256Hex) {
-    const [type, value] = (await client.get(sessionKey(sha256Hex)))?.split(" ") ?? [];
-    if (value === undefined) return null;
-    if (type === "operator") return { type, proof: value };
-    return type === "token" ? { type, tokenHash: value } : null;
-  },
-
-  async endSession({ client }, sha256Hex) {
-    await client.del(sessionKey(sha256Hex));
-  },
+const organizationId = z.string();
+const recordSchema = z.object({
+  holder: z.discriminatedUnion("type", [
+    z.object({ type: z.literal("operator"), proof: z.string() }),
+    z.object({ type: z.literal("token"), tokenHash: z.string(), organizationId }),
+    z.object({
+      type: z.literal("person"),
+      provider: z.string(),
+      issuer: z.string(),
+      subject: z.string(),
+      name: z.string(),
+      groups: z.array(z.string()),
+      role: z.enum(PERSON_ROLES),
+      organizationId: organizationId.nullable(),
+      userId: z.string().nullable(),
+      sealedIdToken: z.string().nullable(),
+    }),
+  ]),
+  createdAtMs: z.int(),
+  seenAtMs: z.int(),
+  endsAtMs: z.int(),
 });
+const roleSchema = z.object({ role: z.enum(PERSON_ROLES), organizationId: organizationId.nullable() });
+
+const operations: Operations<SessionStore> = {
+  async createSession(context, hash, holder) {
+    const createdAtMs = await timeMs(context);
+    const endsAtMs = createdAtMs + SESSION_MS;
+    const record = { holder, createdAtMs, seenAtMs: createdAtMs, endsAtMs };
+    // Listed first: what is signed in can be seen, and ended.
+    await list(context, sessionListKey(organizationOf(holder)), { hash, endsAtMs, nowMs: createdAtMs });
+    await context.client.set(sessionKey(hash), JSON.stringify(record), "PX", SESSION_IDLE_MS);
+    return { hash, ...record };
+  },
+
+  async useSession(context, hash) {
+    const [record, nowMs] = await Promise.all([readSession(context, hash), timeMs(context)]);
+    if (record === null || record.endsAtMs <= nowMs) return null;
+    if (nowMs - record.seenAtMs < SEEN_MS) return record;
+    const seen = { ...record, seenAtMs: nowMs };
+    const leftMs = Math.min(SESSION_IDLE_MS, record.endsAtMs - nowMs);
+    const { hash: _, ...stored } = seen;
+    // One that somebody has ended meanwhile stays ended.
+    await context.client.set(sessionKey(hash), JSON.stringify(stored), "PX", leftMs, "XX");
+    return seen;
+  },
+
+  findSession: readSession,
+
+  async endSession(context, hash) {
+    const record = await readSession(context, hash);
+    const ended = await context.client.del(sessionKey(hash));
+    if (record !== null) await context.client.zrem(sessionListKey(organizationOf(record.holder)), hash);
+    return ended === 1;
+  },
+
+  async listSessions(context, ofOrganization, { limit, after }) {
+    if (ofOrganization !== null && !isId("org", ofOrganization)) return { items: [], next: null };
+    const key = sessionListKey(ofOrganization);
+    const items: SessionRecord[] = [];
+    let offset = after === null ? 0 : await placeBehind(context, key, after);
+    while (items.length <= limit) {
+      const hashes = await context.client.zrevrange(key, offset, offset + limit);
+      if (hashes.length === 0) break;
+      offset += hashes.length;
+      const records = await Promise.all(hashes.map((hash) => readSession(context, hash)));
+      items.push(...records.filter((record) => record !== null));
+    }
+    const shown = items.slice(0, limit);
+    return { items: shown, next: items.length > limit ? (shown.at(-1)?.hash ?? null) : null };
+  },
+
+  async rememberRole(context, { issuer, subject }, role) {
+    const digest = createHash("sha256")
+      .update(JSON.stringify([issuer, subject]))
+      .digest("hex");
+    const former = await context.client.set(
+      knownRoleKey(digest),
+      JSON.stringify(role),
+      "EX",
+      KNOWN_ROLE_SECONDS,
+      "GET",
+    );
+    return former === null ? null : roleSchema.parse(JSON.parse(former));
+  },
+};
+
+export const createSessionStore = storeOf<SessionStore>(operations);
+
+/** What it does not know, as an older release wrote it, is no session. */
+async function readSession({ client }: StoreContext, hash: string): Promise<SessionRecord | null> {
+  const text = await client.get(sessionKey(hash));
+  if (text === null || !text.startsWith("{")) return null;
+  const parsed = recordSchema.safeParse(JSON.parse(text));
+  return parsed.success ? { hash, ...parsed.data } : null;
+}
+
+function organizationOf(holder: SessionHolder): string | null {
+  return holder.type === "operator" ? null : holder.organizationId;
+}
+
+/** Also takes from the list what is over, and ends the oldest where there are too many. */
+async function list(
+  { client }: StoreContext,
+  key: string,
+  { hash, endsAtMs, nowMs }: { hash: string; endsAtMs: number; nowMs: number },
+): Promise<void> {
+  await client.zadd(key, endsAtMs, hash);
+  await client.zremrangebyscore(key, "-inf", nowMs);
+  await client.pexpire(key, SESSION_MS);
+  const surplus = (await client.zcard(key)) - MOST_SESSIONS;
+  if (surplus <= 0) return;
+  const oldest = await client.zpopmin(key, surplus);
+  for (const one of oldest.filter((_, place) => place % 2 === 0)) await client.del(sessionKey(one));
+}
+
+/** Where a page begins. One that is gone from the list leaves its end: an empty page, and no page twice. */
+async function placeBehind({ client }: StoreContext, key: string, hash: string): Promise<number> {
+  const rank = await client.zrevrank(key, hash);
+  return rank === null ? BEHIND_ALL : rank + 1;
+}

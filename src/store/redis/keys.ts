@@ -102,8 +102,14 @@ export const tokenRecordKey = (organizationId: string, tokenId: string): string 
 export const tokenListKey = (organizationId: string): string => `igw:{${organizationId}}:tokens`;
 /** String: who is signed in to the dashboard with this session; gone when it is over. */
 export const sessionKey = (sha256Hex: string): string => `igw:session:${sha256Hex}`;
-/** Stream: who changed what. */
-export const auditKey = (organizationId: string): string => `igw:{${organizationId}}:audit`;
+/** Sorted set: hashes of sessions by the time (ms) at which they end at the latest, of an organization or the operator's. */
+export const sessionListKey = (organizationId: string | null): string =>
+  organizationId === null ? "igw:sessions" : `igw:{${organizationId}}:sessions`;
+/** String: the role that somebody had at the last sign-in with an identity provider. */
+export const knownRoleKey = (sha256Hex: string): string => `igw:known-role:${sha256Hex}`;
+/** Stream: who changed what, in an organization or, null, beside all of them. */
+export const auditKey = (organizationId: string | null): string =>
+  organizationId === null ? "igw:audit" : `igw:{${organizationId}}:audit`;
 
 /** Set: alerts fired in a month, "<subject> <kind> <amount> <percent>". */
 const alertsFiredKey = (organizationId: string, month: string): string =>

@@ -10,13 +10,19 @@ export type AuditValue =
   | { readonly [field: string]: AuditValue };
 export type AuditFields = Readonly<Record<string, AuditValue>>;
 
+/** Who. The operator's token has neither id nor name. */
+export interface AuditActor {
+  readonly type: "operator" | "token" | "person";
+  /** Of a token; of a person the user that it is. */
+  readonly id: string | null;
+  readonly name: string | null;
+  /** Of whoever has signed in with an identity provider, whatever the role. */
+  readonly issuer?: string | undefined;
+  readonly subject?: string | undefined;
+}
+
 export interface AuditInput {
-  /** The token's id and name are null for the operator. */
-  readonly actor: {
-    readonly type: "operator" | "token";
-    readonly id: string | null;
-    readonly name: string | null;
-  };
+  readonly actor: AuditActor;
   /** "key.updated" */
   readonly action: string;
   readonly target: { readonly type: string; readonly id: string; readonly name: string | null };
@@ -35,8 +41,8 @@ export interface AuditEntry extends AuditInput {
 }
 
 export interface AuditStore {
-  /** Keeps about the last 10,000 entries of an organization. */
-  addAuditEntry(organizationId: string, entry: AuditInput): Promise<void>;
+  /** Keeps about the last 10,000 entries of an organization. @param organizationId Null: of what belongs to none. */
+  addAuditEntry(organizationId: string | null, entry: AuditInput): Promise<void>;
   /** Newest first. `next` of a page is an entry's id. */
-  listAuditEntries(organizationId: string, page: PageInput): Promise<Page<AuditEntry>>;
+  listAuditEntries(organizationId: string | null, page: PageInput): Promise<Page<AuditEntry>>;
 }

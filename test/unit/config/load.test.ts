@@ -56,7 +56,7 @@ describe("parseConfig", () => {
         requestLogProtectedMonths: 2,
       },
       publicBaseUrl: null,
-      dashboard: { baseUrl: null, contact: null },
+      dashboard: { baseUrl: null, contact: null, tokenSignIn: true, oidc: [] },
       notifications: { smtp: null, webhooks: { allowPrivateNetworks: false } },
       telemetry: { logLevel: "info", metricsToken: null, otlp: null },
     });

@@ -105,7 +105,7 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
       )}
       <Older page={page} next={next} />
       <p>
-        <a href={`${PATH}/deleted`}>Deleted organizations</a>
+        <a href={`${PATH}/deleted`}>Deleted organizations</a> · <a href="/sessions">Operator's sessions</a>
       </p>
       <CreationForm page={page} problems={problems} />
     </Layout>,

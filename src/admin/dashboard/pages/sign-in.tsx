@@ -6,9 +6,13 @@ interface SignInProps {
   /** Where to go then, a path of this server. */
   readonly next: string;
   readonly problem: string | null;
+  /** Names of identity providers. */
+  readonly providers: readonly string[];
+  /** False: there is no field for a token. */
+  readonly takesTokens: boolean;
 }
 
-export function SignInPage({ formToken, next, problem }: SignInProps) {
+export function SignInPage({ formToken, next, problem, providers, takesTokens }: SignInProps) {
   return (
     <Layout page={null} title="Sign in">
       {problem === null ? null : (
@@ -16,6 +20,21 @@ export function SignInPage({ formToken, next, problem }: SignInProps) {
           {problem}
         </p>
       )}
+      {providers.map((name) => (
+        <p>
+          <a class="button" href={`/sign-in/oidc/${name}?next=${encodeURIComponent(next)}`}>
+            Sign in with {name}
+          </a>
+        </p>
+      ))}
+      {takesTokens ? <TokenForm formToken={formToken} next={next} problem={problem} /> : null}
+    </Layout>
+  );
+}
+
+function TokenForm({ formToken, next, problem }: Pick<SignInProps, "formToken" | "next" | "problem">) {
+  return (
+    <>
       {/* Without an action it goes to the page's own address, so that a #field in it outlives the sign-in. */}
       <form method="post" class="card">
         <input type="hidden" name="form_token" value={formToken} />
@@ -43,6 +62,6 @@ export function SignInPage({ formToken, next, problem }: SignInProps) {
         names; where that is not set, it is in the file <code>operator-token</code> of the gateway's{" "}
         <code>data_dir</code>. Organization tokens are made on the page Tokens.
       </p>
-    </Layout>
+    </>
   );
 }

@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import type { Child } from "hono/jsx";
+import type { Principal } from "../../principal.ts";
 import type { PageCall } from "../page.ts";
 import { SECTIONS } from "../sections.ts";
 import { Time } from "./time.tsx";
@@ -11,17 +12,20 @@ interface LayoutProps {
   readonly heading?: Child;
   /** "keys": which entry of the navigation this is. */
   readonly section?: string;
+  /** Where the browser goes on by itself. */
+  readonly goesTo?: string;
   readonly children?: Child;
 }
 
 /** A whole page. `page` is null where nobody is signed in. */
-export function Layout({ page, title, heading = title, section, children }: LayoutProps) {
+export function Layout({ page, title, heading = title, section, goesTo, children }: LayoutProps) {
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
+        {goesTo === undefined ? null : <meta http-equiv="refresh" content={`0;url=${goesTo}`} />}
         <title>{`${title} · Inference gateway`}</title>
         <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="/assets/dashboard.css" />
@@ -67,13 +71,18 @@ function Header({ page, section }: { page: PageCall; section: string | undefined
       {organization && isOperator ? <OtherOrganization section={section} /> : null}
       <form method="post" action="/sign-out" class="who">
         <input type="hidden" name="form_token" value={page.formToken} />
-        <bdi>{principal.type === "operator" ? "operator" : `${principal.name} (${principal.role})`}</bdi>
+        <bdi>{nameOf(principal)}</bdi>
         <button type="submit" class="quiet">
           Sign out
         </button>
       </form>
     </header>
   );
+}
+
+function nameOf(principal: Principal): string {
+  if (principal.type !== "operator") return `${principal.name} (${principal.role})`;
+  return principal.person === undefined ? "operator" : `${principal.person.name} (operator)`;
 }
 
 /** For the operator: the same page of another organization. */
@@ -155,6 +164,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   user_enabled: "Enabled. Its keys work from the next request on.",
   owner_deleted: "Deleted.",
   token_deleted: "Deleted. The token works no longer.",
+  session_ended: "Ended. Whoever has it must sign in again.",
   sent: "It is on its way again.",
   tested: "A test message was sent to the webhook.",
   corrected: "The spend is corrected.",
@@ -182,8 +192,9 @@ function Notice({ page }: { page: PageCall }) {
       )}
       {isViewer ? (
         <p class="notice">
-          You are signed in with a viewer's token: you see everything and change nothing. Sign in with a token
-          of the role admin to make changes.
+          {page.principal.type === "person"
+            ? "Your role here is viewer: you see everything and change nothing."
+            : "You are signed in with a viewer's token: you see everything and change nothing. Sign in with a token of the role admin to make changes."}
         </p>
       ) : null}
     </>

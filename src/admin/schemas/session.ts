@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { timestamp } from "../../settings/input-schemas.ts";
+import { PERSON_ROLES } from "../../store/types/sessions.ts";
+import { answer } from "./fields.ts";
+import { pageOf } from "./page.ts";
+
+/** Of a session. */
+export const SESSION_ID = /^session_[0-9a-f]{64}$/;
+
+const session = answer("Session", {
+  id: z.string().meta({ examples: [`session_${"0f".repeat(32)}`] }),
+  type: z
+    .enum(["operator", "token", "person"])
+    .describe(
+      "How it was begun: with the operator's token, an organization's token, or an identity provider.",
+    ),
+  name: z
+    .string()
+    .nullable()
+    .describe("Of the token or, as the provider has it, of the person; null: the operator."),
+  role: z.enum(PERSON_ROLES),
+  provider: z.string().nullable().describe("Name of the provider in `dashboard.oidc`; null: a token."),
+  issuer: z.string().nullable(),
+  subject: z.string().nullable(),
+  user_id: z.string().nullable().describe("The user that the person is; null: none."),
+  created_at: timestamp(),
+  last_seen_at: timestamp().describe("To the minute. Eight hours after it the session ends."),
+  ends_at: timestamp().describe("It ends then at the latest."),
+});
+export const sessionPage = pageOf("SessionPage", session);

@@ -1,0 +1,108 @@
+import * as z from "zod";
+
+import { isLoopback } from "../../local-url.ts";
+import { choice, described, flag, list, mapping, ofType, orNull, secret, section, text } from "./fields.ts";
+import type { SecretSource } from "../secret.ts";
+import { publicUrl } from "./urls.ts";
+
+const CONTACT = /^(?:[^<>@\s]+@[^<>@\s]+|https:\/\/[^<>"\s]+)$/;
+
+/** `dashboard`: where people reach the pages, how they sign in, and whom they ask. */
+export function createDashboardSchema(source: SecretSource) {
+  return section({
+    base_url: described(
+      orNull(publicUrl()),
+      "Base URL of the dashboard, as people reach it: links in mails, webhooks, the command line and the messages of a 402 begin with it.",
+      { default: "the address in `admin`" },
+    ),
+    contact: described(
+      orNull(text("a mail address or an `https` URL", CONTACT)),
+      "Whom customers ask about what they cannot change themselves; the pages and the messages of a 402 name it.",
+      { type: "mail address or URL" },
+    ),
+    token_sign_in: flag()
+      .default(true)
+      .describe(
+        "Whether the pages take a token. `false` leaves the sign-in to `dashboard.oidc`; the management API takes tokens as ever.",
+      ),
+    oidc: described(
+      list(createOidcProviderSchema(source), "providers").default([]),
+      "Identity providers that people sign in with ([how](identity.md#signing-in-to-the-dashboard)).",
+    ),
+  });
+}
+
+const PROVIDER_NAME = text(
+  "lower-case letters, digits, `-` and `_`, at most 63, a letter or digit first",
+  /^[a-z0-9][a-z0-9_-]{0,62}$/,
+);
+/** RFC 6749, appendix A.4: characters of a scope. */
+const SCOPE = text("a scope without blanks", /^[\x21\x23-\x5b\x5d-\x7e]+$/);
+const CLAIM = text("a claim's name, or a path such as `realm_access.roles`", /^\S+$/);
+const ORGANIZATION = text("an organization's id, `org_…`", /^org_[0-9a-f-]{36}$/);
+const ANY_EXPECTATION = "expected `true`, or nothing at all";
+
+function createOidcProviderSchema(source: SecretSource) {
+  return mapping({
+    name: PROVIDER_NAME.describe(
+      "What the link on the sign-in page says, and part of the address that the provider sends people back to: `<base_url>/sign-in/oidc/<name>/callback`.",
+    ),
+    issuer: issuer().describe(
+      "The provider's issuer, as its `/.well-known/openid-configuration` has it; `http` on loopback alone.",
+    ),
+    client_id: text("the id of a client").describe("The gateway's client id at the provider."),
+    client_secret: described(
+      orNull(secret(source)),
+      "Its secret. Read at each sign-in, so that a renewed one counts at once.",
+      { default: "none: a public client" },
+    ),
+    scopes: described(
+      list(SCOPE, "scopes", 1).default(["openid", "profile", "email"]),
+      "What the provider is asked for. `openid` must be among them.",
+      { type: "list of scopes" },
+    ),
+    groups_claim: CLAIM.default("groups").describe(
+      "Claim of the ID token, else of the provider's user info, that names a person's groups: a text or a list of texts. A name with dots is looked for as it is, then as a path.",
+    ),
+    roles: list(createRoleSchema(), "roles", 1).describe(
+      "Who may do what: the first that matches counts, and who matches none is refused.",
+    ),
+  });
+}
+
+function createRoleSchema() {
+  return mapping({
+    equals: described(orNull(text("the name of a group")), "Matches who is in this group.", {
+      default: "none; one of `equals` and `any`",
+    }),
+    any: described(
+      orNull(ofType(z.literal(true, { error: ANY_EXPECTATION }), "`true`")),
+      "Matches everybody whom the provider signs in.",
+      { default: "none" },
+    ),
+    role: choice(["operator", "admin", "viewer"]).describe(
+      "`operator`: everything. `admin` reads and changes everything of an organization, `viewer` only reads.",
+    ),
+    organization: described(orNull(ORGANIZATION), "Id of the organization, with every role but `operator`.", {
+      type: "id",
+      default: "none",
+    }),
+  });
+}
+
+const ISSUER_EXPECTATION =
+  "expected the provider's issuer, `https://host` with or without a path; `http` is for loopback alone";
+
+function issuer() {
+  return ofType(
+    z.string({ error: ISSUER_EXPECTATION }).max(1024, { error: ISSUER_EXPECTATION }),
+    "URL",
+  ).refine(isIssuer, { error: ISSUER_EXPECTATION });
+}
+
+function isIssuer(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, hostname, username, password, search, hash } = new URL(value);
+  if (username !== "" || password !== "" || search !== "" || hash !== "") return false;
+  return protocol === "https:" || (protocol === "http:" && isLoopback(hostname.replace(/^\[|\]$/g, "")));
+}
