@@ -2,7 +2,6 @@
  * The account of a scenario: what the upstream counted, what was charged, and how far the two may be apart. The bounds
  * are computed from the upstream's own count and the time of the fault, never from what the gateway says.
  */
-import { verifyWindows } from "../../src/request-log/verify-windows.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import type { Account, CountingUpstream } from "./counting-upstream.ts";
 import type { Sent } from "./fault-load.ts";
@@ -83,22 +82,6 @@ export async function checkTagRows(
   });
   if (sumOf(rows) !== chargedMicrocents) problems.push(`${name}: the rows of usage are not the spend`);
   return problems;
-}
-
-/** Says which counter of a window is not the sum of its owner's rows of usage. Of these alone: others may be in flight. */
-export async function checkWindows(
-  { store }: Pick<FaultStackOn, "store">,
-  tenants: Readonly<Record<keyof Tenants, CreatedKey>>,
-): Promise<string[]> {
-  const ids = Object.values(tenants).map(({ organizationId }) => organizationId);
-  const { month } = await store.readSpend(tenants.open.organizationId, null);
-  const own = { ...store, listOrganizationIds: async () => ids };
-  const { compared, differences } = await verifyWindows(own, month);
-  if (compared === 0) return ["no window was compared"];
-  return differences.map(({ organizationId, owner, period, window, expected, found }) => {
-    const whose = `${organizationId}, ${owner.scope} ${owner.id ?? ""}`;
-    return `${whose}: ${found} in the ${period} of ${window ?? "all time"}, and ${expected} in its rows of usage`;
-  });
 }
 
 function addUp(

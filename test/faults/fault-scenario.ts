@@ -4,7 +4,6 @@ import type { Behavior } from "./counting-upstream.ts";
 import {
   checkFigures,
   checkTagRows,
-  checkWindows,
   countEarlyRefusals,
   countFalseRefusals,
   type Faults,
@@ -14,6 +13,7 @@ import {
   printFigures,
   readFigures,
 } from "./fault-accounts.ts";
+import { checkWindows } from "./fault-windows.ts";
 import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
 import { type FaultStackOn, MODEL, WORKERS } from "./fault-stack.ts";
 import type { Tenants } from "./fault-tenants.ts";
@@ -113,11 +113,11 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
     });
   }
   printFigures(scenario.name, rows);
-  problems.push(...(await checkWindows(faultStack, tenants)));
-  await scenario.onSettled?.();
   const own = NAMES.map((name) => ({ name, key: tenants[name], sent: sent[name] }));
+  problems.push(...(await checkWindows(faultStack, own)));
+  await scenario.onSettled?.();
   const rebuilt = await rebuildScenario(faultStack, own, faults ?? {});
-  return [...problems, ...check(scenario, rows), ...rebuilt, ...(await checkWindows(faultStack, tenants))];
+  return [...problems, ...check(scenario, rows), ...rebuilt, ...(await checkWindows(faultStack, own))];
 }
 
 /** What of the load a fault can wait for. */

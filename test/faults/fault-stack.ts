@@ -8,9 +8,10 @@ import {
   type RedisClient,
   waitUntilReady,
 } from "../../src/store/redis/client.ts";
-import { holdsKey } from "../../src/store/redis/keys.ts";
+import { holdsKey, spendKey } from "../../src/store/redis/keys.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
+import { windowName } from "../../src/store/usage/windows.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { timeOfId } from "../../src/store/ids.ts";
@@ -107,6 +108,8 @@ export interface FaultStackOn {
   waitUntilSettled(keys: readonly CreatedKey[], timeoutMs: number): Promise<void>;
   /** Waits until Redis has no entry of theirs any more, of a request that never went upstream neither: a minute. */
   waitUntilLeft(keys: readonly CreatedKey[]): Promise<void>;
+  /** What strict caps hold in any window of an organization, "<window> <field> <microcents>" each. */
+  readHeld(organizationId: string): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
@@ -190,6 +193,7 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
       };
       await waitFor("no entry to be left", hasLeft, { timeoutMs: LEFT_WITHIN_MS, intervalMs: 500 });
     },
+    readHeld: (organizationId) => readHeld(connected, store, organizationId),
     async stop() {
       connected.disconnect();
       await faultStack.child.stop();
@@ -199,6 +203,25 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
     },
   };
   return faultStack;
+}
+
+async function readHeld(
+  client: RedisClient,
+  store: Store,
+  organizationId: string,
+): Promise<readonly string[]> {
+  const { month } = await store.readSpend(organizationId, null);
+  const { windows } = await store.listWindows(organizationId, month);
+  const names = windows.map(({ period, start }) => windowName(period, start ?? `${month}-01`));
+  const held = await Promise.all(
+    [...new Set([month, ...names])].map(async (name) => {
+      const fields = Object.entries(await client.hgetall(spendKey(organizationId, name)));
+      return fields.flatMap(([field, amount]) =>
+        field.startsWith("held:") && amount !== "0" ? [`${name} ${field} ${amount}`] : [],
+      );
+    }),
+  );
+  return held.flat();
 }
 
 /**

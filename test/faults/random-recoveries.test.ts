@@ -9,16 +9,28 @@ import { TRANSPORTS } from "../support/gateway-config.ts";
 import { canSetRedisClock } from "../support/redis.ts";
 import { IS_LONG } from "./fault-scenario.ts";
 import { startFaultStack } from "./fault-stack.ts";
-import { type Outage, OUTAGES, type RecoveringHost, type Recovery, recoverOnce } from "./recovery-run.ts";
-import { restartStack } from "./restart.ts";
+import {
+  accountFor,
+  type Outage,
+  OUTAGES,
+  type Recovered,
+  type RecoveringHost,
+  type RecoveryAccount,
+  recoverOnce,
+  waitForAll,
+} from "./recovery-run.ts";
+import { checkSettled, restartStack } from "./restart.ts";
 import { createDraw, readSeeds } from "./seeded-draw.ts";
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 /** By which Redis's clock is ahead of the host's. */
 const CLOCKS = [-3 * DAY, -7_200 * SECOND, -SECOND, -7, 0, 7, SECOND, 7_200 * SECOND, 3 * DAY];
-/** In a run of the long form each kind comes once. */
 const SHORT: readonly Outage[] = ["older snapshot", "quiet spool", "disk full"];
+/** In a run of the long form each kind comes three times. */
+const ROUNDS = 3;
+/** Of each key. */
+const CLIENTS = IS_LONG ? 12 : 6;
 
 const list = (name: string, otherwise: readonly (string | number)[]): readonly string[] =>
   process.env[name]?.split(",") ?? otherwise.map(String);
@@ -43,16 +55,12 @@ async function runRecoveries({ seed, workers, transport }: Run): Promise<readonl
   const clockAheadMs = canSetRedisClock() ? draw.oneOf(CLOCKS) : 0;
   const sidecar = { workers, transport };
   const faults = await startFaultStack({ sidecar }, { appendFsync: "always", clockAheadMs });
-  const host: RecoveringHost = { faults, draw, isLogShort: false };
-  const name = `recovery, seed ${seed}, ${workers} workers, ${transport}, Redis's clock ${clockAheadMs} ms ahead`;
+  const host: RecoveringHost = { faults, draw, clients: CLIENTS, isLogShort: false };
+  const title = `recovery, seed ${seed}, ${workers} workers, ${transport}, Redis's clock ${clockAheadMs} ms ahead`;
   try {
-    const outages = IS_LONG ? draw.shuffled(OUTAGES) : SHORT;
-    const problems: string[] = [];
-    for (const outage of outages) {
-      const recovery = await recoverOnce(host, outage, requests / outages.length);
-      printRecovery(name, recovery);
-      problems.push(...recovery.problems.map((problem) => `${outage}: ${problem}`));
-    }
+    const outages = IS_LONG ? Array.from({ length: ROUNDS }, () => draw.shuffled(OUTAGES)).flat() : SHORT;
+    const problems = await recoverAll(host, title, outages);
+    problems.push(...(await checkSettled(faults, host)));
     if (!IS_LONG) return problems;
     return [...problems, ...(await restartStack(faults, host))];
   } finally {
@@ -60,12 +68,47 @@ async function runRecoveries({ seed, workers, transport }: Run): Promise<readonl
   }
 }
 
-function printRecovery(name: string, recovery: Recovery): void {
-  const { outage, figures, addedMicrocents, loadMs, durationMs } = recovery;
-  const sum = (of: (each: Recovery["figures"][number]) => bigint): bigint =>
+/**
+ * One outage after the other, each beside what the ones before have left in flight: an outage has its account as soon as
+ * nothing of it is.
+ */
+async function recoverAll(
+  host: RecoveringHost,
+  title: string,
+  outages: readonly Outage[],
+): Promise<string[]> {
+  const problems: string[] = [];
+  let open: readonly Recovered[] = [];
+  const account = async (isLeft: (each: Recovered) => boolean): Promise<void> => {
+    const ended = open.filter((each) => !isLeft(each));
+    open = open.filter(isLeft);
+    for (const each of ended) {
+      const found = await accountFor(host, each);
+      printRecovery(title, each, found);
+      problems.push(...found.problems.map((problem) => `${each.outage}: ${problem}`));
+    }
+  };
+  for (const outage of outages) {
+    const recovered = await recoverOnce(host, outage, requests / outages.length);
+    open = [...open, recovered];
+    await account(({ tenants }) =>
+      tenants.some(({ key }) => recovered.inFlight.includes(key.organizationId)),
+    );
+  }
+  await waitForAll(host);
+  await account(() => false);
+  return problems;
+}
+
+function printRecovery(
+  title: string,
+  { outage, addedMicrocents, loadMs, durationMs }: Recovered,
+  { figures }: RecoveryAccount,
+): void {
+  const sum = (of: (each: RecoveryAccount["figures"][number]) => bigint): bigint =>
     figures.reduce((total, each) => total + of(each), 0n);
   const parts = [
-    `${name} | ${outage}`,
+    `${title} | ${outage}`,
     `requests ${sum((each) => BigInt(each.requests))}`,
     `whole ${sum((each) => BigInt(each.whole))}`,
     `used ${sum((each) => each.usedMicrocents)}`,

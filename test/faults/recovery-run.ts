@@ -9,17 +9,17 @@ import { waitFor } from "../support/wait.ts";
 import {
   checkFigures,
   checkTagRows,
-  checkWindows,
   type Faults,
   type Figures,
   readFigures,
+  type Tenant,
 } from "./fault-accounts.ts";
 import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
 import { type FaultStack, MODEL, startStackAgain, terminateStack } from "./fault-stack.ts";
 import type { Tenants } from "./fault-tenants.ts";
+import { checkWindows } from "./fault-windows.ts";
 import { lendMachine } from "./machine.ts";
 import type { Draw } from "./seeded-draw.ts";
-import { checkSettled } from "./restart.ts";
 import { rebuildOnHost, verifyOnHost } from "./usage-commands.ts";
 
 export const OUTAGES = ["spool", "quiet spool", "older snapshot", "disk full", "killed"] as const;
@@ -34,23 +34,32 @@ export type Outage = (typeof OUTAGES)[number];
 export interface RecoveringHost {
   readonly faults: FaultStack;
   readonly draw: Draw;
+  /** Of each key. */
+  readonly clients: number;
   /** A worker has died before it had written its last lines. */
   isLogShort: boolean;
 }
 
-export interface Recovery {
+/** One outage and what an operator did about it. What its dead workers left may still be in flight. */
+export interface Recovered {
   readonly outage: Outage;
-  readonly figures: readonly Figures[];
-  /** By all rebuilds. */
+  readonly tenants: readonly Tenant[];
+  readonly faults: Faults;
+  /** By all rebuilds that belong to it. */
   readonly addedMicrocents: bigint;
-  readonly problems: readonly string[];
-  /** In which requests were sent, with the outage; and in all. */
+  /** Organizations of any outage that the last rebuild has left alone. */
+  readonly inFlight: readonly string[];
+  /** In which requests were sent, with the outage; and until the gateway was up again. */
   readonly loadMs: number;
   readonly durationMs: number;
 }
 
+export interface RecoveryAccount {
+  readonly figures: readonly Figures[];
+  readonly problems: readonly string[];
+}
+
 const NAMES = ["open", "capped", "strict"] as const;
-const CLIENTS = 6;
 /** Never reached. */
 const CAP_CENTS = 100_000_000;
 /** The reaper's, with strict caps, and a minute of entries without a record. */
@@ -58,13 +67,17 @@ const IN_FLIGHT_MS = 180_000;
 const TAGS = [undefined, "team=search", "team=ads, feature=chat"] as const;
 
 /** One recovery with about so many requests. Changes what the host is known by. */
-export async function recoverOnce(host: RecoveringHost, outage: Outage, requests: number): Promise<Recovery> {
+export async function recoverOnce(
+  host: RecoveringHost,
+  outage: Outage,
+  requests: number,
+): Promise<Recovered> {
   const { faults } = host;
   const startMs = performance.now();
-  const tenants = await faults.createTenants(CAP_CENTS);
+  const keys = await faults.createTenants(CAP_CENTS);
   const sent: Record<keyof Tenants, Sent[]> = { open: [], capped: [], strict: [] };
-  const load = createLoad(host, tenants, { requests, sent });
-  let happened: Awaited<ReturnType<typeof loadAndBreak>>;
+  const load = createLoad(host, keys, { requests, sent });
+  let happened: Faults;
   try {
     happened = await loadAndBreak(host, outage, load);
   } finally {
@@ -74,29 +87,47 @@ export async function recoverOnce(host: RecoveringHost, outage: Outage, requests
   if (outage === "older snapshot") await faults.redis.restoreSnapshot();
   await faults.redis.restart();
   await verifyOnHost(faults);
-  let addedMicrocents = (await rebuildOnHost(faults)).addedMicrocents;
+  const first = await rebuildOnHost(faults);
   await startStackAgain(faults);
-  const rebuild = async (): Promise<boolean> => {
-    const rebuilt = await rebuildOnHost(faults);
-    addedMicrocents += rebuilt.addedMicrocents;
-    return rebuilt.inFlight.length === 0;
+  // A rebuild before all of a spool is sent leaves its marks; behind it, it is the account's.
+  const whileReplayed = await rebuildOnHost(faults);
+  await faults.waitUntilSettled([], IN_FLIGHT_MS);
+  const last = await rebuildOnHost(faults);
+  return {
+    outage,
+    tenants: NAMES.map((name) => ({ name, key: keys[name], sent: sent[name] })),
+    faults: happened,
+    addedMicrocents: first.addedMicrocents + whileReplayed.addedMicrocents + last.addedMicrocents,
+    inFlight: last.inFlight,
+    loadMs,
+    durationMs: performance.now() - startMs,
   };
-  await lendMachine(async () => {
-    await faults.waitUntilSettled(Object.values(tenants), IN_FLIGHT_MS);
-    await waitFor("nothing to be in flight", rebuild, { timeoutMs: IN_FLIGHT_MS, intervalMs: 5_000 });
-  });
+}
+
+/** The account of an outage of which nothing is in flight any more: what it came to stays so from here on. */
+export async function accountFor(
+  { faults }: RecoveringHost,
+  { tenants, faults: happened }: Recovered,
+): Promise<RecoveryAccount> {
   const figures: Figures[] = [];
   const problems: string[] = [];
-  for (const name of NAMES) {
-    const own = { name, key: tenants[name], sent: sent[name] };
-    const read = await readFigures(faults, own, happened);
+  for (const tenant of tenants) {
+    const read = await readFigures(faults, tenant, happened);
     figures.push(read);
-    problems.push(...checkFigures(read), ...(await checkTagRows(faults, own, read, happened)));
-    const { organizationId } = tenants[name];
+    problems.push(...checkFigures(read), ...(await checkTagRows(faults, tenant, read, happened)));
+    const { organizationId } = tenant.key;
     faults.settled.push({ organizationId, microcents: read.chargedMicrocents });
   }
-  problems.push(...(await checkWindows(faults, tenants)), ...(await checkSettled(faults, host)));
-  return { outage, figures, addedMicrocents, problems, loadMs, durationMs: performance.now() - startMs };
+  problems.push(...(await checkWindows(faults, tenants)));
+  return { figures, problems };
+}
+
+/** Resolves when nothing of any outage is in flight. */
+export async function waitForAll({ faults }: RecoveringHost): Promise<void> {
+  const rebuild = async (): Promise<boolean> => (await rebuildOnHost(faults)).inFlight.length === 0;
+  await lendMachine(async () => {
+    await waitFor("nothing to be in flight", rebuild, { timeoutMs: IN_FLIGHT_MS, intervalMs: 5_000 });
+  });
 }
 
 interface Load {
@@ -124,7 +155,7 @@ function createLoad(host: RecoveringHost, tenants: Tenants, { requests, sent }: 
     start() {
       clients = NAMES.map((tenant) =>
         startClients(
-          CLIENTS,
+          host.clients,
           () => createOptions(host, tenants[tenant].key),
           (each) => sent[tenant].push(each),
         ),
