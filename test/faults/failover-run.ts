@@ -11,10 +11,16 @@ const ANSWERS_AFTER = IS_LONG ? 400 : 40;
 const SETTLE_MS = 150_000;
 const NAMES = ["open", "capped", "strict"] as const;
 
+/** Each has a stack of its own, and so one of the turns of `planTenants`. */
+interface Failover {
+  readonly name: string;
+  readonly turn: number;
+}
+
 /** Runs the scenario and says what is left of it after the log of requests was put in. */
 export async function runFailover(
   faults: FaultStackOn,
-  name: string,
+  { name, turn }: Failover,
   failOver: (running: RunningScenario) => Promise<Faults>,
 ): Promise<readonly string[]> {
   let seen: RunningScenario | null = null;
@@ -22,6 +28,7 @@ export async function runFailover(
   let before: readonly bigint[] = [];
   const problems = await runScenario(faults, {
     name,
+    turn,
     outputTokens: 20,
     async fault(running) {
       seen = running;

@@ -18,6 +18,9 @@ afterAll(async () => {
   await Promise.all(stacks.map((faults) => faults.stop()));
 }, 90_000);
 
+const SENTINEL = { name: "Sentinel failover, replica behind", turn: 0 };
+const CLUSTER = { name: "Cluster failover", turn: 1 };
+
 describe("charged and used agree", () => {
   it("but for what a master had acknowledged and its replica not, when Sentinel fails over, and the log of requests brings that back", async () => {
     const redis = await startRedisWithSentinels();
@@ -28,7 +31,7 @@ describe("charged and used agree", () => {
       stop: () => redis.stop(),
     });
     stacks.push(faults);
-    const problems = await runFailover(faults, "Sentinel failover, replica behind", async ({ answered }) => {
+    const problems = await runFailover(faults, SENTINEL, async ({ answered }) => {
       redis.replica.freeze();
       const fromMs = performance.now() - IN_TRANSIT_MS;
       await redis.master.command("CLIENT", "KILL", "TYPE", "REPLICA");
@@ -52,7 +55,7 @@ describe("charged and used agree", () => {
       stop: () => redis.stop(),
     });
     stacks.push(faults);
-    const problems = await runFailover(faults, "Cluster failover", async () => {
+    const problems = await runFailover(faults, CLUSTER, async () => {
       const diedMs = performance.now();
       redis.killFirst();
       await redis.waitForFailover();

@@ -27,6 +27,8 @@ export const WARM_ANSWERS = 20;
 
 export interface Scenario {
   readonly name: string;
+  /** Which kinds of caps it meets, see `planTenants`; the next ones of its stack when left out. */
+  readonly turn?: number;
   /** Lets the fault happen while the load runs; what it returns is known of it afterwards. */
   readonly fault: (running: RunningScenario) => Promise<Faults | void>;
   readonly outputTokens?: number;
@@ -72,7 +74,7 @@ const TAGS = [undefined, "team=search", "team=search, feature=autocomplete", "te
 
 /** Runs it, prints its figures and resolves with what is out of bounds: nothing, when all is well. */
 export async function runScenario(faultStack: FaultStackOn, scenario: Scenario): Promise<readonly string[]> {
-  const tenants = await faultStack.createTenants(CAP_CENTS);
+  const tenants = await faultStack.createTenants(CAP_CENTS, scenario.turn);
   const sent: Record<keyof Tenants, Sent[]> = { open: [], capped: [], strict: [] };
   let requests = 0;
   const options = (tenant: keyof Tenants): SendOptions =>

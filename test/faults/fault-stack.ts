@@ -23,6 +23,7 @@ import { type CountingUpstream, startCountingUpstream } from "./counting-upstrea
 import { type FaultRedis, type FaultRedisOptions, startFaultRedis } from "./fault-redis.ts";
 import { createTenant, planTenants, type TenantPlan, type Tenants } from "./fault-tenants.ts";
 import { leaveMachine, takeMachine } from "./machine.ts";
+import { readSeeds } from "./seeded-draw.ts";
 
 /** A prompt token costs a cent and a generated one two, so that caps are some dozens of requests. */
 export const MODEL = "acme/counted";
@@ -102,8 +103,11 @@ export interface FaultStackOn {
   readonly settled: SettledTenant[];
   readonly upstream: CountingUpstream;
   readonly store: Store;
-  /** Three organizations with a key each: without a cap that is near, with one, with a strict one. */
-  createTenants(capCents: number): Promise<Tenants>;
+  /**
+   * Three organizations with a key each: without a cap that is near, with one, with a strict one.
+   * @param turn Says of which kinds these are; the next one of this stack when left out.
+   */
+  createTenants(capCents: number, turn?: number): Promise<Tenants>;
   /** Waits until nothing of these keys is in flight or in the spool. */
   waitUntilSettled(keys: readonly CreatedKey[], timeoutMs: number): Promise<void>;
   /** Waits until Redis has no entry of theirs any more, of a request that never went upstream neither: a minute. */
@@ -161,15 +165,16 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
       if ((await server.isAffected?.(key.organizationId)) !== false) return key;
     }
   };
-  let turn = 0;
+  // Another seed has each fault meet other kinds.
+  let nextTurn = (readSeeds()[0] ?? 1) - 1;
   const faultStack: FaultStackOn = {
     stack,
     child: stack.child,
     settled: [],
     upstream,
     store,
-    createTenants: async (capCents) => {
-      const { open, capped, strict } = planTenants(capCents, turn++);
+    createTenants: async (capCents, turn = nextTurn++) => {
+      const { open, capped, strict } = planTenants(capCents, turn);
       return { open: await create(open), capped: await create(capped), strict: await create(strict) };
     },
     waitUntilSettled: (keys, timeoutMs) =>

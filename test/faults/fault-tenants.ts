@@ -33,21 +33,24 @@ const far = (period: Limit["period"], kind: Limit["kind"] = "cap"): Limit => ({
 });
 const OPEN: TenantPlan = { organization: {}, group: [], user: [] };
 
-/** By turns the caps of an organization's month and those of other windows and owners: each scenario has its own. */
+/** A cap of each kind that the suite meets: of an organization's month, of a group's week, of all that a user ever spends. */
+const CAPS: readonly ((cents: number) => TenantPlan)[] = [
+  (cents) => ({ ...OPEN, organization: { hardCapCents: cents } }),
+  (cents) => ({ ...OPEN, group: [{ period: "week", kind: "cap", cents }] }),
+  (cents) => ({ ...OPEN, user: [{ period: "total", kind: "cap", cents }] }),
+];
+
+/**
+ * The default cap of a scenario is of one kind and its strict one of the next: two turns in a row meet all kinds, and three
+ * meet each of them both ways.
+ */
 export function planTenants(capCents: number, turn: number): Readonly<Record<keyof Tenants, TenantPlan>> {
-  const cap = (period: Limit["period"]): Limit => ({ period, kind: "cap", cents: capCents });
-  if (turn % 2 === 0) {
-    const organization = { hardCapCents: capCents };
-    return {
-      open: OPEN,
-      capped: { ...OPEN, organization },
-      strict: { ...OPEN, organization: { ...organization, strictCaps: true } },
-    };
-  }
+  const capOf = (number: number): TenantPlan => CAPS[number % CAPS.length]?.(capCents) ?? OPEN;
+  const strict = capOf(turn + 1);
   return {
     open: OPEN,
-    capped: { ...OPEN, group: [cap("week")] },
-    strict: { ...OPEN, organization: { strictCaps: true }, user: [cap("total")] },
+    capped: capOf(turn),
+    strict: { ...strict, organization: { ...strict.organization, strictCaps: true } },
   };
 }
 

@@ -98,7 +98,8 @@ describe("charged and used agree, but for what no replica had, which the log of 
       for (let count = 1; count <= FAILOVERS; count += 1) {
         const lag = drawLag(draw);
         const title = `failover ${count}, seed ${seed}, ${JSON.stringify(lag)}`;
-        const found = await runFailover(faults, title, (running) => failOver(redis, pair, running, lag));
+        const named = { name: title, turn: count + seed };
+        const found = await runFailover(faults, named, (running) => failOver(redis, pair, running, lag));
         problems.push(...found.map((problem) => `${title}: ${problem}`));
         await redis.restartAsReplica(pair.master);
         pair = { master: pair.replica, replica: pair.master };
