@@ -110,7 +110,9 @@ export interface FaultStackOn {
   createTenants(capCents: number, turn?: number): Promise<Tenants>;
   /** Waits until nothing of these keys is in flight or in the spool. */
   waitUntilSettled(keys: readonly CreatedKey[], timeoutMs: number): Promise<void>;
-  /** Waits until Redis has no entry of theirs any more, of a request that never went upstream neither: a minute. */
+  /** Whether Redis has no entry of theirs any more, of a request that never went upstream neither. */
+  hasLeft(keys: readonly CreatedKey[]): Promise<boolean>;
+  /** Waits for it: a minute. */
   waitUntilLeft(keys: readonly CreatedKey[]): Promise<void>;
   /** What strict caps hold in any window of an organization, "<window> <field> <microcents>" each. */
   readHeld(organizationId: string): Promise<readonly string[]>;
@@ -165,6 +167,10 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
       if ((await server.isAffected?.(key.organizationId)) !== false) return key;
     }
   };
+  const hasLeft = async (keys: readonly CreatedKey[]): Promise<boolean> => {
+    const counts = keys.map(({ organizationId }) => connected.zcard(holdsKey(organizationId)));
+    return (await Promise.all(counts)).every((count) => count === 0);
+  };
   // Another seed has each fault meet other kinds.
   let nextTurn = (readSeeds()[0] ?? 1) - 1;
   const faultStack: FaultStackOn = {
@@ -191,12 +197,12 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
         },
         { timeoutMs, intervalMs: 100 },
       ).then(() => undefined),
+    hasLeft,
     async waitUntilLeft(keys) {
-      const hasLeft = async (): Promise<boolean> => {
-        const counts = keys.map(({ organizationId }) => connected.zcard(holdsKey(organizationId)));
-        return (await Promise.all(counts)).every((count) => count === 0);
-      };
-      await waitFor("no entry to be left", hasLeft, { timeoutMs: LEFT_WITHIN_MS, intervalMs: 500 });
+      await waitFor("no entry to be left", () => hasLeft(keys), {
+        timeoutMs: LEFT_WITHIN_MS,
+        intervalMs: 500,
+      });
     },
     readHeld: (organizationId) => readHeld(connected, store, organizationId),
     async stop() {

@@ -5,6 +5,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { listProcesses } from "../support/gateway-processes.ts";
+import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import {
   checkFigures,
@@ -45,10 +46,8 @@ export interface Recovered {
   readonly outage: Outage;
   readonly tenants: readonly Tenant[];
   readonly faults: Faults;
-  /** By all rebuilds that belong to it. */
+  /** By both rebuilds: of organizations of earlier outages, too. */
   readonly addedMicrocents: bigint;
-  /** Organizations of any outage that the last rebuild has left alone. */
-  readonly inFlight: readonly string[];
   /** In which requests were sent, with the outage; and until the gateway was up again. */
   readonly loadMs: number;
   readonly durationMs: number;
@@ -89,16 +88,12 @@ export async function recoverOnce(
   await verifyOnHost(faults);
   const first = await rebuildOnHost(faults);
   await startStackAgain(faults);
-  // A rebuild before all of a spool is sent leaves its marks; behind it, it is the account's.
   const whileReplayed = await rebuildOnHost(faults);
-  await faults.waitUntilSettled([], IN_FLIGHT_MS);
-  const last = await rebuildOnHost(faults);
   return {
     outage,
     tenants: NAMES.map((name) => ({ name, key: keys[name], sent: sent[name] })),
     faults: happened,
-    addedMicrocents: first.addedMicrocents + whileReplayed.addedMicrocents + last.addedMicrocents,
-    inFlight: last.inFlight,
+    addedMicrocents: first.addedMicrocents + whileReplayed.addedMicrocents,
     loadMs,
     durationMs: performance.now() - startMs,
   };
@@ -122,12 +117,25 @@ export async function accountFor(
   return { figures, problems };
 }
 
-/** Resolves when nothing of any outage is in flight. */
-export async function waitForAll({ faults }: RecoveringHost): Promise<void> {
-  const rebuild = async (): Promise<boolean> => (await rebuildOnHost(faults)).inFlight.length === 0;
-  await lendMachine(async () => {
-    await waitFor("nothing to be in flight", rebuild, { timeoutMs: IN_FLIGHT_MS, intervalMs: 5_000 });
-  });
+/** Those of which nothing is in flight any more. A rebuild behind that has put in all that the log of requests knows. */
+export async function listEnded(
+  { faults }: RecoveringHost,
+  open: readonly Recovered[],
+): Promise<readonly Recovered[]> {
+  await faults.waitUntilSettled([], IN_FLIGHT_MS);
+  const left = await Promise.all(open.map((each) => faults.hasLeft(keysOf(each))));
+  const ended = open.filter((_, index) => left[index]);
+  if (ended.length > 0) await rebuildOnHost(faults);
+  return ended;
+}
+
+/** Resolves when nothing of any of them is in flight. */
+export async function waitForAll({ faults }: RecoveringHost, open: readonly Recovered[]): Promise<void> {
+  await lendMachine(() => faults.waitUntilLeft(open.flatMap(keysOf)));
+}
+
+function keysOf({ tenants }: Recovered): CreatedKey[] {
+  return tenants.map(({ key }) => key);
 }
 
 interface Load {
