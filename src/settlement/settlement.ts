@@ -120,7 +120,7 @@ export class Settlement {
 
   /** Starts the progress charges, renewals and deletions. */
   start(): void {
-    this.#every(DUE_INTERVAL_MS, () => this.#chargeDue());
+    this.#startCharging();
     this.#every(RENEW_INTERVAL_MS, () => this.#renew());
     this.#every(FORGET_INTERVAL_MS, () => this.#forget());
   }
@@ -356,12 +356,21 @@ export class Settlement {
     this.#timers.push(timer);
   }
 
-  #chargeDue(): Promise<void> {
-    const nowMs = this.#options.clock.monotonicMs();
-    return chargeDue(this.#open.values(), nowMs, async (account) => {
-      await account.chargeProgress();
-      if (this.#begun.has(account)) await account.chargeOpening();
-    });
+  /**
+   * Behind what has arrived in this turn of the event loop: what came while this process had no turn is charged with it.
+   * No run waits for the one before: whose charge is not answered keeps nobody waiting but itself.
+   */
+  #startCharging(): void {
+    const { clock, logger } = this.#options;
+    const run = (): void => {
+      chargeDue(this.#open.values(), clock.monotonicMs(), async (account) => {
+        await account.chargeProgress();
+        if (this.#begun.has(account)) await account.chargeOpening();
+      }).catch((error: unknown) => logger.warn({ err: error }, "requests in flight could not be charged"));
+    };
+    const timer = setInterval(() => setImmediate(run), DUE_INTERVAL_MS);
+    timer.unref();
+    this.#timers.push(timer);
   }
 
   async #renew(): Promise<void> {

@@ -101,7 +101,7 @@ export function createOpenInput(
 
 export interface StoreScript {
   readonly hold?: (input: HoldInput) => Promise<HoldResult>;
-  readonly charge?: () => Promise<{ outcome: "applied" }>;
+  readonly charge?: (input: ChargeInput) => Promise<{ outcome: "applied" }>;
 }
 
 export function createSettlement(script: StoreScript = {}, options: Partial<SettlementOptions> = {}) {
@@ -135,7 +135,7 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
       },
       charge: (input) => {
         seen.charges.push(input);
-        return script.charge?.() ?? Promise.resolve({ outcome: "applied" });
+        return script.charge?.(input) ?? Promise.resolve({ outcome: "applied" });
       },
       renew: () => Promise.resolve([]),
       forget: (_, ids) => {
