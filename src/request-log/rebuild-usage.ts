@@ -6,6 +6,7 @@
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import { FIGURE_NAMES, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
+import { TOKEN_KINDS } from "../token-usage.ts";
 import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
 import { groupRows } from "./verify-usage.ts";
 
@@ -19,12 +20,13 @@ export interface UsageRebuild {
   readonly inFlight: readonly string[];
 }
 
-type RebuildStore = Pick<Store, "raiseUsage" | "readUsage" | "markLogged" | "charge">;
+type RebuildStore = Pick<Store, "raiseUsage" | "readUsage" | "readClosedUsage" | "markLogged" | "charge">;
 /** Of the requests for which a charge may still come, each time anew. */
 type LateCharges = () => AsyncIterable<ChargeInput>;
 
 /** One look at the records takes so many. */
 const BATCH = 1_000;
+const COUNTS = [...TOKEN_KINDS, "requests", "estimatedRequests"] as const;
 const FIGURES = Object.keys(FIGURE_NAMES) as readonly (keyof UsageFigures)[];
 
 /** A repeat changes nothing. */
@@ -47,10 +49,9 @@ export async function rebuildUsage(
   }
   let raisedRows = 0;
   let addedMicrocents = 0n;
-  for (const { organizationId, rows, tagsInRedis } of missing.values()) {
-    const [first] = rows;
-    if (first === undefined || inFlight.has(organizationId)) continue;
-    const { day, keyId, owners, model } = first;
+  for (const { organizationId, of, rows, tagsInRedis } of missing.values()) {
+    if (inFlight.has(organizationId)) continue;
+    const { day, keyId, owners, model } = of;
     const result = await store.raiseUsage(organizationId, { day, keyId, owners, model, rows }, tagsInRedis);
     if (result.outcome === "in_flight") inFlight.add(organizationId);
     if (result.outcome === "raised") raisedRows += 1;
@@ -75,26 +76,55 @@ async function settle(
 
 interface MissingRows {
   readonly organizationId: string;
-  readonly rows: readonly LoggedRow[];
+  readonly of: LoggedRow;
+  readonly rows: readonly UsageRow[];
   readonly tagsInRedis: readonly string[];
 }
 
-/** Days, keys and models of which the log says more than Redis, by organization and name. */
+/**
+ * Days, keys and models of which the log says more than Redis, by organization and name; with what Redis has of requests
+ * that another has closed, whose dead worker has written no line: else what was closed would hide what is missing.
+ */
 async function findMissing(
-  store: Pick<Store, "readUsage">,
+  store: Pick<Store, "readUsage" | "readClosedUsage">,
   logged: LoggedUsage,
 ): Promise<ReadonlyMap<string, MissingRows>> {
   const missing = new Map<string, MissingRows>();
+  const closed = await store.readClosedUsage(logged.month);
   for (const [organizationId, all] of logged.rows) {
     const known = groupRows((await store.readUsage(organizationId, logged.month)).rows);
-    for (const [name, rows] of groupRows(all)) {
+    const closedRows = groupRows(closed.get(organizationId) ?? []);
+    for (const [name, ofLog] of groupRows(all)) {
+      const [of] = ofLog;
+      if (of === undefined) continue;
+      const rows = addUpByTags([...ofLog, ...(closedRows.get(name) ?? [])]);
       const found = known.get(name) ?? [];
       if (FIGURES.every((figure) => sum(found, figure) >= sum(rows, figure))) continue;
       const tagsInRedis = found.map(({ tags }) => tags);
-      missing.set(`${organizationId} ${name}`, { organizationId, rows, tagsInRedis });
+      missing.set(`${organizationId} ${name}`, { organizationId, of, rows, tagsInRedis });
     }
   }
   return missing;
+}
+
+/** Of one day, key, its owners and model. */
+function addUpByTags(rows: readonly UsageRow[]): readonly UsageRow[] {
+  const sums = new Map<string, UsageRow>();
+  for (const row of rows) {
+    const sum = sums.get(row.tags);
+    sums.set(row.tags, sum === undefined ? row : addUsage(sum, row));
+  }
+  return [...sums.values()];
+}
+
+function addUsage(sum: UsageRow, row: UsageRow): UsageRow {
+  const added = {
+    ...sum,
+    costMicrocents: sum.costMicrocents + row.costMicrocents,
+    toolMicrocents: sum.toolMicrocents + row.toolMicrocents,
+  };
+  for (const count of COUNTS) added[count] += row[count];
+  return added;
 }
 
 /** As `groupRows` names its groups. */

@@ -103,6 +103,30 @@ describe("a rebuild", () => {
     expect(await log.verify()).toEqual([]);
   });
 
+  it.each([
+    ["more", 5_000n],
+    ["less", 50n],
+  ])(
+    "adds what is missing to what another has closed, of which there is no line, at %s than that",
+    async (_, estimate) => {
+      const key = await createTestKey(test.store);
+      const [dead, lost, tagged] = await createCharges(key, 3);
+      const closed = { ...dead!, tags: "team=ads", totalMicrocents: 0n, final: null };
+      await test.store.hold(holdInput(closed));
+      await test.store.charge({ ...closed, estimate: { totalMicrocents: estimate, tokens: closed.tokens } });
+      await closeOverdue(closed);
+      const log = await createLog([lost!, { ...tagged!, tags: "team=ads" }]);
+      expect(await log.rebuild()).toMatchObject({ addedMicrocents: 2n * COST });
+      expect(await spentBy(test.store, closed)).toBe(estimate + 2n * COST);
+      const { rows } = await test.store.readUsage(key.organizationId, null);
+      expect(rows.map(({ tags, costMicrocents, requests }) => [tags, costMicrocents, requests])).toEqual([
+        ["", COST, 1],
+        ["team=ads", estimate + COST, 2],
+      ]);
+      expect(await log.rebuild()).toMatchObject({ raisedRows: 0, addedMicrocents: 0n });
+    },
+  );
+
   it("marks and raises nothing while requests are in flight, so that their charges still count", async () => {
     const key = await createTestKey(test.store);
     const [charge, other] = await createCharges(key, 2);

@@ -56,6 +56,11 @@ export const tagCombinationsKey = (organizationId: string, month: string): strin
 /** Hash: a request in flight or just closed. */
 export const requestKey = (organizationId: string, requestId: string): string =>
   `igw:{${organizationId}}:request:${requestId}`;
+/** Pattern of the records of all organizations, for a scan. */
+export const REQUEST_PATTERN = "igw:{*}:request:*";
+/** Whose such a record is. */
+export const organizationOfRequest = (key: string): string =>
+  key.slice(key.indexOf("{") + 1, key.indexOf("}"));
 /** Sorted set: open requests by deadline. */
 export const holdsKey = (organizationId: string): string => `igw:{${organizationId}}:holds`;
 /** Sorted set by deadline: requests in flight of a key that has a limit of them. */

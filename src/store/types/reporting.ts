@@ -268,6 +268,12 @@ export interface UsageStore {
   /** What a correction was made of that was made already; null where there is none, or it kept nothing. */
   findCorrection(organizationId: string, correctionId: string): Promise<CorrectionDetails | null>;
   /**
+   * The part of a month's usage that requests have which another than their owner has closed, and which have had no final
+   * charge since: of each request a row of its own, by organization. As far as there are records of them: seven days.
+   * Looks through all records of requests.
+   */
+  readClosedUsage(month: string): Promise<ReadonlyMap<string, readonly UsageRow[]>>;
+  /**
    * Raises the usage rows of a day, key, its owners and model, and their month's spend with them, to what the log of requests says;
    * lowers nothing, and raises nothing above what the log says of all of them. Nothing while requests of the organization
    * are in flight. May be repeated.

@@ -25,6 +25,7 @@ import {
 import { NO_USAGE } from "../types/reporting.ts";
 import type { CorrectionDetails, CorrectResult, UsageRow } from "../types/reporting.ts";
 import { OTHER_TAGS } from "../../tags.ts";
+import { readClosedUsage } from "./closed-usage.ts";
 import { readLimits } from "./read-limits.ts";
 import { raiseUsage } from "./raise-usage.ts";
 import { storeOf } from "../run.ts";
@@ -131,6 +132,8 @@ export const createUsageStore = storeOf<UsageStore>({
     const kept = await client.get(correctionKey(organizationId, correctionId));
     return kept === null ? null : parseKept(kept).details;
   },
+
+  readClosedUsage,
 
   raiseUsage,
 });

@@ -296,6 +296,7 @@ describe("rebuildUsage", () => {
     const result = await rebuildUsage(
       {
         readUsage: createStore(0n, 0n, []).readUsage,
+        readClosedUsage: async () => new Map(),
         raiseUsage: async (_id, { rows }) => {
           asked.push(...rows.map(({ costMicrocents }) => costMicrocents));
           return { outcome: "in_flight", addedMicrocents: 0n };
