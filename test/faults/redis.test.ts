@@ -68,9 +68,10 @@ describe("charged and used agree when Redis", () => {
       await runScenario(faults, {
         ...scenario,
         async fault(running) {
-          const { organizationId } = running.tenants.open;
-          // Keys of their own, whose buckets show that they were admitted.
-          const create = () => addTestKey(faults.store, organizationId);
+          const { organizationId, id: keyId } = running.tenants.open;
+          const userId = (await faults.store.getKey({ organizationId, keyId }))?.userId ?? null;
+          // Keys of the same user, whose buckets show that they were admitted.
+          const create = () => addTestKey(faults.store, organizationId, { userId });
           const keys = await Promise.all(Array.from({ length: 5 }, create));
           const options = { ...running.options("open"), beforeBody: bodies.opened };
           held = keys.map(({ key }) => sendOne({ ...options, key }, (sent) => running.sent.open.push(sent)));
