@@ -48,6 +48,7 @@ import type { RunningWorker, WorkerOptions } from "./supervisor/gateway-parts.ts
 import { createWorkerTelemetry } from "./telemetry/gateway-telemetry.ts";
 import { limitLog } from "./telemetry/limit-log.ts";
 import { createLogger } from "./telemetry/logger.ts";
+import { logProcessWarnings } from "./telemetry/process-warnings.ts";
 import type { RequestMeter } from "./telemetry/request-meter.ts";
 import type { WorkerGauges } from "./telemetry/worker-telemetry.ts";
 import { PROTOCOLS } from "./translation/protocols.ts";
@@ -62,6 +63,7 @@ const MESSAGE_OVERHEAD_BYTES = 1024 * 1024;
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { config, index, address } = options;
   const logger = createLogger(`worker-${index}`);
+  logProcessWarnings(logger);
   const telemetry = createWorkerTelemetry(config, options);
   const spend = new GraceSpend();
   const opened = await openStoreInBackground(config, logger, {

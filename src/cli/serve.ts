@@ -59,7 +59,10 @@ async function serveAction(options: ServeCommandOptions): Promise<void> {
   const { startSupervisorServices } = await import("../host-services.ts");
   const { runServe } = await import("../supervisor/run-serve.ts");
   const { createLogger } = await import("../telemetry/logger.ts");
+  const { logProcessWarnings } = await import("../telemetry/process-warnings.ts");
   const { loadConfig } = await import("../config/load.ts");
+  const log = createLogger("supervisor");
+  logProcessWarnings(log);
   await runServe({
     configFile: options.config,
     // The upstreams' credentials are Envoy's alone: the sidecar neither needs nor reads them.
@@ -69,7 +72,7 @@ async function serveAction(options: ServeCommandOptions): Promise<void> {
     startServices: startSupervisorServices,
     demo: options.demo === true,
     drainBoundMs: options.drainSeconds * 1000,
-    log: createLogger("supervisor"),
+    log,
   });
 }
 
