@@ -229,18 +229,26 @@ function createOptions({ faults, draw }: RecoveringHost, key: string): SendOptio
   };
 }
 
-/** The workers' files may have so many bytes and no more for a while: writes are cut short, then refused. */
+/**
+ * The workers' files may have so many bytes and no more for a while: writes are cut short, then refused, those of their log
+ * too. None of them ends by it.
+ */
 async function fillDisk({ faults, draw }: RecoveringHost, meanwhile: () => Promise<void>): Promise<void> {
-  const pids = listProcesses(faults.stack.configFile, "worker");
-  const limit = (bytes: number | "unlimited"): void => {
-    for (const pid of pids) execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
+  const { configFile } = faults.stack;
+  const pids = listProcesses(configFile, "worker");
+  const limit = (pid: number, bytes: number | "unlimited"): void => {
+    execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
   };
-  limit(draw.below(200_000));
+  const bytes = draw.below(200_000);
+  for (const pid of pids) limit(pid, bytes);
   try {
     await meanwhile();
   } finally {
-    limit("unlimited");
+    const alive = listProcesses(configFile, "worker");
+    for (const pid of pids) if (alive.includes(pid)) limit(pid, "unlimited");
   }
+  const ended = pids.filter((pid) => !listProcesses(configFile, "worker").includes(pid));
+  if (ended.length > 0) throw new Error(`${ended.length} workers ended while their disk was full`);
 }
 
 /** Resolves with when they died. */
