@@ -126,13 +126,18 @@ export class RequestLog {
     await mkdir(dir, { recursive: true, mode: 0o700 });
     for (let part = await findNewestPart(dir, `${day}.${writer}.`); ; part += 1) {
       const handle = await open(join(dir, `${day}.${writer}.${part}.jsonl`), "a", FILE_MODE);
-      const { size } = await handle.stat();
-      if (size < maxFileBytes) {
-        // What a crash or a full disk has left may have no end: an empty line hurts no reader, a joined one does.
-        if (size > 0) await handle.appendFile("\n");
-        return { handle, day, bytes: size === 0 ? 0 : size + 1 };
+      let isKept = false;
+      try {
+        const { size } = await handle.stat();
+        if (size < maxFileBytes) {
+          // What a crash or a full disk has left may have no end: an empty line hurts no reader, a joined one does.
+          if (size > 0) await handle.appendFile("\n");
+          isKept = true;
+          return { handle, day, bytes: size === 0 ? 0 : size + 1 };
+        }
+      } finally {
+        if (!isKept) await handle.close();
       }
-      await handle.close();
     }
   }
 

@@ -55,8 +55,13 @@ export async function syncFolder(dir: string): Promise<void> {
 /** Creates a file that must not be there yet, so that it is found again after a loss of power. */
 export async function createSpoolFile(path: string): Promise<FileHandle> {
   const handle = await open(path, "ax", 0o600);
-  await syncFolder(dirname(path));
-  return handle;
+  try {
+    await syncFolder(dirname(path));
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }
 
 /** Removes a file; nothing when it is gone already. */

@@ -1,6 +1,14 @@
 import * as fc from "fast-check";
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -53,17 +61,33 @@ function seenParts(): string[] {
   return Object.entries(readFiles()).flatMap(([name, lines]) => (lines.length > 0 ? [name] : []));
 }
 
+/** In a process of its own, whose files may have 20 KiB until it has failed so often. */
+async function writeToFullDisk(
+  lines: number,
+  failures: number,
+): Promise<{ readonly failures: number; readonly openFiles: number }> {
+  const program = fileURLToPath(new URL("write-to-full-disk.ts", import.meta.url));
+  const command = 'ulimit -S -f 20 && exec "$0" --import tsx "$@"';
+  const args = [process.execPath, program, join(seen.dir, "requests"), String(lines), String(failures)];
+  const { stdout } = await promisify(execFile)("bash", ["-c", command, ...args]);
+  return JSON.parse(stdout) as { failures: number; openFiles: number };
+}
+
 describe("RequestLog", () => {
   it("has each line once, and whole, after a disk that took a part of a write", async () => {
-    const program = fileURLToPath(new URL("write-to-full-disk.ts", import.meta.url));
-    const dir = join(seen.dir, "requests");
-    const command = 'ulimit -S -f 20 && exec "$0" --import tsx "$1" "$2" 50';
-    const { stdout } = await promisify(execFile)("bash", ["-c", command, process.execPath, program, dir]);
-    expect(Number(stdout)).toBeGreaterThan(0);
+    expect((await writeToFullDisk(50, 1)).failures).toBeGreaterThan(0);
     const lines = Object.values(readFiles()).flat();
     expect(lines.map((line) => (JSON.parse(line) as { line: number }).line)).toEqual(
       Array.from({ length: 50 }, (_, index) => index),
     );
+  });
+
+  it("leaves no file open when a disk does not take the end of a torn line, however often it is tried", async () => {
+    const dir = join(seen.dir, "requests");
+    mkdirSync(dir);
+    writeFileSync(join(dir, "2026-11-21.worker-0.0.jsonl"), "x".repeat(30_000));
+    expect((await writeToFullDisk(1, 3)).openFiles).toBe(0);
+    expect(readFiles()["2026-11-21.worker-0.0.jsonl"]).toHaveLength(2);
   });
 
   it("writes each line in the order it came, to the file of the day and the writer", async () => {
