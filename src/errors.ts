@@ -44,6 +44,8 @@ interface ErrorDefinition {
   readonly message: string;
   /** Seconds until it makes sense to try again, where the place that throws knows nothing better. */
   readonly retryAfterSeconds?: number;
+  /** It is told as it is, however long it may be: not bounded to what every SDK waits for. */
+  readonly hasTrueRetryAfter?: true;
   /** Only somebody who changes something can help: it stays however often it is tried. */
   readonly isPermanent?: boolean;
 }
@@ -120,6 +122,12 @@ export const ERRORS = {
     status: 429,
     message: "The API key's limit of requests per minute is used up for the moment.",
     retryAfterSeconds: 1,
+  },
+  token_rate_limit_exceeded: {
+    status: 429,
+    message: "A limit of tokens per minute is used up for the moment. Try again when it has refilled.",
+    retryAfterSeconds: 1,
+    hasTrueRetryAfter: true,
   },
   concurrency_limit_exceeded: {
     status: 429,
@@ -240,7 +248,7 @@ export class GatewayError extends Error {
     this.publicCode = options.upstreamCode ?? this.ownCode;
     this.param = options.param ?? null;
     const seconds = options.retryAfterSeconds ?? definition.retryAfterSeconds;
-    this.retryAfterSeconds = seconds === undefined ? null : clampRetryAfterSeconds(seconds);
+    this.retryAfterSeconds = seconds === undefined ? null : boundRetryAfter(seconds, definition);
     this.fields = options.fields ?? {};
     this.headers = options.headers ?? {};
   }
@@ -266,6 +274,10 @@ export class GatewayError extends Error {
 /** Not within the class: esbuild would give that another name, and set its own back (see `src/setup/build.js`). */
 function toGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError("internal_error", { cause: thrown });
+}
+
+function boundRetryAfter(seconds: number, { hasTrueRetryAfter }: ErrorDefinition): number | null {
+  return hasTrueRetryAfter === true ? Math.max(1, Math.ceil(seconds)) : clampRetryAfterSeconds(seconds);
 }
 
 /** What a client can be told: whole seconds, 1 to 59, the longest wait that every SDK honours; null for no number. */

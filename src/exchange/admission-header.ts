@@ -24,6 +24,9 @@ const ENTERED = "e";
 interface Others {
   readonly owners?: string | undefined;
   readonly uploadBytes?: number | undefined;
+  readonly takenTokens?: NonNullable<Admission["takenTokens"]> | undefined;
+  /** As in its rate. */
+  readonly tokens?: RateState["tokens"] | undefined;
   readonly keepsEndUser?: true | undefined;
   readonly modelNames?: NonNullable<Admission["modelNames"]> | undefined;
 }
@@ -100,7 +103,7 @@ export function parseAdmissionHeader(header: string): Admission {
   const resetMs = Number(fields.next(","));
   const timeMs = Number(fields.next());
   const tags = unescape(fields.next());
-  const { owners, uploadBytes, keepsEndUser, modelNames } = parseOthers(fields.rest());
+  const { owners, uploadBytes, keepsEndUser, modelNames, takenTokens, tokens } = parseOthers(fields.rest());
   return {
     requestId,
     endpoint,
@@ -123,7 +126,8 @@ export function parseAdmissionHeader(header: string): Admission {
     tags,
     keepsEndUser,
     modelNames,
-    rate: { limit, capacity, remaining, resetMs, timeMs },
+    rate: { limit, capacity, remaining, resetMs, timeMs, tokens },
+    takenTokens,
   };
 }
 
@@ -147,7 +151,7 @@ export function parseAwaitedHeader(header: string): AwaitedRequest | null {
   if (!header.startsWith(AWAITED)) return null;
   const [requestId = "", protocol, ...figures] = header.slice(AWAITED.length).split(" ");
   const [limit, capacity, remaining, resetMs, timeMs] = figures.map(Number);
-  const rate = { limit, capacity, remaining, resetMs, timeMs } as RateState;
+  const rate = { limit, capacity, remaining, resetMs, timeMs, tokens: NO_OTHERS.tokens } as RateState;
   return { requestId, protocol: protocol as ProtocolName, rate: figures.length === 0 ? null : rate };
 }
 
@@ -183,28 +187,43 @@ function parseModels(text: string): string[] {
   return text === "" ? [] : text.split(",").map(unescape);
 }
 
-function formatOthers({ owners, uploadBytes, keepsEndUser, modelNames }: Admission): string {
-  if (owners === "" && uploadBytes === null && !keepsEndUser && modelNames === null) return "";
+function formatOthers(admission: Admission): string {
+  const { owners, uploadBytes, keepsEndUser, modelNames, takenTokens, rate } = admission;
+  const hasTokens = takenTokens !== null || rate.tokens.length > 0;
+  if (owners === "" && uploadBytes === null && !keepsEndUser && modelNames === null && !hasTokens) return "";
   const others: Others = {
     owners: owners === "" ? undefined : owners,
     uploadBytes: uploadBytes ?? undefined,
+    takenTokens: takenTokens ?? undefined,
+    tokens: hasTokens ? rate.tokens : undefined,
     keepsEndUser: keepsEndUser ? true : undefined,
     modelNames: modelNames ?? undefined,
   };
   return JSON.stringify(others).replace(NON_ASCII, (unit) => `\\u${hexOf(unit)}`);
 }
 
-const NO_OTHERS = { owners: "", uploadBytes: null, keepsEndUser: false, modelNames: null } as const;
+type ParsedOthers = Pick<Admission, Exclude<keyof Others, "tokens">> & Pick<RateState, "tokens">;
 
-function parseOthers(text: string): Pick<Admission, keyof Others> {
+const NO_OTHERS: ParsedOthers = {
+  owners: "",
+  uploadBytes: null,
+  keepsEndUser: false,
+  modelNames: null,
+  takenTokens: null,
+  tokens: [],
+};
+
+function parseOthers(text: string): ParsedOthers {
   if (text === "") return NO_OTHERS;
   const {
     owners = "",
     uploadBytes = null,
     keepsEndUser = false,
     modelNames = null,
+    takenTokens = null,
+    tokens = [],
   } = JSON.parse(text) as Others;
-  return { owners, uploadBytes, keepsEndUser, modelNames };
+  return { owners, uploadBytes, keepsEndUser, modelNames, takenTokens, tokens };
 }
 
 /** Each unit of UTF-16 as four digits, so that a text that is not well-formed comes back too. */

@@ -191,7 +191,9 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
   } catch (thrown) {
     services.underWay.learn(caller.keyId, null);
     if (admitted !== null) {
-      services.leave({ organizationId: admitted.organization.id, keyId: admitted.key.id, requestId });
+      const { organization, key, takenTokens } = admitted;
+      const owners = ownersOf(admitted);
+      services.leave({ organizationId: organization.id, keyId: key.id, requestId, owners, takenTokens });
     }
     return refuse(services, asked, { thrown, caller: named, rate });
   }
@@ -199,8 +201,7 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
 
 /** It never goes on. Where its admission was not answered (grace time), Redis may still carry it out. */
 function leave(services: AdmissionServices, admission: Admission): void {
-  const { organizationId, keyId, requestId } = admission;
-  services.leave({ organizationId, keyId, requestId });
+  services.leave(admission);
   services.uploads.end(admission);
 }
 
@@ -230,6 +231,7 @@ async function admit(services: AdmissionServices, asked: Asked, caller: Caller):
     route,
     bucket: match.endpoint.name === "count_tokens" ? "count_tokens" : "requests",
     metered: asked.isMetered,
+    promptTokens: promptTokensByHead(asked),
   };
   // Not asked again after an error: it may have been executed.
   const result = await services.admit(question).catch(throwUnavailable);
@@ -273,6 +275,16 @@ function bodyBytesOf({ request, isMetered }: Asked): number | null {
   return isMetered ? declaredBytes(request) : null;
 }
 
+/** A token for four bytes, as text has; longer bodies, which may be pictures, are counted when they have come. */
+const BYTES_PER_TOKEN = 4;
+const MAX_BYTES_OF_TEXT = 65_536;
+
+/** For limits of tokens, which must know of a request before its body has come; 0 where nobody knows. */
+function promptTokensByHead(asked: Asked): number {
+  const bytes = Math.max(0, bodyBytesOf(asked) ?? 0);
+  return Math.floor(Math.min(bytes, MAX_BYTES_OF_TEXT) / BYTES_PER_TOKEN);
+}
+
 function formatAdmitted(admission: Admission): Verdict {
   const { requestId, rate, protocol } = admission;
   const rateHeaders = formatRateHeaders(rate, protocol);
@@ -286,11 +298,12 @@ function formatAdmitted(admission: Admission): Verdict {
 }
 
 function createAdmission(
-  { key, organization, user, group, month, day, isEntered }: KnownKeyResult,
+  result: KnownKeyResult,
   rate: RateState,
   { match, protocol, requestId, request, route }: Asked,
   { tags, uploadBytes }: Pick<Admission, "tags" | "uploadBytes">,
 ): Admission {
+  const { key, organization, month, day, isEntered, takenTokens } = result;
   const restrictions = parseRouteRestrictions(request.extensions ?? {});
   return {
     requestId,
@@ -310,12 +323,17 @@ function createAdmission(
     models: restrictModels(key.allowedModels, organization.id, restrictions),
     month,
     day,
-    owners: formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null }),
+    owners: ownersOf(result),
     tags,
     keepsEndUser: organization.endUserTag,
     modelNames: hasModelNames(organization) ? organization.modelNames : null,
     rate,
+    takenTokens,
   };
+}
+
+function ownersOf({ user, group }: KnownKeyResult): string {
+  return formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null });
 }
 
 function hasModelNames({ modelNames }: KnownKeyResult["organization"]): boolean {
@@ -335,9 +353,9 @@ function readTagsHeader({ headers }: IncomingRequest, defaultTags: string | null
   throw new GatewayError("invalid_parameter", { message: `\`X-Tags\`: ${parsed.problem}`, param: "X-Tags" });
 }
 
-function rateState({ key, bucket, timeMs }: KnownKeyResult): RateState {
+function rateState({ key, bucket, timeMs, tokenBuckets }: KnownKeyResult): RateState {
   const { capacity, remaining, resetMs } = bucket;
-  return { limit: key.requestsPerMinute, capacity, remaining, resetMs, timeMs };
+  return { limit: key.requestsPerMinute, capacity, remaining, resetMs, timeMs, tokens: tokenBuckets };
 }
 
 function readinessReply(ready: boolean, requestId: string): Reply {

@@ -10,7 +10,8 @@ import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import { formatDecimal } from "../money.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
-import type { RequestAccount, Settled } from "../settlement/request-account.ts";
+import type { RequestAccount } from "../settlement/request-account.ts";
+import type { Settled } from "../settlement/settled.ts";
 import type { NamedModel } from "../settlement/settlement.ts";
 import type {
   Answer,

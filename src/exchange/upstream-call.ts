@@ -1,7 +1,7 @@
 /** What Envoy's stream of one admitted request with a body is told and answers, phase by phase. */
 import type { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { Settled } from "../settlement/request-account.ts";
+import type { Settled } from "../settlement/settled.ts";
 import type { Reply } from "./reply.ts";
 
 /** Where a request goes and with which body. */

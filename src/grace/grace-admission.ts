@@ -3,7 +3,7 @@
  * grace time, by what was last known of them.
  *
  * Redis is asked first, every time, so that its first answer ends the outage. Never on a guess: a key that this worker
- * has not seen, an organization with strict caps, and everything past the grace time get the error that Redis failed
+ * has not seen, an organization with strict caps, a key that meets limits of tokens per minute, and everything past the grace time get the error that Redis failed
  * with (503); so does one that only a raise lets through, which may have ended since. Last known are the record (disabled,
  * expired, suspended as it was), the rate, of which each worker grants its share, and spend in each window of each owner, to
  * which this worker adds what it has counted itself.
@@ -160,7 +160,7 @@ function mayGoOn(
   { organizationId }: AdmitInput,
   { outage, clock }: GraceAdmissionOptions,
 ): boolean {
-  if (result.organization.strictCaps) return false;
+  if (result.organization.strictCaps || result.tokenBuckets.length > 0) return false;
   if (clock.monotonicMs() - atMs > MAX_AGE_MS) return false;
   return outage.isInGrace(organizationId);
 }

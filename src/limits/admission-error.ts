@@ -6,6 +6,7 @@ import type { LimitScope } from "../store/types/decision.ts";
 import type { EndpointName } from "./admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createCapError } from "./spend-cap.ts";
+import { createTokenLimitError } from "./token-limit.ts";
 
 /** The error that an admission other than `admitted` means for the client. */
 export function createAdmissionError(
@@ -22,6 +23,8 @@ export function createAdmissionError(
       return new GatewayError(result.decision);
     case "rate_limited":
       return createRateLimitError(result, endpoint);
+    case "token_rate_limited":
+      return createTokenLimitError(result);
     case "concurrency_limited":
       return createConcurrencyError(key.name, key.maxConcurrentRequests);
     case "key_cap_reached":

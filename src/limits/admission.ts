@@ -1,6 +1,7 @@
 /** What is known of a request that was admitted, to every stage after its admission. */
 import type { AdmittedOrganization } from "../store/types/admission.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
+import type { TakenTokens } from "../store/types/token-rate.ts";
 import type { RateState } from "./rate-headers.ts";
 
 export type EndpointName =
@@ -53,4 +54,6 @@ export interface Admission {
   /** What the organization's names of models mean; null: it has none. */
   readonly modelNames: AdmittedOrganization["modelNames"] | null;
   readonly rate: RateState;
+  /** Of limits of tokens per minute; null: it meets none. */
+  readonly takenTokens: TakenTokens | null;
 }

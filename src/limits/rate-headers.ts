@@ -1,5 +1,7 @@
 /** The state of a key's bucket after a request, and the response headers that tell it. */
 import { REMAINING_HEADER } from "../header-names.ts";
+import type { TokenBucketState } from "../store/types/token-rate.ts";
+import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../settings/token-limits.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
 
 export interface RateState {
@@ -13,6 +15,8 @@ export interface RateState {
   readonly resetMs: number;
   /** Redis's time at the admission, Unix milliseconds. */
   readonly timeMs: number;
+  /** The tightest limit of tokens per minute of each type; none: the key has no such limit. */
+  readonly tokens: readonly TokenBucketState[];
 }
 
 /**
@@ -29,6 +33,7 @@ export function formatRateHeaders(rate: RateState, protocol: ProtocolName): [str
       ["anthropic-ratelimit-requests-limit", limit],
       ["anthropic-ratelimit-requests-remaining", remaining],
       ["anthropic-ratelimit-requests-reset", formatInstant(rate.timeMs + rate.resetMs)],
+      ...rate.tokens.flatMap((bucket) => formatAnthropicTokens(bucket, rate.timeMs)),
     ];
   }
   return [
@@ -36,6 +41,35 @@ export function formatRateHeaders(rate: RateState, protocol: ProtocolName): [str
     ["x-ratelimit-limit-requests", limit],
     ["x-ratelimit-remaining-requests", remaining],
     ["x-ratelimit-reset-requests", formatDuration(rate.resetMs)],
+    ...rate.tokens.flatMap(formatOpenAiTokens),
+  ];
+}
+
+/** Both protocols name the limit of all tokens `tokens`. */
+const TOKENS_NAMES = {
+  total: "tokens",
+  input: "input-tokens",
+  output: "output-tokens",
+} as const satisfies Record<TokenLimitType, string>;
+
+function formatOpenAiTokens({ type, limit, remaining, resetMs }: TokenBucketState): [string, string][] {
+  const name = TOKENS_NAMES[type];
+  return [
+    [`x-ratelimit-limit-${name}`, String(limit)],
+    [`x-ratelimit-remaining-${name}`, String(remaining)],
+    [`x-ratelimit-reset-${name}`, formatDuration(resetMs)],
+  ];
+}
+
+function formatAnthropicTokens(
+  { type, limit, remaining, resetMs }: TokenBucketState,
+  timeMs: number,
+): [string, string][] {
+  const name = `anthropic-ratelimit-${TOKENS_NAMES[type]}`;
+  return [
+    [`${name}-limit`, String(limit)],
+    [`${name}-remaining`, String(remaining)],
+    [`${name}-reset`, formatInstant(timeMs + resetMs)],
   ];
 }
 
@@ -43,7 +77,8 @@ export function formatRateHeaders(rate: RateState, protocol: ProtocolName): [str
 export const RATE_HEADERS = { chat: namesOf("chat"), messages: namesOf("messages") } as const;
 
 function namesOf(protocol: ProtocolName): readonly string[] {
-  const rate = { limit: 0, capacity: 0, remaining: 0, resetMs: 0, timeMs: 0 };
+  const tokens = TOKEN_LIMIT_TYPES.map((type) => ({ type, limit: 0, remaining: 0, resetMs: 0 }));
+  const rate = { limit: 0, capacity: 0, remaining: 0, resetMs: 0, timeMs: 0, tokens };
   return formatRateHeaders(rate, protocol).map(([name]) => name);
 }
 

@@ -17,6 +17,7 @@ const CODES: Readonly<Record<Exclude<AdmissionDecision, "admitted">, ErrorCode>>
   user_disabled: "user_disabled",
   organization_suspended: "organization_suspended",
   rate_limited: "rate_limit_exceeded",
+  token_rate_limited: "token_rate_limit_exceeded",
   concurrency_limited: "concurrency_limit_exceeded",
   key_cap_reached: "hard_cap_reached",
   user_cap_reached: "user_hard_cap_reached",

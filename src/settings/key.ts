@@ -1,6 +1,7 @@
 /** The settings of an API key. How a row is added: CONTRIBUTING.md. */
 import {
   amountOrNull,
+  choice,
   flag,
   groupIdOrNull,
   lineOrNull,
@@ -15,6 +16,7 @@ import {
 import { LIMITS_ROW } from "./limits.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
+import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
 
 /** The published default. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 600;
@@ -48,6 +50,25 @@ export const KEY_SETTINGS = defineSettings({
       },
       label: "requests per minute",
       column: "RPM",
+    },
+  },
+  ...TOKEN_LIMIT_ROWS,
+  countCachedTokens: {
+    apiName: "count_cached_tokens",
+    field: "count_cached",
+    inAdmission: true,
+    kind: choice(["organization", "always", "never"]),
+    default: "organization",
+    description:
+      "Whether tokens read from a prompt cache count in limits of tokens per minute: as the `organization` says, `always` or `never`.",
+    label: "Cached tokens count",
+    hint: "In limits of tokens per minute: as the organization says, always or never.",
+    cli: {
+      option: {
+        flags: "--count-cached <when>",
+        help: "whether cached tokens count in token limits: organization, always or never",
+      },
+      label: "cached tokens count",
     },
   },
   hardCapCents: {

@@ -16,6 +16,7 @@ import { limits, LIMITS_ROW, memberLimitsRow } from "./limits.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { defaultsOf } from "./table.ts";
+import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
 import { webhookOrNull } from "./webhook.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -223,6 +224,26 @@ export const ORGANIZATION_SETTINGS = defineSettings({
   limits: LIMITS_ROW,
   raises: RAISES_ROW,
   memberLimits: memberLimitsRow({ member: "user without a group", help: "user without a group" }),
+  ...TOKEN_LIMIT_ROWS,
+  countCachedTokens: {
+    apiName: "count_cached_tokens",
+    field: "count_cached",
+    inAdmission: true,
+    kind: flag(),
+    default: false,
+    description:
+      "Tokens read from a prompt cache count in limits of tokens per minute, too; a key may say otherwise.",
+    label: "Cached tokens count in limits of tokens",
+    hint: "Providers leave them out of their own limits.",
+    cli: {
+      option: {
+        flags: "--count-cached",
+        help: "count cached tokens in limits of tokens per minute",
+        offHelp: "do not",
+      },
+      label: "cached tokens count",
+    },
+  },
   strictCaps: {
     apiName: "strict_caps",
     field: "strict_caps",

@@ -3,6 +3,7 @@ import { lineOrNull, name } from "./kinds.ts";
 import { LIMITS_ROW, memberLimitsRow } from "./limits.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
+import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
 
 export const USER_GROUP_SETTINGS = defineSettings({
   name: {
@@ -28,6 +29,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
   },
   raises: { ...RAISES_ROW, description: `${RAISES_ROW.description} They raise the pool alone.` },
   memberLimits: memberLimitsRow({ member: "user of the group", help: "member" }),
+  ...TOKEN_LIMIT_ROWS,
   note: {
     apiName: "note",
     field: "note",

@@ -3,6 +3,7 @@ import { emailOrNull, flag, groupIdOrNull, lineOrNull, name } from "./kinds.ts";
 import { LIMITS_ROW } from "./limits.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
+import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
 
 export const USER_SETTINGS = defineSettings({
   name: {
@@ -58,6 +59,7 @@ export const USER_SETTINGS = defineSettings({
     description:
       "Temporary raises of its caps, those that its group or organization gives each member included. What has ended stays on the list until the next one is made or taken back.",
   },
+  ...TOKEN_LIMIT_ROWS,
   note: {
     apiName: "note",
     field: "note",

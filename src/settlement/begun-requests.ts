@@ -4,6 +4,7 @@ import type { Logger } from "../logger.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { RequestAccount } from "./request-account.ts";
+import { isTakenNear } from "./used-tokens.ts";
 
 export interface BegunRequestsOptions {
   readonly spool: Pick<Spool, "append" | "journal">;
@@ -29,8 +30,10 @@ export class BegunRequests {
   }
 
   /** Whether the request may go upstream now; if not, it needs a hold. */
-  async begin(account: RequestAccount, { isEntered, requestId }: Admission): Promise<boolean> {
+  async begin(account: RequestAccount, admission: Admission): Promise<boolean> {
+    const { isEntered, requestId, takenTokens } = admission;
     if (!isEntered || !this.#isRedisAnswering) return false;
+    if (!isTakenNear(takenTokens, account.estimatedInputTokens)) return false;
     // Envoy collects the whole body before a worker hears of the request again. One of the future was admitted by a host
     // whose clock does not agree.
     const admittedMs = timeOfId(requestId) ?? 0;

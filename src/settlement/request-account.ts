@@ -3,52 +3,26 @@
  * a sequence number, so that a repeated, late or reordered one counts once.
  */
 import type { Model } from "../catalog/catalog.ts";
-import { boundByHold, describePrice } from "../pricing/charged-price.ts";
-import { type ChosenRates, chooseRates, isPricedTier, leastCost, type Price } from "../pricing/price.ts";
+import { chooseRates, isPricedTier, leastCost, type Price } from "../pricing/price.ts";
 import { reportCost } from "../pricing/cost-report.ts";
 import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
-import { type ChargedTool, chargeTools, NO_TOOLS, toolMicrocents } from "../pricing/tool-charges.ts";
+import { chargeTools, NO_TOOLS } from "../pricing/tool-charges.ts";
 import { NO_USES } from "../server-tools.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
-import type {
-  ChargeInput,
-  FinalFigures,
-  RequestEstimate,
-  BilledRequest,
-  RequestTokens,
-} from "../store/types/settlement.ts";
+import type { ChargeInput, BilledRequest } from "../store/types/settlement.ts";
 import type { Answer, DescribeCost, Observation } from "../translation/client-protocol.ts";
 import { NO_TOKENS, plainTokens, type TokenUsage } from "../token-usage.ts";
 import type { JournalFile } from "../spool/open-journal.ts";
 import { type OpenedRequest, openingCharge } from "../spool/opened-request.ts";
+import type { TakenTokens, UsedTokens } from "../store/types/token-rate.ts";
 import { commandsSent } from "../turn-end.ts";
 import type { EstimatedPrompt } from "./estimate-prompt.ts";
+import { checkOf, formatEstimate, formatFinal, formatTokens, toolsOf } from "./format-settled.ts";
+import type { Ending, Settled } from "./settled.ts";
 import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 import { type Asked, isUsageOfOne, withAllPrompts } from "./usage-of-one.ts";
-
-/** What a request came to. */
-export interface Settled {
-  readonly tokens: TokenUsage;
-  /** Uses of server tools that have a price. */
-  readonly tools: readonly ChargedTool[];
-  readonly costMicrocents: bigint;
-  /** The tokens are an estimate: the upstream told no usable usage. */
-  readonly estimated: boolean;
-  /** The rates that it was charged at. */
-  readonly charged: ChosenRates;
-  /** What the upstream served it as and nobody has set a price for; null where there is one. */
-  readonly unpricedServiceTier: string | null;
-  /** An estimate that came to more than strict caps hold for the request, which is what it costs. Left out: it did not. */
-  readonly isBoundedByHold?: true;
-}
-
-/** The end of a request: what it came to, and how. */
-export interface Ending {
-  readonly settled: Settled;
-  readonly outcome: Outcome;
-  readonly result: ClientResult;
-}
+import { countUsedTokens, hasFailedBefore } from "./used-tokens.ts";
 
 export interface AccountOptions extends EstimatedPrompt {
   readonly identity: BilledRequest;
@@ -65,6 +39,8 @@ export interface AccountOptions extends EstimatedPrompt {
   /** The upstream has told the prompt's tokens, cached ones included. Null: nobody wants to know. */
   readonly onPromptCounted: ((promptTokens: number) => void) | null;
   readonly keeper: AccountKeeper;
+  /** Of the limits of tokens that the request meets; null: it meets none. */
+  readonly takenTokens: TakenTokens | null;
 }
 
 /** Who keeps the accounts: one for all of them. */
@@ -305,6 +281,16 @@ export class RequestAccount {
     return { tokens, tools, costMicrocents: cost, estimated, charged, unpricedServiceTier };
   }
 
+  #countUsedTokens(settled: Settled, ending: Ending | null): UsedTokens | undefined {
+    const { takenTokens } = this.#options;
+    if (takenTokens === null) return undefined;
+    const generated = this.#answer?.observation.generatedDeltas ?? 0;
+    return countUsedTokens(
+      takenTokens,
+      hasFailedBefore(generated, settled, ending) ? NO_TOKENS : settled.tokens,
+    );
+  }
+
   /** Not even the fee of a request. */
   #nothing(): Settled {
     const nothing = { tools: NO_TOOLS, costMicrocents: 0n, unpricedServiceTier: null };
@@ -344,46 +330,9 @@ export class RequestAccount {
       estimate: estimate === null ? null : formatEstimate(estimate, currency),
       final: ending === null ? null : formatFinal(ending, currency),
       isBrief: isBrief ? true : undefined,
+      usedTokens: this.#countUsedTokens(estimate ?? settled, ending),
       ...this.identity,
     };
     return this.#options.keeper.charge(input, this);
   }
-}
-
-function formatEstimate(estimate: Settled, currency: string): RequestEstimate {
-  return {
-    totalMicrocents: estimate.costMicrocents,
-    toolMicrocents: toolsOf(estimate),
-    tokens: formatTokens(estimate.tokens),
-    price: checkOf(estimate, currency),
-  };
-}
-
-function formatFinal({ settled, result }: Ending, currency: string): FinalFigures {
-  const { status, errorCode, way } = result;
-  return { status, errorCode, way, checks: [checkOf(settled, currency)] };
-}
-
-/** Most requests have none, and then nothing is said. */
-function toolsOf({ tools, costMicrocents: cost }: Settled): bigint | undefined {
-  return tools.length === 0 ? undefined : toolMicrocents(tools, cost);
-}
-
-function formatTokens(tokens: TokenUsage): RequestTokens {
-  return {
-    input: tokens.inputTokens,
-    cachedInput: tokens.cachedInputTokens,
-    output: tokens.outputTokens,
-    reasoning: tokens.reasoningTokens,
-    cacheWrite: tokens.cacheWriteTokens,
-    cacheWrite1h: tokens.cacheWrite1hTokens,
-    inputAudio: tokens.inputAudioTokens,
-    outputAudio: tokens.outputAudioTokens,
-  };
-}
-
-function checkOf(settled: Settled, currency: string): Check {
-  const { charged, tokens: further, tools, isBoundedByHold } = settled;
-  const price = describePrice({ charged, currency, further, tools });
-  return isBoundedByHold === true ? boundByHold(price) : price;
 }

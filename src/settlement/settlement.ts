@@ -32,7 +32,8 @@ import { describeRefusal } from "./refusal-checks.ts";
 import { chargeDue, DUE_INTERVAL_MS, FIRST_CHARGE_AFTER_MS } from "./charge-due.ts";
 import { eachOrganization, pushTo } from "./organization-batches.ts";
 import type { ClientResult } from "../request-log/line.ts";
-import { type AccountKeeper, type Ending, RequestAccount } from "./request-account.ts";
+import { type AccountKeeper, RequestAccount } from "./request-account.ts";
+import type { Ending } from "./settled.ts";
 import type { RequestLog } from "../request-log/request-log.ts";
 import { openInSpool } from "./open-in-spool.ts";
 import type { Spool } from "../spool/spool.ts";
@@ -188,16 +189,22 @@ export class Settlement {
     organizationId,
     keyId,
     requestId,
-  }: Pick<Admission, "organizationId" | "keyId" | "requestId">): void {
+    owners,
+    takenTokens,
+  }: EnteredRequest & Pick<Admission, "organizationId">): void {
     // A hold that was not answered may be there: only a final charge takes away all of it.
     if (this.#withoutHold.has(requestId)) return;
-    pushTo(this.#left, organizationId, { keyId, requestId });
+    pushTo(this.#left, organizationId, { keyId, requestId, owners, takenTokens });
   }
 
   /** @see Settlement.open */
   async #hold(account: RequestAccount, input: OpenInput, price: Price): Promise<void> {
     const { admission } = input;
-    const hold = { ...account.opened, price: account.promptFloorPrice };
+    const hold = {
+      ...account.opened,
+      price: account.promptFloorPrice,
+      takenTokens: admission.takenTokens,
+    };
     const worstCase = () => this.#worstCase(input, price);
     try {
       const { store, dashboard } = this.#options;
@@ -309,6 +316,7 @@ export class Settlement {
       estimator,
       onPromptCounted: this.#templates.watch(input),
       keeper: this.#keeper,
+      takenTokens: input.admission.takenTokens,
       ...estimatePrompt(input, estimator),
     });
   }

@@ -75,6 +75,15 @@ const entrySchema = z.discriminatedUnion("kind", [
         inputAudio: count.optional(),
         outputAudio: count.optional(),
       }),
+      usedTokens: z
+        .object({
+          buckets: z.string(),
+          prompt: count,
+          countsCached: z.boolean(),
+          input: count,
+          output: count,
+        })
+        .optional(),
       requests: z.union([z.literal(0), z.literal(1)]),
       estimated: z.boolean(),
       // Only final charges are put in the spool; files of older versions do not say it.

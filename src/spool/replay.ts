@@ -26,6 +26,8 @@ export interface SpoolReport {
   readonly damagedLines: number;
 }
 
+/** So long a charge still takes of limits of tokens per minute. */
+const TOKENS_COUNT_MS = 60_000;
 /** A record answers repeats for seven days; what comes later could count twice. */
 const MAX_AGE_MS = 6 * 86_400_000;
 /** Sent at a time: one write, one turn of Redis. */
@@ -99,7 +101,10 @@ export class SpoolReplay {
       return this.#setAside(entry, "a charge in the spool is older than six days and is not sent");
     }
     try {
-      await store.charge(chargeOf(entry));
+      const charge = chargeOf(entry);
+      // Buckets of a minute's tokens have long made good what was used before.
+      const isLate = clock.nowMs() - entry.atMs > TOKENS_COUNT_MS;
+      await store.charge(isLate ? { ...charge, usedTokens: undefined } : charge);
     } catch (error) {
       if (!isRefusedCharge(error)) throw error;
       this.#counts.rejectedEntries += 1;

@@ -72,6 +72,7 @@ interface ChargedSeries {
 export const MAX_ORGANIZATION_LABELS = 100;
 const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["rate_limit_exceeded", "bucket"],
+  ["token_rate_limit_exceeded", "tokens"],
   ["concurrency_limit_exceeded", "concurrency"],
   ["upload_limit_exceeded", "uploads"],
 ]);

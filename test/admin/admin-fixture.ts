@@ -206,6 +206,7 @@ export async function admit({ store }: Pick<AdminUnderTest, "store">, key: strin
     route: "POST /v1/chat/completions",
     bucket: "requests",
     metered: true,
+    promptTokens: 0,
   });
 }
 

@@ -117,6 +117,7 @@ async function admit(store: Store, { owners: _owners, ...key }: BenchUser): Prom
     route: ROUTE,
     bucket: "requests",
     metered: true,
+    promptTokens: 0,
   });
   if (decision !== "admitted") throw new Error(decision);
 }

@@ -112,7 +112,14 @@ async function admitAll(store: Store, keys: KeyTable, forSeconds: number): Promi
 async function admit(store: Store, key: BenchKey): Promise<void> {
   const requestId = createId("req", Date.now());
   const route = "POST /v1/chat/completions";
-  const { decision } = await store.admit({ ...key, requestId, route, bucket: "requests", metered: true });
+  const { decision } = await store.admit({
+    ...key,
+    requestId,
+    route,
+    bucket: "requests",
+    metered: true,
+    promptTokens: 0,
+  });
   if (decision !== "admitted") throw new Error(decision);
 }
 

@@ -77,6 +77,7 @@ async function run(store: Store): Promise<void> {
       route: ROUTE,
       bucket: "requests",
       metered: true,
+      promptTokens: 0,
     });
   // Not counted: code that is not optimized yet.
   await measure(held, admit(key));
@@ -124,7 +125,7 @@ async function runByLimits(store: Store): Promise<void> {
         ...(owners === "" ? {} : { owners }),
       }));
       const admitted = await measure(identities, ({ requestId }) =>
-        store.admit({ ...key, requestId, route: ROUTE, bucket: "requests", metered: true }),
+        store.admit({ ...key, requestId, route: ROUTE, bucket: "requests", metered: true, promptTokens: 0 }),
       );
       const charged = await measure(identities, (identity) =>
         store.charge({ ...finalCharge(identity), isBrief: true }),

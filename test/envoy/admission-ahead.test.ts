@@ -90,7 +90,7 @@ const CASES: readonly Case[] = [
         bucket: "requests",
       } as const;
       for (const requestId of Array.from({ length: 10 }, (_, index) => `req_other_${index}`)) {
-        await store.admit({ ...asked, requestId, metered: false });
+        await store.admit({ ...asked, requestId, metered: false, promptTokens: 0 });
       }
     },
     refused: "429 rate_limit_exceeded",

@@ -165,6 +165,7 @@ describe.skipIf(missing !== undefined)("a Redis in a container", () => {
           route: "POST /v1/chat/completions",
           bucket: "requests",
           metered: true,
+          promptTokens: 0,
         });
       const decisions: string[] = [];
       for (let request = 0; request < 50; request += 1) decisions.push((await ask(request)).decision);

@@ -47,7 +47,10 @@ describe("admit with a limit of concurrent requests", () => {
   it("refuses no call that costs nothing", async () => {
     const key = await createTestKey(test.store, { maxConcurrentRequests: 1 });
     await test.store.hold(holdInput(await createIdentity(test.store, key)));
-    const { decision, concurrentRequests } = await admitKnown(test.store, key, { metered: false });
+    const { decision, concurrentRequests } = await admitKnown(test.store, key, {
+      metered: false,
+      promptTokens: 0,
+    });
     expect({ decision, concurrentRequests }).toEqual({ decision: "admitted", concurrentRequests: null });
   });
 });

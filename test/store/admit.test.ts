@@ -31,6 +31,7 @@ describe("admit", () => {
       {
         name: "ci ☂",
         requestsPerMinute: 6000,
+        countCachedTokens: "organization",
         hardCapCents: 5000,
         budgetCents: 4000,
         allowedModels: ["acme/echo-small"],
@@ -66,6 +67,7 @@ describe("admit", () => {
         currency: "EUR",
         hardCapCents: 100_000,
         budgetCents: null,
+        countCachedTokens: false,
         strictCaps: true,
         endUserTag: false,
         hideAmounts: false,
@@ -80,6 +82,9 @@ describe("admit", () => {
       caps: [],
       reachedCap: null,
       own: { keyMicrocents: 0n, organizationMicrocents: 0n, isBehind: false },
+      tokenBuckets: [],
+      takenTokens: null,
+      tokenLimit: null,
     });
   });
 
@@ -132,8 +137,12 @@ describe("admit", () => {
   });
 
   it.each([
-    { why: "that costs nothing", input: { metered: false } },
-    { why: "that costs nothing, with a limit", input: { metered: false }, key: { maxConcurrentRequests: 5 } },
+    { why: "that costs nothing", input: { metered: false, promptTokens: 0 } },
+    {
+      why: "that costs nothing, with a limit",
+      input: { metered: false, promptTokens: 0 },
+      key: { maxConcurrentRequests: 5 },
+    },
     { why: "that is refused", key: { disabled: true } },
   ])("enters no request $why", async ({ key: settings = {}, input = {} }) => {
     const key = await createTestKey(test.store, settings);
@@ -197,7 +206,7 @@ describe("admit", () => {
     },
   ])("refuses $name, without taking a token", async ({ key = {}, organization = {}, decision }) => {
     const created = await createTestKey(test.store, key, organization);
-    const refused = await admitKnown(test.store, created, { metered: false });
+    const refused = await admitKnown(test.store, created, { metered: false, promptTokens: 0 });
     expect(refused).toMatchObject({ decision, bucket: { remaining: 60 } });
     expect((await admitKnown(test.store, created)).bucket.remaining).toBe(60);
   });
@@ -273,7 +282,9 @@ describe("admit", () => {
 
   it("does not look at caps for calls that cost nothing", async () => {
     const key = await createTestKey(test.store, { hardCapCents: 0 }, { hardCapCents: 0 });
-    expect((await admitKnown(test.store, key, { metered: false })).decision).toBe("admitted");
+    expect((await admitKnown(test.store, key, { metered: false, promptTokens: 0 })).decision).toBe(
+      "admitted",
+    );
   });
 
   it("puts the bucket before the caps", async () => {
@@ -302,11 +313,19 @@ describe("admit from the bucket of count_tokens", () => {
     const key = await createTestKey(test.store, { requestsPerMinute: 60 });
     await admitKnown(test.store, key);
     for (let sent = 0; sent < 60; sent += 1) {
-      const admission = await admitKnown(test.store, key, { bucket: "count_tokens", metered: false });
+      const admission = await admitKnown(test.store, key, {
+        bucket: "count_tokens",
+        metered: false,
+        promptTokens: 0,
+      });
       expect(admission.decision).toBe("admitted");
       expect(admission.bucket).toMatchObject({ capacity: 10 });
     }
-    const refused = await admitKnown(test.store, key, { bucket: "count_tokens", metered: false });
+    const refused = await admitKnown(test.store, key, {
+      bucket: "count_tokens",
+      metered: false,
+      promptTokens: 0,
+    });
     expect(refused).toMatchObject({
       decision: "rate_limited",
       bucket: { capacity: 10, retryAfterSeconds: 1 },
@@ -319,7 +338,7 @@ describe("admit from the bucket of count_tokens", () => {
     const key = await createTestKey(test.store, { requestsPerMinute: 700 });
     const admissions = await Promise.all(
       Array.from({ length: 70 }, () =>
-        admitKnown(test.store, key, { bucket: "count_tokens", metered: false }),
+        admitKnown(test.store, key, { bucket: "count_tokens", metered: false, promptTokens: 0 }),
       ),
     );
     expect(admissions.every(({ decision }) => decision === "admitted")).toBe(true);

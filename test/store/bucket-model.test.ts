@@ -128,6 +128,7 @@ describe.skipIf(!canSetClock)("the buckets of a key (sets Redis's clock: takes L
               const { decision, bucket } = await admitKnown(store, key, {
                 bucket: each.bucket,
                 metered: false,
+                promptTokens: 0,
               });
               const granted = models[each.bucket].take(now);
               expect({ decision, ...bucket }).toEqual({

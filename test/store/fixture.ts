@@ -207,6 +207,7 @@ export function admitInput(key: TestKey, changes: Partial<AdmitInput> = {}): Adm
     route: ROUTE,
     bucket: "requests",
     metered: true,
+    promptTokens: 0,
     ...changes,
   };
 }

@@ -142,7 +142,7 @@ class Owner {
     const { organizationId } = identity;
     const { keyId, hash: presentedHash } = key;
     const asked = { organizationId, keyId, presentedHash, requestId, route: identity.route };
-    if (isEntered) await timed.store.admit({ ...asked, bucket: "requests", metered: true });
+    if (isEntered) await timed.store.admit({ ...asked, bucket: "requests", metered: true, promptTokens: 0 });
     this.#next = hold;
     this.#account = await this.#settlement.open(
       createOpenInput({ ...identity, owners: "", tags: "", isEntered }),

@@ -20,6 +20,7 @@ const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: 
     page: `/settings#${ORGANIZATION_SETTINGS.hardCapCents.apiName}`,
   },
   rate_limit_exceeded: { label: "Change this rate", page: fieldOfKey("requestsPerMinute") },
+  token_rate_limit_exceeded: { label: "Change this limit", page: fieldOfKey("tokensPerMinute") },
   concurrency_limit_exceeded: {
     label: "Change this limit",
     page: fieldOfKey("maxConcurrentRequests"),

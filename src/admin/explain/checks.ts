@@ -19,6 +19,7 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
     typeof at === "string" ? `expiry ${formatTime(at)}` : "no expiry",
   organization_active: () => "",
   rate_limit: explainRate,
+  token_rate_limit: explainTokens,
   concurrency: explainConcurrency,
   key_hard_cap: explainCap,
   organization_hard_cap: explainCap,
@@ -42,6 +43,13 @@ function explainRate(figures: Figures): string {
   const wait = Number(figures["retry_after_seconds"]);
   if (wait > 0) return `${rate}; none was left, the next came ${formatCount(wait)} s later`;
   return `${rate}; ${countAt(figures, "remaining")} left after this one`;
+}
+
+function explainTokens(figures: Figures): string {
+  const { scope, limit_type: type } = figures;
+  const counted = type === "total" ? "tokens" : `${type} tokens`;
+  const limit = `${countAt(figures, "tokens_per_minute")} ${counted} per minute of the ${scope}`;
+  return `${limit}; none were left, the next came ${countAt(figures, "retry_after_seconds")} s later`;
 }
 
 function explainConcurrency(figures: Figures): string {

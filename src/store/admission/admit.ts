@@ -30,6 +30,7 @@ import type {
   KeyReference,
   KnownKeyResult,
 } from "../types/admission.ts";
+import { parseTokenBuckets, parseTokenLimit } from "./token-buckets.ts";
 import { type AdmittedSettings, knownSettings, rememberSettings } from "./read-settings.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
@@ -50,7 +51,7 @@ export function admit(context: StoreContext, input: AdmitInput): Promise<AdmitRe
   return context.admissions.ask(question, input, (inputs) => admitAll(context, input, inputs));
 }
 
-type Question = Omit<AdmitInput, "requestId" | "route">;
+type Question = Omit<AdmitInput, "requestId" | "route" | "promptTokens">;
 
 /** @param question What all of them ask. */
 async function admitAll(
@@ -60,7 +61,11 @@ async function admitAll(
 ): Promise<readonly AdmitResult[]> {
   const { organizationId, keyId } = question;
   const known = knownSettings(keyId);
-  const ofEach = inputs.flatMap(({ requestId, route }) => [requestId, route]);
+  const ofEach = inputs.flatMap(({ requestId, route, promptTokens }) => [
+    requestId,
+    route,
+    String(promptTokens),
+  ]);
   let results: readonly AdmitResult[] = [];
   const reply = await runInMonth(context, (month) => {
     const command = context.client.igwAdmit(
@@ -78,7 +83,7 @@ async function admitAll(
     return inReplyOrder(command, (answered) => {
       if (answered[OUTCOME] !== "unknown_key" && answered[OUTCOME] !== "month_changed") {
         const own = context.ownSpend.inReply({ organizationId, keyId, month: month.name });
-        results = parseAdmitReply(answered, question, { known, own, ownSpend: context.ownSpend });
+        results = parseAdmitReply(answered, inputs, { known, own, ownSpend: context.ownSpend });
       }
       return answered;
     });
@@ -112,9 +117,10 @@ interface Sent {
 
 function parseAdmitReply(
   reply: readonly unknown[],
-  { keyId, organizationId }: Question,
+  inputs: readonly AdmitInput[],
   { known, own, ownSpend }: Sent,
 ): AdmitResult[] {
+  const { keyId = "", organizationId = "" } = inputs[0] ?? {};
   const at = AT.admit;
   const timeMs = integerAt(reply, at.timeMs);
   const version = textAt(reply, at.settingsVersion);
@@ -133,32 +139,46 @@ function parseAdmitReply(
     spentMicrocents: amountAt(reply, at.organizationSpent),
     ...settings.organization,
   };
-  const caps = parseCaps(reply, createOwnReader({ ...settings, key, organization }, day, ownSpend));
+  const shared = {
+    timeMs,
+    month,
+    day,
+    key,
+    organization,
+    user: settings.user,
+    group: settings.group,
+    ...parseCaps(reply, createOwnReader({ ...settings, key, organization }, day, ownSpend)),
+    own,
+    tokenLimit: parseTokenLimit(textAt(reply, at.tokenLimit)),
+  };
   const capacity = integerAt(reply, at.capacity);
-  return parseArray(reply[at.requests]).map((item) => {
-    const request = parseArray(item);
-    const of = AT.admitRequest;
-    return {
-      decision: readDecision(request[OUTCOME]),
-      timeMs,
-      month,
-      day,
-      key,
-      organization,
-      user: settings.user,
-      group: settings.group,
-      bucket: {
-        remaining: integerAt(request, of.remaining),
-        capacity,
-        resetMs: integerAt(request, of.resetMs),
-        retryAfterSeconds: integerAt(request, of.retryAfterSeconds),
-      },
-      concurrentRequests: integerOrNullAt(request, of.concurrent),
-      isEntered: textAt(request, of.entered) !== "",
-      ...caps,
-      own,
-    };
+  const buckets = textAt(reply, at.tokenBuckets);
+  const countsCached = countsCachedTokens(settings);
+  return parseArray(reply[at.requests]).map((item, position) => {
+    const prompt = inputs[position]?.promptTokens ?? 0;
+    const takenTokens = buckets === "" ? null : { buckets, prompt, countsCached };
+    return { ...parseDecided(parseArray(item), capacity), takenTokens, ...shared };
   });
+}
+
+/** What is told of one request. */
+function parseDecided(
+  request: readonly unknown[],
+  capacity: number,
+): Pick<KnownKeyResult, "decision" | "bucket" | "concurrentRequests" | "isEntered" | "tokenBuckets"> {
+  const at = AT.admitRequest;
+  return {
+    decision: readDecision(request[OUTCOME]),
+    bucket: {
+      remaining: integerAt(request, at.remaining),
+      capacity,
+      resetMs: integerAt(request, at.resetMs),
+      retryAfterSeconds: integerAt(request, at.retryAfterSeconds),
+    },
+    concurrentRequests: integerOrNullAt(request, at.concurrent),
+    isEntered: textAt(request, at.entered) !== "",
+    tokenBuckets: parseTokenBuckets(textAt(request, at.tokens)),
+  };
 }
 
 /** What of a cap's spend is this process's own, as of the reply that told it. */
@@ -171,6 +191,12 @@ function createOwnReader(
     const subjectId = owners[scope]?.id ?? "";
     return ownSpend.inReplyOfWindow(owners.organization.id, windowName(period, day), subjectId);
   };
+}
+
+/** In limits of tokens. */
+function countsCachedTokens({ key, organization }: AdmittedSettings): boolean {
+  if (key.countCachedTokens === "organization") return organization.countCachedTokens;
+  return key.countCachedTokens === "always";
 }
 
 /** Those in force, and the one that refuses. */

@@ -2,6 +2,7 @@
 import { formatTimeOrNull } from "../../calendar.ts";
 import type { AdmissionDecision } from "../types/decision.ts";
 import type { Check } from "../types/reporting.ts";
+import type { TokenLimit } from "../types/token-rate.ts";
 
 /** The figures that an admission was decided by. */
 export interface AdmissionFigures {
@@ -19,6 +20,8 @@ export interface AdmissionFigures {
   readonly keyHardCapCents: number | null;
   readonly organizationSpentMicrocents: bigint;
   readonly organizationHardCapCents: number | null;
+  /** The limit of tokens that refused. */
+  readonly tokenLimit: TokenLimit | null;
   /** The cap that refused, where it is none of the month's of key and organization. */
   readonly reached: {
     readonly period: string;
@@ -48,6 +51,8 @@ export function describeChecks(figures: AdmissionFigures): readonly Check[] {
         retry_after_seconds: figures.retryAfterSeconds,
       },
     ],
+    // Few keys have limits of tokens.
+    ...(figures.tokenLimit === null ? [] : [describeTokenLimit(figures.tokenLimit, figures)]),
     [
       "concurrency_limited",
       "concurrency",
@@ -66,6 +71,19 @@ export function describeChecks(figures: AdmissionFigures): readonly Check[] {
     passed: decision !== figures.decision,
     figures: shown,
   }));
+}
+
+function describeTokenLimit(
+  { scope, type, limit }: TokenLimit,
+  { retryAfterSeconds }: AdmissionFigures,
+): NamedCheck {
+  const figures = {
+    scope,
+    limit_type: type,
+    tokens_per_minute: limit,
+    retry_after_seconds: retryAfterSeconds,
+  };
+  return ["token_rate_limited", "token_rate_limit", figures];
 }
 
 type NamedCheck = readonly [AdmissionDecision, string, Check["figures"]];

@@ -1,4 +1,4 @@
--- May this key send this request? Checks in this order: key and organization, bucket, concurrency, caps. Requests of one key
+-- May this key send this request? Checks in this order: key and organization, bucket, tokens, concurrency, caps. Requests of one key
 -- that come in one turn of a worker are asked for together, and decided one after the other.
 --
 -- KEYS[1] key record            KEYS[2] organization          KEYS[3] bucket of requests
@@ -9,25 +9,28 @@
 -- ARGV[5] 'requests' or 'count_tokens'
 -- ARGV[6] '1': the calls cost money, so caps and the limit of concurrent requests apply
 -- ARGV[7] settings version that the caller knows the settings of, '' for none
--- ARGV[8..] of each request: its id, its route
+-- ARGV[8..] of each request: its id, its route, tokens of its prompt as far as its head tells
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; the only reply after which the
 --   caller may send it again.
 --   {'unknown_key', time ms}
 --   JSON of {'decided', time ms, key spent, organization spent, capacity, settings version, settings, requests, caps,
---   reached}; the settings and their version are '' when ARGV[7] is the version of the settings as they are.
+--   reached, token buckets, token limit}; the settings and their version are '' when ARGV[7] is the version of the settings
+--   as they are.
 --   caps: of a request that meets more than the month's caps of key and organization, for each cap in force {scope, period,
 --   cents, raised cents, spent}; else none. reached: {scope, period, cents, raised cents, spent} of the cap that refuses,
 --   as caps.lua names it, else {}
---   requests, for each: {decision, remaining, reset ms, retry after seconds, concurrent, entered}
+--   token buckets: those that the requests meet, see token-buckets.lua; '' for none. token limit: the one that refuses,
+--   "<scope> <type> <limit>", else ''
+--   requests, for each: {decision, remaining, reset ms, retry after seconds, concurrent, entered, tokens}
 --   settings:
---   {key display, key name, key requests per minute, key hard cap cents, key budget cents, key allowed models,
+--   {key display, key name, key requests per minute, key count cached tokens, key hard cap cents, key budget cents, key allowed models,
 --   key max concurrent requests, key expires at ms, key default tags, organization name, organization currency,
---   organization hard cap cents, organization budget cents, organization strict caps, organization end user tag,
+--   organization hard cap cents, organization budget cents, organization count cached tokens, organization strict caps, organization end user tag,
 --   organization hide amounts, organization model names, user id, user name, group id, group name}
 --   '' stands for none, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full;
 --   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' when the request may
---   go upstream before it has a record.
+--   go upstream before it has a record; tokens: the tightest bucket of each type, as token-buckets.lua tells them
 --
 -- Keeps: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A refusal
 -- before the bucket takes no token, one after it keeps its token. With a limit of concurrent requests it takes no place
@@ -72,11 +75,13 @@ if now_ms < month_start_ms or now_ms >= month_end_ms then
 end
 
 local hash, deleted_at, disabled, expires_at, rpm_text, key_cap, max_concurrent_text, key_version, key_stamp, user_id, group_id,
-  key_limits, key_raises = unpack(redis.call('HMGET', key_record, 'hash', 'deleted_at', 'disabled', 'expires_at', 'rpm',
-  'hard_cap_cents', 'max_concurrent', 'version', 'stamp', 'user_id', 'group_id', 'limits', 'raises'))
+  key_limits, key_raises, key_tpm, key_input_tpm, key_output_tpm = unpack(redis.call('HMGET', key_record, 'hash',
+  'deleted_at', 'disabled', 'expires_at', 'rpm', 'hard_cap_cents', 'max_concurrent', 'version', 'stamp', 'user_id', 'group_id',
+  'limits', 'raises', 'tpm', 'input_tpm', 'output_tpm'))
 local organization_cap, strict_caps, suspended, currency, organization_version, organization_stamp, organization_deleted_at,
-  organization_limits, organization_raises, member_limits = unpack(redis.call('HMGET', organization, 'hard_cap_cents',
-  'strict_caps', 'suspended', 'currency', 'version', 'stamp', 'deleted_at', 'limits', 'raises', 'member_limits'))
+  organization_limits, organization_raises, member_limits, organization_tpm, organization_input_tpm, organization_output_tpm =
+  unpack(redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'suspended', 'currency', 'version', 'stamp',
+  'deleted_at', 'limits', 'raises', 'member_limits', 'tpm', 'input_tpm', 'output_tpm'))
 local is_known = hash and organization_version and (deleted_at or '') == '' and (organization_deleted_at or '') == ''
 if is_known and hash ~= presented_hash then
   local former_hash, former_until = unpack(redis.call('HMGET', key_record, 'former_hash', 'former_until'))
@@ -92,15 +97,18 @@ local key_spent, organization_spent = unpack(redis.call('HMGET', spend, 'key:' .
 key_spent, organization_spent = key_spent or '0', organization_spent or '0'
 
 -- The key's own group goes before its user's. Who was deleted is nobody: the key goes on without.
-local user_version, user_stamp, user_name, user_disabled, group_of_user, user_limits, user_raises =
-  read_owner(organization, 'user', user_id, 'disabled', 'group_id', 'limits', 'raises')
+local user_version, user_stamp, user_name, user_disabled, group_of_user, user_limits, user_raises, user_tpm, user_input_tpm,
+  user_output_tpm = read_owner(organization, 'user', user_id, 'disabled', 'group_id', 'limits', 'raises', 'tpm', 'input_tpm',
+  'output_tpm')
 user_id = user_version and user_id or ''
-local group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits =
-  read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits')
+local group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tpm, group_input_tpm,
+  group_output_tpm = read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'tpm', 'input_tpm',
+  'output_tpm')
 if not group_version and user_version then
   group_id = group_of_user
-  group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits =
-    read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits')
+  group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tpm, group_input_tpm,
+    group_output_tpm = read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'tpm', 'input_tpm',
+    'output_tpm')
 end
 group_id = group_version and group_id or ''
 
@@ -180,6 +188,29 @@ if has_more and metered and not refusal then
   end
 end
 
+-- Few have a limit of tokens.
+local tokens
+local has_token_limit = (key_tpm or '') ~= '' or (key_input_tpm or '') ~= '' or (key_output_tpm or '') ~= ''
+  or (organization_tpm or '') ~= '' or (organization_input_tpm or '') ~= '' or (organization_output_tpm or '') ~= ''
+  or (user_tpm or '') ~= '' or (user_input_tpm or '') ~= '' or (user_output_tpm or '') ~= ''
+  or (group_tpm or '') ~= '' or (group_input_tpm or '') ~= '' or (group_output_tpm or '') ~= ''
+if has_token_limit and not refusal then
+-- @include token-buckets.lua
+  local buckets = {}
+  local function read_of(scope, owner, total, input, output)
+    if (total or '') ~= '' or (input or '') ~= '' or (output or '') ~= '' then
+      read_token_buckets(buckets, scope, sibling(organization, 'tokens:' .. owner), { total, input, output }, now_ms)
+    end
+  end
+  read_of('key', 'key:' .. key_id, key_tpm, key_input_tpm, key_output_tpm)
+  read_of('user', 'user:' .. user_id, user_tpm, user_input_tpm, user_output_tpm)
+  read_of('group', 'group:' .. group_id, group_tpm, group_input_tpm, group_output_tpm)
+  read_of('organization', 'organization', organization_tpm, organization_input_tpm, organization_output_tpm)
+  -- The functions are known in this block alone.
+  tokens = { buckets = buckets, names = name_token_buckets(buckets), find_empty = empty_token_bucket, take = take_prompt,
+    tell = tell_token_buckets, write = write_token_buckets, limit = '' }
+end
+
 -- What refuses all those that have a token, if anything does.
 local behind_bucket, concurrent = 'admitted', ''
 if not refusal and metered and left >= UNITS_PER_TOKEN then
@@ -205,11 +236,18 @@ local can_enter = strict_caps ~= '1' and not max_concurrent
 local deadline_ms = integer(now_ms + ENTERED_MS)
 local in_flight_deadline_ms = integer(now_ms + ENTERED_IN_FLIGHT_MS)
 local decided, held_entries, in_flight_entries, is_sweeping = {}, {}, {}, false
-for position = 1, #requests, 2 do
+for position = 1, #requests, 3 do
   local request_id, decision, retry_after_s, others = requests[position], refusal or behind_bucket, 0, concurrent
   if not refusal then
     if left >= UNITS_PER_TOKEN then
       left = left - UNITS_PER_TOKEN
+      local empty = tokens and metered and tokens.find_empty(tokens.buckets)
+      if empty then
+        decision, retry_after_s, others = 'token_rate_limited', math.ceil(empty.retry_ms / 1000), ''
+        tokens.limit = string.format('%s %s %d', empty.scope, empty.name, empty.limit)
+      elseif tokens and metered and decision == 'admitted' then
+        tokens.take(tokens.buckets, tonumber(requests[position + 2]))
+      end
     else
       decision, retry_after_s, others = 'rate_limited', math.ceil((UNITS_PER_TOKEN - left) / (rpm * 1000000)), ''
     end
@@ -224,6 +262,7 @@ for position = 1, #requests, 2 do
       expires_at or '', key_spent, currency or '', organization_cap or '', organization_spent, integer(remaining),
       integer(capacity), integer(retry_after_s), others, named and named.period or '', named and integer(named.cents) or '',
       named and named.spent or '', user_id ~= '' and group_id ~= '' and user_id .. '.' .. group_id or user_id .. group_id,
+      tokens and tokens.limit or '',
     })
   elseif metered then
     held_entries[#held_entries + 1] = deadline_ms
@@ -235,8 +274,12 @@ for position = 1, #requests, 2 do
       is_sweeping = is_sweeping or string.sub(request_id, -2) == '00'
     end
   end
-  decided[#decided + 1] = string.format('["%s","%d","%d","%d","%s","%s"]', decision, remaining,
-    math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)), retry_after_s, others, entered)
+  decided[#decided + 1] = string.format('["%s","%d","%d","%d","%s","%s","%s"]', decision, remaining,
+    math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)), retry_after_s, others, entered,
+    tokens and tokens.tell(tokens.buckets) or '')
+end
+if tokens then
+  tokens.write(tokens.buckets, now_ms)
 end
 if not refusal then
   -- Where nothing was granted too: should the clock go back, nothing of what has come in until now is lost.
@@ -269,10 +312,10 @@ else
   end
   settings_version = settings_version_of(key_version, key_stamp, organization_version, organization_stamp)
     .. owner_versions(user_id, user_version, user_stamp) .. owner_versions(group_id, group_version, group_stamp)
-  local texts = redis.call('HMGET', key_record, 'display', 'name', 'rpm', 'hard_cap_cents', 'budget_cents', 'allowed_models',
+  local texts = redis.call('HMGET', key_record, 'display', 'name', 'rpm', 'count_cached', 'hard_cap_cents', 'budget_cents', 'allowed_models',
     'max_concurrent', 'expires_at', 'default_tags')
   local organization_texts = redis.call('HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents',
-    'strict_caps', 'end_user_tag', 'hide_amounts', 'model_names')
+    'count_cached', 'strict_caps', 'end_user_tag', 'hide_amounts', 'model_names')
   for position = 1, #organization_texts do
     texts[#texts + 1] = organization_texts[position]
   end
@@ -289,5 +332,6 @@ local reached = '[]'
 if named then
   reached = string.format('["%s","%s","%d","%d","%s"]', named.scope, named.period, named.cents, named.raised, named.spent)
 end
-return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s]', now_ms, key_spent, organization_spent, capacity,
-  settings_version, settings, table.concat(decided, ','), caps_told or '[]', reached)
+return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s,"%s","%s"]', now_ms, key_spent, organization_spent,
+  capacity, settings_version, settings, table.concat(decided, ','), caps_told or '[]', reached, tokens and tokens.names or '',
+  tokens and tokens.limit or '')

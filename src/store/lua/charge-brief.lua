@@ -9,7 +9,9 @@
 -- ARGV[1] the JSON of the list of these
 --   1 key id   2 month of admission   3 day of admission   4 model   5 tags, '' for none   6 tag row, '' when not known
 --   7 when the month's figures expire, ms   8 currency, '' when not known   9 owners, '' for none
---   10..21 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
+--   10 token buckets that they meet, '' for none (token-buckets.lua)   11 tokens by which their prompts, one space, and their
+--     answers differ from what their admissions took
+--   12..23 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
 --     a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
 -- ARGV[n] then for each request: its id, sequence number, own figures in the order of the sums with one space between, and
 --   what the list of recent requests gets, see requests/recent-entry.ts
@@ -35,8 +37,8 @@ local shared = read_list(ARGV[1])
 local requests = { unpack(KEYS, 12) }
 local each = { unpack(ARGV, 2) }
 
-local key_id, month, day, model, tags, tag_row, expires_at_ms, currency, owners = unpack(shared)
-local FIRST_SUM, microcents = 10, shared[16]
+local key_id, month, day, model, tags, tag_row, expires_at_ms, currency, owners, met, token_differences = unpack(shared)
+local FIRST_SUM, microcents = 12, shared[18]
 
 if redis.call('EXISTS', unpack(requests)) > 0 then
   return '["on_record"]'
@@ -59,6 +61,12 @@ if is_counting_windows and microcents ~= '0' then
 -- @include windows.lua
   sums = move_spend_in_windows(organization, counted_periods(windows_text, seeding_text), windows_of(day_number(day), month),
     subjects_of(key_id, owners), row, microcents)
+end
+
+if met ~= '' then
+-- @include take-tokens.lua
+  local input, output = string.match(token_differences, '(-?%d+) (-?%d+)')
+  take_tokens(organization, met, key_id, owners, tonumber(input), tonumber(output))
 end
 
 local ids = {}

@@ -22,6 +22,8 @@
 -- ARGV[26] tags, '' for none  ARGV[27] tag row that the hold replied, '' when its reply never came
 -- ARGV[28] '1': only where there is a record, or the request is still among the holds as its admission entered it
 -- ARGV[29] owners, '' for none
+-- ARGV[30] token buckets that it meets, '' for none (token-buckets.lua)   ARGV[31] tokens of its prompt that its admission took
+-- ARGV[32] tokens of prompt and answer that it has used, one space between
 --
 -- Reply: JSON of {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
@@ -48,6 +50,7 @@
 -- @include reached.lua
 -- @include limits.lua
 -- @include thresholds.lua
+-- @include take-tokens.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local key_record, organization, fired_set, outbox, alerts = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
@@ -58,6 +61,7 @@ local seq, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
 local expires_at_ms, currency = ARGV[21], ARGV[22]
 local price, estimate, estimate_further = ARGV[23] or '', ARGV[24] or '', ARGV[25] or ''
 local tags, tag_row, only_entered, owners = ARGV[26] or '', ARGV[27] or '', ARGV[28] == '1', ARGV[29] or ''
+local met, taken_tokens, used_tokens = ARGV[30] or '', ARGV[31], ARGV[32]
 
 local exists = redis.call('EXISTS', request) == 1
 if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) then
@@ -154,6 +158,14 @@ if not exists then
 end
 if price ~= '' then
   set('price', price)
+end
+if met ~= '' then
+  local taken = exists and redis.call('HGET', request, 'tokens_taken') or taken_tokens .. ' 0'
+  local taken_input, taken_output = string.match(taken, '(%d+) (%d+)')
+  local input, output = string.match(used_tokens, '(%d+) (%d+)')
+  take_tokens(organization, met, key_id, record.owners, tonumber(input) - tonumber(taken_input),
+    tonumber(output) - tonumber(taken_output))
+  set('tokens_taken', used_tokens)
 end
 if record.reaped and open then
   set('reaped', '')

@@ -10,6 +10,7 @@
 -- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
 -- ARGV[11] tags, '' for none  ARGV[12] checks, JSON: what the list of requests has when another closes this one
 -- ARGV[13] currency of its price, '' when not known      ARGV[14] owners, '' for none
+-- ARGV[15] token buckets that it meets, '' for none (token-buckets.lua)   ARGV[16] tokens of its prompt that its admission took
 --
 -- Reply: {'held' or 'exists', tag row}; {'currency_changed', currency}: the organization has another than ARGV[13];
 --   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
@@ -32,12 +33,14 @@
 -- @include amounts.lua
 -- @include limits.lua
 -- @include caps.lua
+-- @include take-tokens.lua
 
 local request, holds, key_record, organization, spend, inflight = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local combinations = KEYS[7]
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local worst_text, floor_text, floor_input, expires_at_ms = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 local tags, price, currency, owners = ARGV[11], ARGV[12], ARGV[13], ARGV[14]
+local met, taken_tokens = ARGV[15], ARGV[16]
 
 if redis.call('EXISTS', request) == 1 then
   return { 'exists', redis.call('HGET', request, 'tag_row') or '' }
@@ -154,6 +157,10 @@ if tags ~= '' then
 end
 if owners ~= '' then
   redis.call('HSET', request, 'owners', owners)
+end
+if met ~= '' then
+  take_tokens(organization, met, key_id, owners, tonumber(floor_input) - tonumber(taken_tokens), 0)
+  redis.call('HSET', request, 'tokens_taken', floor_input .. ' 0')
 end
 redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 redis.call('ZADD', holds, deadline_ms, request_id)

@@ -28,6 +28,7 @@ export const SCRIPTS = {
   igwRenew: { file: "renew.lua" },
   igwClose: { file: "close.lua", numberOfKeys: 11 },
   igwForget: { file: "forget.lua" },
+  igwGiveTokens: { file: "give-tokens.lua", numberOfKeys: 1 },
   igwMarkLogged: { file: "mark-logged.lua" },
   igwListOverdue: { file: "list-overdue.lua", numberOfKeys: 1 },
   igwCorrect: { file: "correct.lua", numberOfKeys: 9 },

@@ -13,9 +13,9 @@ import type { FormattedCharge } from "./formatted-charge.ts";
 
 /** Whether it was charged. If not, it has a record or comes a second time in this turn: nothing was changed. */
 export function chargeBrief(context: StoreContext, charge: FormattedCharge): Promise<boolean> {
-  const { keyId, day, model, tags, tagRow, currency, owners } = charge.input;
+  const { keyId, day, model, tags, tagRow, currency, owners, usedTokens } = charge.input;
   // The day says the month, and a key its organization.
-  const row = [keyId, day, model, tagRow, currency, owners, tags].join("\n");
+  const row = [keyId, day, model, tagRow, currency, owners, tags, usedTokens?.buckets].join("\n");
   return context.briefCharges.ask(row, charge, (charges) => chargeAll(context, charge.input, charges));
 }
 
@@ -52,6 +52,7 @@ async function chargeRow(
     expiry,
     currency ?? "",
     owners ?? "",
+    ...sumOfTokens(charges),
     ...sumOf(charges),
   ];
   const ofEach = charges.flatMap(({ input, figures, entry }) => [
@@ -72,6 +73,18 @@ async function chargeRow(
   if (outcome !== "applied" && outcome !== "on_record") throw unknownOutcome(outcome);
   if (outcome === "applied") countFiredAlerts(context, reply, AT.chargedBrief.alertsFired);
   return outcome === "applied";
+}
+
+/** The token buckets that they meet, all the same ones, and by how much they differ from what was taken of them. */
+function sumOfTokens(charges: readonly FormattedCharge[]): readonly [string, string] {
+  let [buckets, input, output] = ["", 0, 0];
+  for (const { usedTokens } of charges.map((charge) => charge.input)) {
+    if (usedTokens === undefined) continue;
+    buckets = usedTokens.buckets;
+    input += usedTokens.input - usedTokens.prompt;
+    output += usedTokens.output;
+  }
+  return [buckets, `${input} ${output}`];
 }
 
 /** Of each figure. Exact: a sum may be more than a number holds, and Redis adds 64 bits. */

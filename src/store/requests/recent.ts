@@ -3,6 +3,7 @@
  * admission. Bounded, so old ones are gone; for explaining, never for money.
  */
 import { describeChecks } from "../admission/checks.ts";
+import { parseTokenLimit } from "../admission/token-buckets.ts";
 import type { StoreContext } from "../context.ts";
 import { timeOfId } from "../ids.ts";
 import { recentKey, refusedKey } from "../redis/keys.ts";
@@ -46,6 +47,7 @@ const REFUSED_FIELDS = [
   "reached_cap_cents",
   "reached_spent",
   "owners",
+  "token_limit",
 ] as const;
 
 type Fields = EntryFields["texts"];
@@ -251,6 +253,7 @@ function parseRefusalChecks(decision: AdmissionDecision, fields: Fields): readon
     organizationSpentMicrocents: BigInt(fields["organization_spent"] ?? "0"),
     organizationHardCapCents: parseIntegerOrNull(fields["organization_hard_cap_cents"]),
     reached: parseReached(fields),
+    tokenLimit: parseTokenLimit(fields["token_limit"] ?? ""),
   });
 }
 

@@ -41,6 +41,7 @@ import type {
   RequestStore,
 } from "../types/settlement.ts";
 import type { Check } from "../types/reporting.ts";
+import type { UsedTokens } from "../types/token-rate.ts";
 import { storeOf } from "../run.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
@@ -72,6 +73,8 @@ export const createRequestStore = storeOf<RequestStore>({
         formatPrice(input.price),
         input.currency ?? "",
         input.owners ?? "",
+        input.takenTokens?.buckets ?? "",
+        formatCount(input.takenTokens?.prompt ?? 0),
       ),
     );
     const outcome = textAt(reply, OUTCOME);
@@ -217,12 +220,16 @@ export const createRequestStore = storeOf<RequestStore>({
   },
 
   async leave({ client }, organizationId, requests) {
-    await Promise.all(
-      requests.flatMap(({ requestId, keyId }) => [
+    const given = requests.flatMap(({ keyId, owners = "", takenTokens = null }) =>
+      takenTokens === null ? [] : [keyId, owners, takenTokens.buckets, formatCount(takenTokens.prompt)],
+    );
+    await Promise.all([
+      ...requests.flatMap(({ requestId, keyId }) => [
         client.zrem(holdsKey(organizationId), requestId),
         client.zrem(inflightKey(organizationId, keyId), requestId),
       ]),
-    );
+      given.length === 0 ? null : client.igwGiveTokens(organizationKey(organizationId), ...given),
+    ]);
   },
 });
 
@@ -250,8 +257,10 @@ function identityArguments(identity: RequestIdentity): string[] {
 }
 
 /** Most charges have none of these, and are read in less time without. */
-function listRare({ final, estimate, tags, tagRow, onlyIfEntered, owners }: ChargeInput): string[] {
-  if (estimate === null && (tags ?? "") === "" && onlyIfEntered !== true && owners === undefined) return [];
+function listRare(input: ChargeInput): string[] {
+  const { final, estimate, tags, tagRow, onlyIfEntered, owners, usedTokens } = input;
+  const isPlain = (tags ?? "") === "" && onlyIfEntered !== true && owners === undefined;
+  if (estimate === null && isPlain && usedTokens === undefined) return [];
   return [
     final === null ? formatPrice(estimate?.price) : "",
     formatEstimate(estimate),
@@ -260,7 +269,12 @@ function listRare({ final, estimate, tags, tagRow, onlyIfEntered, owners }: Char
     tagRow ?? "",
     onlyIfEntered === true ? "1" : "",
     owners ?? "",
+    ...(usedTokens === undefined ? [] : formatUsedTokens(usedTokens)),
   ];
+}
+
+function formatUsedTokens({ buckets, prompt, input, output }: UsedTokens): string[] {
+  return [buckets, formatCount(prompt), `${formatCount(input)} ${formatCount(output)}`];
 }
 
 /** As the checks of a request that another closes. */

@@ -6,6 +6,7 @@ import type { LimitPeriod } from "../../settings/limits.ts";
 import type { AdmissionDecision, LimitScope } from "./decision.ts";
 import type { OwnInReply } from "./own-spend.ts";
 import type { BucketFill } from "./reporting.ts";
+import type { TakenTokens, TokenBucketState, TokenLimit } from "./token-rate.ts";
 
 /** Which record a key's hash belongs to. The pair never changes, so it may be cached for ever. */
 export interface KeyReference {
@@ -51,6 +52,8 @@ export interface AdmitInput {
   readonly bucket: "requests" | "count_tokens";
   /** The call costs money: caps and the limit of concurrent requests apply. Takes no place: that comes with the hold. */
   readonly metered: boolean;
+  /** Tokens of its prompt as far as its head tells, which its token buckets are taken for until more is known. */
+  readonly promptTokens: number;
 }
 
 /** A body on its way. */
@@ -116,6 +119,12 @@ export interface KnownKeyResult {
   readonly reachedCap: AdmittedCap | null;
   /** What of both spends is this process's own. */
   readonly own: OwnInReply;
+  /** The tightest bucket of each type of limit of tokens that the key has; none: it has no such limit. */
+  readonly tokenBuckets: readonly TokenBucketState[];
+  /** What was taken of them; null: it has no such limit. */
+  readonly takenTokens: TakenTokens | null;
+  /** The limit of tokens that refuses, when one does. */
+  readonly tokenLimit: TokenLimit | null;
 }
 
 /** Of the settings what requests still need once they are admitted: `inAdmission` in their tables. */
@@ -159,6 +168,6 @@ export interface BucketFigures {
   readonly capacity: number;
   /** Milliseconds until the bucket of requests is full again. */
   readonly resetMs: number;
-  /** Whole seconds, rounded up and not clamped, until the bucket that refused has a token; 0 when it did not refuse. */
+  /** Whole seconds, rounded up and not clamped, until the bucket that refused (of tokens, too) has one; 0 when none did. */
   readonly retryAfterSeconds: number;
 }

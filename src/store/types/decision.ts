@@ -7,6 +7,7 @@ export const ADMISSION_DECISIONS = [
   "user_disabled",
   "organization_suspended",
   "rate_limited",
+  "token_rate_limited",
   "concurrency_limited",
   "key_cap_reached",
   "user_cap_reached",

@@ -2,6 +2,7 @@
 import type { LimitPeriod } from "../../settings/limits.ts";
 import type { LimitScope } from "./decision.ts";
 import type { Check, RequestWay } from "./reporting.ts";
+import type { TakenTokens, UsedTokens } from "./token-rate.ts";
 
 /** What every command of one request says, the same each time. */
 export interface RequestIdentity {
@@ -38,6 +39,8 @@ export interface HoldInput extends Omit<RequestIdentity, "tagRow"> {
   /** What is charged when nobody ever reports a charge: the prompt's estimate. */
   readonly floorMicrocents: bigint;
   readonly floorInputTokens: number;
+  /** Of the limits of tokens that it meets, which the hold puts right by `floorInputTokens`. Left out, or null: it meets none. */
+  readonly takenTokens?: TakenTokens | null;
   /** The price of it, for the list of recent requests; left out where it is not known. */
   readonly price?: Check;
 }
@@ -119,6 +122,8 @@ export interface ChargeInput extends RequestIdentity {
    * with others of its turn. Where it is not so, it takes a command more.
    */
   readonly isBrief?: true | undefined;
+  /** Of the limits of tokens that it meets. Left out: it meets none, or they are long behind. */
+  readonly usedTokens?: UsedTokens | undefined;
 }
 
 /** Above every charge of a request's owner: of a final charge that the log of requests tells of. */
@@ -178,7 +183,10 @@ export interface OverdueRequest {
 export type CloseOutcome = "closed" | "not_due" | "gone";
 
 /** A request as its admission enters it. */
-export type EnteredRequest = Pick<RequestIdentity, "requestId" | "keyId">;
+export interface EnteredRequest extends Pick<RequestIdentity, "requestId" | "keyId" | "owners"> {
+  /** What it took of limits of tokens. Left out, or null: nothing, or nobody knows. */
+  readonly takenTokens?: TakenTokens | null | undefined;
+}
 
 export interface RequestStore {
   /**

@@ -99,6 +99,12 @@ async function drainBucket(at: Provocation): Promise<RawResponse> {
   return last;
 }
 
+async function drainTokens(at: Provocation): Promise<RawResponse> {
+  const { key } = await at.createKey({ tokensPerMinute: 1, name: "ci" });
+  await at.send(key);
+  return at.send(key);
+}
+
 async function fillPlaces(at: Provocation): Promise<RawResponse> {
   const { key } = await at.createKey({ maxConcurrentRequests: 1, name: "ci" });
   at.chat.upstream.answer({ kind: "json", before: 1_000, body: {} });
@@ -293,6 +299,19 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
     provoke: drainBucket,
     message: /^Rate limit of 1 request per minute for API key "ci" reached\. Try again in \d\d seconds\.$/,
     retryAfter: "59",
+  },
+  token_rate_limit_exceeded: {
+    provoke: drainTokens,
+    message: /^Rate limit of 1 tokens per minute for API key "ci" reached\. Try again in \d+ seconds\.$/,
+    // On the other routes in token-limits.test.ts: the headers have other names there.
+    only: "chat",
+    fields: { scope: "key", limit_type: "total" },
+    headers: {
+      "retry-after": expect.stringMatching(/^\d+$/),
+      "x-ratelimit-limit-tokens": "1",
+      "x-ratelimit-remaining-tokens": "0",
+      "x-ratelimit-reset-tokens": expect.stringMatching(/^\d+m/),
+    },
   },
   concurrency_limit_exceeded: {
     provoke: fillPlaces,

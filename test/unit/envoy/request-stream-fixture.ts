@@ -54,7 +54,8 @@ export const ADMISSION: Admission = {
   modelNames: null,
   month: "2026-11",
   day: "2026-11-21",
-  rate: { limit: 60, capacity: 10, remaining: 9, resetMs: 1000, timeMs: 0 },
+  takenTokens: null,
+  rate: { limit: 60, capacity: 10, remaining: 9, resetMs: 1000, timeMs: 0, tokens: [] },
 };
 
 /** More than `limits.max_body_bytes`, as of the gateway's own. */

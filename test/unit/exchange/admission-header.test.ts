@@ -30,7 +30,8 @@ const admission: Admission = {
   tags: "",
   keepsEndUser: false,
   modelNames: null,
-  rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 1 },
+  takenTokens: null,
+  rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 1, tokens: [] },
 };
 
 describe("formatAdmissionHeader", () => {
@@ -65,12 +66,23 @@ describe("formatAdmissionHeader", () => {
       tags: texts,
       keepsEndUser: fc.boolean(),
       modelNames: fc.option(names),
+      takenTokens: fc.option(
+        fc.record({ buckets: fc.string(), prompt: fc.nat(), countsCached: fc.boolean() }),
+      ),
       rate: fc.record({
         limit: fc.nat(),
         capacity: fc.nat(),
         remaining: fc.nat(),
         resetMs: fc.nat(),
         timeMs: fc.nat(2 ** 40),
+        tokens: fc.array(
+          fc.record({
+            type: fc.constantFrom("total", "input", "output"),
+            limit: fc.nat(),
+            remaining: fc.nat(),
+            resetMs: fc.nat(),
+          }),
+        ),
       }),
     });
     fc.assert(
@@ -90,7 +102,14 @@ describe("formatAdmissionHeader", () => {
 });
 
 describe("the header of a request whose admission is under way", () => {
-  const rate = { limit: 6, capacity: 10, remaining: 8, resetMs: 20_000, timeMs: 1_764_000_000_000 };
+  const rate = {
+    limit: 6,
+    capacity: 10,
+    remaining: 8,
+    resetMs: 20_000,
+    timeMs: 1_764_000_000_000,
+    tokens: [],
+  };
 
   it.each([null, rate])("comes back as it was, and no admission is taken for one (%j)", (known) => {
     const awaited = { requestId: "req_1", protocol: "responses", rate: known } as const;

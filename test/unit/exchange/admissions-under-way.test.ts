@@ -23,6 +23,7 @@ const rateWith = (remaining: number): RateState => ({
   remaining,
   resetMs: 0,
   timeMs: 1_000_000,
+  tokens: [],
 });
 const never = new Promise<Decision>(() => undefined);
 
@@ -155,7 +156,7 @@ describe("requests that are abandoned behind their headers", () => {
     underWay.pass("req_1", KEY, never);
     expect(underWay.estimate(KEY.keyId)).toMatchObject({ limit: 60, remaining: 4, resetMs: 6_000 });
     clock.nowMs = 1_500;
-    const later = { remaining: 5, resetMs: 4_500, timeMs: 1_001_500 };
+    const later = { remaining: 5, resetMs: 4_500, timeMs: 1_001_500, tokens: [] };
     expect(underWay.estimate(KEY.keyId)).toMatchObject(later);
     clock.nowMs = 60_000;
     expect(underWay.estimate(KEY.keyId)).toMatchObject({ remaining: 9, resetMs: 1_000 });

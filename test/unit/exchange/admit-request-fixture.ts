@@ -28,6 +28,7 @@ export const ADMITTED: KnownKeyResult = {
     name: "ci",
     display: "sk-igw-…1234",
     requestsPerMinute: 60,
+    countCachedTokens: "organization",
     hardCapCents: null,
     budgetCents: null,
     allowedModels: null,
@@ -42,6 +43,7 @@ export const ADMITTED: KnownKeyResult = {
     currency: "USD",
     hardCapCents: null,
     budgetCents: null,
+    countCachedTokens: false,
     strictCaps: false,
     endUserTag: false,
     hideAmounts: false,
@@ -56,6 +58,9 @@ export const ADMITTED: KnownKeyResult = {
   caps: [],
   reachedCap: null,
   own: NOTHING_OWN,
+  tokenBuckets: [],
+  takenTokens: null,
+  tokenLimit: null,
 };
 
 interface Script {

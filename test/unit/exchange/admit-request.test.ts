@@ -7,6 +7,7 @@ import { GatewayError } from "../../../src/errors.ts";
 import type { AdmitResult } from "../../../src/store/types/admission.ts";
 import { ADMITTED, away, KEY, openAdmission } from "./admit-request-fixture.ts";
 
+const OF_NO_TOKENS = { owners: "", takenTokens: null };
 const MODELS = { status: 200, headers: [], body: "{}" };
 
 describe("createAdmitRequest", () => {
@@ -41,7 +42,9 @@ describe("createAdmitRequest", () => {
     expect(seen.left).toEqual([]);
     const headers = { authorization: `Bearer ${KEY}`, "x-tags": "no pair" };
     expect(await refusal({ headers })).toBe("400 invalid_parameter");
-    expect(seen.left).toEqual([{ organizationId: "org_1", keyId: "key_1", requestId: "req_2" }]);
+    expect(seen.left).toEqual([
+      { organizationId: "org_1", keyId: "key_1", requestId: "req_2", ...OF_NO_TOKENS },
+    ]);
   });
 
   it.each([
@@ -70,7 +73,7 @@ describe("createAdmitRequest", () => {
   ])("asks for no caps and no place for $name", async ({ request }) => {
     const { refusal, seen } = openAdmission({ admit: away });
     expect(await refusal(request)).toBe("503 gateway_unavailable");
-    expect(seen.admits).toMatchObject([{ metered: false }]);
+    expect(seen.admits).toMatchObject([{ metered: false, promptTokens: 0 }]);
   });
 
   it.each([
@@ -141,10 +144,10 @@ describe("createAdmitRequest", () => {
   });
 
   it.each([
-    { path: "/v1/messages", bucket: "requests", metered: true },
-    { path: "/v1/messages/count_tokens?beta=true", bucket: "count_tokens", metered: false },
-    { path: "/v1/chat/completions?a=b", bucket: "requests", metered: true },
-    { path: "/v1/key", bucket: "requests", metered: false },
+    { path: "/v1/messages", bucket: "requests", metered: true, promptTokens: 0 },
+    { path: "/v1/messages/count_tokens?beta=true", bucket: "count_tokens", metered: false, promptTokens: 0 },
+    { path: "/v1/chat/completions?a=b", bucket: "requests", metered: true, promptTokens: 0 },
+    { path: "/v1/key", bucket: "requests", metered: false, promptTokens: 0 },
   ])("asks for the bucket of $bucket at $path", async ({ path, bucket, metered }) => {
     const { send, seen } = openAdmission();
     await send({ path });
@@ -261,7 +264,9 @@ describe("createAdmitRequest", () => {
       await send({ headers });
       await send({ headers: { ...headers, "x-tags": "no pair" } });
       expect(await underWay.take("req_2")?.decided).toMatchObject({ reply: { status: 400 } });
-      expect(seen.left).toEqual([{ organizationId: "org_1", keyId: "key_1", requestId: "req_2" }]);
+      expect(seen.left).toEqual([
+        { organizationId: "org_1", keyId: "key_1", requestId: "req_2", ...OF_NO_TOKENS },
+      ]);
     });
 
     it.each([

@@ -99,7 +99,7 @@ describe("admission while Redis is away", () => {
       expect(await decide()).toBe("admitted");
       spend.counted(request, 4n * CENT);
       expect(await decide()).toBe(decision);
-      expect(await decide({ metered: false })).toBe("admitted");
+      expect(await decide({ metered: false, promptTokens: 0 })).toBe("admitted");
     },
   );
 
@@ -128,7 +128,7 @@ describe("admission while Redis is away", () => {
       expect(await decide({ requestId: "req_4" })).toBe(decision);
       // Redis had entered both.
       expect(left).toEqual(["req_3", "req_4"]);
-      expect(await decide({ metered: false })).toBe("admitted");
+      expect(await decide({ metered: false, promptTokens: 0 })).toBe("admitted");
       setBehind(false);
       expect(await decide()).toBe("admitted");
     },
@@ -222,7 +222,7 @@ describe("admission while Redis is away", () => {
       bucket: { remaining: 0, capacity: 60, resetMs: 0, retryAfterSeconds: 0 },
     });
     expect(await decide()).toBe("rate_limited");
-    expect(await decide({ bucket: "count_tokens", metered: false })).toBe("admitted");
+    expect(await decide({ bucket: "count_tokens", metered: false, promptTokens: 0 })).toBe("admitted");
   });
 
   it("tells once when Redis goes and when it comes back", async () => {

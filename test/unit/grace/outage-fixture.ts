@@ -16,6 +16,7 @@ export const INPUT: AdmitInput = {
   route: "POST /v1/chat/completions",
   bucket: "requests",
   metered: true,
+  promptTokens: 0,
 };
 
 export type Changes = Partial<Omit<KnownKeyResult, "key" | "organization">> & {
@@ -37,11 +38,15 @@ function createResult(changes: Changes): KnownKeyResult {
     caps: [],
     reachedCap: null,
     own: NOTHING_OWN,
+    tokenBuckets: [],
+    takenTokens: null,
+    tokenLimit: null,
     ...changes,
     key: {
       id: "key_1",
       name: "ci",
       display: "sk-igw-…a1B2",
+      countCachedTokens: "organization",
       requestsPerMinute: 600,
       hardCapCents: null,
       budgetCents: null,
@@ -58,6 +63,7 @@ function createResult(changes: Changes): KnownKeyResult {
       currency: "USD",
       hardCapCents: null,
       budgetCents: null,
+      countCachedTokens: false,
       strictCaps: false,
       endUserTag: false,
       hideAmounts: false,

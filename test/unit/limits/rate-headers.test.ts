@@ -24,6 +24,7 @@ describe("formatRateHeaders", () => {
     remaining: 59,
     resetMs: 100,
     timeMs: Date.UTC(2026, 10, 21, 12, 0, 0, 950),
+    tokens: [],
   };
 
   it("has OpenAI's names on the chat routes", () => {

@@ -1,7 +1,8 @@
 /** An account whose charges are recorded, and answers whose observation the test sets. */
 import { NO_USES } from "../../../src/server-tools.ts";
 import { createPrice } from "../../../src/pricing/price.ts";
-import { type AccountOptions, type Ending, RequestAccount } from "../../../src/settlement/request-account.ts";
+import { type AccountOptions, RequestAccount } from "../../../src/settlement/request-account.ts";
+import type { Ending } from "../../../src/settlement/settled.ts";
 import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
 import type { Answer, Observation } from "../../../src/translation/client-protocol.ts";
@@ -56,6 +57,7 @@ export interface FixtureOptions {
   readonly counted?: number | null;
   /** One answer to one prompt when left out. */
   readonly asked?: AccountOptions["asked"];
+  readonly takenTokens?: AccountOptions["takenTokens"];
 }
 
 /** A request of 100 estimated prompt tokens and at most 50 generated ones. */
@@ -75,6 +77,7 @@ export function createAccount(options: FixtureOptions = {}): AccountUnderTest {
     largestOutputTokens: 50,
     estimator,
     onPromptCounted: null,
+    takenTokens: options.takenTokens ?? null,
     keeper: {
       charge: async (input) => {
         charges.push(input);

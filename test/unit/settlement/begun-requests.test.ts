@@ -188,7 +188,8 @@ describe("an entered request", () => {
     const { settlement, seen } = open();
     settlement.leave(ADMISSION);
     await settlement.stop(1_000);
-    expect(seen.left).toEqual([{ keyId: ADMISSION.keyId, requestId: ADMISSION.requestId }]);
+    const { keyId, requestId } = ADMISSION;
+    expect(seen.left).toEqual([{ keyId, requestId, owners: "", takenTokens: null }]);
   });
 
   it("leaves them by its final charge alone when its hold was not answered", async () => {

@@ -32,7 +32,8 @@ export const ADMISSION: Admission = {
   tags: "",
   keepsEndUser: false,
   modelNames: null,
-  rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 0 },
+  takenTokens: null,
+  rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 0, tokens: [] },
 };
 
 const MODEL: Pick<

@@ -9,6 +9,7 @@ const FIGURES: AdmissionFigures = {
   capacity: 60,
   remaining: 3,
   retryAfterSeconds: 0,
+  tokenLimit: null,
   expiresAtMs: Date.parse("2027-01-01T00:00:00Z"),
   concurrentRequests: 1,
   maxConcurrentRequests: 2,
@@ -54,7 +55,9 @@ describe("describeChecks", () => {
   it.each(ADMISSION_DECISIONS.slice(2))("ends with the failed check for %s", (decision) => {
     const isOfOwner = decision === "user_cap_reached" || decision === "group_cap_reached";
     const reached = isOfOwner ? { period: "week", hardCapCents: 100, spentMicrocents: 100_000_000n } : null;
-    const checks = describeChecks({ ...FIGURES, decision, reached });
+    const isOfTokens = decision === "token_rate_limited";
+    const tokenLimit = isOfTokens ? ({ scope: "group", type: "input", limit: 1_000 } as const) : null;
+    const checks = describeChecks({ ...FIGURES, decision, reached, tokenLimit });
     expect(checks.map(({ passed }) => passed)).toEqual([...checks.slice(1).map(() => true), false]);
   });
 

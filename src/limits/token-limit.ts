@@ -1,0 +1,34 @@
+/** The 429 of a limit of tokens per minute. */
+import { GatewayError } from "../errors.ts";
+import type { TokenLimitType } from "../settings/token-limits.ts";
+import type { KnownKeyResult } from "../store/types/admission.ts";
+import type { LimitScope } from "../store/types/decision.ts";
+
+const SUBJECTS: Readonly<Record<LimitScope, string>> = {
+  key: "API key",
+  user: "user",
+  group: "group",
+  organization: "organization",
+};
+const UNITS: Readonly<Record<TokenLimitType, string>> = {
+  total: "tokens",
+  input: "input tokens",
+  output: "output tokens",
+};
+
+/**
+ * Which limit it is, and when its level is above 0 again: the seconds are the same as in `retry-after`, and true where they
+ * are many. Its words avoid those on which some SDKs stop retrying: quota, billing, credit.
+ */
+export function createTokenLimitError(result: KnownKeyResult): GatewayError {
+  const { tokenLimit, bucket } = result;
+  const { scope, type, limit } = tokenLimit ?? { scope: "key", type: "total", limit: 0 };
+  const seconds = Math.max(1, bucket.retryAfterSeconds);
+  const name = result[scope]?.name ?? "";
+  const rate = `${limit} ${UNITS[type]} per minute`;
+  return new GatewayError("token_rate_limit_exceeded", {
+    message: `Rate limit of ${rate} for ${SUBJECTS[scope]} "${name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
+    retryAfterSeconds: seconds,
+    fields: { scope, limit_type: type },
+  });
+}

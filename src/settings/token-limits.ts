@@ -1,0 +1,60 @@
+/**
+ * Limits of tokens per minute, of all that has them: keys, users, groups and organizations. The rule is
+ * `store/lua/include/token-buckets.lua`.
+ */
+import { wholeNumberOrNull } from "./kinds.ts";
+
+/** What a limit counts: the prompt's tokens, the generated ones, or both together. */
+export const TOKEN_LIMIT_TYPES = ["total", "input", "output"] as const;
+export type TokenLimitType = (typeof TOKEN_LIMIT_TYPES)[number];
+
+/** A thousand million tokens a minute are more than any provider serves. */
+const BOUNDS = { minimum: 1, maximum: 1_000_000_000 } as const;
+
+/** In the order of TOKEN_LIMIT_TYPES. */
+export const TOKEN_LIMIT_ROWS = {
+  tokensPerMinute: {
+    apiName: "tokens_per_minute",
+    field: "tpm",
+    kind: wholeNumberOrNull(BOUNDS),
+    default: null,
+    description:
+      "Tokens of prompts and answers together in a minute; requests are admitted while the level of its bucket is above 0. Null: no limit.",
+    label: "Tokens per minute",
+    hint: "Prompts and answers together. Empty: no limit.",
+    cli: {
+      option: { flags: "--tpm <n>", help: "tokens per minute, prompts and answers together, or none" },
+      label: "tokens per minute",
+      none: "no limit",
+    },
+  },
+  inputTokensPerMinute: {
+    apiName: "input_tokens_per_minute",
+    field: "input_tpm",
+    kind: wholeNumberOrNull(BOUNDS),
+    default: null,
+    description:
+      "Tokens of prompts in a minute, without those read from a cache unless `count_cached_tokens` is on. Null: no limit.",
+    label: "Input tokens per minute",
+    hint: "Prompts alone. Empty: no limit.",
+    cli: {
+      option: { flags: "--input-tpm <n>", help: "tokens of prompts per minute, or none" },
+      label: "input tokens per minute",
+      none: "no limit",
+    },
+  },
+  outputTokensPerMinute: {
+    apiName: "output_tokens_per_minute",
+    field: "output_tpm",
+    kind: wholeNumberOrNull(BOUNDS),
+    default: null,
+    description: "Generated tokens in a minute. Null: no limit.",
+    label: "Output tokens per minute",
+    hint: "Answers alone. Empty: no limit.",
+    cli: {
+      option: { flags: "--output-tpm <n>", help: "generated tokens per minute, or none" },
+      label: "output tokens per minute",
+      none: "no limit",
+    },
+  },
+} as const;

@@ -1,0 +1,45 @@
+/** What a request came to, in the words of its charge. */
+import { boundByHold, describePrice } from "../pricing/charged-price.ts";
+import { toolMicrocents } from "../pricing/tool-charges.ts";
+import type { Check } from "../store/types/reporting.ts";
+import type { FinalFigures, RequestEstimate, RequestTokens } from "../store/types/settlement.ts";
+import type { TokenUsage } from "../token-usage.ts";
+import type { Ending, Settled } from "./settled.ts";
+
+export function formatEstimate(estimate: Settled, currency: string): RequestEstimate {
+  return {
+    totalMicrocents: estimate.costMicrocents,
+    toolMicrocents: toolsOf(estimate),
+    tokens: formatTokens(estimate.tokens),
+    price: checkOf(estimate, currency),
+  };
+}
+
+export function formatFinal({ settled, result }: Ending, currency: string): FinalFigures {
+  const { status, errorCode, way } = result;
+  return { status, errorCode, way, checks: [checkOf(settled, currency)] };
+}
+
+/** Most requests have none, and then nothing is said. */
+export function toolsOf({ tools, costMicrocents: cost }: Settled): bigint | undefined {
+  return tools.length === 0 ? undefined : toolMicrocents(tools, cost);
+}
+
+export function formatTokens(tokens: TokenUsage): RequestTokens {
+  return {
+    input: tokens.inputTokens,
+    cachedInput: tokens.cachedInputTokens,
+    output: tokens.outputTokens,
+    reasoning: tokens.reasoningTokens,
+    cacheWrite: tokens.cacheWriteTokens,
+    cacheWrite1h: tokens.cacheWrite1hTokens,
+    inputAudio: tokens.inputAudioTokens,
+    outputAudio: tokens.outputAudioTokens,
+  };
+}
+
+export function checkOf(settled: Settled, currency: string): Check {
+  const { charged, tokens: further, tools, isBoundedByHold } = settled;
+  const price = describePrice({ charged, currency, further, tools });
+  return isBoundedByHold === true ? boundByHold(price) : price;
+}
