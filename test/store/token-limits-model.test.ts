@@ -1,0 +1,272 @@
+/** Limits of tokens per minute against a plain model, with two workers' stores on one Redis whose clock the test sets. */
+import * as fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../src/settings/token-limits.ts";
+import type { BilledRequest } from "../../src/store/types/settlement.ts";
+import type { TakenTokens } from "../../src/store/types/token-rate.ts";
+import { canSetClock, microseconds } from "./clock-fixture.ts";
+import { admitKnown, chargeInput, connectStore, FINAL, holdInput, type StoreUnderTest } from "./fixture.ts";
+import { createOwners, identify, type Owners, THURSDAY, timed, useTimedStore } from "./windows-fixture.ts";
+
+useTimedStore();
+
+const UNITS = 60_000n;
+const SCOPES = ["key", "user", "organization"] as const;
+type Scope = (typeof SCOPES)[number];
+
+/** A bucket as docs/api.md tells it, in integers without a limit. */
+class ModelBucket {
+  readonly limit: bigint;
+  #level: bigint;
+  #atMs = 0;
+
+  constructor(limit: number) {
+    this.limit = BigInt(limit);
+    this.#level = this.limit * UNITS;
+  }
+
+  /** Overdrawn when it is 0 or less. */
+  levelAt(nowMs: number): bigint {
+    const level = this.#level + BigInt(nowMs - this.#atMs) * this.limit;
+    const full = this.limit * UNITS;
+    return level < full ? level : full;
+  }
+
+  /** An admission finds it as it is then; what comes between is added to what it had left. */
+  settle(nowMs: number): void {
+    this.#level = this.levelAt(nowMs);
+    this.#atMs = nowMs;
+  }
+
+  take(tokens: number): void {
+    this.#level -= BigInt(tokens) * UNITS;
+  }
+}
+
+type Step =
+  | { readonly kind: "admit"; readonly worker: 0 | 1; readonly prompt: number }
+  | {
+      readonly kind: "charge";
+      readonly which: number;
+      readonly input: number;
+      readonly output: number;
+      readonly ends: boolean;
+    }
+  | { readonly kind: "hold"; readonly which: number; readonly estimate: number }
+  | { readonly kind: "leave"; readonly which: number }
+  | { readonly kind: "wait"; readonly ms: number };
+
+interface InFlight {
+  readonly identity: BilledRequest;
+  readonly worker: 0 | 1;
+  readonly given: TakenTokens;
+  sequence: number;
+  input: number;
+  output: number;
+}
+
+const tokens = fc.oneof(
+  fc.constant(0),
+  fc.integer({ min: 1, max: 500 }),
+  fc.integer({ min: 0, max: 20_000 }),
+);
+const worker = fc.constantFrom(0 as const, 1 as const);
+const which = fc.nat(5);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant("admit" as const), worker, prompt: tokens }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant("charge" as const),
+      which,
+      input: tokens,
+      output: tokens,
+      ends: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("hold" as const), which, estimate: tokens }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("leave" as const), which }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("wait" as const),
+      ms: fc.oneof(fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 0, max: 400_000 })),
+    }),
+  },
+);
+const limits = fc.uniqueArray(
+  fc.record({
+    scope: fc.constantFrom(...SCOPES),
+    type: fc.constantFrom(...TOKEN_LIMIT_TYPES),
+    limit: fc.oneof(fc.constantFrom(1, 1_000, 60_000), fc.integer({ min: 1, max: 100_000 })),
+  }),
+  { minLength: 1, maxLength: 5, selector: ({ scope, type }) => `${scope} ${type}` },
+);
+
+const FIELDS = {
+  total: "tokensPerMinute",
+  input: "inputTokensPerMinute",
+  output: "outputTokensPerMinute",
+} as const;
+
+interface Limit {
+  readonly scope: Scope;
+  readonly type: TokenLimitType;
+  readonly limit: number;
+}
+
+async function setAll(of: Owners, all: readonly Limit[]): Promise<void> {
+  const { store } = timed();
+  const ofScope = (scope: Scope) =>
+    Object.fromEntries(
+      all.filter((row) => row.scope === scope).map(({ type, limit }) => [FIELDS[type], limit]),
+    );
+  await store.changeKey(of.key, ofScope("key"), null);
+  await store.changeUser(of.organizationId, of.userId, ofScope("user"), null);
+  await store.changeOrganization(of.organizationId, ofScope("organization"), null);
+}
+
+const amountOf = (type: TokenLimitType, input: number, output: number): number =>
+  ({ total: input + output, input, output })[type];
+
+/** One organization's requests, and a model bucket for each of its limits. */
+class Run {
+  readonly of: Owners;
+  readonly #stores: readonly [StoreUnderTest["store"], StoreUnderTest["store"]];
+  readonly #buckets: readonly (Limit & { readonly bucket: ModelBucket })[];
+  readonly #inFlight: InFlight[] = [];
+  /** Of the first limit, what each request came to; and which were in flight at each admission. */
+  readonly #used = new Map<string, number>();
+  readonly #together: (readonly string[])[] = [];
+  nowMs = 0;
+
+  constructor(of: Owners, all: readonly Limit[], stores: Run["#stores"]) {
+    this.of = of;
+    this.#stores = stores;
+    this.#buckets = all.map((limit) => ({ ...limit, bucket: new ModelBucket(limit.limit) }));
+  }
+
+  async do(next: Step): Promise<void> {
+    if (next.kind === "wait") {
+      this.nowMs += next.ms;
+      timed().clock.set(microseconds(THURSDAY) + BigInt(this.nowMs) * 1000n);
+    } else if (next.kind === "admit") await this.#admit(next.worker, next.prompt);
+    else await this.#end(next);
+  }
+
+  async #admit(by: 0 | 1, promptTokens: number): Promise<void> {
+    const { decision, takenTokens, tokenBuckets } = await admitKnown(this.#stores[by], this.of.key, {
+      promptTokens,
+    });
+    for (const { bucket } of this.#buckets) bucket.settle(this.nowMs);
+    const isEmpty = this.#buckets.some(({ bucket }) => bucket.levelAt(this.nowMs) <= 0n);
+    expect(decision).toBe(isEmpty ? "token_rate_limited" : "admitted");
+    if (!isEmpty && takenTokens !== null) {
+      const identity = await identify(this.of);
+      this.#move(promptTokens, 0);
+      this.#inFlight.push({
+        identity,
+        worker: by,
+        given: takenTokens,
+        sequence: 0,
+        input: promptTokens,
+        output: 0,
+      });
+      this.#count(identity.requestId, promptTokens, 0);
+    }
+    for (const { type, remaining } of tokenBuckets) {
+      const levels = this.#buckets
+        .filter((row) => row.type === type)
+        .map(({ bucket }) => bucket.levelAt(this.nowMs));
+      const lowest = levels.reduce((least, level) => (level < least ? level : least));
+      expect(remaining).toBe(lowest <= 0n ? 0 : Number(lowest / UNITS));
+    }
+  }
+
+  async #end(next: Exclude<Step, { kind: "wait" | "admit" }>): Promise<void> {
+    const at = this.#inFlight.length === 0 ? -1 : next.which % this.#inFlight.length;
+    const request = this.#inFlight[at];
+    if (request === undefined) return;
+    const { identity, given } = request;
+    // The other worker's store: whose command it is makes no difference.
+    const store = this.#stores[request.worker];
+    if (next.kind === "hold") {
+      if (request.sequence > 0) return;
+      await store.hold(holdInput(identity, { floorInputTokens: next.estimate, takenTokens: given }));
+      request.sequence += 1;
+      this.#settle(request, next.estimate, 0);
+    } else if (next.kind === "leave") {
+      if (request.sequence > 0) return;
+      await store.leave(this.of.organizationId, [{ ...identity, takenTokens: given }]);
+      this.#settle(request, 0, 0);
+      this.#inFlight.splice(at, 1);
+    } else {
+      const { input, output, ends } = next;
+      const isBrief = ends && request.sequence === 0 ? ({ isBrief: true } as const) : {};
+      request.sequence += 1;
+      const usedTokens = { ...given, input, output };
+      const charge = chargeInput(identity, request.sequence, 5n, {
+        usedTokens,
+        final: ends ? FINAL : null,
+        ...isBrief,
+      });
+      await store.charge(charge);
+      // Sent again: it counts once.
+      await this.#stores[1 - request.worker]?.charge(charge);
+      this.#settle(request, input, output);
+      if (ends) this.#inFlight.splice(at, 1);
+    }
+  }
+
+  #settle(request: InFlight, input: number, output: number): void {
+    this.#move(input - request.input, output - request.output);
+    Object.assign(request, { input, output });
+    this.#count(request.identity.requestId, input, output);
+  }
+
+  #move(input: number, output: number): void {
+    for (const { type, bucket } of this.#buckets) bucket.take(amountOf(type, input, output));
+  }
+
+  #count(requestId: string, input: number, output: number): void {
+    const [first] = this.#buckets;
+    if (first === undefined) return;
+    this.#used.set(requestId, amountOf(first.type, input, output));
+    this.#together.push(this.#inFlight.map(({ identity }) => identity.requestId));
+  }
+
+  /** What is published: in t minutes at most limit × (t + 1), and what was in flight. */
+  checkBound(): void {
+    const [first] = this.#buckets;
+    if (first === undefined) return;
+    const usedBy = (ids: readonly string[]) => ids.reduce((sum, id) => sum + (this.#used.get(id) ?? 0), 0);
+    const inFlight = Math.max(0, ...this.#together.map(usedBy));
+    expect(usedBy([...this.#used.keys()])).toBeLessThanOrEqual(
+      first.limit * (this.nowMs / 60_000 + 1) + inFlight,
+    );
+  }
+}
+
+describe.skipIf(!canSetClock)("limits of tokens per minute (sets Redis's clock: takes Linux and cc)", () => {
+  let other: StoreUnderTest;
+  beforeAll(async () => {
+    if (canSetClock) other = await connectStore(timed().address);
+  });
+  afterAll(async () => {
+    if (canSetClock) await other.stop();
+  });
+
+  it("decide as their model does, to the token, whichever worker asks, and keep what is published", async () => {
+    await fc.assert(
+      fc.asyncProperty(limits, fc.array(step, { minLength: 5, maxLength: 60 }), async (all, steps) => {
+        timed().clock.set(microseconds(THURSDAY));
+        const of = await createOwners();
+        await setAll(of, all);
+        const run = new Run(of, all, [timed().store, other.store]);
+        for (const next of steps) await run.do(next);
+        run.checkBound();
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
