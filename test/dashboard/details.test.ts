@@ -69,7 +69,8 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     await change({ requests_per_minute: 60, hard_cap_cents: 4_000 });
     await page.goto(`${admin.url}${quiet}/audit`);
     const made = page.getByRole("row", { name: /key\.created narrow/ }).getByRole("listitem");
-    expect(await made.allTextContents()).toEqual(["name: narrow", "requests per minute: 600"]);
+    const begun = ["name: narrow", "requests per minute: 600", "count cached tokens: organization"];
+    expect(await made.allTextContents()).toEqual(begun);
     const changes = page.getByRole("row", { name: /key\.updated narrow/ }).getByRole("list");
     expect(await changes.evaluateAll((lists) => lists.map((list) => list.textContent))).toEqual([
       "hard cap: none → 40.00 USD",
@@ -94,6 +95,20 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     expect(await row.textContent()).toMatch(/600 per minute\s*burst 60, \d+ left now/);
     await row.getByRole("link").click();
     await page.getByText(/600 requests per minute, burst 60; \d+ left now/).waitFor();
+  });
+
+  it("limits of tokens stand on the key's page as they are now, and in its form", async () => {
+    const limits = {
+      tokens_per_minute: 60_000,
+      output_tokens_per_minute: 1_000,
+      count_cached_tokens: "always",
+    };
+    const { id } = await createApiKey(admin, quiet.split("/").at(-1) ?? "", { name: "limited", ...limits });
+    await page.goto(`${admin.url}${quiet}/keys/${id}`);
+    await page.getByText("60,000 tokens per minute; 60,000 left now", { exact: true }).waitFor();
+    await page.getByText("1,000 output tokens per minute; 1,000 left now", { exact: true }).waitFor();
+    expect(await page.getByLabel("Output tokens per minute").inputValue()).toBe("1000");
+    expect(await page.getByLabel("Cached tokens count").inputValue()).toBe("always");
   });
 
   it("a key past its budget looks like it, in the list and on its own page", async () => {

@@ -26,13 +26,13 @@ describe.skipIf(!canSetClock)(`readBuckets${WHY}`, () => {
     };
     const before = await under.client.hgetall(requestBucketKey(busy.organizationId, busy.keyId));
     expect(await read()).toEqual([
-      { remaining: 0, capacity: 10 },
-      { remaining: 600, capacity: 600 },
+      { remaining: 0, capacity: 10, tokens: [] },
+      { remaining: 600, capacity: 600, tokens: [] },
     ]);
     under.clock.set(START + 2_999_999n);
-    expect((await read())[0]).toEqual({ remaining: 2, capacity: 10 });
+    expect((await read())[0]).toEqual({ remaining: 2, capacity: 10, tokens: [] });
     under.clock.set(START + 3_000_000n);
-    expect((await read())[0]).toEqual({ remaining: 3, capacity: 10 });
+    expect((await read())[0]).toEqual({ remaining: 3, capacity: 10, tokens: [] });
     expect(await under.client.hgetall(requestBucketKey(busy.organizationId, busy.keyId))).toEqual(before);
     expect((await admitKnown(under.store, busy)).bucket.remaining).toBe(2);
   });
@@ -49,7 +49,7 @@ describe.skipIf(!canSetClock)(`readBuckets${WHY}`, () => {
       const { organizationId, keyId } = await createTestKey(under.store, { requestsPerMinute: rate });
       const fills = await under.store.readBuckets(organizationId, [keyId]);
       const capacity = bucketCapacity(rate);
-      expect(fills.get(keyId)).toEqual({ remaining: capacity, capacity });
+      expect(fills.get(keyId)).toEqual({ remaining: capacity, capacity, tokens: [] });
     },
   );
 });

@@ -129,10 +129,12 @@ async function setAll(of: Owners, all: readonly Limit[]): Promise<void> {
 const amountOf = (type: TokenLimitType, input: number, output: number): number =>
   ({ total: input + output, input, output })[type];
 
+type TwoStores = readonly [StoreUnderTest["store"], StoreUnderTest["store"]];
+
 /** One organization's requests, and a model bucket for each of its limits. */
 class Run {
   readonly of: Owners;
-  readonly #stores: readonly [StoreUnderTest["store"], StoreUnderTest["store"]];
+  readonly #stores: TwoStores;
   readonly #buckets: readonly (Limit & { readonly bucket: ModelBucket })[];
   readonly #inFlight: InFlight[] = [];
   /** Of the first limit, what each request came to; and which were in flight at each admission. */
@@ -140,7 +142,7 @@ class Run {
   readonly #together: (readonly string[])[] = [];
   nowMs = 0;
 
-  constructor(of: Owners, all: readonly Limit[], stores: Run["#stores"]) {
+  constructor(of: Owners, all: readonly Limit[], stores: TwoStores) {
     this.of = of;
     this.#stores = stores;
     this.#buckets = all.map((limit) => ({ ...limit, bucket: new ModelBucket(limit.limit) }));

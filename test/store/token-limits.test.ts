@@ -222,6 +222,23 @@ describe.skipIf(!canSetClock)("a limit of tokens per minute (sets Redis's clock:
     expect(await left(of, "total")).toBe(100);
   });
 
+  it("is shown with its key as the next admission finds it, which changes nothing", async () => {
+    const of = await createOwners();
+    await limit(of, "key", "input", 1_000);
+    await limit(of, "organization", "total", 10);
+    await end(await admitted(of, 0), 1_500, 7);
+    wait(15_000);
+    const read = async () =>
+      (await timed().store.readBuckets(of.organizationId, [of.key.keyId])).get(of.key.keyId);
+    const shown = [{ type: "input", limit: 1_000, remaining: 0, resetMs: 75_000 }];
+    expect((await read())?.tokens).toEqual(shown);
+    expect((await read())?.tokens).toEqual(shown);
+    wait(45_000);
+    expect((await read())?.tokens).toEqual([
+      { type: "input", limit: 1_000, remaining: 250, resetMs: 45_000 },
+    ]);
+  });
+
   it("begins full again once nobody has called for a day, and leaves nothing behind then", async () => {
     const of = await createOwners();
     await limit(of, "key", "total", 1_000);

@@ -54,5 +54,11 @@ export function formatKey(record: KeyRecord, figures: KeyFigures) {
     spent_cents: wholeCents(figures.spentMicrocents),
     spent_microcents: Number(figures.spentMicrocents),
     bucket: { remaining: figures.bucket.remaining, capacity: figures.bucket.capacity },
+    token_buckets: figures.bucket.tokens.map(({ type, limit, remaining, resetMs }) => ({
+      type,
+      limit,
+      remaining,
+      full_in_seconds: Math.ceil(resetMs / 1000),
+    })),
   };
 }

@@ -194,7 +194,7 @@ function newFigures(record: KeyRecord, timeMs: number, owners: NamedOwners): Key
     timeMs,
     spentMicrocents: 0n,
     otherLimits: [],
-    bucket: { remaining: capacity, capacity },
+    bucket: { remaining: capacity, capacity, tokens: [] },
     owners,
   };
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { record, timestamp, whole } from "../../settings/input-schemas.ts";
+import { TOKEN_LIMIT_TYPES } from "../../settings/token-limits.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
 import { KEY_STATES } from "../../settings/state.ts";
@@ -46,6 +47,18 @@ const keyFields = {
   bucket: z
     .strictObject({ remaining: z.int(), capacity: z.int() })
     .describe("Whole requests that the rate limit lets pass at once now, and when it is full."),
+  token_buckets: z
+    .array(
+      z.strictObject({
+        type: z.enum(TOKEN_LIMIT_TYPES),
+        limit: z.int().describe("Tokens per minute."),
+        remaining: z.int().min(0).describe("Tokens left now; 0 also where more were used than there were."),
+        full_in_seconds: z.int().min(0),
+      }),
+    )
+    .describe(
+      "The key's own limits of tokens per minute as they stand now, of all tokens, of input, of output.",
+    ),
 };
 
 export const key = answer("Key", keyFields);

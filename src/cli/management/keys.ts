@@ -242,6 +242,9 @@ function describe(screen: Screen, one: JsonObject, organization: JsonObject): st
     ...showOwners(one),
     ...showSettings(KEY_SETTINGS, one, currency, [
       ["requests left now", formatBucket(one["bucket"] as JsonObject)],
+      ...(one["token_buckets"] as JsonObject[]).map(
+        (bucket) => [`${tokensOf(bucket)} left now`, `${bucket["remaining"]} of ${bucket["limit"]}`] as const,
+      ),
       [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],
     ]),
     ["created", String(one["created_at"])],
@@ -249,6 +252,11 @@ function describe(screen: Screen, one: JsonObject, organization: JsonObject): st
       ? []
       : [["former key works until", formatValue(one["former_key_until"])] as const]),
   ]);
+}
+
+/** "input tokens" */
+function tokensOf({ type }: JsonObject): string {
+  return type === "total" ? "tokens" : `${String(type)} tokens`;
 }
 
 /** "57 of 60" */

@@ -1,7 +1,8 @@
 import type { StoreContext } from "../context.ts";
-import { keyRecordKey, requestBucketKey } from "../redis/keys.ts";
+import { keyRecordKey, requestBucketKey, tokenBucketsKey } from "../redis/keys.ts";
 import { integerAt, parseArray, textAt } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { parseTokenBuckets } from "./token-buckets.ts";
 import type { BucketFill } from "../types/reporting.ts";
 
 /** @see AdmissionStore.readBuckets */
@@ -14,6 +15,7 @@ export async function readBuckets(
   const names = keyIds.flatMap((id) => [
     keyRecordKey(organizationId, id),
     requestBucketKey(organizationId, id),
+    tokenBucketsKey(organizationId, id),
   ]);
   const reply = parseArray(await client.igwReadBuckets(String(names.length), ...names));
   const at = AT.bucket;
@@ -21,7 +23,12 @@ export async function readBuckets(
     keyIds.flatMap((id, index): [string, BucketFill][] => {
       const bucket = parseArray(reply[index]);
       if (textAt(bucket, OUTCOME) === "missing") return [];
-      return [[id, { remaining: integerAt(bucket, at.remaining), capacity: integerAt(bucket, at.capacity) }]];
+      const fill = {
+        remaining: integerAt(bucket, at.remaining),
+        capacity: integerAt(bucket, at.capacity),
+        tokens: parseTokenBuckets(textAt(bucket, at.tokens)),
+      };
+      return [[id, fill]];
     }),
   );
 }

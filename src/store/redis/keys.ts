@@ -35,6 +35,9 @@ export const keyRecordKey = (organizationId: string, keyId: string): string =>
 /** Hash: units and time of the last write. Apart from the record, whose version it must not change. */
 export const requestBucketKey = (organizationId: string, keyId: string): string =>
   `igw:{${organizationId}}:bucket:${keyId}`;
+/** Of its limits of tokens per minute, see `lua/include/token-buckets.lua`. */
+export const tokenBucketsKey = (organizationId: string, keyId: string): string =>
+  `igw:{${organizationId}}:tokens:key:${keyId}`;
 export const countBucketKey = (organizationId: string, keyId: string): string =>
   `igw:{${organizationId}}:count-bucket:${keyId}`;
 /**

@@ -1,4 +1,5 @@
 /** What was spent, used and refused: the figures that people and clients read. */
+import type { TokenBucketState } from "./token-rate.ts";
 import type { Limit } from "../../settings/limits.ts";
 import type { LimitScope } from "./decision.ts";
 import { NO_TOKENS, TOKEN_NAMES, type TokenUsage } from "../../token-usage.ts";
@@ -171,11 +172,12 @@ export const NO_USAGE: UsageFigures = {
   toolMicrocents: 0n,
 };
 
-/** A bucket of requests, in whole requests. */
+/** A key's bucket of requests, in whole requests, and those of its own limits of tokens. */
 export interface BucketFill {
   /** What would pass at once now. */
   readonly remaining: number;
   readonly capacity: number;
+  readonly tokens: readonly TokenBucketState[];
 }
 
 /** What the log of requests says of one day, key, its owners and model: a row for each combination of tags. */

@@ -170,6 +170,18 @@ async function renderKey(page: OrganizationPageCall, key: KeyView, state: FormSt
   );
 }
 
+/** "10,000 input tokens per minute; 2,500 left now, full in 45 s" */
+function describeTokens({
+  type,
+  limit,
+  remaining,
+  full_in_seconds: seconds,
+}: KeyView["token_buckets"][number]): string {
+  const tokens = type === "total" ? "tokens" : `${type} tokens`;
+  const full = seconds === 0 ? "" : `, full in ${formatCount(seconds)} s`;
+  return `${formatCount(limit)} ${tokens} per minute; ${formatCount(remaining)} left now${full}`;
+}
+
 function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyView }) {
   const { currency } = page.organization;
   const spending = spendingOf(apiKey);
@@ -187,6 +199,9 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
         {formatCountOf(apiKey.requests_per_minute, "request")} per minute, burst{" "}
         {formatCount(apiKey.bucket.capacity)}; {formatCount(apiKey.bucket.remaining)} left now
       </p>
+      {apiKey.token_buckets.map((bucket) => (
+        <p key={bucket.type}>{describeTokens(bucket)}</p>
+      ))}
       {apiKey.user === null && apiKey.group === null ? null : (
         <p>
           {apiKey.user === null ? null : (
