@@ -6,6 +6,7 @@ import { OidcError } from "./oidc-error.ts";
 /** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 const MAX_NAME_CHARACTERS = 100;
+const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 /** More than any provider puts into a token; each session keeps them. */
 const MAX_GROUPS = 1_000;
 const MAX_GROUP_CHARACTERS = 256;
@@ -21,8 +22,12 @@ export function readSubject(claims: JsonObject): string {
 /** What people call somebody, in one line; the subject where the provider has nothing better. */
 export function readName(claims: JsonObject, subject: string): string {
   const texts = [claims["name"], claims["preferred_username"], claims["email"], subject];
-  const named = texts.find((text) => typeof text === "string" && text.trim() !== "");
-  const characters = Array.from(cleanText(String(named)).trim());
+  const named = texts.find((text) => typeof text === "string" && VISIBLE.test(text));
+  const characters = Array.from(
+    cleanText(String(named))
+      .replace(/\p{Cs}/gu, "\ufffd")
+      .trim(),
+  );
   return characters.slice(0, MAX_NAME_CHARACTERS).join("");
 }
 

@@ -149,6 +149,11 @@ export function rateOrNull(bounds: Bounds): Kind<number | null> {
   return numberOrNull("rate", bounds);
 }
 
+/** A whole number. */
+export function wholeNumber({ minimum, maximum }: Bounds): Kind<number> {
+  return { ...rate({ minimum, maximum }), notation: "whole" };
+}
+
 /** A whole number, or null for no limit. */
 export function wholeNumberOrNull(bounds: Bounds): Kind<number | null> {
   return numberOrNull("whole", bounds);

@@ -11,6 +11,7 @@ import {
   flag,
   name,
   rateOrNull,
+  wholeNumber,
 } from "./kinds.ts";
 import { limits, LIMITS_ROW, memberLimitsRow } from "./limits.ts";
 import { RAISES_ROW } from "./raises.ts";
@@ -298,6 +299,20 @@ export const ORGANIZATION_SETTINGS = defineSettings({
         offHelp: "tell them",
       },
       label: "hides amounts",
+    },
+  },
+  maxOwnKeys: {
+    apiName: "max_own_keys",
+    field: "max_own_keys",
+    kind: wholeNumber({ minimum: 0, maximum: 100 }),
+    default: 5,
+    description:
+      "How many keys somebody with the role `member` may have; 0: members make none. Those that somebody else has made for them count, too.",
+    label: "Keys of each member",
+    hint: "How many keys somebody with the role member may have. 0: members make none.",
+    cli: {
+      option: { flags: "--max-own-keys <n>", help: "how many keys somebody with the role member may have" },
+      label: "keys of a member",
     },
   },
   dayAlerts: {

@@ -18,6 +18,8 @@ export const ACCOUNTS: Accounts = {
   olga: { groups: ["platform"], name: "Olga Operator", email: "olga@example.com" },
   adam: { groups: ["others", "admins"], name: "Adam Admin" },
   vera: { groups: ["viewers"], name: "Vera Viewer" },
+  mia: { groups: ["members"], name: "Mia Member", email: "mia@example.com" },
+  max: { groups: ["members"], name: "Max Member" },
   nobody: { groups: ["others"], name: "No Body" },
 };
 
@@ -49,6 +51,7 @@ export function rolesIn(organization: string): object[] {
     { equals: "platform", role: "operator" },
     { equals: "admins", role: "admin", organization },
     { equals: "viewers", role: "viewer", organization },
+    { equals: "members", role: "member", organization },
   ];
 }
 

@@ -82,4 +82,6 @@ const revokeAll = defineOrganizationRoute({
   },
 });
 
+export { rotate as rotateKeyRoute };
+
 export const keySecretRoutes = [rotate, revokeAll];

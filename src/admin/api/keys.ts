@@ -160,7 +160,7 @@ export async function readKeyFigures(
   return figuresOf(record);
 }
 
-async function readFigures(
+export async function readFigures(
   organizationId: string,
   records: readonly KeyRecord[],
   store: ApiServices["store"],
@@ -210,5 +210,7 @@ async function answerOne(record: KeyRecord, services: ApiServices): Promise<ApiA
     headers: { etag: formatETag(record.version) },
   };
 }
+
+export { change as changeKeyRoute, create as createKeyRoute, remove as deleteKeyRoute, show as showKeyRoute };
 
 export const keyRoutes = [create, list, show, change, remove];

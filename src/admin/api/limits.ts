@@ -53,6 +53,16 @@ async function answerLimits(
   owners: Owners,
   store: Store,
 ): Promise<ApiAnswer> {
+  return { status: 200, body: await describeLimits(organization, owners, store) };
+}
+
+/** What the user may spend with all keys; of the group's pool and the organization nothing. */
+export async function describeLimitsOfUser(organization: OrganizationRecord, user: UserRecord, store: Store) {
+  const { time, data } = await describeLimits(organization, await ownersOfUser(user, store), store);
+  return { time, data: data.filter(({ scope }) => scope === "user") };
+}
+
+async function describeLimits(organization: OrganizationRecord, owners: Owners, store: Store) {
   const { key, user, group } = owners;
   const ids = formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null });
   const ownersOfUser = [{ groupId: user?.groupId ?? null }];
@@ -83,7 +93,7 @@ async function answerLimits(
     window_start: formatWindowStart(limit.period, dayAt(reading.timeMs).name),
     raises: raisesOf(limit, raises[limit.scope], reading.timeMs),
   }));
-  return { status: 200, body: { time: new Date(reading.timeMs).toISOString(), data } };
+  return { time: new Date(reading.timeMs).toISOString(), data };
 }
 
 /** Of an owner that is not there no limit is read. */

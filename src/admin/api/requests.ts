@@ -98,4 +98,6 @@ function formatRequest(request: RecentRequest, organizationId: string, names: Us
   };
 }
 
+export { list as listRequestsRoute };
+
 export const requestRoutes = [list, show];

@@ -40,6 +40,8 @@ export interface RouteDescription {
   readonly description?: string;
   /** "read" for GET and "write" for all others when left out. */
   readonly access?: Access;
+  /** Somebody with the role member may, too: it is about that person alone. Left out: a member may not. */
+  readonly member?: true;
   /** Left out: it takes no parameters. */
   readonly query?: z.ZodType;
   /** Left out: it takes no body. */

@@ -7,6 +7,7 @@ import { keySecretRoutes } from "./key-secrets.ts";
 import { keyRoutes } from "./keys.ts";
 import { limitRoutes } from "./limits.ts";
 import { logLevelRoutes } from "./log-level.ts";
+import { ownRoutes } from "./own.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { raiseRoutes } from "./raises.ts";
 import { requestRoutes } from "./requests.ts";
@@ -27,6 +28,7 @@ const ROUTES: Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>
   Groups: groupRoutes,
   Limits: limitRoutes,
   Raises: raiseRoutes,
+  Own: ownRoutes,
   Usage: [...usageExportRoutes, ...usageRoutes, ...spendCorrectionRoutes],
   Requests: requestRoutes,
   Alerts: [...alertRoutes, ...webhookRoutes],

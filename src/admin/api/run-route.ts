@@ -70,12 +70,15 @@ function requireUndeleted(
 
 /** @throws AdminError 403. */
 export function requireAccess(
-  route: Pick<RouteDescription, "method" | "access">,
+  route: Pick<RouteDescription, "method" | "access" | "member">,
   principal: Principal,
 ): void {
   if (principal.type === "operator") return;
   if (principal.role === "member") {
-    throw new AdminError("permission_denied", { message: "That is not for the role member." });
+    // Whatever does not say so is not: a call that is made later, too.
+    if (route.member === true) return;
+    const message = "Your role here is member: it sees and changes what is its own, and nothing else.";
+    throw new AdminError("permission_denied", { message });
   }
   const access = accessOf(route);
   if (access === "read") return;

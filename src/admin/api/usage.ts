@@ -198,4 +198,6 @@ function readParts({ values }: Total, groups: readonly UsageGroup[]): UsageParts
   return { day, keyId: key, owners, model, tags: tags.toSorted().join(",") };
 }
 
+export { show as showUsageRoute };
+
 export const usageRoutes = [show];

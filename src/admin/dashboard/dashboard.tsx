@@ -48,7 +48,12 @@ export function addDashboard(app: AdminApp, options: AdminAppOptions): void {
 }
 
 /** Where nothing is, for who is signed in: with the header that leads on. */
-const NO_PAGE: PageRoute = { method: "GET", path: "*", run: () => Promise.reject(unknownPage()) };
+const NO_PAGE: PageRoute = {
+  method: "GET",
+  path: "*",
+  member: true,
+  run: () => Promise.reject(unknownPage()),
+};
 
 function unknownPage(): AdminError {
   return new AdminError("unknown_endpoint", { message: "There is no such page." });
@@ -76,6 +81,8 @@ async function answerPage(
     if (route.method === "POST" && !isFormToken(form.text("form_token"), secret)) throw foreignForm();
     const bare = await createPage(context, options, { secret, principal, form });
     page = bare;
+    // Before anything is read: an organization's settings are not for its members.
+    if (isMember(principal)) requireAccess(route, principal);
     const organization = await readOrganization(bare);
     const isDeleted = (organization?.deleted_at ?? null) !== null;
     const unreadAlerts = await countUnread(bare, organization);
@@ -142,10 +149,15 @@ async function createPage(
   };
 }
 
+/** A member's pages know of the organization what `…/me` says. */
 async function readOrganization(page: PageCall): Promise<OrganizationView | null> {
-  if (page.params["organization"] === undefined) return null;
+  if (page.params["organization"] === undefined || isMember(page.principal)) return null;
   const { body } = await page.api("GET /api/organizations/{organization}");
   return body as OrganizationView;
+}
+
+function isMember(principal: Principal): boolean {
+  return principal.type === "person" && principal.role === "member";
 }
 
 function countUnread(page: PageCall, organization: OrganizationView | null): Promise<number> {

@@ -15,6 +15,7 @@ import type { AdminApp, AdminAppOptions, AdminEnvironment } from "../app-options
 import { convertError } from "../convert-error.ts";
 import { FailureLimit } from "../failure-limit.ts";
 import { NO_PROVIDERS } from "../identity/identity-providers.ts";
+import { findUser } from "../identity/find-user.ts";
 import { type Journal, recordRefusal, recordStart } from "../identity/record-sign-in.ts";
 import { answerMarkup } from "./answer-markup.ts";
 import { clearTransaction, readSession, readTransaction, writeSession, writeTransaction } from "./cookies.ts";
@@ -74,16 +75,9 @@ async function finish(
   const journal = { store, logger, requestId: context.get("requestId") };
   const grant = await requireRole(provider, identity, options, journal);
   const { issuer, subject, name, groups } = identity;
+  const userId = await findUser(grant, { ...identity, provider: provider.name }, journal, store);
   const former = readSession(context);
-  const person = {
-    type: "person",
-    provider: provider.name,
-    issuer,
-    subject,
-    name,
-    groups,
-    userId: null,
-  } as const;
+  const person = { type: "person", provider: provider.name, issuer, subject, name, groups, userId } as const;
   const begun = await sessions.beginPerson({ ...person, ...grant }, identity.idToken);
   writeSession(context, begun.secret);
   if (former !== null) await sessions.end(former);

@@ -3,6 +3,7 @@ import { auditPageRoutes } from "./pages/audit.tsx";
 import { groupPageRoutes } from "./pages/group-routes.ts";
 import { keyPageRoutes } from "./pages/key-routes.ts";
 import { modelPageRoutes } from "./pages/models.tsx";
+import { ownPageRoutes } from "./pages/own.tsx";
 import { organizationPageRoutes } from "./pages/organizations.tsx";
 import { overviewRoutes } from "./pages/overview.tsx";
 import { requestPageRoutes } from "./pages/requests.tsx";
@@ -18,6 +19,7 @@ import type { PageRoute } from "./page.ts";
 export const PAGE_ROUTES: readonly PageRoute[] = [
   ...organizationPageRoutes,
   ...overviewRoutes,
+  ...ownPageRoutes,
   ...keyPageRoutes,
   ...userPageRoutes,
   ...groupPageRoutes,

@@ -60,6 +60,8 @@ export type PageRoute = {
   readonly method: "GET" | "POST";
   /** Who may, as in the table of API routes. */
   readonly access?: Access;
+  /** Somebody with the role member may, too. Left out: a member may not. */
+  readonly member?: true;
   /** As Hono writes paths: "/organizations/:organization/keys". */
   readonly path: string;
 } & (

@@ -7,12 +7,14 @@ import type { key, keyPage, keyWithSecret } from "../schemas/key.ts";
 import type { limitList, tightestLimit } from "../schemas/limit.ts";
 import type { group, groupPage, user, userPage } from "../schemas/owner.ts";
 import type { organization, organizationPage } from "../schemas/organization.ts";
+import type { ownUser } from "../schemas/own.ts";
 import type { explainedRequest, recentRequest, recentRequestPage } from "../schemas/requests.ts";
 import type { sessionPage } from "../schemas/session.ts";
 import type { tokenPage, tokenWithSecret } from "../schemas/token.ts";
 import type { usage } from "../schemas/usage.ts";
 
 export type OrganizationView = z.output<typeof organization>;
+export type OwnUserView = z.output<typeof ownUser>;
 export type OrganizationPageView = z.output<typeof organizationPage>;
 export type KeyView = z.output<typeof key>;
 export type KeyWithSecretView = z.output<typeof keyWithSecret>;

@@ -13,7 +13,7 @@ export interface Journal {
   readonly requestId: string;
 }
 
-type Somebody = Pick<PersonHolder, "issuer" | "subject" | "name" | "provider">;
+export type Somebody = Pick<PersonHolder, "issuer" | "subject" | "name" | "provider">;
 
 /** Why a session was ended by itself. */
 export type EndReason = "role_withdrawn" | "user_disabled";

@@ -80,8 +80,8 @@ function createRoleSchema() {
       "Matches everybody whom the provider signs in.",
       { default: "none" },
     ),
-    role: choice(["operator", "admin", "viewer"]).describe(
-      "`operator`: everything. `admin` reads and changes everything of an organization, `viewer` only reads.",
+    role: choice(["operator", "admin", "viewer", "member"]).describe(
+      "`operator`: everything. `admin` reads and changes everything of an organization, `viewer` only reads, `member` has keys of its own and sees what those use.",
     ),
     organization: described(orNull(ORGANIZATION), "Id of the organization, with every role but `operator`.", {
       type: "id",

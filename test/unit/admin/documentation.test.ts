@@ -64,7 +64,9 @@ describe("docs/management.md", () => {
       page.matchAll(/^\| `((?:GET|POST|PUT|PATCH|DELETE) \/api\S+)` \| ([^|]+) \|/gm),
       ([, call = "", who = ""]) => `${call}: ${who}`,
     );
-    const known = API_ROUTES.map(({ method, path, access }) => `${method} ${path}: ${WHO[access]}`);
+    const known = API_ROUTES.map(
+      ({ method, path, access, member }) => `${method} ${path}: ${member === true ? "member" : WHO[access]}`,
+    );
     expect(rows.sort()).toEqual(known.sort());
   });
 

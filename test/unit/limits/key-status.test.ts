@@ -35,6 +35,7 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   countCachedTokens: false,
   endUserTag: false,
   hideAmounts: false,
+  maxOwnKeys: 5,
   dayAlerts: "last",
   modelNames: { aliases: {}, defaultModel: null },
   suspended: false,

@@ -33,7 +33,9 @@ const CREATION_FORM = listFormSettings(ORGANIZATION_SETTINGS).filter(
 /** The operator's list, or the one organization that a token is for. */
 async function showStart(page: PageCall): Promise<PageAnswer> {
   const { principal } = page;
-  return { redirect: principal.type === "operator" ? PATH : `${PATH}/${principal.organizationId}` };
+  if (principal.type === "operator") return { redirect: PATH };
+  const own = principal.role === "member" ? "/me" : "";
+  return { redirect: `${PATH}/${principal.organizationId}${own}` };
 }
 
 async function showOrganizations(page: PageCall): Promise<PageAnswer> {
@@ -174,7 +176,7 @@ function CreationForm({ page, problems }: { page: PageCall; problems: Problems }
 }
 
 export const organizationPageRoutes: readonly PageRoute[] = [
-  { method: "GET", path: "/", run: showStart },
+  { method: "GET", path: "/", member: true, run: showStart },
   { method: "GET", path: PATH, run: showOrganizations },
   { method: "GET", path: `${PATH}/suggestions`, run: suggestOrganizations },
   { method: "GET", path: `${PATH}/deleted`, access: "operator", run: showDeleted },

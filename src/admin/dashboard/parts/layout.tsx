@@ -157,6 +157,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   deleted: "Deleted. It is refused from the next request on.",
   disabled: "Disabled. It is refused until it is enabled again.",
   enabled: "Enabled. It works from the next request on.",
+  own_disabled: "Disabled. Only an administrator enables it again.",
   revoked: "All keys are deleted.",
   organization_deleted: "Deleted. Its keys are refused from the next request on.",
   made: "Made.",

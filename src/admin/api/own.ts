@@ -1,0 +1,343 @@
+/**
+ * `…/me`: what is somebody's own, for whoever has signed in with an identity provider and is a user of the organization.
+ * Whose it is comes from the session and from nothing that is sent. A member can write no limit of a user, a group or the
+ * organization here, make no key looser than the organization's new keys and its user's caps, and widen none.
+ */
+import { createKeySettings } from "./key-settings.ts";
+import { formatCents } from "../../money.ts";
+import { DEFAULT_REQUESTS_PER_MINUTE, KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
+import { type Limit, LIMIT_PERIODS, type LimitPeriod } from "../../settings/limits.ts";
+import type { KeyRecord, OrganizationRecord } from "../../store/types/management.ts";
+import type { UserRecord } from "../../store/types/owners.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
+import { key, keyPage, keyRotation, keyWithSecret } from "../schemas/key.ts";
+import { limitList } from "../schemas/limit.ts";
+import {
+  ownKeyChange,
+  ownKeyCreation,
+  ownKeyQuery,
+  ownRequestQuery,
+  ownUsageQuery,
+  ownUser,
+} from "../schemas/own.ts";
+import { recentRequestPage } from "../schemas/requests.ts";
+import { usage } from "../schemas/usage.ts";
+import { describeKeyDeletion, formatKey } from "./format-key.ts";
+import { rotateKeyRoute } from "./key-secrets.ts";
+import {
+  changeKeyRoute,
+  createKeyRoute,
+  deleteKeyRoute,
+  readFigures,
+  referenceOf,
+  requireKey,
+  showKeyRoute,
+} from "./keys.ts";
+import { describeLimitsOfUser } from "./limits.ts";
+import { answerList, parsePage } from "./list-answer.ts";
+import { formatReference, readNamedOwners } from "./named-owners.ts";
+import { listRequestsRoute } from "./requests.ts";
+import { type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
+import { showUsageRoute } from "./usage.ts";
+
+const ME = "/api/organizations/{organization}/me";
+const KEYS = `${ME}/keys`;
+const ONE = `${KEYS}/{key}`;
+
+const show = defineOrganizationRoute({
+  method: "GET",
+  path: ME,
+  operationId: "getOwnUser",
+  summary: "Who you are in this organization.",
+  member: true,
+  answers: { 200: ownUser },
+  handleInOrganization: async (call, services) => {
+    const { organization } = call;
+    const user = await requireSelf(call, services);
+    const inGroup = { groupId: user.groupId };
+    const [ownersOf, [owned]] = await Promise.all([
+      readNamedOwners(services.store, organization.id, [inGroup]),
+      services.store.countOwned(organization.id, "user", [user.id]),
+    ]);
+    const { id, name, currency, maxOwnKeys } = organization;
+    const body = {
+      id: user.id,
+      name: user.name,
+      email: user.email,
+      group: formatReference(ownersOf(inGroup).group),
+      organization: { id, name, currency },
+      key_count: owned?.keys ?? 0,
+      most_keys: maxOwnKeys,
+    };
+    return { status: 200, body };
+  },
+});
+
+const limits = defineOrganizationRoute({
+  method: "GET",
+  path: `${ME}/limits`,
+  operationId: "listOwnLimits",
+  summary: "What you may spend with all your keys, and what is spent of it.",
+  member: true,
+  answers: { 200: limitList },
+  handleInOrganization: async (call, services) => ({
+    status: 200,
+    body: await describeLimitsOfUser(call.organization, await requireSelf(call, services), services.store),
+  }),
+});
+
+const list = defineOrganizationRoute({
+  method: "GET",
+  path: KEYS,
+  operationId: "listOwnKeys",
+  summary: "Your keys, in the order of their creation.",
+  member: true,
+  query: ownKeyQuery,
+  answers: { 200: keyPage },
+  handleInOrganization: async (call, services) => {
+    const { id: userId } = await requireSelf(call, services);
+    const { store } = services;
+    const page = await store.listKeys(call.organization.id, parsePage(call.query), { userId });
+    const figuresOf = await readFigures(call.organization.id, page.items, store);
+    return answerList(page, (item) => formatKey(item, figuresOf(item)));
+  },
+});
+
+const create = defineOrganizationRoute({
+  method: "POST",
+  path: KEYS,
+  operationId: "createOwnKey",
+  summary:
+    "Makes a key of yours, no looser than new keys here and than your own limits. `key` is shown this once.",
+  member: true,
+  body: ownKeyCreation,
+  answers: { 201: keyWithSecret },
+  handleInOrganization: async (call, services) => {
+    const { organization } = call;
+    const user = await requireSelf(call, services);
+    const settings = createKeySettings(call.body, organization.keyDefaults);
+    requireTight(settings, await boundsOf(organization, user, services));
+    await requireFewer(organization, user, services);
+    const body = { ...call.body, [KEY_SETTINGS.userId.apiName]: user.id };
+    const answer = await createKeyRoute.handleInOrganization({ ...call, body }, services);
+    await keepWithin(call, user, (answer.body as { readonly id: string }).id, services);
+    return answer;
+  },
+});
+
+const showOne = defineOrganizationRoute({
+  method: "GET",
+  path: ONE,
+  operationId: "getOwnKey",
+  summary: "One key of yours.",
+  member: true,
+  answers: { 200: key },
+  handleInOrganization: async (call, services) => {
+    await requireOwnKey(call, services);
+    return showKeyRoute.handleInOrganization(call, services);
+  },
+});
+
+const change = defineOrganizationRoute({
+  method: "PATCH",
+  path: ONE,
+  operationId: "changeOwnKey",
+  summary: "Changes the name or the note of a key of yours, or disables it.",
+  member: true,
+  body: ownKeyChange,
+  usesIfMatch: true,
+  answers: { 200: key },
+  handleInOrganization: async (call, services) => {
+    await requireOwnKey(call, services);
+    return changeKeyRoute.handleInOrganization(call, services);
+  },
+});
+
+const rotate = defineOrganizationRoute({
+  method: "POST",
+  path: `${ONE}/rotate`,
+  operationId: "rotateOwnKey",
+  summary: "Gives a key of yours a new secret. `key` in the answer is shown this once.",
+  member: true,
+  body: keyRotation,
+  isBodyOptional: true,
+  usesIfMatch: true,
+  answers: { 200: keyWithSecret },
+  handleInOrganization: async (call, services) => {
+    await requireOwnKey(call, services);
+    return rotateKeyRoute.handleInOrganization(call, services);
+  },
+});
+
+const remove = defineOrganizationRoute({
+  method: "DELETE",
+  path: ONE,
+  operationId: "deleteOwnKey",
+  summary: "Deletes a key of yours for good.",
+  member: true,
+  usesIfMatch: true,
+  answers: { 204: null },
+  handleInOrganization: async (call, services) => {
+    await requireOwnKey(call, services);
+    return deleteKeyRoute.handleInOrganization(call, services);
+  },
+});
+
+const showUsage = defineOrganizationRoute({
+  method: "GET",
+  path: `${ME}/usage`,
+  operationId: "getOwnUsage",
+  summary: "What your requests of a month used and cost.",
+  member: true,
+  query: ownUsageQuery,
+  answers: { 200: usage },
+  handleInOrganization: async (call, services) => {
+    const { id } = await requireSelf(call, services);
+    const query = { ...call.query, [KEY_SETTINGS.userId.apiName]: id };
+    return showUsageRoute.handleInOrganization({ ...call, query }, services);
+  },
+});
+
+const listRequests = defineOrganizationRoute({
+  method: "GET",
+  path: `${ME}/requests`,
+  operationId: "listOwnRequests",
+  summary: "Your last requests, newest first.",
+  member: true,
+  query: ownRequestQuery,
+  answers: { 200: recentRequestPage },
+  handleInOrganization: async (call, services) => {
+    const { id } = await requireSelf(call, services);
+    const query = { ...call.query, [KEY_SETTINGS.userId.apiName]: id };
+    return listRequestsRoute.handleInOrganization({ ...call, query }, services);
+  },
+});
+
+/** @throws AdminError 404 for who is no user of the organization. */
+async function requireSelf(
+  { principal, organization }: Pick<OrganizationCall, "principal" | "organization">,
+  { store }: Pick<ApiServices, "store">,
+): Promise<UserRecord> {
+  const userId = principal.type === "person" ? principal.userId : null;
+  const user = userId === null ? null : await store.getUser(organization.id, userId);
+  if (user !== null && user.deletedAtMs === null) return user;
+  const message =
+    "You are no user of this organization: sign in with an identity provider that makes you one.";
+  throw new AdminError("user_not_found", { message });
+}
+
+/** @throws AdminError 404 for a key that is not there, or is somebody else's: nothing tells which. */
+async function requireOwnKey(call: OrganizationCall, services: ApiServices): Promise<KeyRecord> {
+  const user = await requireSelf(call, services);
+  const record = await requireKey(call, services);
+  if (record.userId !== user.id) throw new AdminError("key_not_found");
+  return record;
+}
+
+interface Bounds {
+  /** Of each period the lowest cap of the user's own, or of each member of its group or organization. */
+  readonly user: ReadonlyMap<LimitPeriod, number>;
+  /** What new keys begin with. */
+  readonly defaults: ReadonlyMap<LimitPeriod, number>;
+  readonly requestsPerMinute: number;
+}
+
+async function boundsOf(
+  organization: OrganizationRecord,
+  user: UserRecord,
+  { store }: Pick<ApiServices, "store">,
+): Promise<Bounds> {
+  const inGroup = { groupId: user.groupId };
+  const ownersOf = await readNamedOwners(store, organization.id, [inGroup]);
+  const { memberLimits } = ownersOf(inGroup).group ?? organization;
+  const { keyDefaults } = organization;
+  return {
+    // A limit of the user's own goes before what each member has.
+    user: new Map([...capsOf(memberLimits), ...capsOf(user.limits)]),
+    defaults: capsOfKey(keyDefaults),
+    requestsPerMinute: keyDefaults.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE,
+  };
+}
+
+function capsOf(rows: readonly Limit[]): Map<LimitPeriod, number> {
+  return new Map(rows.filter(({ kind }) => kind === "cap").map(({ period, cents }) => [period, cents]));
+}
+
+function capsOfKey({ limits: rows, hardCapCents }: Pick<KeySettings, "limits" | "hardCapCents">) {
+  const caps = capsOf(rows);
+  return hardCapCents === null ? caps : caps.set("month", hardCapCents);
+}
+
+/** @throws AdminError 400 for a key that would be looser than what its user, or a new key, has. */
+function requireTight(settings: KeySettings, bounds: Bounds): void {
+  const caps = capsOfKey(settings);
+  for (const period of LIMIT_PERIODS) {
+    const [cap, ofDefaults, ofUser] = [caps, bounds.defaults, bounds.user].map((of) => of.get(period));
+    const row = period === "month" ? KEY_SETTINGS.hardCapCents : KEY_SETTINGS.limits;
+    if (ofDefaults !== undefined && (cap === undefined || cap > ofDefaults)) {
+      throw invalidField(
+        row.apiName,
+        `expected a ${period} cap of at most ${amountOf(ofDefaults)}, as new keys have here`,
+      );
+    }
+    // What new keys have may be above it: the user's own cap holds all the same.
+    if (cap !== undefined && ofUser !== undefined && cap > ofUser && cap !== ofDefaults) {
+      throw invalidField(
+        row.apiName,
+        `expected a ${period} cap of at most ${amountOf(ofUser)}, which is your own`,
+      );
+    }
+  }
+  const { requestsPerMinute } = bounds;
+  if (settings.requestsPerMinute <= requestsPerMinute) return;
+  const { apiName } = KEY_SETTINGS.requestsPerMinute;
+  throw invalidField(apiName, `expected at most ${requestsPerMinute}, as new keys have here`);
+}
+
+function amountOf(cents: number): string {
+  return formatCents(cents, "").trim();
+}
+
+async function requireFewer(
+  { id, maxOwnKeys }: OrganizationRecord,
+  user: UserRecord,
+  { store }: Pick<ApiServices, "store">,
+): Promise<void> {
+  const [owned] = await store.countOwned(id, "user", [user.id]);
+  if ((owned?.keys ?? 0) >= maxOwnKeys) throw refuseMoreKeys(maxOwnKeys);
+}
+
+/** Of several at the same time those that came last go again: nobody was told their secret. */
+async function keepWithin(
+  call: OrganizationCall,
+  user: UserRecord,
+  keyId: string,
+  { store }: Pick<ApiServices, "store">,
+): Promise<void> {
+  const { id, maxOwnKeys } = call.organization;
+  const page = { limit: maxOwnKeys, after: null };
+  const first = maxOwnKeys === 0 ? [] : (await store.listKeys(id, page, { userId: user.id })).items;
+  if (first.some((one) => one.id === keyId)) return;
+  const record = await store.getKey({ organizationId: id, keyId });
+  if (record === null) throw new AdminError("key_not_found");
+  await store.deleteKey(referenceOf(record), describeKeyDeletion(record, call));
+  throw refuseMoreKeys(maxOwnKeys);
+}
+
+function refuseMoreKeys(most: number): AdminError {
+  const message = `You may have ${most} keys here. Delete one that you do not need.`;
+  return new AdminError("organization_full", { message });
+}
+
+export const ownRoutes = [
+  show,
+  limits,
+  list,
+  create,
+  showOne,
+  change,
+  rotate,
+  remove,
+  showUsage,
+  listRequests,
+];

@@ -1,0 +1,51 @@
+/** What somebody with the role member reads and sends of what is their own. */
+import * as z from "zod";
+import { record } from "../../settings/input-schemas.ts";
+import { KEY_SETTINGS } from "../../settings/key.ts";
+import { changeShape, creationShape } from "../../settings/table.ts";
+import { answer, count, input } from "./fields.ts";
+import { ownerReference } from "./owner.ts";
+import { pageFields } from "./page.ts";
+import { requestQuery } from "./requests.ts";
+import { usageQuery } from "./usage.ts";
+
+// Whose a key is and whether an administrator has disabled it are not a member's to say.
+const { userId: _user, groupId: _group, disabled, ...chosen } = KEY_SETTINGS;
+const { name, note } = KEY_SETTINGS;
+
+export const ownKeyCreation = input("OwnKeyCreation", creationShape(chosen));
+
+const ONLY_TRUE = "expected true: only an administrator enables a key again";
+/** No limit: whatever a key has stays, so that nobody raises what an administrator has set. */
+export const ownKeyChange = input("OwnKeyChange", {
+  ...changeShape({ name, note }),
+  [disabled.apiName]: z.literal(true, { error: ONLY_TRUE }).optional().describe("Disables the key for good."),
+});
+
+export const ownKeyQuery = record(pageFields(/^key_[0-9a-f-]{36}$/));
+
+const ofUsage = usageQuery.shape;
+export const ownUsageQuery = record({
+  month: ofUsage.month,
+  group_by: ofUsage.group_by,
+  model: ofUsage.model,
+  key_id: ofUsage.key_id,
+});
+
+const ofRequests = requestQuery.shape;
+export const ownRequestQuery = record({
+  limit: ofRequests.limit,
+  after: ofRequests.after,
+  key_id: ofRequests.key_id,
+  status: ofRequests.status,
+});
+
+export const ownUser = answer("OwnUser", {
+  id: z.string(),
+  name: z.string(),
+  email: z.string().nullable(),
+  group: ownerReference(),
+  organization: z.strictObject({ id: z.string(), name: z.string(), currency: z.string() }),
+  key_count: count().describe("Keys that are yours."),
+  most_keys: count().describe("How many you may have."),
+});
