@@ -56,8 +56,10 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
   const text = form.text(path);
   switch (kind) {
     case "text":
-    case "choice":
       return text;
+    case "choice":
+      // A form that does not ask leaves it to the API.
+      return form.has(path) ? text : undefined;
     case "line":
     case "userId":
     case "groupId":

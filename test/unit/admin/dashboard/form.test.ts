@@ -26,6 +26,8 @@ describe("readBody", () => {
       form: "f=a+%3D+b%2Fc%0D%0A%0D%0Ad%3De%3Df%0D%0Ag",
       value: { a: "b/c", d: "e=f", g: "" },
     },
+    { name: "a choice", kind: "choice", form: "f=last", value: "last" },
+    { name: "a choice that the form does not ask not at all", kind: "choice", form: "", value: undefined },
     { name: "choices", kind: "models", form: "f=a&f=b", value: ["a", "b"] },
     { name: "all choices as null", kind: "models", form: "f=a&f.all=yes", value: null },
   ])("reads $name", ({ kind, form, value }) => {
