@@ -13,6 +13,7 @@ import { type PassedRequest, startRecordingProxy } from "../support/recording-pr
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
 import { answerByTurn, sentMessages, sentResults } from "./agent-requests.ts";
+import { useUpTokens } from "./rate-limit-cases.ts";
 import { type Call, callDeltas, deltaStream, interleave, textStream } from "./chat-answers.ts";
 
 const claude = await ensureClaudeCode();
@@ -156,6 +157,14 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
       let status = 200;
       while (status !== 429) status = (await chat.send({ key, path: "/v1/models" })).status;
     });
+    expect(run.result).toMatchObject({ is_error: false, result: "Late." });
+    expect(run.passed.map(({ status }) => status)).toEqual([429, 200]);
+  });
+
+  it("waits out a 429 of tokens per minute", async () => {
+    const { key } = await chat.stack.createKey({ tokensPerMinute: 6_000 });
+    chat.upstream.answer(textStream("Late."));
+    const run = await ask({ apiKey: key }, () => useUpTokens(chat, key));
     expect(run.result).toMatchObject({ is_error: false, result: "Late." });
     expect(run.passed.map(({ status }) => status)).toEqual([429, 200]);
   });

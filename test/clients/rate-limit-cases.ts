@@ -1,5 +1,5 @@
 /** What a client of a key meets: refusals by the key, the bucket and the cap, for the tests of every SDK. */
-import type { ChatStack } from "../support/chat-stack.ts";
+import { chatBody, type ChatStack } from "../support/chat-stack.ts";
 
 export interface Refusal {
   readonly name: string;
@@ -51,3 +51,32 @@ export async function createDrainedKey(chat: ChatStack, requestsPerMinute = 60):
   for (let status = 0; status !== 429;) ({ status } = await chat.stack.send({ path: "/v1/models", key }));
   return key;
 }
+
+/** Uses up what a key of 6,000 tokens a minute has, by the count of its upstream: its level is above 0 within two seconds. */
+export async function useUpTokens(chat: ChatStack, key: string): Promise<void> {
+  const message = { role: "assistant", content: "much" };
+  chat.upstream.answerNext({
+    kind: "json",
+    body: {
+      id: "chatcmpl-much",
+      object: "chat.completion",
+      created: 1,
+      model: "scripted",
+      choices: [{ index: 0, message, finish_reason: "stop" }],
+      usage: { prompt_tokens: 5_000, completion_tokens: 1_150, total_tokens: 6_150 },
+    },
+  });
+  await chat.send({ key, body: chatBody() });
+}
+
+async function createKeyOutOfTokens(chat: ChatStack): Promise<string> {
+  const { key } = await chat.stack.createKey({ tokensPerMinute: 6_000 });
+  await useUpTokens(chat, key);
+  return key;
+}
+
+/** Both ends of a 429: of requests, and of tokens. */
+export const OUT_OF = [
+  { what: "requests", createKey: (chat: ChatStack) => createDrainedKey(chat) },
+  { what: "tokens", createKey: createKeyOutOfTokens },
+] as const;

@@ -3,7 +3,7 @@ import { APIError as OpenAIError, OpenAI } from "openai";
 import { describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
-import { createDrainedKey, REFUSALS, STOP_WORDS } from "./rate-limit-cases.ts";
+import { createDrainedKey, OUT_OF, REFUSALS, STOP_WORDS } from "./rate-limit-cases.ts";
 
 const chat = withChatStack(() => ({ workers: 2 }));
 const MESSAGES = [{ role: "user" as const, content: "hello big world" }];
@@ -70,8 +70,8 @@ const ANTHROPIC: Sdk = {
 };
 
 describe.each([OPENAI, ANTHROPIC])("the $name SDK for Node", ({ name, call }) => {
-  it("waits as long as a 429 says and then has its answer", async () => {
-    const key = await createDrainedKey(chat);
+  it.each(OUT_OF)("waits as long as a 429 for $what says and then has its answer", async ({ createKey }) => {
+    const key = await createKey(chat);
     const { text, statuses } = await call(key, 2);
     expect(text).toBe("hello big world");
     expect(statuses[0]).toBe(429);

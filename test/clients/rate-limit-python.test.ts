@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { withPython } from "../support/python.ts";
-import { createDrainedKey, REFUSALS, STOP_WORDS } from "./rate-limit-cases.ts";
+import { createDrainedKey, REFUSALS, STOP_WORDS, useUpTokens } from "./rate-limit-cases.ts";
 
 const chat = withChatStack(() => ({ workers: 2 }));
 const player = withPython("rate_limit.py");
@@ -30,6 +30,14 @@ describe.each(["openai", "anthropic"])("the %s SDK for Python", (sdk) => {
     const outcome = await call(key, 3);
     expect(outcome.text).toBe("hello big world");
     expect(outcome.statuses[0]).toBe(429);
+    expect(outcome.statuses.at(-1)).toBe(200);
+  });
+
+  it("waits out a 429 of tokens per minute", async () => {
+    const { key } = await chat.stack.createKey({ tokensPerMinute: 6_000 });
+    await useUpTokens(chat, key);
+    const outcome = await call(key, 3);
+    expect(outcome.text).toBe("hello big world");
     expect(outcome.statuses.at(-1)).toBe(200);
   });
 

@@ -89,6 +89,30 @@ describe("the commands of a request", () => {
     });
   });
 
+  it("are with limits of tokens on key and organization two for each of them, and none in the answer's charge more than its buckets", async () => {
+    const { id } = await createTestOrganization(store, { ...MONTH, tokensPerMinute: FAR });
+    const key = await addTestKey(store, id, { ...MONTH, tokensPerMinute: FAR });
+    const first = await admitKnown(store, key, { promptTokens: 10 });
+    const { takenTokens } = await admitKnown(store, key, { promptTokens: 10 });
+    if (first.takenTokens === null || takenTokens === null) throw new Error("it meets no limit of tokens");
+    const usedTokens = { ...takenTokens, input: 11, output: 12 };
+    const charge = chargeInput(await createIdentity(store, key), 1, 5n, {
+      final: FINAL,
+      isBrief: true,
+      usedTokens,
+    });
+    await store.charge(chargeInput(await createIdentity(store, key), 1, 5n, { final: FINAL, isBrief: true }));
+    expect(await countCalls(() => admitKnown(store, key, { promptTokens: 10 }))).toEqual({
+      ...OF_MONTHS.admission,
+      hmget: OF_MONTHS.admission.hmget + 2,
+      hset: OF_MONTHS.admission.hset + 2,
+    });
+    expect(await countCalls(() => store.charge(charge))).toEqual({
+      ...OF_MONTHS.charge,
+      hincrby: OF_MONTHS.charge.hincrby + 2,
+    });
+  });
+
   it("are with a day and a week on key and group one for each cap and each counter, and the group's record", async () => {
     const { id } = await createTestOrganization(store, MONTH);
     const groupId = await addTestGroup(store, id, { limits: DAY_AND_WEEK });
