@@ -86,6 +86,10 @@ export const ERRORS = {
     status: 403,
     message: "The organization of this API key is suspended. Ask the operator of this gateway.",
   },
+  identity_not_allowed: {
+    status: 403,
+    message: "The token is good, but whom it names may not use this gateway. Ask whoever manages it.",
+  },
   model_not_allowed: {
     status: 403,
     message: "This API key may not use this model. `GET /v1/models` lists those that it may use.",

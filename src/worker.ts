@@ -5,6 +5,7 @@
  */
 import { hostname } from "node:os";
 import { KeyDirectory } from "./auth/key-directory.ts";
+import { TokenCallers } from "./auth/token-callers.ts";
 import { CatalogReference } from "./catalog/catalog-reference.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -113,6 +114,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     isGraceOver: () => outage.isGraceOver,
     isOnlyWorker: isOnlyWorker(config),
     dashboard: config.dashboard,
+    tokenProviders: config.jwt.providers,
   });
   const server = await createServer(config, address, handlers, logger);
   await spool.start();
@@ -246,12 +248,16 @@ interface Parts {
   /** Envoy's calls come to this process alone. */
   readonly isOnlyWorker: boolean;
   readonly dashboard: DashboardAddress;
+  readonly tokenProviders: Config["jwt"]["providers"];
 }
 
 function createHandlers(parts: Parts): EnvoyHandlers {
   const { store, admit, catalog, estimator, settlement, logger, clock, budget } = parts;
   const { reached, ends, meter, isServing } = parts;
   const directory = new KeyDirectory({ lookUp: (hash) => store.lookUpKey(hash), clock });
+  const { tokenProviders } = parts;
+  const tokenCallers =
+    tokenProviders.length === 0 ? null : new TokenCallers({ providers: tokenProviders, store, clock });
   const currentCatalog = () => catalog.current;
   // In an outage every request fails in the same way.
   const errorLog = limitLog(logger);
@@ -265,6 +271,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   });
   const admitRequest = createAdmitRequest({
     directory,
+    tokenCallers,
     admit,
     leave: (request) => settlement.leave(request),
     protocols: PROTOCOLS,

@@ -68,6 +68,11 @@ export const ADMIN_ERRORS = {
     message:
       "Workers of an older release are still running, and would not count for this limit. Try again when the upgrade is done.",
   },
+  key_without_secret: {
+    status: 409,
+    message:
+      "This key has no secret: its user comes with tokens of an identity provider. Make another key instead.",
+  },
   change_conflict: { status: 409, message: "Others are changing this at the same time. Try again." },
   version_conflict: {
     status: 412,

@@ -10,8 +10,12 @@ import { hashKey } from "./key-format.ts";
 
 /** A caller: the key's identity and the hash that was presented. */
 export interface Caller extends KeyReference {
-  /** SHA-256 of the key, hex. */
+  /** SHA-256 of the key, hex; of one without a secret what stands in its place. */
   readonly presentedHash: string;
+  /** Of one who has come with a token: whose the key must be. */
+  readonly userId: string | null;
+  /** The group that a token says; null: the key's own, else its user's. */
+  readonly groupId: string | null;
 }
 
 export interface KeyDirectoryOptions {
@@ -50,7 +54,7 @@ export class KeyDirectory {
       return null;
     }
     const { organizationId, keyId } = reference;
-    const caller = { organizationId, keyId, presentedHash };
+    const caller = { organizationId, keyId, presentedHash, userId: null, groupId: null };
     setBounded(this.#known, presentedHash, caller, maxEntries);
     return caller;
   }

@@ -18,6 +18,7 @@ import {
   createRetentionSchema,
   createSettlementSchema,
 } from "./schema/operations.ts";
+import { createJwtSchema } from "./schema/jwt.ts";
 import { createRedisSchema } from "./schema/redis.ts";
 import { createAdminSchema, createListenSchema, createSidecarSchema } from "./schema/server.ts";
 import { createTelemetrySchema } from "./schema/telemetry.ts";
@@ -38,6 +39,7 @@ export function createConfigSchema(source: SecretSource) {
     redis: createRedisSchema(source),
     upstreams: createUpstreamsSchema(source),
     catalog: createCatalogSchema(),
+    jwt: createJwtSchema(source),
     limits: createLimitsSchema(),
     settlement: createSettlementSchema(source),
     retention: createRetentionSchema(),
@@ -58,6 +60,8 @@ export type Config = CamelCased<z.output<ReturnType<typeof createConfigSchema>>>
 export type UpstreamConfig = Config["upstreams"][number];
 /** One of `catalog`. */
 export type ModelConfig = Config["catalog"][number];
+/** One of `jwt.providers`. */
+export type JwtProviderConfig = Config["jwt"]["providers"][number];
 /** `redis`, when it was given. */
 export type RedisConfig = NonNullable<Config["redis"]>;
 /** One of `dashboard.oidc`. */

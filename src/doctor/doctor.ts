@@ -17,6 +17,7 @@ import { checkSmtp, checkWebhooks } from "./check-notifications.ts";
 import { checkRedis, withRedis } from "./check-redis.ts";
 import { checkRunning } from "./check-running.ts";
 import { checkServers } from "./check-servers.ts";
+import { checkTokenKeys } from "./check-token-keys.ts";
 import { checkTemplates } from "./check-templates.ts";
 import { checkWorkers } from "./check-workers.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
@@ -62,6 +63,7 @@ function listChecks(config: Config): Checks {
     workers: () => checkWorkers(config),
     envoy: () => checkEnvoy(config),
     upstreams: () => checkUpstreams(config),
+    jwt: () => checkTokenKeys(config),
     "upstreams.credentials": async () => checkCredentials(config),
     "upstreams.state": () => checkUpstreamState(config),
     "upstreams.answers": () => checkAnswers(config),

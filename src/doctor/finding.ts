@@ -56,6 +56,9 @@ export const FINDINGS = {
   context_window_too_large: warningThat("A model server takes fewer tokens than `context_window` says."),
   upstream_all_unhealthy: problemThat("Envoy holds every endpoint of an upstream for unhealthy."),
   upstream_endpoint_unhealthy: warningThat("Envoy holds an endpoint of an upstream for unhealthy."),
+  token_keys_unreachable: problemThat(
+    "The keys of an identity provider cannot be had from here: its tokens may be refused.",
+  ),
   prompt_overhead_exceeded: warningThat(
     "A model's chat template takes more tokens than configured: strict caps can be passed until each worker has seen it.",
   ),

@@ -7,6 +7,7 @@ import type { AdmitRequest } from "../exchange/admit-request.ts";
 import type { CheckCall } from "./transport/contract.ts";
 import type { CheckRequest__Output } from "./messages/generated/envoy/service/auth/v3/CheckRequest.ts";
 import type { CheckResponse } from "./messages/generated/envoy/service/auth/v3/CheckResponse.ts";
+import { readTokenVerdict } from "./messages/token-verdict.ts";
 import { formatRateMetadata, formatRefusalMetadata } from "./messages/metadata.ts";
 import { createDeniedCheck, createOkCheck } from "./messages/format-replies.ts";
 
@@ -21,6 +22,7 @@ export function createCheckHandler(
       path: http?.path ?? "",
       headers: http?.headers ?? {},
       extensions: request.attributes?.context_extensions ?? {},
+      token: readTokenVerdict(request.attributes?.metadata_context),
     };
     const verdict = await admitRequest(incoming, call);
     if (verdict.kind === "admitted") {

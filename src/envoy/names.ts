@@ -50,6 +50,14 @@ export const METADATA_NAMESPACE = "inference_gateway";
  */
 export const ADMISSION_NAMESPACE = "envoy.filters.http.ext_authz";
 
+/**
+ * Where Envoy keeps what it has found out about a request's token, for ext_authz: `verified.<provider>`, the token's claims;
+ * `failed.<provider>`, why it is not good. No header of a client gets there.
+ */
+export const JWT_NAMESPACE = "envoy.filters.http.jwt_authn";
+export const VERIFIED_PREFIX = "verified.";
+export const FAILED_PREFIX = "failed.";
+
 /** Fields of the metadata that the access log writes. */
 export const ACCESS_LOG_METADATA = [
   "key_id",

@@ -5,8 +5,9 @@
  * given on a guess, and never asked for twice, because the first answer may only be late. Where ext_proc can wait for the
  * decision in its place, ext_authz does not (admissions-under-way.ts).
  */
-import type { Caller, KeyDirectory } from "../auth/key-directory.ts";
-import { invalidKey, readKey } from "../auth/read-key.ts";
+import type { Caller } from "../auth/key-directory.ts";
+import { invalidKey } from "../auth/read-key.ts";
+import type { TokenVerdict } from "../auth/read-token.ts";
 import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { Admission } from "../limits/admission.ts";
@@ -25,6 +26,7 @@ import type { AdmissionsUnderWay } from "./admissions-under-way.ts";
 import { type Decision, NOBODY, type Refusal, type RefusalLog } from "./decision.ts";
 import { TAGS_HEADER } from "../header-names.ts";
 import { describeEnd } from "./describe-end.ts";
+import { type CallerServices, findCaller, forget, requireUser, throwUnavailable } from "./find-caller.ts";
 import { type Endpoint, type EndpointMatch, findEndpoint, LOCAL_ENDPOINTS } from "./endpoints.ts";
 import type { LocalEndpoints } from "./local-endpoints.ts";
 import { type Header, type Reply, createErrorReply, createJsonReply, formatIdHeaders } from "./reply.ts";
@@ -41,6 +43,8 @@ export interface IncomingRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** `context_extensions` of the route in Envoy's configuration: `parseRouteRestrictions`. */
   readonly extensions?: Readonly<Record<string, string>>;
+  /** What Envoy has found out about its token, where it has one that looks like one. */
+  readonly token?: TokenVerdict | null;
 }
 
 export type Verdict =
@@ -68,8 +72,7 @@ export interface Asker {
 /** Never rejects. */
 export type AdmitRequest = (request: IncomingRequest, asker: Asker) => Promise<Verdict>;
 
-export interface AdmissionServices {
-  readonly directory: KeyDirectory;
+export interface AdmissionServices extends CallerServices {
   readonly admit: Admit;
   /** A request does not go on that its admission has put among the holds. */
   readonly leave: (request: EnteredRequest & Pick<AdmitInput, "organizationId">) => void;
@@ -117,7 +120,7 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const asked: Asked = { request, requestId, match, protocol, route, isMetered, startMs };
     let caller: Caller;
     try {
-      caller = await findCaller(services, request);
+      caller = await findCaller(services, request, requestId);
     } catch (thrown) {
       return refuse(services, asked, { thrown, caller: NOBODY, rate: null });
     }
@@ -161,13 +164,6 @@ async function answer(
   }
 }
 
-/** A key that is nobody's is refused without a call. */
-async function findCaller({ directory }: AdmissionServices, request: IncomingRequest): Promise<Caller> {
-  const caller = await directory.find(readKey(request.headers)).catch(throwUnavailable);
-  if (caller === null) throw invalidKey();
-  return caller;
-}
-
 /** Never rejects: whatever goes wrong is a refusal. */
 async function decide(services: AdmissionServices, asked: Asked, caller: Caller): Promise<Decision> {
   const { request, requestId, match } = asked;
@@ -182,6 +178,7 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
       throw createAdmissionError(result, match.endpoint.name, services.dashboard);
     }
     if (asked.isMetered) admitted = result;
+    requireUser(services, caller, result);
     refuseEndpoint(match.endpoint, request);
     const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
     const uploadBytes = await beginUpload(services, asked, result);
@@ -227,6 +224,7 @@ async function admit(services: AdmissionServices, asked: Asked, caller: Caller):
     organizationId: caller.organizationId,
     keyId: caller.keyId,
     presentedHash: caller.presentedHash,
+    groupId: caller.groupId,
     requestId,
     route,
     bucket: match.endpoint.name === "count_tokens" ? "count_tokens" : "requests",
@@ -236,7 +234,7 @@ async function admit(services: AdmissionServices, asked: Asked, caller: Caller):
   // Not asked again after an error: it may have been executed.
   const result = await services.admit(question).catch(throwUnavailable);
   if (result.decision === "unknown_key") {
-    services.directory.forget(caller.presentedHash);
+    forget(services, caller);
     throw invalidKey();
   }
   return result;
@@ -260,10 +258,6 @@ function refuse(
   const ended = { ...caller, requestId, endpoint: match.endpoint.name };
   services.meter.finished(describeEnd(ended, { status: reply.status, error, durationMs }));
   return { kind: "refused", reply, log: { ...caller, errorCode: error.publicCode } };
-}
-
-function throwUnavailable(cause: unknown): never {
-  throw new GatewayError("gateway_unavailable", { cause });
 }
 
 function isMeteredCall(endpoint: Endpoint, request: IncomingRequest): boolean {

@@ -8,6 +8,7 @@ import { createAuditStore } from "./management/audit.ts";
 import { createKeyStore } from "./management/key-store.ts";
 import { createOrganizationStore } from "./management/organization-store.ts";
 import { createOwnerStore } from "./management/owners.ts";
+import { createProviderKeyStore } from "./management/provider-keys.ts";
 import { createSessionStore } from "./management/sessions.ts";
 import { createTokenStore } from "./management/tokens.ts";
 import type { RedisClient } from "./redis/client.ts";
@@ -61,6 +62,7 @@ export function createStore({
     ...createWindowStore(run),
     ...createOrganizationStore(run),
     ...createKeyStore(run),
+    ...createProviderKeyStore(run),
     ...createOwnerStore(run),
     ...createTokenStore(run),
     ...createSessionStore(run),

@@ -12,7 +12,12 @@
 import type { AdmissionStore } from "./types/admission.ts";
 import type { AlertStore, DeliveryStore } from "./types/alerts.ts";
 import type { AuditStore } from "./types/audit.ts";
-import type { DeletedOrganizationStore, KeyStore, OrganizationStore } from "./types/management.ts";
+import type {
+  DeletedOrganizationStore,
+  KeyStore,
+  OrganizationStore,
+  ProviderKeyStore,
+} from "./types/management.ts";
 import type { OwnerStore } from "./types/owners.ts";
 import type { RecentRequestStore, UsageStore } from "./types/reporting.ts";
 import type { SessionStore } from "./types/sessions.ts";
@@ -30,6 +35,7 @@ export interface Store
     OrganizationStore,
     DeletedOrganizationStore,
     KeyStore,
+    ProviderKeyStore,
     OwnerStore,
     TokenStore,
     SessionStore,

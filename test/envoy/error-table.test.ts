@@ -7,17 +7,16 @@ import { findFreePort } from "../support/free-port.ts";
 import { catalogEntry, TEST_PRICES } from "../support/gateway-config.ts";
 import {
   ABSENT_MODEL,
-  createProvocation,
   DOLLAR_MODEL,
   type ErrorRoute,
   LOST_REQUEST,
   MAX_BODY_BYTES,
   NATIVE_MODEL,
-  NOT_PROVOKED,
   PROVOKED,
   type ProvokedError,
   WORKERS,
 } from "./access/error-rows.ts";
+import { createProvocation, NOT_PROVOKED } from "./access/provocation.ts";
 import type { RawResponse } from "./edge/raw-client.ts";
 
 const ROUTES: readonly ErrorRoute[] = [

@@ -1,5 +1,6 @@
 /** A new secret for a key, and the end of all keys: what is done when one may have leaked. */
 import { createKey, displayKey, hashKey } from "../../auth/key-format.ts";
+import { isProviderKey } from "../../store/management/provider-keys.ts";
 import { AdminError } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
 import { keyRotation, keyWithSecret, revocation } from "../schemas/key.ts";
@@ -24,6 +25,7 @@ const rotate = defineOrganizationRoute({
   handleInOrganization: async (call, services) => {
     const current = await requireKey(call, services);
     expectVersion(call.ifMatch, current.version);
+    if (isProviderKey(current)) throw new AdminError("key_without_secret");
     // Read before: once the new secret is made, nothing may keep it from its answer.
     const figures = await readKeyFigures(current, services);
     const secret = createKey();

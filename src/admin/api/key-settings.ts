@@ -4,19 +4,14 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import { type BothForms, LimitsConflict, spreadMonth } from "../../settings/limits.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
 import type { KeyDefaults } from "../../settings/organization.ts";
-import { convertSettings, defaultsOf } from "../../settings/table.ts";
+import { newKeySettings } from "../../settings/new-key.ts";
+import { convertSettings } from "../../settings/table.ts";
 import { invalidField } from "../admin-error.ts";
 import type { KeyChange, KeyCreation } from "../schemas/key.ts";
 
 /** The settings of a new key: what its creator says, else the organization's defaults, else the published ones. */
 export function createKeySettings(wanted: KeyCreation, defaults: KeyDefaults): KeySettings {
-  const ofOrganization = Object.entries(defaults).filter(([, value]) => value !== null);
-  return {
-    ...defaultsOf(KEY_SETTINGS),
-    ...Object.fromEntries(ofOrganization),
-    ...convertKeyChange(wanted),
-    name: wanted.name,
-  };
+  return { ...newKeySettings(wanted.name, defaults), ...convertKeyChange(wanted) };
 }
 
 /** What is left out is not changed. */

@@ -13,7 +13,10 @@ const auditEntry = answer("AuditEntry", {
   at: timestamp(),
   actor: actor()
     .extend({
-      issuer: z.string().optional().describe("Of whoever has signed in with an identity provider."),
+      issuer: z
+        .string()
+        .optional()
+        .describe("Of whoever has signed in, or called, with an identity provider."),
       subject: z.string().optional().describe("At that issuer."),
     })
     .describe("Who: the operator, an organization's token, or a person who has signed in."),

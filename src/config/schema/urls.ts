@@ -20,6 +20,7 @@ interface UrlForm {
   /** With the colon: "https:". */
   readonly schemes: readonly string[];
   readonly path: "none" | "allowed" | "required";
+  readonly takesQuery?: true;
   /** What to write instead of a path, where none is allowed. */
   readonly pathHint?: string;
 }
@@ -40,6 +41,12 @@ const SMTP: UrlForm = {
   schemes: ["smtp:", "smtps:"],
   path: "none",
 };
+const JWKS: UrlForm = {
+  expectation: "`https://host/path`",
+  schemes: ["http:", "https:"],
+  path: "allowed",
+  takesQuery: true,
+};
 const PUBLIC: UrlForm = {
   expectation: "`https://host` or `http://host`",
   schemes: ["http:", "https:"],
@@ -55,6 +62,8 @@ export const redisUrl = () =>
   });
 /** The URL of a mail server. */
 export const smtpUrl = () => url(SMTP);
+/** The URL of a set of keys. */
+export const jwksUrl = () => url(JWKS);
 /** A URL that people open, without a slash at its end. */
 export const publicUrl = () => url(PUBLIC).transform((value) => value.replace(/\/+$/, ""));
 
@@ -75,6 +84,7 @@ function explainUrl(value: string, form: UrlForm): string | null {
     return `${expectation} without a user name or password: those have fields of their own`;
   }
   if (parsed.hostname === "" && parsed.protocol !== "unix:") return expectation;
+  if (form.takesQuery === true && parsed.hash === "") return null;
   if (parsed.search !== "" || parsed.hash !== "") return `${expectation} without \`?\` and \`#\``;
   if (form.path === "none" && parsed.pathname !== "" && parsed.pathname !== "/") {
     return `${expectation} without a path${form.pathHint === undefined ? "" : `: ${form.pathHint}`}`;

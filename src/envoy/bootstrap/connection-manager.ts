@@ -22,7 +22,7 @@ const MEBIBYTE = 1024 ** 2;
 export function createConnectionManager(
   limits: BodyLimits,
   options: ResolvedOptions,
-  otlp: Config["telemetry"]["otlp"],
+  { telemetry: { otlp }, jwt }: Pick<Config, "telemetry" | "jwt">,
 ): EnvoyNode {
   const message = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
   return {
@@ -41,7 +41,7 @@ export function createConnectionManager(
       "#local_reply_config": "Envoy's own replies in the gateway's shape, see docs/envoy.md.",
       local_reply_config: createLocalReplyConfig(),
       route_config: createRouteConfig(options),
-      http_filters: createHttpFilters(limits.maxRequestBytes, options),
+      http_filters: createHttpFilters(limits.maxRequestBytes, options, jwt.providers),
     }),
   };
 }

@@ -51,6 +51,11 @@ export function createAuthoritySecret(name: string, secretsDirectory: string, ca
   return createSecretFile(name, secretsDirectory, { validation_context: authorities });
 }
 
+/** A text that lies in a file alone, as a token does; Kubernetes swaps the folder that it lies in. */
+export function createTextSecret(name: string, secretsDirectory: string, file: string): SecretFile {
+  return createSecretFile(name, secretsDirectory, { generic_secret: { secret: { filename: file } } });
+}
+
 function createSecretFile(name: string, secretsDirectory: string, secret: EnvoyNode): SecretFile {
   return [certificateSecretFile(name, secretsDirectory), { ...typed(SECRET_MESSAGE), name, ...secret }];
 }

@@ -1,31 +1,39 @@
 /**
- * The HTTP filters, in the order in which a request passes them: remember the client's path → ext_authz → buffer →
+ * The HTTP filters, in the order in which a request passes them: remember the client's path → jwt_authn, where there are providers → ext_authz → buffer →
  * ext_proc → length → router. The order is a lock: nothing buffers or reads a body before its key was admitted.
  */
+import type { JwtProviderConfig } from "../../config/schema.ts";
 import { REMAINING_HEADER } from "../../header-names.ts";
 import {
   CONTENT_LENGTH_FILTER,
   EDGE_METADATA_NAMESPACE,
   EDGE_METADATA_PATH,
   EDGE_METADATA_USER_AGENT,
+  JWT_NAMESPACE,
   METADATA_NAMESPACE,
   PROCESSING_FILTER,
   SIDECAR_CLUSTER,
 } from "../names.ts";
 import { REQUEST_ID } from "./formatters.ts";
 import { createGrpcRefusalFilter } from "./grpc-requests.ts";
+import { createTokenFilters } from "./jwt-providers.ts";
 import { formatSeconds } from "./render-options.ts";
 import type { EdgeTimeouts, ResolvedOptions } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
 /** `http_filters` of the HTTP connection manager. */
-export function createHttpFilters(maxRequestBytes: number, options: ResolvedOptions): EnvoyNode[] {
+export function createHttpFilters(
+  maxRequestBytes: number,
+  options: ResolvedOptions,
+  providers: readonly JwtProviderConfig[],
+): EnvoyNode[] {
   return [
     createGrpcRefusalFilter(),
     createClientTextFilter(),
     ...(options.corsAllowOrigins.length === 0 ? [] : [createPreflightHeadersFilter(), createCorsFilter()]),
-    createAdmissionFilter(options.timeouts),
+    ...createTokenFilters(providers),
+    createAdmissionFilter(options.timeouts, providers.length > 0),
     createBufferFilter(maxRequestBytes),
     createProcessingFilter(options.timeouts),
     createContentLengthFilter(maxRequestBytes),
@@ -96,7 +104,7 @@ function createCorsFilter(): EnvoyNode {
   };
 }
 
-function createAdmissionFilter(timeouts: EdgeTimeouts): EnvoyNode {
+function createAdmissionFilter(timeouts: EdgeTimeouts, knowsTokens: boolean): EnvoyNode {
   return {
     "#": "Who calls, and may they: key, bucket, caps. Headers only, one unary call.",
     name: "envoy.filters.http.ext_authz",
@@ -115,6 +123,13 @@ function createAdmissionFilter(timeouts: EdgeTimeouts): EnvoyNode {
       disallowed_headers: {
         patterns: [oneLine({ exact: "cookie" })],
       },
+      ...(knowsTokens
+        ? {
+            "#metadata_context_namespaces":
+              "What the filter before has found out; nothing where there is no token.",
+            metadata_context_namespaces: oneLine([JWT_NAMESPACE]),
+          }
+        : {}),
     }),
   };
 }

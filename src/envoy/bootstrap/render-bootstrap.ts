@@ -11,6 +11,7 @@ import type { Config } from "../../config/schema.ts";
 import { ENVOY_ADMIN_SOCKET_NAME, GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { createBodyLimits } from "./body-limits.ts";
 import { createConnectionManager } from "./connection-manager.ts";
+import { createJwksClusters } from "./jwt-providers.ts";
 import { createListenerTls } from "./listener-tls.ts";
 import { createOverloadManager } from "./overload.ts";
 import { formatSeconds, resolveOptions } from "./render-options.ts";
@@ -86,6 +87,7 @@ export function createBootstrap(config: Config, options: RenderOptions): Bootstr
       clusters: [
         createSidecar(config, options, places.secretsDirectory, resolved.timeouts),
         ...createUpstreamClusters(config, places),
+        ...createJwksClusters(config.jwt.providers, places),
         ...createTracingClusters(config.telemetry.otlp, places),
       ],
     },
@@ -140,7 +142,7 @@ function createListener(config: Config, options: ResolvedOptions, secrets: strin
         ...createListenerTls(tls, secrets),
         "#transport_socket_connect_timeout": "A TLS handshake that does not come to its end.",
         transport_socket_connect_timeout: first,
-        filters: [createConnectionManager(limits, options, config.telemetry.otlp)],
+        filters: [createConnectionManager(limits, options, config)],
       },
     ],
   };

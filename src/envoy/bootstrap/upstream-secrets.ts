@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import type { Config, UpstreamConfig } from "../../config/schema.ts";
 import { watchFiles } from "../../config/reload/watch-files.ts";
+import { listJwksSecrets } from "./jwt-providers.ts";
 import { listListenerSecrets } from "./listener-tls.ts";
 import { listSidecarSecrets } from "./sidecar-cluster-tls.ts";
 import { listUpstreamAuthorities } from "./upstream-tls.ts";
@@ -40,7 +41,7 @@ export function listCredentialFiles(
 
 /**
  * Writes one file per credential of an upstream and those that name certificates (listener, sidecar, upstreams'
- * authorities), and removes those of upstreams that have none any more. Files are readable by the owner only and replaced
+ * authorities) or what providers of tokens ask for, and removes those of upstreams that have none any more. Files are readable by the owner only and replaced
  * by a rename, which Envoy notices; a file whose content is right is left alone, so it can be called whenever a
  * credential may have changed.
  * @returns The names of the secrets whose file was written.
@@ -62,6 +63,7 @@ export async function writeUpstreamSecrets(config: Config, directory: string): P
     ...listListenerSecrets(config.listen.tls, directory),
     ...listSidecarSecrets(config.sidecar.tls, directory),
     ...listUpstreamAuthorities(config.upstreams, directory),
+    ...listJwksSecrets(config.jwt.providers, directory),
   ];
   for (const [file, secret] of certificates) {
     wanted.add(file);

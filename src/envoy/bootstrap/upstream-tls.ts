@@ -48,7 +48,7 @@ export function createUpstreamTls(upstream: TlsTarget, places: AuthorityPlaces):
 
 /** The SDS files of upstreams' own authorities. */
 export function listUpstreamAuthorities(
-  upstreams: readonly UpstreamConfig[],
+  upstreams: readonly Pick<UpstreamConfig, "name" | "tls">[],
   secretsDirectory: string,
 ): SecretFile[] {
   return upstreams.flatMap(({ name, tls }) => {

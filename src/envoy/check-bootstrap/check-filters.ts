@@ -8,6 +8,7 @@ import {
   hasRendered,
   isAtLeastSeconds,
   isRendered,
+  isSameAsRendered,
   type SettingRule,
 } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
@@ -39,7 +40,21 @@ const ADMISSION_RULES: readonly SettingRule[] = [
     holds: existsAsRendered,
     why: "requests outside of its share would pass without a key.",
   },
+  {
+    check: "tokens",
+    path: ["metadata_context_namespaces"],
+    holds: hasRendered,
+    why: "the sidecar would not know whose token was verified, and would refuse all of them.",
+  },
 ];
+
+const TOKEN_RULES: readonly SettingRule[] = (["providers", "rules"] as const).map((name) => ({
+  check: "tokens",
+  path: [name],
+  holds: isSameAsRendered,
+  why: "tokens would be verified otherwise than `gateway.yaml` says, or not at all.",
+  write: () => `${name} as \`inference-gateway envoy render\` has them`,
+}));
 
 const MODE_WHY =
   "the sidecar asks for what it needs in its reply to the request headers; more costs a stream per refusal.";
@@ -118,6 +133,7 @@ export function checkFilters(filters: YamlView, rendered: Rendered): BootstrapFi
     ...checkOrder(filters, wanted),
     ...checkClientPath(filters, wanted),
     ...filters.items().flatMap(findDisabled),
+    ...checkFilter(filters, wanted, FILTERS.tokens, TOKEN_RULES),
     ...checkFilter(filters, wanted, FILTERS.admission, ADMISSION_RULES),
     ...checkFilter(filters, wanted, FILTERS.processing, PROCESSING_RULES),
   ];

@@ -2,6 +2,7 @@
 export const FILTERS = {
   manager: "http_connection_manager.v3.HttpConnectionManager",
   clientPath: "header_to_metadata.v3.Config",
+  tokens: "jwt_authn.v3.JwtAuthentication",
   admission: "ext_authz.v3.ExtAuthz",
   buffer: "buffer.v3.Buffer",
   processing: "ext_proc.v3.ExternalProcessor",

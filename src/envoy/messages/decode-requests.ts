@@ -8,6 +8,8 @@ import type { CheckRequest__Output } from "./generated/envoy/service/auth/v3/Che
 import type { HeaderValue__Output } from "./generated/envoy/config/core/v3/HeaderValue.ts";
 import type { HeaderMap__Output } from "./generated/envoy/config/core/v3/HeaderMap.ts";
 import type { ProcessingRequest__Output } from "./generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
+import type { Metadata__Output } from "./generated/envoy/config/core/v3/Metadata.ts";
+import type { ListValue__Output } from "./generated/google/protobuf/ListValue.ts";
 import type { Struct__Output } from "./generated/google/protobuf/Struct.ts";
 import type { Value__Output } from "./generated/google/protobuf/Value.ts";
 import { ProtobufReader, Unusual } from "./protobuf-reader.ts";
@@ -20,7 +22,7 @@ type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Numbers of the fields that are read here, by message. */
 const CHECK_FIELDS = [1];
-const ATTRIBUTES_FIELDS = [4, 10];
+const ATTRIBUTES_FIELDS = [4, 10, 11];
 const REQUEST_FIELDS = [2];
 const HTTP_FIELDS = [1, 2, 3, 4, 5, 6, 9, 10];
 const PROCESSING_FIELDS = [2, 3, 4, 5, 6, 7, 9, 11];
@@ -31,6 +33,8 @@ const TRAILERS_FIELDS = [1];
 const HEADER_MAP_FIELDS = [1];
 const HEADER_FIELDS = [1, 2, 3];
 const STRUCT_FIELDS = [1];
+const METADATA_FIELDS = [1];
+const LIST_FIELDS = [1];
 
 /** @throws Unusual when the generic decoder must have a look. */
 export function decodeCheckRequest(bytes: Buffer): CheckRequest__Output {
@@ -218,12 +222,31 @@ function readAttributes(reader: ProtobufReader): AttributeContext__Output {
     } else if (tag === 0x52) {
       attributes.context_extensions ??= {};
       readMapEntry(reader, attributes.context_extensions, readNameValue);
+    } else if (tag === 0x5a) {
+      once(attributes.metadata_context);
+      attributes.metadata_context = readMetadata(reader);
     } else {
       skip(reader, tag, ATTRIBUTES_FIELDS);
     }
   }
   checkEnd(reader, end);
   return attributes;
+}
+
+function readMetadata(reader: ProtobufReader): Metadata__Output {
+  const metadata: Draft<Metadata__Output> = {};
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    if (tag === 0x0a) {
+      metadata.filter_metadata ??= {};
+      readMapEntry(reader, metadata.filter_metadata, readStruct);
+    } else {
+      skip(reader, tag, METADATA_FIELDS);
+    }
+  }
+  checkEnd(reader, end);
+  return metadata;
 }
 
 function readRequest(reader: ProtobufReader): { http?: Http } {
@@ -324,10 +347,23 @@ function readValue(reader: ProtobufReader): Value__Output {
     else if (tag === 0x11) value = { numberValue: reader.readDouble(), kind: "numberValue" };
     else if (tag === 0x20) value = { boolValue: reader.readBoolean(), kind: "boolValue" };
     else if (tag === 0x2a) value = { structValue: readStruct(reader), kind: "structValue" };
+    else if (tag === 0x32) value = { listValue: readList(reader), kind: "listValue" };
     else throw new Unusual("a value of a rare kind");
   }
   checkEnd(reader, end);
   return value ?? {};
+}
+
+function readList(reader: ProtobufReader): ListValue__Output {
+  const values: Value__Output[] = [];
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    if (tag === 0x0a) values.push(readValue(reader));
+    else skip(reader, tag, LIST_FIELDS);
+  }
+  checkEnd(reader, end);
+  return values.length === 0 ? {} : { values };
 }
 
 /** Passes over a field; one whose number is known came as another type than it is. */

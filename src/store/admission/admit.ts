@@ -46,8 +46,8 @@ export async function findKeyReference(
 
 /** @see AdmissionStore.admit */
 export function admit(context: StoreContext, input: AdmitInput): Promise<AdmitResult> {
-  const { keyId, presentedHash, bucket, metered } = input;
-  const question = [keyId, presentedHash, bucket, metered].join();
+  const { keyId, presentedHash, groupId, bucket, metered } = input;
+  const question = [keyId, presentedHash, groupId ?? "", bucket, metered].join();
   return context.admissions.ask(question, input, (inputs) => admitAll(context, input, inputs));
 }
 
@@ -77,6 +77,7 @@ async function admitAll(
       question.bucket,
       question.metered ? "1" : "0",
       known?.version ?? "",
+      question.groupId ?? "",
       ...ofEach,
     );
     // What of the figures is this process's own is so at this moment.

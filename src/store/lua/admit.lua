@@ -9,7 +9,8 @@
 -- ARGV[5] 'requests' or 'count_tokens'
 -- ARGV[6] '1': the calls cost money, so caps and the limit of concurrent requests apply
 -- ARGV[7] settings version that the caller knows the settings of, '' for none
--- ARGV[8..] of each request: its id, its route, tokens of its prompt as far as its head tells
+-- ARGV[8] group that they count to before the key's own and its user's, '' for none
+-- ARGV[9..] of each request: its id, its route, tokens of its prompt as far as its head tells
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; the only reply after which the
 --   caller may send it again.
@@ -56,8 +57,8 @@ local key_record, organization, request_bucket, count_bucket = KEYS[1], KEYS[2],
 local spend, inflight, refused, holds = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local key_id, presented_hash = ARGV[1], ARGV[2]
 local month_start_ms, month_end_ms = tonumber(ARGV[3]), tonumber(ARGV[4])
-local bucket_name, metered, known_version = ARGV[5], ARGV[6] == '1', ARGV[7]
-local requests = { unpack(ARGV, 8) }
+local bucket_name, metered, known_version, wanted_group_id = ARGV[5], ARGV[6] == '1', ARGV[7], ARGV[8]
+local requests = { unpack(ARGV, 9) }
 
 -- How long an entry waits for its request's body and record, or for a worker that takes up what a dead one has begun.
 local ENTERED_MS = 60000
@@ -96,14 +97,24 @@ local key_cap_cents, organization_cap_cents = tonumber(key_cap or ''), tonumber(
 local key_spent, organization_spent = unpack(redis.call('HMGET', spend, 'key:' .. key_id, 'organization'))
 key_spent, organization_spent = key_spent or '0', organization_spent or '0'
 
--- The key's own group goes before its user's. Who was deleted is nobody: the key goes on without.
+-- What a caller's token says goes first, then the key's own group, then its user's. Who was deleted is nobody: the key goes on without.
 local user_version, user_stamp, user_name, user_disabled, group_of_user, user_limits, user_raises, user_tpm, user_input_tpm,
   user_output_tpm = read_owner(organization, 'user', user_id, 'disabled', 'group_id', 'limits', 'raises', 'tpm', 'input_tpm',
   'output_tpm')
 user_id = user_version and user_id or ''
+local group_of_key = group_id
+if wanted_group_id ~= '' then
+  group_id = wanted_group_id
+end
 local group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tpm, group_input_tpm,
   group_output_tpm = read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'tpm', 'input_tpm',
   'output_tpm')
+if not group_version and wanted_group_id ~= '' then
+  group_id = group_of_key
+  group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tpm, group_input_tpm,
+    group_output_tpm = read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'tpm', 'input_tpm',
+    'output_tpm')
+end
 if not group_version and user_version then
   group_id = group_of_user
   group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tpm, group_input_tpm,

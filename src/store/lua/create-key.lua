@@ -3,17 +3,20 @@
 --
 -- KEYS[1] organization        KEYS[2] key record      KEYS[3] list of the organization's keys
 -- KEYS[4] audit log           KEYS[5..] of each owner: record, list of its keys
--- ARGV[1] key id              ARGV[2] audit entry, '' for none        ARGV[3..] field, value, field, value …
+-- ARGV[1] key id              ARGV[2] audit entry, '' for none
+-- ARGV[3] field of the first owner's record that is to name the key, '' for none: one key of the owner is that
+-- ARGV[4] key that the field may name by now, as it is there no more, '' for none
+-- ARGV[5..] field, value, field, value …
 --
 -- Reply: 1; 0 when there is no such organization, or it is deleted, or there is a record with this id; else the place
---   among KEYS of the record of an owner that is not there.
+--   among KEYS of the record of an owner that is not there, or (text) the id that the field of the owner's record names.
 
 -- @include audit.lua
 -- @include links.lua
 
 local organization, key_record, key_list, audit = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local key_id, entry = ARGV[1], ARGV[2]
-local FIRST_OWNER = 5
+local key_id, entry, named_by, replaced = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local FIRST_OWNER, FIRST_FIELD = 5, 5
 
 local version, deleted_at = unpack(redis.call('HMGET', organization, 'version', 'deleted_at'))
 if not version or (deleted_at or '') ~= '' or redis.call('EXISTS', key_record) == 1 then
@@ -23,7 +26,14 @@ local missing = missing_owner(FIRST_OWNER)
 if missing then
   return missing
 end
-redis.call('HSET', key_record, unpack(ARGV, 3))
+if named_by ~= '' then
+  local named = redis.call('HGET', KEYS[FIRST_OWNER], named_by)
+  if named and named ~= replaced then
+    return named
+  end
+  redis.call('HSET', KEYS[FIRST_OWNER], named_by, key_id)
+end
+redis.call('HSET', key_record, unpack(ARGV, FIRST_FIELD))
 redis.call('ZADD', key_list, '0', key_id)
 link(FIRST_OWNER, key_id)
 add_audit(audit, entry)

@@ -69,6 +69,8 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
       ...owners,
       id,
       formatAuditEntry(audit?.(record)),
+      "",
+      "",
       ...formatKeySettings(settings),
       ...Object.entries({
         hash: key.hash,

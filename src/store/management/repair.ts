@@ -5,6 +5,7 @@
  */
 import { Cluster } from "ioredis";
 import { keyOperations } from "./api-keys.ts";
+import { isProviderKeyHash } from "./provider-keys.ts";
 import { finishDeletion } from "./deleted-organizations.ts";
 import type { StoreContext } from "../context.ts";
 import { hashOfLookUp, keyRecordKey, LOOK_UP_PATTERN, lookUpKey, ORGANIZATIONS_KEY } from "../redis/keys.ts";
@@ -46,7 +47,14 @@ async function writeMissingLookUps(context: StoreContext, organizationId: string
         "hash",
         "former_hash",
       );
-      if (hash === null || hash === undefined || (await isRotationBrokenOff(context, former))) continue;
+      if (
+        hash === null ||
+        hash === undefined ||
+        isProviderKeyHash(hash) ||
+        (await isRotationBrokenOff(context, former))
+      ) {
+        continue;
+      }
       const result = await context.client.set(lookUpKey(hash), `${organizationId} ${id}`, "NX");
       if (result === "OK") written += 1;
     }

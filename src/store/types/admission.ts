@@ -45,6 +45,8 @@ export interface AdmitInput {
   readonly keyId: string;
   /** SHA-256 of the key that was presented, 64 lower-case hexadecimal digits. */
   readonly presentedHash: string;
+  /** Group that it counts to, where that is there, before the key's own and its user's. Left out, null: theirs. */
+  readonly groupId?: string | null;
   readonly requestId: string;
   /** For the list of recent requests: "POST /v1/messages". */
   readonly route: string;

@@ -16,7 +16,7 @@ export interface AuditActor {
   /** Of a token; of a person the user that it is. */
   readonly id: string | null;
   readonly name: string | null;
-  /** Of whoever has signed in with an identity provider, whatever the role. */
+  /** Of whoever has signed in with an identity provider, whatever the role, or has called with a token of one. */
   readonly issuer?: string | undefined;
   readonly subject?: string | undefined;
 }

@@ -167,6 +167,22 @@ export interface KeyStore {
   repair(): Promise<RepairReport>;
 }
 
+/** The key of a user who comes with a token of an identity provider: it has no secret that anybody could present. */
+export interface ProviderKeyStore {
+  /**
+   * The key of this user for this provider: of any number of calls at the same time one makes it, with its audit entry, and
+   * all get it. One that was deleted is made anew. Null: there is no such organization. Several steps.
+   * @param settings Its `userId` says whose it is.
+   * @throws MissingOwnerError where its user or group is not there
+   */
+  findOrCreateProviderKey(
+    organizationId: string,
+    provider: string,
+    settings: KeySettings & { readonly userId: string },
+    audit?: (record: KeyRecord) => AuditInput,
+  ): Promise<KeyRecord | null>;
+}
+
 export interface RepairReport {
   /** Records whose look-up was missing: it was written again. */
   readonly lookUpsWritten: number;

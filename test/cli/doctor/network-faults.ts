@@ -53,6 +53,18 @@ async function examineMail(
   }
 }
 
+const jwtAt = (url: string) => ({
+  providers: [
+    {
+      name: "corp",
+      issuer: "https://login.example.com",
+      audiences: ["gateway"],
+      jwks: { url },
+      organization: "org_1",
+    },
+  ],
+});
+
 /** With an organization that has this webhook, in a Redis of its own. */
 async function examineWebhook(world: DoctorWorld, url: string, allowPrivate: boolean): Promise<Report> {
   const redis = await startRedis({ appendOnly: true });
@@ -185,6 +197,18 @@ export const NETWORK_FAULTS = {
       name: "it leads into the operator's own network",
       provoke: (world) => examineWebhook(world, `https://127.0.0.1:${world.closedPort}/hook`, false),
       says: /not one of the public internet/,
+    },
+  ],
+  token_keys_unreachable: [
+    {
+      name: "nothing listens there",
+      provoke: (world) => world.examine({ jwt: jwtAt(`http://127.0.0.1:${world.closedPort}/keys`) }),
+      says: /keys of corp cannot be had at .*ECONNREFUSED/,
+    },
+    {
+      name: "something else answers there",
+      provoke: (world) => examineElsewhere(world, (url) => ({ jwt: jwtAt(url) })),
+      says: /keys of corp cannot be had at .*: it answers 404/,
     },
   ],
   public_url_unencrypted: [

@@ -11,7 +11,7 @@ import { openaiError, type ScriptedAnswer } from "../../support/scripted-answer.
 import type { CreatedKey } from "../../support/test-key.ts";
 import type { KeySettings } from "../../../src/settings/key.ts";
 import type { OrganizationSettings } from "../../../src/settings/organization.ts";
-import { type RawResponse, send, startUpload } from "../edge/raw-client.ts";
+import { type RawResponse, startUpload } from "../edge/raw-client.ts";
 import { useKeyOfCapped, useKeyOfDisabledUser, withKey } from "./owners-keys.ts";
 import { killAllWorkers } from "./worker-processes.ts";
 
@@ -378,36 +378,5 @@ export const LOST_REQUEST: ProvokedError = {
   message: /^The gateway lost this request on its way\. Try again in a moment\.$/,
   retryAfter: "1",
 };
-
-/** Errors that a client cannot bring about here, and where they are shown instead. */
-export const NOT_PROVOKED: Readonly<Partial<Record<ErrorCode, string>>> = {
-  request_timeout:
-    "the shipped edge waits a minute for a body: local-replies.test.ts shows it with shorter waits",
-  internal_error:
-    "takes a fault of the gateway's own: request-stream.test.ts shows one, local-replies.test.ts a broken sidecar",
-  gateway_overloaded: "many large bodies must be held at one moment: unit tests of the body budget show it",
-};
-
-/** What a row needs, for one route of a running stack. */
-export function createProvocation(chat: ChatStack, route: ErrorRoute): Provocation {
-  const port = Number(new URL(chat.stack.baseUrl).port);
-  return {
-    chat,
-    route,
-    createKey: (key, organization) => chat.stack.createKey(key, organization),
-    send: (key, { method = "POST", path = route.path, headers = {}, body = validBody() } = {}) =>
-      send(
-        port,
-        method,
-        path,
-        {
-          "content-type": "application/json",
-          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-          ...headers,
-        },
-        body,
-      ),
-  };
-}
 
 export const MODELS = [CHAT_MODEL, DOLLAR_MODEL, ABSENT_MODEL];

@@ -51,7 +51,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   catalog: ["config", "pricing", "translation"],
   telemetry: ["config", "settings"],
   store: ["config", "settings"],
-  auth: ["store"],
+  auth: ["settings", "store"],
   limits: ["pricing", "settings", "store", "translation"],
   grace: ["limits", "settings", "store"],
   spool: ["store"],

@@ -22,7 +22,7 @@ describe("KeyDirectory.find", () => {
   it("looks a key up once", async () => {
     const key = createKey();
     const { directory, seen } = open([key]);
-    const caller = { ...REFERENCE, presentedHash: hashKey(key) };
+    const caller = { ...REFERENCE, presentedHash: hashKey(key), userId: null, groupId: null };
     expect(await directory.find(key)).toEqual(caller);
     expect(await directory.find(key)).toEqual(caller);
     expect(seen.lookUps).toBe(1);

@@ -116,6 +116,8 @@ describe("docs/configuration.md", () => {
       "catalog[].profile.images",
       "catalog[].profile.files",
       "catalog[].profile.system_mid",
+      "jwt.providers[].jwks.file",
+      "jwt.providers[].organization",
     ]);
   });
 });

@@ -55,6 +55,7 @@ describe("parseConfig", () => {
         requestLogMaxBytes: null,
         requestLogProtectedMonths: 2,
       },
+      jwt: { providers: [] },
       publicBaseUrl: null,
       dashboard: { baseUrl: null, contact: null, tokenSignIn: true, oidc: [] },
       notifications: { smtp: null, webhooks: { allowPrivateNetworks: false } },

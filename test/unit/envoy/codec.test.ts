@@ -82,6 +82,7 @@ const CHECK_REQUEST: Full<CheckRequest__Output> = {
       },
     },
     context_extensions: { route: "chat" },
+    metadata_context: { filter_metadata: { "envoy.filters.http.jwt_authn": STRUCT } },
   },
 };
 

@@ -72,6 +72,7 @@ const checkRequest = some({
       }),
     }),
     context_extensions: textMap,
+    metadata_context: some({ filter_metadata: fc.dictionary(text, struct, { maxKeys: 3 }) }),
   }),
 }) as fc.Arbitrary<CheckRequest>;
 

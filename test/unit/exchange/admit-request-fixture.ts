@@ -109,6 +109,7 @@ export function openAdmission(script: Script = {}) {
   });
   const admitRequest = createAdmitRequest({
     directory,
+    tokenCallers: null,
     admit: (input) => {
       seen.admits.push(input);
       return script.admit?.(input) ?? Promise.resolve(ADMITTED);

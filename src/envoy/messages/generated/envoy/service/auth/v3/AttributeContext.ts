@@ -1,5 +1,6 @@
 // Original file: proto/envoy/service/auth/v3/attribute_context.proto
 
+import type { Metadata as _envoy_config_core_v3_Metadata, Metadata__Output as _envoy_config_core_v3_Metadata__Output } from '../../../../envoy/config/core/v3/Metadata.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface _envoy_service_auth_v3_AttributeContext_HttpRequest {
@@ -35,9 +36,11 @@ export interface _envoy_service_auth_v3_AttributeContext_Request__Output {
 export interface AttributeContext {
   'request'?: (_envoy_service_auth_v3_AttributeContext_Request | null);
   'context_extensions'?: ({[key: string]: string});
+  'metadata_context'?: (_envoy_config_core_v3_Metadata | null);
 }
 
 export interface AttributeContext__Output {
   'request'?: (_envoy_service_auth_v3_AttributeContext_Request__Output);
   'context_extensions'?: ({[key: string]: string});
+  'metadata_context'?: (_envoy_config_core_v3_Metadata__Output);
 }

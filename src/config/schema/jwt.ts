@@ -1,0 +1,164 @@
+/** `jwt`: who may call with a token of an identity provider instead of an API key. */
+import * as z from "zod";
+
+import { isLoopback } from "../../local-url.ts";
+import { choice, described, integer, list, mapping, ofType, orNull, path, section, text } from "./fields.ts";
+import type { SecretSource } from "../secret.ts";
+import { jwksUrl } from "./urls.ts";
+
+const MAX_PROVIDERS = 20;
+const MAX_SKEW_SECONDS = 300;
+
+const NAME = text(
+  "lower-case letters, digits and `-`, at most 32, a letter or digit first",
+  /^[a-z0-9][a-z0-9-]{0,31}$/,
+);
+const claim = () => text("the name of a claim, or a path to it with dots");
+const organizationId = () => text("an organization's id such as `org_…`", /^org_[0-9a-z-]{1,64}$/);
+
+/** A mapping of whatever names to texts; it comes out as a list, since names of claims must stay as they are. */
+function pairs<Value extends z.ZodType>(value: Value, expectation: string) {
+  return z
+    .record(z.string().min(1).max(1024), value, { error: `expected ${expectation}` })
+    .default({})
+    .transform((given) => Object.entries(given).map(([name, wanted]) => ({ name, wanted })));
+}
+
+function createKeysSchema(source: SecretSource) {
+  return mapping({
+    url: described(
+      orNull(
+        jwksUrl().refine((url) => url.startsWith("https:") || isLoopback(hostOf(url)), {
+          error: "expected `https`: whoever could change what comes over `http` could sign in as anybody",
+        }),
+      ),
+      "Where the provider publishes its keys (`jwks_uri` of its `/.well-known/openid-configuration`). Only Envoy asks there. Either this or `file`.",
+    ),
+    file: described(orNull(path(source)), "A file with the keys; Envoy reads it when it starts."),
+    refresh_minutes: integer(1, 1_440, "minutes")
+      .default(5)
+      .describe("How often `url` is asked again: a key that is new there counts at the latest then."),
+    ca_file: described(
+      orNull(path(source)),
+      "Certificates, PEM, that the certificate at `url` is checked against, as of a Kubernetes API server.",
+      { default: "those of the system" },
+    ),
+    token_file: described(
+      orNull(path(source)),
+      "File with a bearer token for `url`, as a pod's own for the Kubernetes API server. A renewed one counts without a restart; only Envoy reads it.",
+      { default: "no token" },
+    ),
+  }).superRefine(({ url, file, ca_file, token_file }, context) => {
+    const add = (message: string, ...where: string[]) =>
+      context.addIssue({ code: "custom", message, path: where });
+    if ((url === null) === (file === null)) {
+      add(`has either \`url\` or \`file\`, found ${url === null ? "neither" : "both"}`);
+    }
+    if (url === null && ca_file !== null) add("only used with `url`", "ca_file");
+    if (url === null && token_file !== null) add("only used with `url`", "token_file");
+  });
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, "") : "";
+}
+
+/** Which claims say what. */
+function createClaimFields() {
+  return {
+    subject_claim: claim()
+      .default("sub")
+      .describe("Claim that says who it is: never given anew to somebody else, as a mail address may be."),
+    name_claim: described(
+      orNull(claim()),
+      "Claim with a new user's name; a mail address is its address, too.",
+      {
+        default: "the subject",
+      },
+    ),
+    groups_claim: described(
+      orNull(claim()),
+      "Claim with the groups, a text or a list of texts: `groups`, `realm_access.roles`.",
+    ),
+    bound_claims: described(
+      pairs(text("a text"), "a mapping of claims to texts"),
+      "Claims that a token must have, each with this value or, of a list, among its values; else 403.",
+      { type: "claim → text", default: "none" },
+    ),
+  };
+}
+
+function createOrganizationFields() {
+  return {
+    organization: described(
+      orNull(organizationId()),
+      "Organization of all of its users. Either this or `organization_claim`.",
+    ),
+    organization_claim: described(orNull(claim()), "Claim that says which of `organizations` it is."),
+    organizations: described(
+      pairs(organizationId(), "a mapping of the claim's values to ids of organizations"),
+      "The claim's values, each with its organization; another value is a 403.",
+      { type: "value → organization", default: "none" },
+    ),
+  };
+}
+
+function createProviderSchema(source: SecretSource) {
+  const rule = mapping({
+    equals: text("a value of the groups' claim").describe("The value, as the provider writes it."),
+    group: text("a group's id such as `group_…`", /^group_[0-9a-z-]{1,64}$/).describe(
+      "Group that requests count to whose token has the value.",
+    ),
+    priority: integer(0, 1_000)
+      .default(0)
+      .describe("Of several that fit, the one of the highest counts; of equal ones the first."),
+  });
+  return mapping({
+    name: NAME.describe("Name of the provider: in errors, metrics and in the names of keys (`jwt:corp`)."),
+    issuer: text("an issuer such as `https://login.example.com`").describe(
+      "`iss` of its tokens, exactly; with the subject it says who somebody is.",
+    ),
+    audiences: described(
+      list(ofType(text("an audience"), "text"), "audiences", 1),
+      "A token must name one of these in `aud`.",
+      { type: "list of texts" },
+    ),
+    jwks: createKeysSchema(source),
+    clock_skew_seconds: integer(1, MAX_SKEW_SECONDS, "seconds")
+      .default(30)
+      .describe("How far `exp` and `nbf` may be off, for clocks that differ."),
+    ...createClaimFields(),
+    ...createOrganizationFields(),
+    on_unknown: choice(["create", "reject"])
+      .default("create")
+      .describe("What becomes of somebody whom the organization does not have yet: a user is made, or 403."),
+    groups: list(rule, "rules").default([]),
+  }).superRefine((provider, context) => {
+    const add = (message: string, ...where: string[]) =>
+      context.addIssue({ code: "custom", message, path: where });
+    if ((provider.organization === null) === (provider.organization_claim === null)) {
+      const found = provider.organization === null ? "neither" : "both";
+      add(`has either \`organization\` or \`organization_claim\`, found ${found}`);
+    }
+    if ((provider.organization_claim === null) !== (provider.organizations.length === 0)) {
+      add("`organization_claim` and `organizations` are used together", "organizations");
+    }
+    if (provider.groups.length > 0 && provider.groups_claim === null) {
+      add("required with `groups`: the claim that has them", "groups_claim");
+    }
+  });
+}
+
+/** `jwt`. */
+export function createJwtSchema(source: SecretSource) {
+  const providers = list(createProviderSchema(source), "providers")
+    .max(MAX_PROVIDERS, { error: `expected at most ${MAX_PROVIDERS} providers` })
+    .default([])
+    .superRefine((given, context) => {
+      for (const [index, { name }] of given.entries()) {
+        if (given.findIndex((other) => other.name === name) === index) continue;
+        context.addIssue({ code: "custom", message: `\`${name}\` is there twice`, path: [index, "name"] });
+      }
+    });
+  return section({ providers });
+}

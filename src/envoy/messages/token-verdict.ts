@@ -1,0 +1,44 @@
+/** What Envoy has found out about a request's token, out of the metadata that it gives ext_authz. */
+import { FAILED_PREFIX, JWT_NAMESPACE, VERIFIED_PREFIX } from "../names.ts";
+import type { IncomingRequest } from "../../exchange/admit-request.ts";
+import type { Metadata__Output } from "./generated/envoy/config/core/v3/Metadata.ts";
+import type { Struct__Output } from "./generated/google/protobuf/Struct.ts";
+import type { Value__Output } from "./generated/google/protobuf/Value.ts";
+
+type TokenVerdict = NonNullable<IncomingRequest["token"]>;
+
+/** Null where it has found out nothing, as for every request with a key. */
+export function readTokenVerdict(metadata: Metadata__Output | undefined): TokenVerdict | null {
+  const fields = metadata?.filter_metadata?.[JWT_NAMESPACE]?.fields;
+  if (fields === undefined) return null;
+  const verified: TokenVerdict["verified"][number][] = [];
+  const failed: TokenVerdict["failed"][number][] = [];
+  for (const [name, { structValue }] of Object.entries(fields)) {
+    if (structValue === undefined) continue;
+    const told = convertStruct(structValue);
+    if (name.startsWith(VERIFIED_PREFIX)) {
+      verified.push({ provider: name.slice(VERIFIED_PREFIX.length), claims: told });
+    }
+    if (name.startsWith(FAILED_PREFIX)) {
+      const { code, message } = told;
+      failed.push({
+        code: typeof code === "number" ? code : null,
+        text: typeof message === "string" ? message : "",
+      });
+    }
+  }
+  return { verified, failed };
+}
+
+/** Without a prototype: claims have whatever names. */
+function convertStruct({ fields = {} }: Struct__Output): Record<string, unknown> {
+  const converted = Object.create(null) as Record<string, unknown>;
+  for (const [name, value] of Object.entries(fields)) converted[name] = convertValue(value);
+  return converted;
+}
+
+function convertValue(value: Value__Output): unknown {
+  if (value.structValue !== undefined) return convertStruct(value.structValue);
+  if (value.listValue !== undefined) return (value.listValue.values ?? []).map(convertValue);
+  return value.stringValue ?? value.numberValue ?? value.boolValue ?? null;
+}
