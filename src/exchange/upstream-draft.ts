@@ -6,6 +6,8 @@ export class UpstreamDraft {
   readonly #model: ModelTarget;
   #isStrict: boolean;
   #bytes: Uint8Array;
+  /** Its length with a limit of one digit, once somebody has asked. */
+  #shortestLength: number | null = null;
 
   /** @throws GatewayError 400 as `ClientRequest.toUpstream` says. */
   constructor(request: ClientRequest, model: ModelTarget, strictCaps: boolean) {
@@ -28,5 +30,13 @@ export class UpstreamDraft {
     if (this.#isStrict) return;
     this.#isStrict = true;
     this.#bytes = this.#request.toUpstream(this.#model, "strict");
+  }
+
+  /** @see UpstreamForm */
+  lengthAt(tokens: number): number | null {
+    const names = this.#request.limitNames(this.#model).length;
+    if (names === 0) return null;
+    this.#shortestLength ??= this.#request.toUpstream(this.#model, "strict", 1).byteLength;
+    return this.#shortestLength + names * (String(tokens).length - 1);
   }
 }

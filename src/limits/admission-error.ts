@@ -3,7 +3,7 @@ import { clampRetryAfterSeconds, GatewayError } from "../errors.ts";
 import type { DashboardAddress } from "../pages.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import type { LimitScope } from "../store/types/decision.ts";
-import type { EndpointName } from "./admission.ts";
+import { type EndpointName, hasOutputLimit } from "./admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createCapError } from "./spend-cap.ts";
 import { createTokenLimitError } from "./token-limit.ts";
@@ -15,6 +15,7 @@ export function createAdmissionError(
   dashboard: DashboardAddress,
 ): GatewayError {
   const { key, organization, user, group } = result;
+  const options = { endpoint, dashboard };
   switch (result.decision) {
     case "key_disabled":
     case "key_expired":
@@ -28,13 +29,13 @@ export function createAdmissionError(
     case "concurrency_limited":
       return createConcurrencyError(key.name, key.maxConcurrentRequests);
     case "key_cap_reached":
-      return describeCapError("key", key.name, result, dashboard);
+      return describeCapError("key", key.name, result, options);
     case "user_cap_reached":
-      return describeCapError("user", user?.name ?? "", result, dashboard);
+      return describeCapError("user", user?.name ?? "", result, options);
     case "group_cap_reached":
-      return describeCapError("group", group?.name ?? "", result, dashboard);
+      return describeCapError("group", group?.name ?? "", result, options);
     case "organization_cap_reached":
-      return describeCapError("organization", organization.name, result, dashboard);
+      return describeCapError("organization", organization.name, result, options);
     case "admitted":
       break;
   }
@@ -45,7 +46,7 @@ function describeCapError(
   scope: LimitScope,
   name: string,
   result: KnownKeyResult,
-  dashboard: DashboardAddress,
+  { endpoint, dashboard }: { readonly endpoint: EndpointName; readonly dashboard: DashboardAddress },
 ): GatewayError {
   const { key, organization, day } = result;
   const { period, cents, raisedCents, spentMicrocents } = result.reachedCap ?? monthCapOf(scope, result);
@@ -53,7 +54,12 @@ function describeCapError(
   const owner = { scope, organizationId: organization.id, keyId: key.id, ownerId, name };
   const amounts = { hardCapCents: cents, raisedCents, spentMicrocents, currency: organization.currency };
   const areAmountsHidden = organization.hideAmounts;
-  return createCapError({ ...owner, ...amounts, areAmountsHidden, period, day }, dashboard);
+  // Its body has not come.
+  const affordable =
+    organization.strictCaps && hasOutputLimit(endpoint)
+      ? { requestedTokens: null, affordableTokens: 0 }
+      : null;
+  return createCapError({ ...owner, ...amounts, areAmountsHidden, affordable, period, day }, dashboard);
 }
 
 /** Where there is none but the month's. */

@@ -19,6 +19,18 @@ export type EndpointName =
   | "readiness"
   | "unknown";
 
+/** The endpoints whose clients say how long an answer may be. */
+const LIMITED: ReadonlySet<EndpointName> = new Set([
+  "chat_completions",
+  "messages",
+  "responses",
+  "completions",
+]);
+
+export function hasOutputLimit(endpoint: EndpointName): boolean {
+  return LIMITED.has(endpoint);
+}
+
 export interface Admission {
   /** `req_` + UUID v7. */
   readonly requestId: string;

@@ -6,7 +6,7 @@ import { parseOwnerIds } from "../store/types/owner-ids.ts";
 import type { HoldResult } from "../store/types/settlement.ts";
 import type { Admission } from "./admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
-import { createCapError } from "./spend-cap.ts";
+import { type Affordable, createCapError } from "./spend-cap.ts";
 
 const SCOPES = {
   key_cap_reached: "key",
@@ -15,18 +15,25 @@ const SCOPES = {
   organization_cap_reached: "organization",
 } as const satisfies Record<`${LimitScope}_cap_reached`, LimitScope>;
 
+/** What strict caps were asked for. */
+interface AskedHold {
+  readonly worstCaseMicrocents: bigint;
+  /** @see ReachedCap.affordable */
+  readonly affordable: Affordable | null;
+}
+
 type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "worst_case_required" }>;
 
 /**
  * 503 when the organization's currency was changed since the admission, for which the body must have come more than a
  * minute late: the next try has it; 402 when a cap is reached,
  * 429 when the key has as many requests in flight as it may.
- * @param worstCaseMicrocents What was asked for; null without strict caps.
+ * @param asked What was asked for; null without strict caps.
  */
 export function createHoldError(
   refusal: HoldRefusal,
   admission: Admission,
-  worstCaseMicrocents: bigint | null,
+  asked: AskedHold | null,
   dashboard: DashboardAddress,
 ): GatewayError {
   const { organizationId, keyId, organizationName, keyName, currency, day } = admission;
@@ -51,7 +58,11 @@ export function createHoldError(
     name: names[scope],
     currency,
     day,
-    ...(worstCaseMicrocents === null ? {} : { held: { heldMicrocents, worstCaseMicrocents } }),
+    ...(asked === null ? {} : describeAsked(asked, heldMicrocents)),
   };
   return createCapError(cap, dashboard);
+}
+
+function describeAsked({ worstCaseMicrocents, affordable }: AskedHold, heldMicrocents: bigint) {
+  return { held: { heldMicrocents, worstCaseMicrocents }, affordable };
 }

@@ -9,6 +9,14 @@ import { type DashboardAddress, formatLimitPath } from "../pages.ts";
 import type { LimitPeriod } from "../settings/limits.ts";
 import type { LimitScope } from "../store/types/decision.ts";
 
+/** How long each answer to a request may be: what it asked for does not fit. */
+export interface Affordable {
+  /** Null: nobody has read it. */
+  readonly requestedTokens: number | null;
+  /** The most that would fit now; 0 where not even the prompt does. */
+  readonly affordableTokens: number;
+}
+
 export interface ReachedCap {
   readonly scope: LimitScope;
   readonly period: LimitPeriod;
@@ -29,6 +37,8 @@ export interface ReachedCap {
   readonly day: string;
   /** Strict caps only: what requests in flight may still cost, and what this one may. */
   readonly held?: { readonly heldMicrocents: bigint; readonly worstCaseMicrocents: bigint };
+  /** Strict caps only. Null or left out: the client has no such limit. */
+  readonly affordable?: Affordable | null;
 }
 
 interface ScopeWords {
@@ -57,12 +67,12 @@ const PERIOD_WORDS: Readonly<Record<LimitPeriod, string>> = {
 };
 
 /**
- * The published 402 body's error: `scope`, `spent_cents`, `hard_cap_cents`, with strict caps `held_cents`; `period` and when
- * it ends. Its message leads to whom and where the operator has said in `dashboard`.
+ * The published 402 body's error: `scope`, `spent_cents`, `hard_cap_cents`, with strict caps `held_cents` and
+ * `affordable_max_tokens`; `period` and when it ends. Its message leads to whom and where the operator has said in `dashboard`.
  */
 export function createCapError(cap: ReachedCap, dashboard: DashboardAddress): GatewayError {
   const isHidden = cap.areAmountsHidden && cap.scope !== "key";
-  const described = isHidden ? describeHidden(cap) : describeCap(cap);
+  const described = isHidden ? describeHidden(cap) : `${describeCap(cap)}${describeAffordable(cap)}`;
   return new GatewayError(SCOPES[cap.scope].code, {
     message: `${described} ${describeRemedy(cap, dashboard)}`,
     fields: {
@@ -80,7 +90,15 @@ function formatFigures(cap: ReachedCap) {
     hard_cap_cents: cap.hardCapCents,
     ...(cap.raisedCents === 0 ? {} : { raised_cents: cap.raisedCents }),
     ...(cap.held === undefined ? {} : { held_cents: ceilCents(cap.held.heldMicrocents) }),
+    ...(cap.affordable ? { affordable_max_tokens: cap.affordable.affordableTokens } : {}),
   };
+}
+
+/** In the words that clients look for: those of https://openrouter.ai/docs/api-reference/errors */
+function describeAffordable({ affordable }: ReachedCap): string {
+  if (!affordable || affordable.requestedTokens === null) return "";
+  const { requestedTokens, affordableTokens } = affordable;
+  return ` You requested up to ${requestedTokens} tokens, but can only afford ${affordableTokens}.`;
 }
 
 /** Not how much it is, nor how near. */

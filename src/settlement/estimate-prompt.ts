@@ -18,6 +18,11 @@ export interface UpstreamForm {
   readonly byteLength: number;
   /** Gives it the form that strict caps demand. @throws GatewayError 400 where it has none. */
   becomeStrict(): void;
+  /**
+   * How long it would be with this limit of each answer in place of its larger one. Null: it has no such limit. Of a body
+   * that is in the form of strict caps.
+   */
+  lengthAt(tokens: number): number | null;
 }
 
 /** What is known of a prompt before the upstream has counted it. */

@@ -27,7 +27,7 @@ import { BegunRequests } from "./begun-requests.ts";
 import { ChargeWriter } from "./charge-writer.ts";
 import { identifyRequest } from "./identify-request.ts";
 import { placeHold } from "./place-hold.ts";
-import { describeLargestPrompt, estimatePrompt, type SentPrompt } from "./estimate-prompt.ts";
+import { estimatePrompt, type SentPrompt } from "./estimate-prompt.ts";
 import { describeRefusal } from "./refusal-checks.ts";
 import { chargeDue, DUE_INTERVAL_MS, FIRST_CHARGE_AFTER_MS } from "./charge-due.ts";
 import { eachOrganization, pushTo } from "./organization-batches.ts";
@@ -43,7 +43,8 @@ import { refuseUnpricedTier } from "./refuse-tier.ts";
 import { refuseUnpricedTools } from "./server-tools.ts";
 import { TagRows } from "./tag-rows.ts";
 import { type ExceededOverhead, TemplateWatch } from "./template-watch.ts";
-import { largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
+import { StrictWorstCase } from "./strict-worst-case.ts";
+import { largestOutputTokens } from "./worst-case.ts";
 
 export interface OpenInput extends SentPrompt {
   /** @see NamedModel */
@@ -205,7 +206,7 @@ export class Settlement {
       price: account.promptFloorPrice,
       takenTokens: admission.takenTokens,
     };
-    const worstCase = () => this.#worstCase(input, price);
+    const worstCase = new StrictWorstCase(input, price, this.#options.estimator);
     try {
       const { store, dashboard } = this.#options;
       const placed = await placeHold(store, { hold, admission, worstCase, dashboard });
@@ -283,11 +284,6 @@ export class Settlement {
     if (!fits) return createConcurrencyError(keyName, concurrencyLimit);
     this.#open.set(account.identity.requestId, account);
     return null;
-  }
-
-  #worstCase(input: OpenInput, price: Price): bigint {
-    input.upstream.becomeStrict();
-    return worstCaseMicrocents({ price, ...describeLargestPrompt(input, this.#options.estimator) });
   }
 
   #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {

@@ -21,6 +21,8 @@ export interface LargestPrompt {
 
 export interface WorstCaseInput extends LargestPrompt {
   readonly price: Price;
+  /** The limit of each answer, in tokens, that goes upstream in place of a larger one. Null: it is the request's own. */
+  readonly affordable: number | null;
 }
 
 /** Above every cap, and within what Redis counts, whatever a batch asks for. */
@@ -41,7 +43,7 @@ export function worstCaseMicrocents(input: WorstCaseInput): bigint {
   // Each use has the whole conversation read again, and what the tool found with it.
   const again = tools.uses === 0 ? null : (tools.uses + 1) * model.contextWindow;
   const inputTokens = again ?? largestPromptTokens(input);
-  const outputTokens = largestOutputTokens(request, model) + predictionBytes;
+  const outputTokens = largestOutputTokens(request, model, input.affordable) + predictionBytes;
   const cost = greatestCost(price, { inputTokens, outputTokens }) + tools.microcents;
   return cost < MAX_HOLD_MICROCENTS ? cost : MAX_HOLD_MICROCENTS;
 }
@@ -67,12 +69,21 @@ export function configuredOverheadTokens(
   return hasTools ? model.promptOverheadTokensWithTools : model.promptOverheadTokens;
 }
 
-/** The most tokens that all answers to a request can have together. */
+/** The most tokens that all answers to a request can have together. @param affordable As `WorstCaseInput`. */
 export function largestOutputTokens(
-  { maxOutputTokens, choices }: Pick<ClientRequest, "maxOutputTokens" | "choices">,
+  request: Pick<ClientRequest, "maxOutputTokens" | "choices">,
+  model: Pick<Model, "maxOutputTokens">,
+  affordable: number | null = null,
+): number {
+  return request.choices * Math.min(limitOfEach(request, model), affordable ?? Infinity);
+}
+
+/** The limit of each answer, in tokens: the client's, and never more than the model's. */
+export function limitOfEach(
+  { maxOutputTokens }: Pick<ClientRequest, "maxOutputTokens">,
   model: Pick<Model, "maxOutputTokens">,
 ): number {
-  return choices * Math.min(maxOutputTokens ?? model.maxOutputTokens, model.maxOutputTokens);
+  return Math.min(maxOutputTokens ?? model.maxOutputTokens, model.maxOutputTokens);
 }
 
 type WorstCaseModel = Pick<

@@ -103,9 +103,12 @@ export interface ClientRequest {
   /**
    * The body for the upstream.
    * @param caps Strict ones demand a limit of output, and nothing of which is not known what it costs.
+   * @param affordable Tokens that the limit of each answer is lowered to; null or left out: it is not.
    * @throws GatewayError 400 where the model's profile cannot represent the request, or the caps do not let it pass.
    */
-  toUpstream(model: ModelTarget, caps?: Caps): Uint8Array;
+  toUpstream(model: ModelTarget, caps?: Caps, affordable?: number | null): Uint8Array;
+  /** Under which names the limit of output goes to this model's upstream; none: there is no such limit. */
+  limitNames(model: ModelTarget): readonly string[];
   /** About how much memory stays in use once the body was let go: what the answer depends on, and repeats. */
   readonly keptBytes: number;
   /** The body is on its way to this model, and what of it the answer does not depend on is not needed any more. */

@@ -29,6 +29,8 @@ export type RequestFacts = Pick<
 export interface UpstreamTerms {
   readonly model: ModelTarget;
   readonly strictCaps: boolean;
+  /** As `ClientRequest.toUpstream`. */
+  readonly affordable: number | null;
 }
 
 /**
@@ -78,8 +80,8 @@ export abstract class ReadRequest<Content, Kept> implements ClientRequest {
    * Not callable after `letGo`.
    * @throws GatewayError 400 where the model's profile cannot represent the request, or the caps do not let it pass.
    */
-  toUpstream(model: ModelTarget, caps: Caps = "default"): Uint8Array {
-    return this.convert(this.content, { model, strictCaps: caps === "strict" });
+  toUpstream(model: ModelTarget, caps: Caps = "default", affordable: number | null = null): Uint8Array {
+    return this.convert(this.content, { model, strictCaps: caps === "strict", affordable });
   }
 
   letGo(model: ModelTarget): void {
@@ -93,6 +95,8 @@ export abstract class ReadRequest<Content, Kept> implements ClientRequest {
     this.#content = null;
     return this.answer(value, context);
   }
+
+  abstract limitNames(model: ModelTarget): readonly string[];
 
   protected abstract measure(content: Content): PromptSize;
 

@@ -137,6 +137,19 @@ describe("hold with strict caps", () => {
     });
   });
 
+  it("names of the month's two caps the one that leaves less room, of two that leave as much the key's", async () => {
+    const refusedBy = async (keyCap: number, organizationCap: number) => {
+      const organization = { strictCaps: true, hardCapCents: organizationCap };
+      const key = await createTestKey(test.store, { hardCapCents: keyCap }, organization);
+      const input = holdInput(await createIdentity(test.store, key), { worstCaseMicrocents: 9n * CENT });
+      return (await test.store.hold(input)).outcome;
+    };
+    expect(await refusedBy(6, 5)).toBe("organization_cap_reached");
+    expect(await refusedBy(5, 6)).toBe("key_cap_reached");
+    expect(await refusedBy(5, 5)).toBe("key_cap_reached");
+    expect(await refusedBy(6, 10)).toBe("key_cap_reached");
+  });
+
   it.each([100_000_000, 9_000_000_000])(
     "never lets 1,000 callers over a cap of %s cents",
     async (hardCapCents) => {

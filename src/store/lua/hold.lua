@@ -90,7 +90,8 @@ local function amounts_hidden()
   return redis.call('HGET', organization, 'hide_amounts') or ''
 end
 
--- Nil when it fits. Sums beyond 2^53 are inexact, but then beyond any cap (9 * 10^15 at most).
+-- And the room that the cap leaves; nil when it fits. Sums beyond 2^53 are inexact, but then beyond any cap (9 * 10^15 at
+-- most).
 local function refusal(decision, cap_cents, spent_text, held_text)
   local cap = tonumber(cap_cents or '')
   if not cap then
@@ -104,7 +105,8 @@ local function refusal(decision, cap_cents, spent_text, held_text)
   if not strict and settled < cap then
     return nil
   end
-  return { decision, spent_text or '0', strict and held_text or '0', cap_cents, 'month', '0', '', amounts_hidden() }
+  return { decision, spent_text or '0', strict and held_text or '0', cap_cents, 'month', '0', '', amounts_hidden() },
+    cap - settled - held
 end
 
 -- Few have more than the caps of a month.
@@ -140,8 +142,14 @@ local refused
 if has_more then
   refused = refusal_of_any()
 else
-  refused = refusal('key_cap_reached', key_cap, spent[1], spent[2])
-    or refusal('organization_cap_reached', organization_cap, spent[3], spent[4])
+  local room, organization_refused, organization_room
+  refused, room = refusal('key_cap_reached', key_cap, spent[1], spent[2])
+  if strict or not refused then
+    organization_refused, organization_room = refusal('organization_cap_reached', organization_cap, spent[3], spent[4])
+  end
+  if organization_refused and (not refused or organization_room < room) then
+    refused = organization_refused
+  end
 end
 if refused then
   return refused

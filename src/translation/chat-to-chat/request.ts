@@ -1,4 +1,4 @@
-import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-protocol.ts";
+import type { Answer, AnswerContext, ModelTarget, PromptSize, RequestBody } from "../client-protocol.ts";
 import { chatLimitNames, limitOutput } from "../fields/output-limit.ts";
 import { readChatTools } from "../fields/server-tools.ts";
 import { measureFields } from "../json/measure-memory.ts";
@@ -35,6 +35,10 @@ export class ChatRequest extends ReadRequest<Content, ChatFields["streamOptions"
     super({ ...told, keptBytes }, { body, fields });
   }
 
+  override limitNames(model: ModelTarget): readonly string[] {
+    return chatLimitNames(model);
+  }
+
   protected override measure({ body, fields }: Content): PromptSize {
     const size = measurePrompt(body, fields.messages);
     // What runs at the model's server adds what it finds.
@@ -44,7 +48,7 @@ export class ChatRequest extends ReadRequest<Content, ChatFields["streamOptions"
   protected override convert({ body }: Content, terms: UpstreamTerms): Uint8Array {
     const { model, strictCaps } = terms;
     const stream = this.stream ? wishForUsage(model.profile) : null;
-    const limit = limitOutput(chatLimitNames(model), this.maxOutputTokens, terms);
+    const limit = limitOutput(this.limitNames(model), this.maxOutputTokens, terms);
     return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, strictCaps });
   }
 

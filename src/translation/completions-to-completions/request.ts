@@ -9,6 +9,7 @@ import { createCompletionsAnswer } from "./answer.ts";
 import { type CompletionsFields, readCompletionsFields } from "./request/read-fields.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 
+const LIMIT_NAMES = ["max_tokens"];
 const KEPT_FIELDS: ReadonlySet<string> = new Set(["stream_options", "user", "safety_identifier"]);
 /** The length of one prompt, where prompts are repeated. */
 const ECHO_BYTES = 8;
@@ -43,6 +44,10 @@ export class CompletionsRequest extends ReadRequest<Content, Kept> {
     super(facts, { body, fields });
   }
 
+  override limitNames(): readonly string[] {
+    return LIMIT_NAMES;
+  }
+
   protected override measure({ body, fields }: Content): PromptSize {
     const { hasMedia } = fields.prompts;
     const textBytes = Buffer.byteLength(body.text);
@@ -60,7 +65,7 @@ export class CompletionsRequest extends ReadRequest<Content, Kept> {
   protected override convert({ body, fields }: Content, terms: UpstreamTerms): Uint8Array {
     const { model, strictCaps } = terms;
     const stream = this.stream ? wishForUsage(model.profile) : null;
-    const limit = limitOutput(["max_tokens"], fields.maxOutputTokens, terms);
+    const limit = limitOutput(LIMIT_NAMES, fields.maxOutputTokens, terms);
     return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, strictCaps });
   }
 

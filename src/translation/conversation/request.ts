@@ -1,4 +1,5 @@
-import type { PromptSize } from "../client-protocol.ts";
+import type { ModelTarget, PromptSize } from "../client-protocol.ts";
+import { chatLimitNames } from "../fields/output-limit.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 import { convertRequest } from "./convert-request.ts";
@@ -15,6 +16,10 @@ export abstract class ConversationRequest<Content extends ParsedRequest, Kept> e
     const { model, stream, maxTokens: maxOutputTokens, userId: endUser } = content;
     const serviceTier = content.serviceTier?.toLowerCase() ?? null;
     super({ model, stream, maxOutputTokens, endUser, serviceTier, keptBytes }, content);
+  }
+
+  override limitNames(model: ModelTarget): readonly string[] {
+    return chatLimitNames(model);
   }
 
   protected override measure(content: Content): PromptSize {

@@ -34,6 +34,10 @@ export class EmbeddingsRequest extends ReadRequest<Content, null> {
     super({ ...told, keptBytes: measureFields(body, KEPT_FIELDS) }, { body, hasMedia });
   }
 
+  override limitNames(): readonly string[] {
+    return NOTHING_GENERATED.names;
+  }
+
   protected override measure({ body, hasMedia }: Content): PromptSize {
     const textBytes = Buffer.byteLength(body.text);
     return {

@@ -15,26 +15,30 @@ export interface OutputLimit {
 export interface LimitTerms {
   readonly model: Pick<ModelTarget, "maxOutputTokens">;
   readonly strictCaps: boolean;
+  /** Tokens that the caps leave room for; null: as many as client and model allow. */
+  readonly affordable: number | null;
 }
 
 /**
- * The smaller of the client's limit and the model's. Under strict caps there is always one.
+ * The smallest of the client's limit, the model's and what the caps leave room for. Under strict caps there is always one.
  * @param asked Null: the client gave none.
  * @throws GatewayError 400 under strict caps for 0, which Ollama takes for none.
  */
 export function limitOutput(
   names: readonly string[],
   asked: number | null,
-  { model, strictCaps }: LimitTerms,
+  { model, strictCaps, affordable }: LimitTerms,
 ): OutputLimit {
-  if (asked === null) return { names, tokens: strictCaps ? model.maxOutputTokens : null };
+  if (asked === null && affordable === null) {
+    return { names, tokens: strictCaps ? model.maxOutputTokens : null };
+  }
   if (asked === 0 && strictCaps) {
     throw unsupportedField(
       names[0] ?? "max_tokens",
       "some servers take 0 for no limit, so this organization's strict caps do not allow it; write at least 1",
     );
   }
-  return { names, tokens: Math.min(asked, model.maxOutputTokens) };
+  return { names, tokens: Math.min(asked ?? Infinity, model.maxOutputTokens, affordable ?? Infinity) };
 }
 
 /** The names of the limit in chat completions, as a model's server takes them. */

@@ -9,10 +9,11 @@ import { PassThroughRequest, readUser } from "../pass-through/request.ts";
 import { MessagesAnswer } from "./answer.ts";
 import { readPrompt } from "./request/read-prompt.ts";
 
+const LIMIT_NAMES = ["max_tokens"];
+
 /** A client's Messages request to an upstream that speaks Messages. */
 export class MessagesRequest extends PassThroughRequest {
   readonly protocol = "messages";
-  protected readonly limitNames = ["max_tokens"];
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody, purpose: "answer" | "count_tokens") {
@@ -24,6 +25,10 @@ export class MessagesRequest extends PassThroughRequest {
       serverTools: readMessagesTools(body.value),
       maxOutputTokens: isCount ? null : readMaxTokens(maxTokens, 0),
     });
+  }
+
+  override limitNames(): readonly string[] {
+    return LIMIT_NAMES;
   }
 
   protected override readPrompt(body: RequestBody): PromptParts {

@@ -52,12 +52,11 @@ export abstract class PassThroughRequest extends ReadRequest<RequestBody, null> 
     return this.readPrompt(this.content);
   }
 
+  abstract override limitNames(): readonly string[];
+
   protected override keep(): null {
     return null;
   }
-
-  /** The names of the limit of output tokens at this endpoint; none: it has no such limit. */
-  protected abstract readonly limitNames: readonly string[];
 
   /** What of the body is put before the model. */
   protected abstract readPrompt(body: RequestBody): PromptParts;
@@ -71,7 +70,7 @@ export abstract class PassThroughRequest extends ReadRequest<RequestBody, null> 
   protected override convert(body: RequestBody, terms: UpstreamTerms): Uint8Array {
     const { protocol } = this;
     const { model, strictCaps } = terms;
-    const limit = limitOutput(this.limitNames, this.maxOutputTokens, terms);
+    const limit = limitOutput(this.limitNames(), this.maxOutputTokens, terms);
     return createUpstreamBody(body, { protocol, model, stream: null, limit, strictCaps });
   }
 }

@@ -20,7 +20,7 @@ export function forUpstream(body: RequestBody): RequestBody {
 /** A client's Responses request to an upstream that speaks Responses. */
 export class ResponsesRequest extends PassThroughRequest {
   readonly protocol = "responses";
-  protected readonly limitNames: readonly string[];
+  readonly #limitNames: readonly string[];
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody, purpose: RequestPurpose) {
@@ -36,7 +36,11 @@ export class ResponsesRequest extends PassThroughRequest {
       endUser,
       serverTools: readResponsesTools(body.value),
     });
-    this.limitNames = purpose === "compact" ? [] : ["max_output_tokens"];
+    this.#limitNames = purpose === "compact" ? [] : ["max_output_tokens"];
+  }
+
+  override limitNames(): readonly string[] {
+    return this.#limitNames;
   }
 
   protected override readPrompt(body: RequestBody): PromptParts {

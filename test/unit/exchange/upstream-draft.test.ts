@@ -36,6 +36,40 @@ describe("UpstreamDraft", () => {
     expect(draft.bytes).toBe(before);
   });
 
+  it.each([
+    ["chat", "both", { max_tokens: 4e2, n: 2 }],
+    ["chat", "max_completion_tokens", { max_tokens: 400 }],
+    ["chat", "max_tokens", { max_completion_tokens: 4_000, n_predict: 400 }],
+    ["messages", "both", { max_tokens: 400 }],
+    ["responses", "max_tokens", { max_output_tokens: 400, messages: undefined, input: "Hi" }],
+    ["responses", "both", { messages: undefined, input: "Hi" }],
+  ] as const)("knows how long it would be with a smaller limit: %s under %s", (protocol, field, fields) => {
+    const model = createModel({ maxTokensField: field });
+    const body = { model: model.id, messages: [{ role: "user", content: "Hi é" }], ...fields };
+    const request = parseWith(protocol, encode(body));
+    const draft = new UpstreamDraft(request, model, true);
+    for (const tokens of [1, 9, 10, 399]) {
+      const { byteLength } = request.toUpstream(model, "strict", tokens);
+      expect(draft.lengthAt(tokens)).toBe(byteLength);
+    }
+  });
+
+  it.each([
+    ["messages", { max_tokens: 400, messages: [{ role: "user", content: "Hi é" }] }],
+    ["responses", { input: "Hi é" }],
+  ] as const)("knows it of what passes through, too: %s", (protocol, fields) => {
+    const request = parseWith(protocol, encode({ model: MODEL.id, ...fields }), protocol);
+    const draft = new UpstreamDraft(request, MODEL, true);
+    for (const tokens of [9, 10, 399]) {
+      expect(draft.lengthAt(tokens)).toBe(request.toUpstream(MODEL, "strict", tokens).byteLength);
+    }
+  });
+
+  it("has no limit to lower where nothing is generated", () => {
+    const request = parseWith("embeddings", encode({ model: MODEL.id, input: "Hi" }), "embeddings");
+    expect(new UpstreamDraft(request, MODEL, true).lengthAt(1)).toBeNull();
+  });
+
   it("is refused where strict caps come into force and know nothing of a field", () => {
     const draft = draftOf({ beam_width: 4 }, false);
     expect(bodyOf(draft)).toMatchObject({ beam_width: 4 });

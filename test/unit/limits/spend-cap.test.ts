@@ -107,6 +107,23 @@ describe("createCapError", () => {
     expect(error.fields).toEqual({ ...FIELDS, spent_cents: 0, held_cents: 4000 });
   });
 
+  it("says with strict caps how much of the answer would fit, in the words that clients look for", () => {
+    const held = { heldMicrocents: 0n, worstCaseMicrocents: 6000_000_000n };
+    const affordable = { requestedTokens: 32_000, affordableTokens: 27_342 };
+    const cap = { ...reached, spentMicrocents: 0n, held, affordable };
+    const error = createCapError(cap, NOWHERE);
+    expect(error.message).toContain(
+      "this request may cost up to 60.00 USD. You requested up to 32000 tokens, but can only afford 27342. Raise the cap",
+    );
+    expect(error.fields).toMatchObject({ affordable_max_tokens: 27_342 });
+    const hidden = { ...cap, scope: "organization", areAmountsHidden: true } as const;
+    expect(createCapError(hidden, NOWHERE).fields).not.toHaveProperty("affordable_max_tokens");
+    expect(createCapError(hidden, NOWHERE).message).not.toContain("afford");
+    // What is told of the key's own cap stays.
+    const own = createCapError({ ...cap, areAmountsHidden: true }, NOWHERE);
+    expect(own.fields).toMatchObject({ affordable_max_tokens: 27_342 });
+  });
+
   it("does not say so of a request that would not fit alone", () => {
     const held = { heldMicrocents: 1n, worstCaseMicrocents: 6000_000_000n };
     expect(createCapError({ ...reached, spentMicrocents: 0n, held }, NOWHERE).message).not.toContain(

@@ -96,7 +96,7 @@ export function createOpenInput(
     requestedModel: MODEL.id,
     request: REQUEST as ClientRequest,
     bodyBytes,
-    upstream: { byteLength: upstreamBytes, becomeStrict: () => undefined },
+    upstream: { byteLength: upstreamBytes, becomeStrict: () => undefined, lengthAt: () => upstreamBytes },
   };
 }
 

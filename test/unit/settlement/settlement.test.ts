@@ -69,6 +69,7 @@ describe("Settlement.open", () => {
     // The strict form of the body is longer: it has a limit of output.
     const upstream = {
       byteLength: 400,
+      lengthAt: () => null,
       becomeStrict: () => {
         upstream.byteLength = 430;
       },
@@ -93,6 +94,27 @@ describe("Settlement.open", () => {
     });
     const error = await errorOf(settlement.open(createOpenInput({ strictCaps: true })));
     expect(error.fields).toMatchObject({ held_cents: 1 });
+  });
+
+  it("says with strict caps how long an answer may be that fits, by the body that would say so", async () => {
+    const { settlement } = createSettlement({
+      hold: () => Promise.resolve(refuse({ spent: 1_000_000n - 455n, held: 10n, cap: 1 })),
+    });
+    // The prompt's 401 bytes leave 44 microcents, which are four tokens of ten; with the limit as it is there are 400.
+    const input = createOpenInput({ strictCaps: true });
+    const upstream = { ...input.upstream, lengthAt: () => 401 };
+    const error = await errorOf(settlement.open({ ...input, upstream }));
+    expect(error.fields).toMatchObject({ affordable_max_tokens: 4 });
+    expect(error.message).toContain("You requested up to 10 tokens, but can only afford 4.");
+  });
+
+  it.each(["embeddings", "responses_compact"] as const)("says nothing of it on %s", async (endpoint) => {
+    const { settlement } = createSettlement({
+      hold: () => Promise.resolve(refuse({ spent: 0n, held: 999_999n, cap: 1 })),
+    });
+    const error = await errorOf(settlement.open(createOpenInput({ strictCaps: true, endpoint })));
+    expect(error.fields).not.toHaveProperty("affordable_max_tokens");
+    expect(error.message).not.toContain("afford");
   });
 
   it("refuses what is one request too many in flight, in the words of the admission, and charges nothing", async () => {

@@ -47,6 +47,7 @@ function worstOf(input: WorstCaseOf = {}): bigint {
     upstreamBytes: input.upstreamBytes ?? UPSTREAM_BYTES,
     learnedOverheadTokens: input.learnedOverheadTokens ?? 0,
     model: MODEL,
+    affordable: null,
     price: createPrice({ ...GIVEN, ...input.price }),
   });
 }
