@@ -46,5 +46,8 @@ export function isReservedHeader(name: string): boolean {
   return CONNECTION_HEADERS.has(name) || INTERNAL_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
+/** To how many tokens the limit of output was lowered, on answers of requests that strict caps had no room for. */
+export const BUDGET_MAX_TOKENS_HEADER = "x-budget-max-tokens";
+
 /** On every response: whole requests left in the key's bucket. */
 export const REMAINING_HEADER = "x-service-ratelimit-remaining";

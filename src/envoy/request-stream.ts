@@ -276,9 +276,9 @@ export class RequestStream implements ProcessListener {
         tellAlive: () => this.#pieces.add(Buffer.from(exchange.keepAlive)),
         giveUp: () => this.#turns.waitFor(this.#onLastPiece(exchange.onSilence())),
       });
-      return createStreamStartReply({ set, remove }, this.#lateHeaders);
+      return createStreamStartReply({ set, remove }, [...this.#lateHeaders, ...exchange.budgetHeaders]);
     }
-    set.push(...this.#lateHeaders);
+    set.push(...this.#lateHeaders, ...exchange.budgetHeaders);
     this.#collecting = { set, remove };
     return null;
   }

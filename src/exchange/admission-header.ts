@@ -28,6 +28,7 @@ interface Others {
   /** As in its rate. */
   readonly tokens?: RateState["tokens"] | undefined;
   readonly keepsEndUser?: true | undefined;
+  readonly shrinksOnCap?: true | undefined;
   readonly modelNames?: NonNullable<Admission["modelNames"]> | undefined;
 }
 
@@ -103,7 +104,7 @@ export function parseAdmissionHeader(header: string): Admission {
   const resetMs = Number(fields.next(","));
   const timeMs = Number(fields.next());
   const tags = unescape(fields.next());
-  const { owners, uploadBytes, keepsEndUser, modelNames, takenTokens, tokens } = parseOthers(fields.rest());
+  const { tokens, ...others } = parseOthers(fields.rest());
   return {
     requestId,
     endpoint,
@@ -118,16 +119,12 @@ export function parseAdmissionHeader(header: string): Admission {
     strictCaps: hold === STRICT,
     isEntered: hold === ENTERED,
     concurrencyLimit: concurrencyLimit === "" ? null : Number(concurrencyLimit),
-    uploadBytes,
     models: models === "" ? null : parseModels(models.slice(1)),
     month,
     day,
-    owners,
     tags,
-    keepsEndUser,
-    modelNames,
+    ...others,
     rate: { limit, capacity, remaining, resetMs, timeMs, tokens },
-    takenTokens,
   };
 }
 
@@ -188,15 +185,17 @@ function parseModels(text: string): string[] {
 }
 
 function formatOthers(admission: Admission): string {
-  const { owners, uploadBytes, keepsEndUser, modelNames, takenTokens, rate } = admission;
+  const { owners, uploadBytes, keepsEndUser, shrinksOnCap, modelNames, takenTokens, rate } = admission;
   const hasTokens = takenTokens !== null || rate.tokens.length > 0;
-  if (owners === "" && uploadBytes === null && !keepsEndUser && modelNames === null && !hasTokens) return "";
+  const hasSettings = keepsEndUser || shrinksOnCap || modelNames !== null;
+  if (owners === "" && uploadBytes === null && !hasSettings && !hasTokens) return "";
   const others: Others = {
     owners: owners === "" ? undefined : owners,
     uploadBytes: uploadBytes ?? undefined,
     takenTokens: takenTokens ?? undefined,
     tokens: hasTokens ? rate.tokens : undefined,
     keepsEndUser: keepsEndUser ? true : undefined,
+    shrinksOnCap: shrinksOnCap ? true : undefined,
     modelNames: modelNames ?? undefined,
   };
   return JSON.stringify(others).replace(NON_ASCII, (unit) => `\\u${hexOf(unit)}`);
@@ -208,6 +207,7 @@ const NO_OTHERS: ParsedOthers = {
   owners: "",
   uploadBytes: null,
   keepsEndUser: false,
+  shrinksOnCap: false,
   modelNames: null,
   takenTokens: null,
   tokens: [],
@@ -215,15 +215,7 @@ const NO_OTHERS: ParsedOthers = {
 
 function parseOthers(text: string): ParsedOthers {
   if (text === "") return NO_OTHERS;
-  const {
-    owners = "",
-    uploadBytes = null,
-    keepsEndUser = false,
-    modelNames = null,
-    takenTokens = null,
-    tokens = [],
-  } = JSON.parse(text) as Others;
-  return { owners, uploadBytes, keepsEndUser, modelNames, takenTokens, tokens };
+  return { ...NO_OTHERS, ...(JSON.parse(text) as Partial<ParsedOthers>) };
 }
 
 /** Each unit of UTF-16 as four digits, so that a text that is not well-formed comes back too. */

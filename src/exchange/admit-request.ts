@@ -311,6 +311,7 @@ function createAdmission(
     keyName: key.name,
     currency: organization.currency,
     strictCaps: organization.strictCaps,
+    shrinksOnCap: (key.onCap ?? organization.onCap) === "shrink",
     isEntered,
     concurrencyLimit: key.maxConcurrentRequests,
     uploadBytes,

@@ -56,6 +56,7 @@ export class CountExchange implements UpstreamCall {
   /** It costs nothing, and tells nothing of it. */
   wantsCost = false;
   readonly formattedCost = null;
+  readonly budgetHeaders = [];
   readonly contentType = "application/json";
   readonly #services: CountServices;
   readonly #startedMs = performance.now();

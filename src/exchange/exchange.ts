@@ -40,6 +40,7 @@ import { logFailedUpstream } from "./log-failed-upstream.ts";
 import { recordName } from "./record-name.ts";
 import { WayMeter } from "./way-meter.ts";
 import { createOrderError } from "./order-error.ts";
+import { formatShrunkHeader, type Header } from "./reply.ts";
 import type { ExpectedEnd } from "./reported-ends.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 import { UpstreamDraft } from "./upstream-draft.ts";
@@ -86,7 +87,6 @@ export class Exchange implements UpstreamCall {
     this.#reported = services.ends.expect(admission.requestId);
   }
 
-  /** "0.00123400 USD": what the request cost, once it is settled. */
   get formattedCost(): string | null {
     if (this.#settled === null) return null;
     return `${formatDecimal(this.#settled.costMicrocents)} ${this.admission.currency}`;
@@ -96,17 +96,18 @@ export class Exchange implements UpstreamCall {
     return this.#protocol;
   }
 
-  /** The catalog model, once it is known: for the access log. */
   get modelId(): string | null {
     return this.#model?.id ?? null;
   }
 
-  /** What the request cost, once it is settled. */
   get settled(): Settled | null {
     return this.#settled;
   }
 
-  /** Content type of the answer that the client gets. */
+  get budgetHeaders(): readonly Header[] {
+    return formatShrunkHeader(this.#account?.shrunk ?? null);
+  }
+
   get contentType(): string {
     return this.#expectation.kind === "answer" ? this.#expectation.answer.contentType : "application/json";
   }
@@ -134,7 +135,7 @@ export class Exchange implements UpstreamCall {
       const chosen = chooseTranslation(this.#protocol, model, protocols);
       const translation = atEndpoint(chosen, this.admission.endpoint);
       const request = translation.parseRequest(read);
-      const draft = new UpstreamDraft(request, this.#target, this.admission.strictCaps);
+      const draft = new UpstreamDraft(request, this.#target, this.admission.strictCaps, read.value);
       budget.checkUpstreamBody(draft.byteLength);
       this.#held.add(measureParsed(read) + draft.byteLength);
       const account = await settlement.open({

@@ -4,7 +4,8 @@
  */
 import type { GatewayError } from "../errors.ts";
 import type { RateState } from "../limits/rate-headers.ts";
-import { REMAINING_HEADER } from "../header-names.ts";
+import type { Shrunk } from "../limits/spend-cap.ts";
+import { BUDGET_MAX_TOKENS_HEADER, REMAINING_HEADER } from "../header-names.ts";
 import { formatRateHeaders } from "../limits/rate-headers.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 
@@ -44,6 +45,12 @@ function formatContractHeaders(context: ReplyContext): Header[] {
 /** What a whole answer's header tells of what it cost; null: nothing. */
 export function formatCostHeader(formattedCost: string | null): Header[] {
   return formattedCost === null ? [] : [["x-request-cost", formattedCost]];
+}
+
+/** Of a request whose limit of output was lowered; nothing where that would tell an amount that is hidden. */
+export function formatShrunkHeader(shrunk: Shrunk | null): Header[] {
+  if (shrunk === null || shrunk.isHidden) return [];
+  return [[BUDGET_MAX_TOKENS_HEADER, String(shrunk.maxTokens)]];
 }
 
 /** An answer with a JSON body, contract headers included. */

@@ -2,7 +2,7 @@
 import type { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Settled } from "../settlement/settled.ts";
-import type { Reply } from "./reply.ts";
+import type { Header, Reply } from "./reply.ts";
 
 /** Where a request goes and with which body. */
 export interface Route {
@@ -52,6 +52,8 @@ export interface UpstreamCall {
   wantsCost: boolean;
   /** What a whole answer's header tells of it; null: nothing. */
   readonly formattedCost: string | null;
+  /** What a successful answer's headers say of how the caps have changed its request; most often nothing. */
+  readonly budgetHeaders: readonly Header[];
   /** Content type of the answer that the client gets. */
   readonly contentType: string;
   /**

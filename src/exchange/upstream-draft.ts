@@ -1,3 +1,5 @@
+import type { JsonObject } from "../json-object.ts";
+import { readThinkingBudget } from "../translation/fields/thinking-budget.ts";
 import type { ClientRequest, ModelTarget } from "../translation/client-protocol.ts";
 
 /** The body that goes upstream, in the form that the caps demand: strict ones may come into force until the hold. */
@@ -6,11 +8,17 @@ export class UpstreamDraft {
   readonly #model: ModelTarget;
   #isStrict: boolean;
   #bytes: Uint8Array;
+  /** See UpstreamForm. */
+  readonly thinkingBudget: number;
   /** Its length with a limit of one digit, once somebody has asked. */
   #shortestLength: number | null = null;
 
-  /** @throws GatewayError 400 as `ClientRequest.toUpstream` says. */
-  constructor(request: ClientRequest, model: ModelTarget, strictCaps: boolean) {
+  /**
+   * @param asked The client's body: what of an answer is for thinking.
+   * @throws GatewayError 400 as `ClientRequest.toUpstream` says.
+   */
+  constructor(request: ClientRequest, model: ModelTarget, strictCaps: boolean, asked: JsonObject = {}) {
+    this.thinkingBudget = readThinkingBudget(asked);
     this.#request = request;
     this.#model = model;
     this.#isStrict = strictCaps;
@@ -38,5 +46,11 @@ export class UpstreamDraft {
     if (names === 0) return null;
     this.#shortestLength ??= this.#request.toUpstream(this.#model, "strict", 1).byteLength;
     return this.#shortestLength + names * (String(tokens).length - 1);
+  }
+
+  /** @see UpstreamForm */
+  lowerOutput(tokens: number): void {
+    this.#isStrict = true;
+    this.#bytes = this.#request.toUpstream(this.#model, "strict", tokens);
   }
 }

@@ -46,6 +46,8 @@ export interface Admission {
   readonly keyName: string;
   readonly currency: string;
   readonly strictCaps: boolean;
+  /** With strict caps, the limit of output is lowered to what fits where the request's own does not. */
+  readonly shrinksOnCap: boolean;
   /** See KnownKeyResult. */
   readonly isEntered: boolean;
   /** Null: the key has no limit of them. */

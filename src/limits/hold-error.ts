@@ -6,7 +6,7 @@ import { parseOwnerIds } from "../store/types/owner-ids.ts";
 import type { HoldResult } from "../store/types/settlement.ts";
 import type { Admission } from "./admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
-import { type Affordable, createCapError } from "./spend-cap.ts";
+import { type Affordable, createCapError, isHiddenFromClients, type Shrunk } from "./spend-cap.ts";
 
 const SCOPES = {
   key_cap_reached: "key",
@@ -22,7 +22,7 @@ interface AskedHold {
   readonly affordable: Affordable | null;
 }
 
-type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "worst_case_required" }>;
+export type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "worst_case_required" }>;
 
 /**
  * 503 when the organization's currency was changed since the admission, for which the body must have come more than a
@@ -65,4 +65,18 @@ export function createHoldError(
 
 function describeAsked({ worstCaseMicrocents, affordable }: AskedHold, heldMicrocents: bigint) {
   return { held: { heldMicrocents, worstCaseMicrocents }, affordable };
+}
+
+/** The request goes with as much of its answer as the cap that refused it leaves room for. */
+export function describeShrunk(refusal: HoldRefusal, affordable: Affordable): Shrunk | null {
+  if (!("figures" in refusal)) return null;
+  const { period, areAmountsHidden } = refusal.figures;
+  const scope = SCOPES[refusal.outcome];
+  return {
+    requestedTokens: affordable.requestedTokens ?? 0,
+    maxTokens: affordable.affordableTokens,
+    scope,
+    period,
+    isHidden: isHiddenFromClients({ areAmountsHidden, scope }),
+  };
 }

@@ -8,6 +8,8 @@ import { toldOf } from "./told.ts";
 
 const count = () => z.int().min(0);
 
+/** Of a request whose limit of output was lowered to what strict caps left room for. */
+export const SHRUNK_CHECK = "affordable_output";
 const HIDDEN_CHECKS = /^(?:user|group|organization)_hard_cap$/;
 
 /** Of one charged request. */
@@ -100,6 +102,10 @@ export function withoutAmounts(status: RequestStatus): RequestStatus {
 type ShownCheck = RequestStatus["checks"][number];
 
 function hideAmounts(check: ShownCheck): ShownCheck {
+  if (check.name === SHRUNK_CHECK && check.figures["scope"] !== "key") {
+    const { scope = null, period = null } = check.figures;
+    return { ...check, figures: { scope, period } };
+  }
   if (!HIDDEN_CHECKS.test(check.name)) return check;
   const { period } = check.figures;
   return { ...check, figures: period === undefined ? {} : { period } };

@@ -17,6 +17,18 @@ export interface Affordable {
   readonly affordableTokens: number;
 }
 
+/** A limit of output that was lowered to what the caps left room for. */
+export interface Shrunk {
+  /** Of each answer. */
+  readonly requestedTokens: number;
+  readonly maxTokens: number;
+  /** The cap that left least room. */
+  readonly scope: LimitScope;
+  readonly period: LimitPeriod;
+  /** The client is told no figure from which that cap's amount follows. */
+  readonly isHidden: boolean;
+}
+
 export interface ReachedCap {
   readonly scope: LimitScope;
   readonly period: LimitPeriod;
@@ -71,7 +83,7 @@ const PERIOD_WORDS: Readonly<Record<LimitPeriod, string>> = {
  * `affordable_max_tokens`; `period` and when it ends. Its message leads to whom and where the operator has said in `dashboard`.
  */
 export function createCapError(cap: ReachedCap, dashboard: DashboardAddress): GatewayError {
-  const isHidden = cap.areAmountsHidden && cap.scope !== "key";
+  const isHidden = isHiddenFromClients(cap);
   const described = isHidden ? describeHidden(cap) : `${describeCap(cap)}${describeAffordable(cap)}`;
   return new GatewayError(SCOPES[cap.scope].code, {
     message: `${described} ${describeRemedy(cap, dashboard)}`,
@@ -82,6 +94,11 @@ export function createCapError(cap: ReachedCap, dashboard: DashboardAddress): Ga
       ...(isHidden ? {} : formatFigures(cap)),
     },
   });
+}
+
+/** `hide_amounts` is about what is not the key's own. */
+export function isHiddenFromClients(cap: Pick<ReachedCap, "areAmountsHidden" | "scope">): boolean {
+  return cap.areAmountsHidden && cap.scope !== "key";
 }
 
 function formatFigures(cap: ReachedCap) {

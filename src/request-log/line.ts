@@ -38,6 +38,8 @@ export interface LoggedRequest {
   readonly tools: readonly ChargedTool[];
   readonly estimated: boolean;
   readonly costMicrocents: bigint;
+  /** What the limit of its answers was, and what it was lowered to. Null or left out: it went upstream as it was. */
+  readonly shrunk?: { readonly requestedTokens: number; readonly maxTokens: number } | null;
 }
 
 /**
@@ -82,6 +84,7 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     `,"reasoning_tokens":${tokens.reasoningTokens}` +
     `,"output_audio_tokens":${tokens.outputAudioTokens}` +
     `,"estimated":${request.estimated}` +
+    `,"shrunk":${formatShrunk(request)}` +
     `,"currency":${formatJsonText(identity.currency)}` +
     `,"tags":${formatTags(identity.tags)}` +
     `,"tag_row":${formatJsonText(formatTagRow(identity))}` +
@@ -95,6 +98,11 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
 function formatReason({ name, status, cause }: UpstreamEnd): string | null {
   const reason = cause === null ? null : explainCause(status, cause);
   return reason === null ? null : sayReason(reason, name);
+}
+
+function formatShrunk({ shrunk = null }: LoggedRequest): string {
+  if (shrunk === null) return "null";
+  return `{"requested_max_tokens":${shrunk.requestedTokens},"max_tokens":${shrunk.maxTokens}}`;
 }
 
 /** Null: without tags, or decided later by Redis, which was out of reach. */

@@ -2,6 +2,7 @@
 import {
   amountOrNull,
   choice,
+  choiceOrNull,
   flag,
   groupIdOrNull,
   lineOrNull,
@@ -23,6 +24,9 @@ export const DEFAULT_REQUESTS_PER_MINUTE = 600;
 /** How long the former secret of a rotated key works on, where a person rotates it and does not say: a day. */
 export const ROTATION_GRACE_SECONDS = 86_400;
 export const RATE_BOUNDS = { minimum: 1, maximum: 1_000_000 } as const;
+
+/** What happens to a request that strict caps have no room for. */
+export const ON_CAP = ["refuse", "shrink"] as const;
 
 export const KEY_SETTINGS = defineSettings({
   name: {
@@ -208,6 +212,25 @@ export const KEY_SETTINGS = defineSettings({
         help: "tags of every request: team=search,feature=autocomplete, or none",
       },
       label: "default tags",
+    },
+  },
+  onCap: {
+    apiName: "on_cap",
+    field: "on_cap",
+    inAdmission: true,
+    kind: choiceOrNull(ON_CAP),
+    default: null,
+    description:
+      "With strict caps, a request whose longest answer does not fit: `refuse` it, or `shrink` its limit of output to what fits. Null: as the organization says.",
+    label: "At a cap",
+    hint: "refuse, or shrink the limit of output to what strict caps leave room for. Empty: as the organization says.",
+    cli: {
+      option: {
+        flags: "--on-cap <what>",
+        help: "where an answer may be too long for strict caps: refuse, shrink its limit, or none for the organization's",
+      },
+      label: "at a cap",
+      none: "the organization's",
     },
   },
   disabled: {

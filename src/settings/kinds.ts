@@ -50,6 +50,24 @@ export function choice<const Words extends readonly [string, ...string[]]>(
   };
 }
 
+/** One of some words, or null. */
+export function choiceOrNull<const Words extends readonly [string, ...string[]]>(
+  words: Words,
+): Kind<Words[number] | null> {
+  const error = `expected ${words.join(" or ")}, or null`;
+  const input = z.enum(words, { error }).nullable() as unknown as z.ZodType<Words[number] | null>;
+  return {
+    ...plain(input, {
+      notation: "choice",
+      values: `${words.map((word) => `\`${word}\``).join(" or ")}, or null`,
+      input,
+      format: (word) => word ?? "",
+      parse: (field) => (field === "" ? null : input.parse(field)),
+    }),
+    words,
+  };
+}
+
 /** What people call it. */
 export function name(): Kind<string> {
   return text(nameInput(), NAME_VALUES);

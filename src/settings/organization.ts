@@ -1,6 +1,6 @@
 /** The settings of an organization. How a row is added: CONTRIBUTING.md. */
 import { group } from "./group.ts";
-import { DEFAULT_REQUESTS_PER_MINUTE, RATE_BOUNDS } from "./key.ts";
+import { DEFAULT_REQUESTS_PER_MINUTE, ON_CAP, RATE_BOUNDS } from "./key.ts";
 import {
   choice,
   modelNames,
@@ -261,6 +261,24 @@ export const ORGANIZATION_SETTINGS = defineSettings({
         offHelp: "count what they have used so far",
       },
       label: "strict caps",
+    },
+  },
+  onCap: {
+    apiName: "on_cap",
+    field: "on_cap",
+    inAdmission: true,
+    kind: choice(ON_CAP),
+    default: "refuse",
+    description:
+      "With strict caps, a request whose longest answer does not fit: `refuse` it, or `shrink` its limit of output to what fits.",
+    label: "At a cap",
+    hint: "With strict caps: refuse a request whose longest answer does not fit, or shrink its limit of output to what does.",
+    cli: {
+      option: {
+        flags: "--on-cap <what>",
+        help: "where an answer may be too long for strict caps: refuse, or shrink its limit",
+      },
+      label: "at a cap",
     },
   },
   endUserTag: {

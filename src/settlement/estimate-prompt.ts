@@ -23,6 +23,10 @@ export interface UpstreamForm {
    * that is in the form of strict caps.
    */
   lengthAt(tokens: number): number | null;
+  /** Gives it this limit of each answer in place of its larger one; all else stays as it is. */
+  lowerOutput(tokens: number): void;
+  /** Tokens of each answer that the request sets aside for thinking; 0: none that it says. */
+  readonly thinkingBudget: number;
 }
 
 /** What is known of a prompt before the upstream has counted it. */

@@ -1,6 +1,8 @@
 /** What a request came to, in the words of its charge. */
 import { boundByHold, describePrice } from "../pricing/charged-price.ts";
 import { toolMicrocents } from "../pricing/tool-charges.ts";
+import type { Shrunk } from "../limits/spend-cap.ts";
+import { checkShrunk } from "./refusal-checks.ts";
 import type { Check } from "../store/types/reporting.ts";
 import type { FinalFigures, RequestEstimate, RequestTokens } from "../store/types/settlement.ts";
 import type { TokenUsage } from "../token-usage.ts";
@@ -15,9 +17,14 @@ export function formatEstimate(estimate: Settled, currency: string): RequestEsti
   };
 }
 
-export function formatFinal({ settled, result }: Ending, currency: string): FinalFigures {
+export function formatFinal(
+  { settled, result }: Ending,
+  currency: string,
+  shrunk: Shrunk | null,
+): FinalFigures {
   const { status, errorCode, way } = result;
-  return { status, errorCode, way, checks: [checkOf(settled, currency)] };
+  const lowered = shrunk === null ? [] : [checkShrunk(shrunk)];
+  return { status, errorCode, way, checks: [...lowered, checkOf(settled, currency)] };
 }
 
 /** Most requests have none, and then nothing is said. */

@@ -1,6 +1,6 @@
 import type { Admission } from "../limits/admission.ts";
-import { createHoldError } from "../limits/hold-error.ts";
-import type { Affordable } from "../limits/spend-cap.ts";
+import { createHoldError, describeShrunk, type HoldRefusal } from "../limits/hold-error.ts";
+import type { Shrunk } from "../limits/spend-cap.ts";
 import { MICROCENTS_PER_CENT } from "../money.ts";
 import type { DashboardAddress } from "../pages.ts";
 import type { Store } from "../store/types.ts";
@@ -11,7 +11,7 @@ export interface PlaceHoldInput {
   readonly hold: Omit<HoldInput, "worstCaseMicrocents">;
   readonly admission: Admission;
   /** Asked for strict caps only. */
-  readonly worstCase: Pick<StrictWorstCase, "microcents" | "afford">;
+  readonly worstCase: Pick<StrictWorstCase, "microcents" | "afford" | "shrinkTo">;
   /** Where the message of a 402 leads. */
   readonly dashboard: DashboardAddress;
 }
@@ -21,17 +21,20 @@ export interface PlacedHold {
   readonly worstCaseMicrocents: bigint | null;
   /** See RequestIdentity. */
   readonly tagRow: string | undefined;
+  /** What the limit of its answers was lowered to; null: it goes as it is. */
+  readonly shrunk: Shrunk | null;
 }
+
+/** Others may take the room that was found until it is asked for. */
+const MAX_SHRUNK_HOLDS = 3;
 
 /**
  * Places a hold.
  * @throws GatewayError as `createHoldError` says; whatever the store rejects with when Redis fails: whether the hold is
  * there is not known then.
  */
-export async function placeHold(
-  store: Pick<Store, "hold">,
-  { hold, admission, worstCase, dashboard }: PlaceHoldInput,
-): Promise<PlacedHold> {
+export async function placeHold(store: Pick<Store, "hold">, input: PlaceHoldInput): Promise<PlacedHold> {
+  const { hold, admission, worstCase, dashboard } = input;
   let worstCaseMicrocents = admission.strictCaps ? worstCase.microcents() : null;
   let result = await store.hold(boundFloor(hold, worstCaseMicrocents));
   if (result.outcome === "worst_case_required") {
@@ -39,19 +42,44 @@ export async function placeHold(
     worstCaseMicrocents = worstCase.microcents();
     result = await store.hold(boundFloor(hold, worstCaseMicrocents));
   }
-  if (result.outcome === "held" || result.outcome === "exists") {
-    return { worstCaseMicrocents, tagRow: result.tagRow };
-  }
+  if (isHeld(result)) return { worstCaseMicrocents, tagRow: result.tagRow, shrunk: null };
   // It was answered with a worst case: strict caps were switched off and on again meanwhile.
-  if (result.outcome === "worst_case_required") return { worstCaseMicrocents, tagRow: undefined };
-  const asked =
-    worstCaseMicrocents === null ? null : { worstCaseMicrocents, affordable: afford(result, worstCase) };
-  throw createHoldError(result, admission, asked, dashboard);
+  if (result.outcome === "worst_case_required")
+    return { worstCaseMicrocents, tagRow: undefined, shrunk: null };
+  if (worstCaseMicrocents === null) throw createHoldError(result, admission, null, dashboard);
+  return placeShrunk(store, input, { result, worstCaseMicrocents });
 }
 
-/** Null: it is no cap that refuses. */
-function afford(refusal: HoldResult, worstCase: PlaceHoldInput["worstCase"]): Affordable | null {
-  return "figures" in refusal ? worstCase.afford(roomUnder(refusal.figures)) : null;
+/** What is asked for does not fit: with as much of its answer as does, where that is wanted. @throws as `placeHold`. */
+async function placeShrunk(
+  store: Pick<Store, "hold">,
+  { hold, admission, worstCase, dashboard }: PlaceHoldInput,
+  refused: { readonly result: HoldRefusal; readonly worstCaseMicrocents: bigint },
+): Promise<PlacedHold> {
+  let { result } = refused;
+  for (let tries = 0; ; tries += 1) {
+    const affordable = "figures" in result ? worstCase.afford(roomUnder(result.figures)) : null;
+    const mayShrink = affordable !== null && tries < MAX_SHRUNK_HOLDS;
+    if (!mayShrink || !worstCase.shrinkTo(affordable)) {
+      const asked = { worstCaseMicrocents: refused.worstCaseMicrocents, affordable };
+      throw createHoldError(result, admission, asked, dashboard);
+    }
+    const worstCaseMicrocents = worstCase.microcents();
+    // One after the other: each asks for what the one before has found.
+    // oxlint-disable-next-line no-await-in-loop
+    const next = await store.hold(boundFloor(hold, worstCaseMicrocents));
+    if (isHeld(next)) {
+      return { worstCaseMicrocents, tagRow: next.tagRow, shrunk: describeShrunk(result, affordable) };
+    }
+    if (next.outcome === "worst_case_required") {
+      return { worstCaseMicrocents, tagRow: undefined, shrunk: describeShrunk(result, affordable) };
+    }
+    result = next;
+  }
+}
+
+function isHeld(result: HoldResult): result is Extract<HoldResult, { outcome: "held" | "exists" }> {
+  return result.outcome === "held" || result.outcome === "exists";
 }
 
 /** Strict caps refuse by the one that leaves least room, so this much fits under all of them. */

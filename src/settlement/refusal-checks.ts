@@ -1,5 +1,7 @@
 import type { GatewayError } from "../errors.ts";
+import type { Shrunk } from "../limits/spend-cap.ts";
 import { scrub } from "../scrub.ts";
+import { SHRUNK_CHECK } from "../limits/request-status.ts";
 import type { Check } from "../store/types/reporting.ts";
 
 /** Which check of an admitted request an error says has failed; every other one is about its body. */
@@ -24,4 +26,10 @@ export function describeRefusal(error: GatewayError): readonly Check[] {
   const param = error.param === null ? null : scrub(error.param);
   const figures = param === null ? { ...fields, message } : { ...fields, param, message };
   return [{ name: NAMES[error.code] ?? "body", passed: false, figures }];
+}
+
+/** What the caps have changed in a request that went upstream. `limits/request-status.ts` hides it from clients by its scope. */
+export function checkShrunk({ requestedTokens, maxTokens, scope, period }: Shrunk): Check {
+  const figures = { requested_max_tokens: requestedTokens, max_tokens: maxTokens, scope, period };
+  return { name: SHRUNK_CHECK, passed: true, figures };
 }

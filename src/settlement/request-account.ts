@@ -8,6 +8,7 @@ import { reportCost } from "../pricing/cost-report.ts";
 import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
 import { chargeTools, NO_TOOLS } from "../pricing/tool-charges.ts";
 import { NO_USES } from "../server-tools.ts";
+import type { Shrunk } from "../limits/spend-cap.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
 import type { ChargeInput, BilledRequest } from "../store/types/settlement.ts";
@@ -74,6 +75,8 @@ export class RequestAccount {
   dueMs = 0;
   /** The file of the journal that has this request's line, while Redis has no record of it. */
   begunIn: JournalFile | null = null;
+  /** What the limit of its answers was lowered to; null: it was not. */
+  shrunk: Shrunk | null = null;
 
   constructor(options: AccountOptions) {
     this.#identity = options.identity;
@@ -114,8 +117,14 @@ export class RequestAccount {
   }
 
   /** Strict caps: no progress and no estimate is charged above the worst case that is held. Null: no limit. */
-  limitTo(worstCaseMicrocents: bigint | null): void {
+  limitTo(worstCaseMicrocents: bigint | null, shrunk: Shrunk | null = null): void {
     this.#worstCaseMicrocents = worstCaseMicrocents;
+    this.shrunk = shrunk;
+  }
+
+  get #largestOutputTokens(): number {
+    const { asked, largestOutputTokens } = this.#options;
+    return this.shrunk === null ? largestOutputTokens : asked.choices * this.shrunk.maxTokens;
   }
 
   /** The answer whose observation tells what has been used so far. */
@@ -237,11 +246,11 @@ export class RequestAccount {
    */
   #countAtLeast(observation: Observation): Settled {
     const { usage } = observation;
-    const { estimator, promptInkBytes, largestOutputTokens } = this.#options;
+    const { estimator, promptInkBytes } = this.#options;
     const known = usage ?? plainTokens(estimator.fewestPromptTokens(this.#subject, promptInkBytes), 0);
     const isReported = usage !== null && !observation.isUsageBehind;
     const fewest = isReported ? 0 : estimator.fewestOutputTokens(this.#subject, observation);
-    const outputTokens = Math.max(known.outputTokens, Math.min(largestOutputTokens, fewest));
+    const outputTokens = Math.max(known.outputTokens, Math.min(this.#largestOutputTokens, fewest));
     const tokens: TokenUsage = { ...known, outputTokens };
     const inputTokens = promptTokensOf(tokens);
     const cost = leastCost(this.price, { inputTokens, outputTokens });
@@ -267,7 +276,7 @@ export class RequestAccount {
       usage === null
         ? plainTokens(estimatedInputTokens, 0)
         : withAllPrompts(usage, estimatedInputTokens, this.#options.asked);
-    const capped = Math.min(estimatedOutput, this.#options.largestOutputTokens);
+    const capped = Math.min(estimatedOutput, this.#largestOutputTokens);
     return this.#limit(this.#price({ ...known, outputTokens: Math.max(known.outputTokens, capped) }, true));
   }
 
@@ -328,7 +337,7 @@ export class RequestAccount {
       requests: ending?.outcome === "not_sent" ? 0 : 1,
       estimated: settled.estimated,
       estimate: estimate === null ? null : formatEstimate(estimate, currency),
-      final: ending === null ? null : formatFinal(ending, currency),
+      final: ending === null ? null : formatFinal(ending, currency, this.shrunk),
       isBrief: isBrief ? true : undefined,
       usedTokens: this.#countUsedTokens(estimate ?? settled, ending),
       ...this.identity,

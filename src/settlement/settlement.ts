@@ -210,7 +210,7 @@ export class Settlement {
     try {
       const { store, dashboard } = this.#options;
       const placed = await placeHold(store, { hold, admission, worstCase, dashboard });
-      account.limitTo(placed.worstCaseMicrocents);
+      account.limitTo(placed.worstCaseMicrocents, placed.shrunk);
       account.countIn(placed.tagRow);
       this.#tagRows.decided(account.identity, placed.tagRow);
       this.#begun.onHeld();
@@ -296,6 +296,7 @@ export class Settlement {
       tools: settled.tools,
       estimated: settled.estimated,
       costMicrocents: settled.costMicrocents,
+      shrunk: account.shrunk,
     });
   }
 

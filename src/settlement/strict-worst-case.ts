@@ -6,10 +6,15 @@ import { describeLargestPrompt, type SentPrompt } from "./estimate-prompt.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
 import { limitOfEach, worstCaseMicrocents, type WorstCaseInput } from "./worst-case.ts";
 
+/** No answer is made shorter than this, beside what is set aside for thinking. */
+const LEAST_ANSWER_TOKENS = 256;
+
 export class StrictWorstCase {
   readonly #prompt: SentPrompt;
   readonly #price: Price;
   readonly #estimator: Pick<TokenEstimator, "overheadTokens">;
+  /** What the limit of each answer was lowered to; null: it was not. */
+  #affordable: number | null = null;
 
   constructor(prompt: SentPrompt, price: Price, estimator: Pick<TokenEstimator, "overheadTokens">) {
     this.#prompt = prompt;
@@ -41,10 +46,23 @@ export class StrictWorstCase {
     return { requestedTokens, affordableTokens: findLargest(requestedTokens, costOf, roomMicrocents) };
   }
 
+  /**
+   * Lowers the limit of each answer to what is affordable, for an organization or a key that wants that. False: it stays, as
+   * so little is no answer.
+   */
+  shrinkTo({ affordableTokens }: Affordable): boolean {
+    const { admission, upstream } = this.#prompt;
+    if (!admission.shrinksOnCap || affordableTokens < LEAST_ANSWER_TOKENS + upstream.thinkingBudget)
+      return false;
+    upstream.lowerOutput(affordableTokens);
+    this.#affordable = affordableTokens;
+    return true;
+  }
+
   #describe(): WorstCaseInput {
     return {
       price: this.#price,
-      affordable: null,
+      affordable: this.#affordable,
       ...describeLargestPrompt(this.#prompt, this.#estimator),
     };
   }

@@ -107,6 +107,7 @@ describe("POST …/keys", () => {
     { name: "a day as expiry", body: { expires_at: "2100-01-01" }, param: "expires_at" },
     { name: "a day that there is not", body: { expires_at: "2100-02-30T00:00:00Z" }, param: "expires_at" },
     { name: "a number as expiry", body: { expires_at: 4_102_444_800 }, param: "expires_at" },
+    { name: "shrinking without strict caps", body: { on_cap: "shrink" }, param: "on_cap" },
     { name: "a text for a flag", body: { disabled: "true" }, param: "disabled" },
     { name: "a misspelled field", body: { hard_cap: 1 }, param: "hard_cap" },
     { name: "a key of its own choice", body: { key: "sk-mine" }, param: "key" },
@@ -117,6 +118,22 @@ describe("POST …/keys", () => {
       code,
       param,
     });
+  });
+
+  it("lets a key shrink under strict caps, and keep it when they are gone", async () => {
+    const id = await createOrganization(admin);
+    const { path } = await createApiKey(admin, id);
+    expect(await admin.refused("PATCH", path, { body: { on_cap: "shrink" } })).toMatchObject({
+      status: 400,
+      param: "on_cap",
+    });
+    await admin.ok("PATCH", `/api/organizations/${id}`, { body: { strict_caps: true } });
+    await admin.ok("PATCH", path, { body: { on_cap: "shrink" } });
+    await admin.ok("PATCH", `/api/organizations/${id}`, { body: { strict_caps: false } });
+    // A form sends what it was shown.
+    await admin.ok("PATCH", path, { body: { on_cap: "shrink", note: "x" } });
+    await admin.ok("PATCH", path, { body: { on_cap: null } });
+    expect((await admin.refused("PATCH", path, { body: { on_cap: "shrink" } })).param).toBe("on_cap");
   });
 
   it("names the nearest model", async () => {

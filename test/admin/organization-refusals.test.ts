@@ -40,6 +40,11 @@ describe("POST /api/organizations", () => {
       body: { name: "A", currency: "USD", hard_cap_cents: "1" },
       param: "hard_cap_cents",
     },
+    {
+      name: "shrinking without strict caps",
+      body: { name: "A", currency: "USD", on_cap: "shrink" },
+      param: "on_cap",
+    },
     { name: "an unknown field", body: { name: "A", currency: "USD", hardcap: 1 }, param: "hardcap" },
     {
       name: "a field of the prototype",

@@ -1,84 +1,22 @@
 /** What a 402 of strict caps says can be afforded: exactly that passes, on every route, whichever cap leaves least room. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CHAT_PATH, withChatStack } from "../support/chat-stack.ts";
-import { catalogEntry } from "../support/gateway-config.ts";
+import { CHAT_PATH } from "../support/chat-stack.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { openaiError, textCompletion } from "../support/scripted-answer.ts";
-import { MESSAGES_PATH } from "./metering-figures.ts";
+import {
+  cap,
+  CHAT,
+  createOwners,
+  MAX_OUTPUT,
+  type Owners,
+  ROUTES,
+  SCOPES,
+  talk,
+  withRoutes,
+} from "./limited-routes.ts";
 
-/** The longest answer of every model here. */
-const MAX_OUTPUT = 40_000;
-/** 250 microcents for a prompt token, 1,000 for a generated one: a cent is 1,000 tokens of answer. */
-const fields = { max_output_tokens: MAX_OUTPUT, context_window: 50_000 };
-const CHAT = "acme/chat";
-const ONE_NAME = "acme/one-name";
-const NATIVE = "acme/native";
-const TEXT = "acme/text";
-
-const chat = withChatStack((upstream) => ({
-  upstreams: [
-    { name: "local", url: upstream.url, path_prefix: "/v1" },
-    { name: "native", url: upstream.url, path_prefix: "/v1", protocols: ["messages", "responses"] },
-  ],
-  catalog: [
-    catalogEntry({ id: CHAT, ...fields }),
-    catalogEntry({ id: ONE_NAME, ...fields, profile: { max_tokens_field: "max_completion_tokens" } }),
-    catalogEntry({ id: NATIVE, upstream: "native", ...fields }),
-    catalogEntry({ id: TEXT, ...fields, capabilities: ["completions"] }),
-  ],
-}));
-
-interface Route {
-  readonly path: string;
-  readonly model: string;
-  /** The client's own name of the limit. */
-  readonly limit: string;
-  readonly prompt: (text: string) => object;
-  readonly answers?: "n" | "best_of";
-  readonly isLimitRequired?: true;
-}
-
-const talk = (content: string) => ({ messages: [{ role: "user", content }] });
-const ROUTES: Readonly<Record<string, Route>> = {
-  chat: { path: CHAT_PATH, model: CHAT, limit: "max_tokens", prompt: talk, answers: "n" },
-  "chat under one name": {
-    path: CHAT_PATH,
-    model: ONE_NAME,
-    limit: "max_tokens",
-    prompt: talk,
-    answers: "n",
-  },
-  messages: { path: MESSAGES_PATH, model: CHAT, limit: "max_tokens", prompt: talk, isLimitRequired: true },
-  "native messages": {
-    path: MESSAGES_PATH,
-    model: NATIVE,
-    limit: "max_tokens",
-    prompt: talk,
-    isLimitRequired: true,
-  },
-  responses: {
-    path: "/v1/responses",
-    model: CHAT,
-    limit: "max_output_tokens",
-    prompt: (input) => ({ input }),
-  },
-  "native responses": {
-    path: "/v1/responses",
-    model: NATIVE,
-    limit: "max_output_tokens",
-    prompt: (input) => ({ input }),
-  },
-  completions: {
-    path: "/v1/completions",
-    model: TEXT,
-    limit: "max_tokens",
-    prompt: (text) => ({ prompt: [text, `${text}é`] }),
-    answers: "best_of",
-  },
-};
-
-const SCOPES = ["key", "user", "group", "organization"] as const;
+const chat = withRoutes();
 const PERIODS = ["day", "week", "month", "total"] as const;
 
 const limitsOf = fc.array(
@@ -89,35 +27,6 @@ const limitsOf = fc.array(
   }),
   { minLength: 1, maxLength: 4 },
 );
-
-/** An organization with strict caps, a group, a user in it and the user's key. */
-async function createOwners(settings: object = {}) {
-  const { organizationId } = await chat.stack.createKey({}, { strictCaps: true, ...settings });
-  const path = `/api/organizations/${organizationId}`;
-  const group = await chat.stack.admin("POST", `${path}/groups`, { name: "Search" });
-  const user = await chat.stack.admin("POST", `${path}/users`, { name: "Zoë", group_id: group["id"] });
-  const key = await chat.stack.admin("POST", `${path}/keys`, { name: "ci", user_id: user["id"] });
-  const paths = {
-    key: `${path}/keys/${String(key["id"])}`,
-    user: `${path}/users/${String(user["id"])}`,
-    group: `${path}/groups/${String(group["id"])}`,
-    organization: path,
-  };
-  return { paths, key: String(key["key"]) };
-}
-type Owners = Awaited<ReturnType<typeof createOwners>>;
-
-async function cap(owners: Owners, limits: readonly { scope: string; period: string; cents: number }[]) {
-  for (const scope of SCOPES) {
-    const own = limits.filter((limit) => limit.scope === scope);
-    const rows = [...new Map(own.map(({ period, cents }) => [period, cents]))].map(([period, cents]) => ({
-      period,
-      kind: "cap",
-      cents,
-    }));
-    if (rows.length > 0) await chat.stack.admin("PATCH", owners.paths[scope], { limits: rows });
-  }
-}
 
 /** Costs `tokens` thousandths of a cent. */
 async function spend(owners: Owners, tokens: number): Promise<void> {
@@ -142,9 +51,9 @@ describe("affordable_max_tokens", () => {
       let refused = 0;
       await fc.assert(
         fc.asyncProperty(CASE, async ({ limits, spent, prompt, asked, answers }) => {
-          const owners = await createOwners();
+          const owners = await createOwners(chat);
           await spend(owners, spent);
-          await cap(owners, limits);
+          await cap(chat, owners, limits);
           // It costs nothing, so nothing comes in between.
           chat.upstream.answer({ kind: "json", status: 500, body: openaiError("down") });
           const send = (limit: number | null): Promise<HttpAnswer> => {
@@ -178,13 +87,13 @@ describe("affordable_max_tokens", () => {
     chat.send({ path: CHAT_PATH, key: owners.key, body: { model, max_tokens: 30_000, ...talk("hello") } });
 
   it("is 0 where not even the prompt fits, and where a cap is reached before the body has come", async () => {
-    const owners = await createOwners();
+    const owners = await createOwners(chat);
     await spend(owners, 1_999);
-    await cap(owners, [{ scope: "key", period: "month", cents: 2 }]);
+    await cap(chat, owners, [{ scope: "key", period: "month", cents: 2 }]);
     const refused = await sendOwn(owners);
     expect(readError(refused)).toMatchObject({ code: "hard_cap_reached", affordable_max_tokens: 0 });
     expect(readError(refused).message).toContain("You requested up to 30000 tokens, but can only afford 0.");
-    await cap(owners, [{ scope: "key", period: "month", cents: 1 }]);
+    await cap(chat, owners, [{ scope: "key", period: "month", cents: 1 }]);
     const reached = await sendOwn(owners);
     expect(readError(reached)).toMatchObject({ code: "hard_cap_reached", affordable_max_tokens: 0 });
     // How much was asked for stands in the body.
@@ -192,8 +101,8 @@ describe("affordable_max_tokens", () => {
   });
 
   it("is of the cap that leaves least room, the organization's beside a key's that is too small, too", async () => {
-    const owners = await createOwners();
-    await cap(owners, [
+    const owners = await createOwners(chat);
+    await cap(chat, owners, [
       { scope: "key", period: "month", cents: 20 },
       { scope: "organization", period: "month", cents: 10 },
     ]);
@@ -203,22 +112,22 @@ describe("affordable_max_tokens", () => {
   });
 
   it("stays away where amounts are hidden and it would tell of a cap that is not the key's", async () => {
-    const owners = await createOwners({ hideAmounts: true });
-    await cap(owners, [{ scope: "group", period: "week", cents: 5 }]);
+    const owners = await createOwners(chat, { hideAmounts: true });
+    await cap(chat, owners, [{ scope: "group", period: "week", cents: 5 }]);
     const refused = readError(await sendOwn(owners));
     expect(refused.code).toBe("group_hard_cap_reached");
     expect(refused).not.toHaveProperty("affordable_max_tokens");
     expect(refused.message).not.toContain("afford");
-    await cap(owners, [{ scope: "key", period: "week", cents: 4 }]);
+    await cap(chat, owners, [{ scope: "key", period: "week", cents: 4 }]);
     const own = readError(await sendOwn(owners));
     expect(own.code).toBe("hard_cap_reached");
     expect(own["affordable_max_tokens"]).toBeGreaterThan(3_000);
   });
 
   it("is no business of an organization without strict caps", async () => {
-    const owners = await createOwners({ strictCaps: false });
+    const owners = await createOwners(chat, { strictCaps: false });
     await spend(owners, 1_999);
-    await cap(owners, [{ scope: "key", period: "month", cents: 1 }]);
+    await cap(chat, owners, [{ scope: "key", period: "month", cents: 1 }]);
     expect(readError(await sendOwn(owners))).not.toHaveProperty("affordable_max_tokens");
   });
 });

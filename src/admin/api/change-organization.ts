@@ -10,7 +10,7 @@ import { convertSettings } from "../../settings/table.ts";
 import { explainWebhooks } from "../../settings/webhooks.ts";
 import { createId } from "../../store/ids.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import { requireModel, spreadLimits } from "./key-settings.ts";
+import { requireModel, requireStrictCaps, spreadLimits } from "./key-settings.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";
 import type { OrganizationChange } from "../schemas/organization.ts";
@@ -27,7 +27,7 @@ export interface OrganizationChangePlan {
 /**
  * @param current Null for an organization that is made new.
  * @param nowMs By Redis's clock: which alerts a new webhook hears of goes by it.
- * @throws AdminError 400 for channels that this gateway cannot use, 403 for what only the operator may change.
+ * @throws AdminError 400 for what this gateway or these caps cannot do, 403 for what only the operator may change.
  */
 export function planOrganizationChange(
   current: OrganizationSettings | null,
@@ -40,6 +40,7 @@ export function planOrganizationChange(
   requireChannels(wanted, services);
   requireWebhooks(wanted, current?.notifications.webhooks ?? []);
   requireModelNames(wanted, services.catalog());
+  requireStrictCaps(wanted, current, wanted.strict_caps ?? current?.strictCaps ?? false);
   const { key_defaults: keyDefaults, ...own } = spreadLimits(wanted);
   const spread =
     keyDefaults === undefined ? own : { ...own, key_defaults: spreadLimits(keyDefaults, "key_defaults.") };

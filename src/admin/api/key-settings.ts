@@ -53,6 +53,22 @@ function requireModels(apiName: string, wanted: readonly string[], catalog: Cata
   for (const [position, id] of wanted.entries()) requireModel(`${apiName}.${position}`, id, catalog);
 }
 
+/**
+ * What shrinks has its room from strict caps. Where it is so already, nothing is set: without strict caps it does nothing.
+ * @param isStrict Of the organization as it will be.
+ * @throws AdminError 400.
+ */
+export function requireStrictCaps(
+  wanted: Pick<KeyChange, "on_cap">,
+  current: Pick<KeySettings, "onCap"> | null,
+  isStrict: boolean,
+): void {
+  if (wanted.on_cap !== "shrink" || current?.onCap === "shrink" || isStrict) return;
+  const problem =
+    "`shrink` works with strict caps alone: set `strict_caps` of the organization first, or leave it at `refuse`";
+  throw invalidField("on_cap", problem);
+}
+
 /** @throws AdminError 400 naming the parameter and the nearest id. */
 export function requireModel(param: string, id: string, catalog: Catalog): void {
   if (catalog.find(id) !== undefined) return;

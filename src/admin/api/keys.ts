@@ -8,7 +8,12 @@ import { expectVersion, formatETag } from "../http/etag.ts";
 import { key, keyChange, keyCreation, keyPage, keyQuery, keyWithSecret } from "../schemas/key.ts";
 import { changeCurrent } from "./change-current.ts";
 import { describeKey, describeKeyDeletion, formatKey, type KeyFigures } from "./format-key.ts";
-import { convertKeyChange, createKeySettings, requireUsableSettings } from "./key-settings.ts";
+import {
+  convertKeyChange,
+  createKeySettings,
+  requireStrictCaps,
+  requireUsableSettings,
+} from "./key-settings.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { type NamedOwners, readNamedOwners } from "./named-owners.ts";
 import { readOtherLimits } from "./other-limits.ts";
@@ -31,6 +36,7 @@ const create = defineOrganizationRoute({
     const { organization, body } = call;
     const { store } = services;
     requireUsableSettings(body, services.catalog(), await store.timeMs());
+    requireStrictCaps(body, null, organization.strictCaps);
     const settings = createKeySettings(body, organization.keyDefaults);
     // Read before: once the secret is made, nothing may keep it from its answer.
     const ownersOf = await readNamedOwners(store, organization.id, [settings]);
@@ -100,6 +106,7 @@ const change = defineOrganizationRoute({
     const changes = convertKeyChange(call.body);
     return changeCurrent(await requireKey(call, services), call.ifMatch, async (current, expectedVersion) => {
       if (Object.keys(changes).length === 0) return answerOne(current, services);
+      requireStrictCaps(call.body, current, call.organization.strictCaps);
       const after = { ...current, ...changes };
       const entry = describeUpdate(
         { ...describeTarget("key.updated", after), before: describeKey(current), after: describeKey(after) },

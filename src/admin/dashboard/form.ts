@@ -59,7 +59,8 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
       return text;
     case "choice":
       // A form that does not ask leaves it to the API.
-      return form.has(path) ? text : undefined;
+      if (!form.has(path)) return undefined;
+      return text === "" ? null : text;
     case "line":
     case "userId":
     case "groupId":

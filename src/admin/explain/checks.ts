@@ -1,4 +1,5 @@
 /** Every check of a request in words and money. */
+import { SHRUNK_CHECK } from "../../limits/request-status.ts";
 import { formatPrice } from "../../money.ts";
 import { isBoundByHold } from "../../pricing/charged-price.ts";
 import { formatCount, formatMoney, formatTime, spellOut } from "../format.ts";
@@ -23,6 +24,7 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   concurrency: explainConcurrency,
   key_hard_cap: explainCap,
   organization_hard_cap: explainCap,
+  [SHRUNK_CHECK]: explainShrunk,
   price: explainPrices,
 };
 
@@ -62,6 +64,14 @@ function explainCap(figures: Figures, currency: string): string {
   const spent = formatMoney(microcentsOf(figures, "spent") ?? 0, currency);
   const cap = microcentsOf(figures, "hard_cap");
   return cap === null ? `${spent} spent, no cap` : `${spent} spent of ${formatMoney(cap, currency)}`;
+}
+
+/** "shrunk from 32,000 to 27,342 tokens: the group's cap of the week left room for no more" */
+function explainShrunk(figures: Figures): string {
+  const { scope, period } = figures;
+  const lengths = `from ${countAt(figures, "requested_max_tokens")} to ${countAt(figures, "max_tokens")} tokens`;
+  const window = period === "total" ? "in total" : `of the ${String(period)}`;
+  return `shrunk ${lengths}: the ${String(scope)}'s cap ${window} left room for no more`;
 }
 
 const PRICE = /^(.+)_microcents_per_million$/;

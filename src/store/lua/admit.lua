@@ -26,9 +26,10 @@
 --   requests, for each: {decision, remaining, reset ms, retry after seconds, concurrent, entered, tokens}
 --   settings:
 --   {key display, key name, key requests per minute, key count cached tokens, key hard cap cents, key budget cents, key allowed models,
---   key max concurrent requests, key expires at ms, key default tags, organization name, organization currency,
---   organization hard cap cents, organization budget cents, organization count cached tokens, organization strict caps, organization end user tag,
---   organization hide amounts, organization model names, user id, user name, group id, group name}
+--   key max concurrent requests, key expires at ms, key default tags, key on cap, organization name, organization currency,
+--   organization hard cap cents, organization budget cents, organization count cached tokens, organization strict caps,
+--   organization on cap, organization end user tag, organization hide amounts, organization model names, user id, user name,
+--   group id, group name}
 --   '' stands for none, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full;
 --   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' when the request may
 --   go upstream before it has a record; tokens: the tightest bucket of each type, as token-buckets.lua tells them
@@ -324,9 +325,9 @@ else
   settings_version = settings_version_of(key_version, key_stamp, organization_version, organization_stamp)
     .. owner_versions(user_id, user_version, user_stamp) .. owner_versions(group_id, group_version, group_stamp)
   local texts = redis.call('HMGET', key_record, 'display', 'name', 'rpm', 'count_cached', 'hard_cap_cents', 'budget_cents', 'allowed_models',
-    'max_concurrent', 'expires_at', 'default_tags')
+    'max_concurrent', 'expires_at', 'default_tags', 'on_cap')
   local organization_texts = redis.call('HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents',
-    'count_cached', 'strict_caps', 'end_user_tag', 'hide_amounts', 'model_names')
+    'count_cached', 'strict_caps', 'on_cap', 'end_user_tag', 'hide_amounts', 'model_names')
   for position = 1, #organization_texts do
     texts[#texts + 1] = organization_texts[position]
   end

@@ -51,6 +51,7 @@ export const ADMISSION: Admission = {
   owners: "",
   tags: "",
   keepsEndUser: false,
+  shrinksOnCap: false,
   modelNames: null,
   month: "2026-11",
   day: "2026-11-21",

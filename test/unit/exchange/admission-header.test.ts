@@ -29,6 +29,7 @@ const admission: Admission = {
   owners: "user_1.group_1",
   tags: "",
   keepsEndUser: false,
+  shrinksOnCap: false,
   modelNames: null,
   takenTokens: null,
   rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 1, tokens: [] },
@@ -65,6 +66,7 @@ describe("formatAdmissionHeader", () => {
       models: fc.option(fc.array(texts.filter((model) => model !== ""))),
       tags: texts,
       keepsEndUser: fc.boolean(),
+      shrinksOnCap: fc.boolean(),
       modelNames: fc.option(names),
       takenTokens: fc.option(
         fc.record({ buckets: fc.string(), prompt: fc.nat(), countsCached: fc.boolean() }),

@@ -35,6 +35,7 @@ export const ADMITTED: KnownKeyResult = {
     maxConcurrentRequests: null,
     expiresAtMs: null,
     defaultTags: null,
+    onCap: null,
     spentMicrocents: 0n,
   },
   organization: {
@@ -45,6 +46,7 @@ export const ADMITTED: KnownKeyResult = {
     budgetCents: null,
     countCachedTokens: false,
     strictCaps: false,
+    onCap: "refuse",
     endUserTag: false,
     hideAmounts: false,
     modelNames: { aliases: {}, defaultModel: null },

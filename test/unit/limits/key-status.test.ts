@@ -33,6 +33,7 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   inputTokensPerMinute: null,
   outputTokensPerMinute: null,
   countCachedTokens: false,
+  onCap: "refuse",
   endUserTag: false,
   hideAmounts: false,
   maxOwnKeys: 5,

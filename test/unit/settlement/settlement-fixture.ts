@@ -1,6 +1,7 @@
 /** A settlement on a store that records what it is asked. */
 import type { Model } from "../../../src/catalog/catalog.ts";
 import type { Admission } from "../../../src/limits/admission.ts";
+import type { UpstreamForm } from "../../../src/settlement/estimate-prompt.ts";
 import { type OpenInput, Settlement, type SettlementOptions } from "../../../src/settlement/settlement.ts";
 import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
 import type { RecordedRequest } from "../../../src/store/types/reporting.ts";
@@ -31,6 +32,7 @@ export const ADMISSION: Admission = {
   owners: "",
   tags: "",
   keepsEndUser: false,
+  shrinksOnCap: false,
   modelNames: null,
   takenTokens: null,
   rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 0, tokens: [] },
@@ -96,7 +98,18 @@ export function createOpenInput(
     requestedModel: MODEL.id,
     request: REQUEST as ClientRequest,
     bodyBytes,
-    upstream: { byteLength: upstreamBytes, becomeStrict: () => undefined, lengthAt: () => upstreamBytes },
+    upstream: createUpstreamForm(upstreamBytes),
+  };
+}
+
+/** A body that is as long with every limit. */
+export function createUpstreamForm(byteLength: number): UpstreamForm {
+  return {
+    byteLength,
+    becomeStrict: () => undefined,
+    lengthAt: () => byteLength,
+    lowerOutput: () => undefined,
+    thinkingBudget: 0,
   };
 }
 

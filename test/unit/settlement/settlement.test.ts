@@ -4,7 +4,7 @@ import { GraceOutage } from "../../../src/grace/grace-outage.ts";
 import type { HoldResult } from "../../../src/store/types/settlement.ts";
 import { OK } from "./account-fixture.ts";
 import { NO_JOURNAL } from "./safeties-fixture.ts";
-import { ADMISSION, createOpenInput, createSettlement } from "./settlement-fixture.ts";
+import { ADMISSION, createOpenInput, createSettlement, createUpstreamForm } from "./settlement-fixture.ts";
 
 const ID = ADMISSION.requestId;
 
@@ -68,8 +68,7 @@ describe("Settlement.open", () => {
     });
     // The strict form of the body is longer: it has a limit of output.
     const upstream = {
-      byteLength: 400,
-      lengthAt: () => null,
+      ...createUpstreamForm(400),
       becomeStrict: () => {
         upstream.byteLength = 430;
       },
@@ -106,6 +105,89 @@ describe("Settlement.open", () => {
     const error = await errorOf(settlement.open({ ...input, upstream }));
     expect(error.fields).toMatchObject({ affordable_max_tokens: 4 });
     expect(error.message).toContain("You requested up to 10 tokens, but can only afford 4.");
+  });
+
+  describe("where the key shrinks what does not fit", () => {
+    /** Answers of at most 1,000 tokens of ten, in a body that is as long with every limit. */
+    const open = async (rooms: readonly bigint[], thinkingBudget = 0) => {
+      const lowered: number[] = [];
+      let asked = 0;
+      const { settlement, seen } = createSettlement({
+        hold: ({ worstCaseMicrocents }) => {
+          const room = rooms[asked] ?? 0n;
+          asked += 1;
+          const fits = (worstCaseMicrocents ?? 0n) <= room;
+          return Promise.resolve(
+            fits ? { outcome: "held" } : refuse({ spent: 100_000_000n - room, held: 0n, cap: 100 }),
+          );
+        },
+      });
+      const input = createOpenInput({ strictCaps: true, shrinksOnCap: true });
+      const opened = settlement.open({
+        ...input,
+        model: { ...input.model, maxOutputTokens: 1_000 },
+        upstream: {
+          ...createUpstreamForm(400),
+          thinkingBudget,
+          lowerOutput: (tokens) => void lowered.push(tokens),
+        },
+      });
+      return { opened, lowered, seen };
+    };
+    /** The prompt's 400 bytes, and so many tokens of ten. */
+    const roomFor = (tokens: number) => 400n + 10n * BigInt(tokens);
+
+    it("holds exactly what the shrunk answer may cost, by one more hold", async () => {
+      const { opened, lowered, seen } = await open([roomFor(500) + 9n, roomFor(500) + 9n]);
+      expect((await opened).shrunk).toEqual({
+        requestedTokens: 1_000,
+        maxTokens: 500,
+        scope: "key",
+        period: "month",
+        isHidden: false,
+      });
+      expect(lowered).toEqual([500]);
+      expect(seen.holds.map(({ worstCaseMicrocents }) => worstCaseMicrocents)).toEqual([
+        roomFor(1_000),
+        roomFor(500),
+      ]);
+    });
+
+    it("touches nothing that fits", async () => {
+      const { opened, lowered, seen } = await open([roomFor(1_000)]);
+      expect((await opened).shrunk).toBeNull();
+      expect(lowered).toEqual([]);
+      expect(seen.holds).toHaveLength(1);
+    });
+
+    it("asks again for what others have left of the room, and not for ever", async () => {
+      const { opened, lowered } = await open([roomFor(500), roomFor(400), roomFor(400)]);
+      expect((await opened).shrunk).toMatchObject({ maxTokens: 400 });
+      expect(lowered).toEqual([500, 400]);
+      const never = await open([900, 800, 700, 600, 500].map(roomFor));
+      const error = await errorOf(never.opened);
+      expect(error.message).toContain("You requested up to 1000 tokens, but can only afford 600.");
+      expect(never.lowered).toEqual([900, 800, 700]);
+    });
+
+    it("refuses what would be shorter than 256 tokens beside what is for thinking", async () => {
+      const rooms = [roomFor(256), roomFor(256)];
+      expect((await (await open(rooms)).opened).shrunk).toMatchObject({ maxTokens: 256 });
+      const error = await errorOf((await open(rooms, 1)).opened);
+      expect(error.fields).toMatchObject({ affordable_max_tokens: 256 });
+      expect((await errorOf((await open([roomFor(255)])).opened)).code).toBe("hard_cap_reached");
+    });
+
+    it("says it in the log and among the checks of the request", async () => {
+      const { opened, seen } = await open([roomFor(500), roomFor(500)]);
+      const account = await opened;
+      await account.settle("refused_by_upstream", { status: 502, errorCode: "upstream_error" });
+      expect(JSON.parse(seen.lines[0] ?? "{}")).toMatchObject({
+        shrunk: { requested_max_tokens: 1_000, max_tokens: 500 },
+      });
+      const figures = { requested_max_tokens: 1_000, max_tokens: 500, scope: "key", period: "month" };
+      expect(seen.charges[0]?.final?.checks[0]).toEqual({ name: "affordable_output", passed: true, figures });
+    });
   });
 
   it.each(["embeddings", "responses_compact"] as const)("says nothing of it on %s", async (endpoint) => {

@@ -57,7 +57,8 @@ function SettingField(props: SettingFieldProps) {
     return <Area {...common} value={value} />;
   }
   if (notation === "choice") {
-    const choices = (row.kind.words ?? []).map((word) => ({ value: word, label: word }));
+    const none = row.default === null ? [{ value: "", label: row.cli?.none ?? "none" }] : [];
+    const choices = [...none, ...(row.kind.words ?? []).map((word) => ({ value: word, label: word }))];
     return <Select {...common} value={value} choices={choices} />;
   }
   const isRate = notation === "rate" && isPositive(value);
