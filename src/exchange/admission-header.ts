@@ -29,6 +29,7 @@ interface Others {
   readonly tokens?: RateState["tokens"] | undefined;
   readonly keepsEndUser?: true | undefined;
   readonly shrinksOnCap?: true | undefined;
+  readonly headroom?: Admission["headroom"] | undefined;
   readonly modelNames?: NonNullable<Admission["modelNames"]> | undefined;
 }
 
@@ -185,9 +186,10 @@ function parseModels(text: string): string[] {
 }
 
 function formatOthers(admission: Admission): string {
-  const { owners, uploadBytes, keepsEndUser, shrinksOnCap, modelNames, takenTokens, rate } = admission;
+  const { owners, uploadBytes, keepsEndUser, shrinksOnCap, headroom, modelNames, takenTokens, rate } =
+    admission;
   const hasTokens = takenTokens !== null || rate.tokens.length > 0;
-  const hasSettings = keepsEndUser || shrinksOnCap || modelNames !== null;
+  const hasSettings = keepsEndUser || shrinksOnCap || headroom.length > 0 || modelNames !== null;
   if (owners === "" && uploadBytes === null && !hasSettings && !hasTokens) return "";
   const others: Others = {
     owners: owners === "" ? undefined : owners,
@@ -196,6 +198,7 @@ function formatOthers(admission: Admission): string {
     tokens: hasTokens ? rate.tokens : undefined,
     keepsEndUser: keepsEndUser ? true : undefined,
     shrinksOnCap: shrinksOnCap ? true : undefined,
+    headroom: headroom.length > 0 ? headroom : undefined,
     modelNames: modelNames ?? undefined,
   };
   return JSON.stringify(others).replace(NON_ASCII, (unit) => `\\u${hexOf(unit)}`);
@@ -208,6 +211,7 @@ const NO_OTHERS: ParsedOthers = {
   uploadBytes: null,
   keepsEndUser: false,
   shrinksOnCap: false,
+  headroom: [],
   modelNames: null,
   takenTokens: null,
   tokens: [],

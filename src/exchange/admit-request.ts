@@ -11,6 +11,7 @@ import type { TokenVerdict } from "../auth/read-token.ts";
 import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { Admission } from "../limits/admission.ts";
+import { formatHeadroom } from "../limits/headroom.ts";
 import { formatRateHeaders, type RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../logger.ts";
 import type { DashboardAddress } from "../pages.ts";
@@ -294,9 +295,10 @@ function formatAdmitted(admission: Admission): Verdict {
 function createAdmission(
   result: KnownKeyResult,
   rate: RateState,
-  { match, protocol, requestId, request, route }: Asked,
+  asked: Asked,
   { tags, uploadBytes }: Pick<Admission, "tags" | "uploadBytes">,
 ): Admission {
+  const { match, protocol, requestId, request, route } = asked;
   const { key, organization, month, day, isEntered, takenTokens } = result;
   const restrictions = parseRouteRestrictions(request.extensions ?? {});
   return {
@@ -321,6 +323,7 @@ function createAdmission(
     owners: ownersOf(result),
     tags,
     keepsEndUser: organization.endUserTag,
+    headroom: asked.isMetered ? formatHeadroom(result) : [],
     modelNames: hasModelNames(organization) ? organization.modelNames : null,
     rate,
     takenTokens,

@@ -105,7 +105,7 @@ export class Exchange implements UpstreamCall {
   }
 
   get budgetHeaders(): readonly Header[] {
-    return formatShrunkHeader(this.#account?.shrunk ?? null);
+    return [...this.admission.headroom, ...formatShrunkHeader(this.#account?.shrunk ?? null)];
   }
 
   get contentType(): string {

@@ -24,6 +24,8 @@ export interface ReplyContext {
   readonly requestId: string;
   readonly protocol: ProtocolName;
   readonly rate: RateState | null;
+  /** What the caps have left; left out where nobody knows, or it is not told. */
+  readonly headroom?: readonly Header[];
 }
 
 /** Those of the headers that every response carries that are known before its request is decided. */
@@ -39,6 +41,7 @@ function formatContractHeaders(context: ReplyContext): Header[] {
   const headers = formatIdHeaders(context.requestId);
   if (context.rate === null) headers.push([REMAINING_HEADER, "0"]);
   else headers.push(...formatRateHeaders(context.rate, context.protocol));
+  if (context.headroom !== undefined) headers.push(...context.headroom);
   return headers;
 }
 

@@ -68,6 +68,8 @@ export interface Admission {
   /** What the organization's names of models mean; null: it has none. */
   readonly modelNames: AdmittedOrganization["modelNames"] | null;
   readonly rate: RateState;
+  /** @see formatHeadroom; names in lower case. Most often none. */
+  readonly headroom: readonly (readonly [name: string, value: string])[];
   /** Of limits of tokens per minute; null: it meets none. */
   readonly takenTokens: TakenTokens | null;
 }

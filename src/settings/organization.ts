@@ -1,19 +1,9 @@
 /** The settings of an organization. How a row is added: CONTRIBUTING.md. */
 import { group } from "./group.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, ON_CAP, RATE_BOUNDS } from "./key.ts";
-import {
-  choice,
-  modelNames,
-  modelOrNull,
-  amountOrNull,
-  currency,
-  emails,
-  flag,
-  name,
-  rateOrNull,
-  wholeNumber,
-} from "./kinds.ts";
+import { choice, amountOrNull, currency, emails, flag, name, rateOrNull, wholeNumber } from "./kinds.ts";
 import { limits, LIMITS_ROW, memberLimitsRow } from "./limits.ts";
+import { MODEL_NAMES } from "./model-names.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { defaultsOf } from "./table.ts";
@@ -65,41 +55,6 @@ const NOTIFICATIONS = defineSettings({
     description:
       "Further webhooks, each with a format and a choice of alerts. Given whole: one that is left out is gone.",
     label: "Further webhooks",
-  },
-});
-
-/** What the organization's clients may write as `model` beside catalog ids and the catalog's own aliases. */
-const MODEL_NAMES = defineSettings({
-  aliases: {
-    apiName: "aliases",
-    kind: modelNames(),
-    default: {},
-    description:
-      "What a client's hard-coded name means: name → catalog id. None that is a catalog id; one of the catalog's aliases may be overridden. Given whole: what is left out is gone.",
-    label: "Aliases, one a line",
-    hint: "What a client's hard-coded name means: claude-haiku-4-5 = acme/echo-small",
-    cli: {
-      option: {
-        flags: "--model-alias <pairs>",
-        help: "what names of models mean: claude-haiku-4-5=acme/echo-small, with commas between, or none",
-      },
-      label: "aliases",
-    },
-  },
-  defaultModel: {
-    apiName: "default_model",
-    kind: modelOrNull(),
-    default: null,
-    description: "Catalog id that a name stands for which nobody knows; null: such a name is refused.",
-    label: "Default model",
-    hint: "A catalog id, for every name that nobody knows. Empty: such a name is refused.",
-    cli: {
-      option: {
-        flags: "--default-model <id>",
-        help: "catalog id for names that nobody knows, or none to refuse them",
-      },
-      label: "default",
-    },
   },
 });
 
@@ -331,6 +286,24 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     cli: {
       option: { flags: "--max-own-keys <n>", help: "how many keys somebody with the role member may have" },
       label: "keys of a member",
+    },
+  },
+  budgetHeaders: {
+    apiName: "budget_headers",
+    field: "budget_headers",
+    inAdmission: true,
+    kind: choice(["near_cap", "always"]),
+    default: "near_cap",
+    description:
+      "When answers tell in `X-Budget-…` headers what the tightest cap has left: `near_cap`, once any of the request's caps is used to 90 %, or `always`.",
+    label: "Headers of what is left",
+    hint: "near_cap: once a cap is used to 90 %; always: with every answer.",
+    cli: {
+      option: {
+        flags: "--budget-headers <when>",
+        help: "when answers tell what the tightest cap has left: near_cap (from 90 % on) or always",
+      },
+      label: "headers of what is left",
     },
   },
   dayAlerts: {

@@ -74,6 +74,7 @@ describe("admit", () => {
         onCap: "refuse",
         endUserTag: false,
         hideAmounts: false,
+        budgetHeaders: "near_cap",
         modelNames: { aliases: {}, defaultModel: null },
         spentMicrocents: 1_234_567n,
       },

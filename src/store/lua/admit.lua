@@ -28,7 +28,7 @@
 --   {key display, key name, key requests per minute, key count cached tokens, key hard cap cents, key budget cents, key allowed models,
 --   key max concurrent requests, key expires at ms, key default tags, key on cap, organization name, organization currency,
 --   organization hard cap cents, organization budget cents, organization count cached tokens, organization strict caps,
---   organization on cap, organization end user tag, organization hide amounts, organization model names, user id, user name,
+--   organization on cap, organization end user tag, organization hide amounts, organization budget headers, organization model names, user id, user name,
 --   group id, group name}
 --   '' stands for none, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full;
 --   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' when the request may
@@ -327,7 +327,7 @@ else
   local texts = redis.call('HMGET', key_record, 'display', 'name', 'rpm', 'count_cached', 'hard_cap_cents', 'budget_cents', 'allowed_models',
     'max_concurrent', 'expires_at', 'default_tags', 'on_cap')
   local organization_texts = redis.call('HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents',
-    'count_cached', 'strict_caps', 'on_cap', 'end_user_tag', 'hide_amounts', 'model_names')
+    'count_cached', 'strict_caps', 'on_cap', 'end_user_tag', 'hide_amounts', 'budget_headers', 'model_names')
   for position = 1, #organization_texts do
     texts[#texts + 1] = organization_texts[position]
   end

@@ -52,6 +52,7 @@ export const ADMISSION: Admission = {
   tags: "",
   keepsEndUser: false,
   shrinksOnCap: false,
+  headroom: [],
   modelNames: null,
   month: "2026-11",
   day: "2026-11-21",

@@ -30,6 +30,7 @@ const admission: Admission = {
   tags: "",
   keepsEndUser: false,
   shrinksOnCap: false,
+  headroom: [],
   modelNames: null,
   takenTokens: null,
   rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 1, tokens: [] },
@@ -67,6 +68,7 @@ describe("formatAdmissionHeader", () => {
       tags: texts,
       keepsEndUser: fc.boolean(),
       shrinksOnCap: fc.boolean(),
+      headroom: fc.array(fc.tuple(texts, texts)),
       modelNames: fc.option(names),
       takenTokens: fc.option(
         fc.record({ buckets: fc.string(), prompt: fc.nat(), countsCached: fc.boolean() }),

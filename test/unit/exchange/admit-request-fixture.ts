@@ -49,6 +49,7 @@ export const ADMITTED: KnownKeyResult = {
     onCap: "refuse",
     endUserTag: false,
     hideAmounts: false,
+    budgetHeaders: "near_cap",
     modelNames: { aliases: {}, defaultModel: null },
     spentMicrocents: 0n,
   },

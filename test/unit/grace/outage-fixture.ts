@@ -69,6 +69,7 @@ function createResult(changes: Changes): KnownKeyResult {
       onCap: "refuse",
       endUserTag: false,
       hideAmounts: false,
+      budgetHeaders: "near_cap",
       modelNames: { aliases: {}, defaultModel: null },
       spentMicrocents: 0n,
       ...changes.organization,

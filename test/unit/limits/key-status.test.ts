@@ -36,6 +36,7 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   onCap: "refuse",
   endUserTag: false,
   hideAmounts: false,
+  budgetHeaders: "near_cap",
   maxOwnKeys: 5,
   dayAlerts: "last",
   modelNames: { aliases: {}, defaultModel: null },

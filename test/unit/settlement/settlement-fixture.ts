@@ -33,6 +33,7 @@ export const ADMISSION: Admission = {
   tags: "",
   keepsEndUser: false,
   shrinksOnCap: false,
+  headroom: [],
   modelNames: null,
   takenTokens: null,
   rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 0, tokens: [] },

@@ -1,0 +1,38 @@
+/** The names of models that an organization's own clients may write. */
+import { modelNames, modelOrNull } from "./kinds.ts";
+import { defineSettings } from "./setting.ts";
+
+/** What the organization's clients may write as `model` beside catalog ids and the catalog's own aliases. */
+export const MODEL_NAMES = defineSettings({
+  aliases: {
+    apiName: "aliases",
+    kind: modelNames(),
+    default: {},
+    description:
+      "What a client's hard-coded name means: name → catalog id. None that is a catalog id; one of the catalog's aliases may be overridden. Given whole: what is left out is gone.",
+    label: "Aliases, one a line",
+    hint: "What a client's hard-coded name means: claude-haiku-4-5 = acme/echo-small",
+    cli: {
+      option: {
+        flags: "--model-alias <pairs>",
+        help: "what names of models mean: claude-haiku-4-5=acme/echo-small, with commas between, or none",
+      },
+      label: "aliases",
+    },
+  },
+  defaultModel: {
+    apiName: "default_model",
+    kind: modelOrNull(),
+    default: null,
+    description: "Catalog id that a name stands for which nobody knows; null: such a name is refused.",
+    label: "Default model",
+    hint: "A catalog id, for every name that nobody knows. Empty: such a name is refused.",
+    cli: {
+      option: {
+        flags: "--default-model <id>",
+        help: "catalog id for names that nobody knows, or none to refuse them",
+      },
+      label: "default",
+    },
+  },
+});
