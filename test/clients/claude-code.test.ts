@@ -8,7 +8,7 @@ import {
   ensureClaudeCode,
   runClaude,
 } from "../support/claude-code.ts";
-import { CHAT_MODEL } from "../support/gateway-config.ts";
+import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import { type PassedRequest, startRecordingProxy } from "../support/recording-proxy.ts";
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
@@ -18,7 +18,13 @@ import { type Call, callDeltas, deltaStream, interleave, textStream } from "./ch
 
 const claude = await ensureClaudeCode();
 const NOTE = claude.missing === null ? "" : ` (skipped: ${claude.missing})`;
-const chat = withChatStack();
+/** A long prompt costs next to nothing, and an answer a cent for a thousand tokens. */
+const LEAN_MODEL = "acme/lean";
+const LEAN = catalogEntry({
+  id: LEAN_MODEL,
+  prices: { USD: { input: "0.01", cached_input: "0.01", output: "10.00" } },
+});
+const chat = withChatStack(() => ({ catalog: [catalogEntry(), LEAN] }));
 
 /** One run, and what it asked the gateway. */
 async function ask(
@@ -148,6 +154,30 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
     });
     expect(run.passed.map(({ status }) => status)).toEqual([402]);
     expect(chat.upstream.requests).toHaveLength(0);
+  });
+
+  it("shows what strict caps leave room for, after one request", async () => {
+    const { key } = await chat.stack.createKey({ hardCapCents: 5 }, { strictCaps: true });
+    const run = await ask({ apiKey: key, model: LEAN_MODEL });
+    expect(run.exitCode).toBe(1);
+    expect(run.result).toMatchObject({
+      is_error: true,
+      api_error_status: 402,
+      result: expect.stringMatching(
+        /You requested up to 8192 tokens, but can only afford 4\d{3}\./u,
+      ) as string,
+    });
+    expect(run.passed.map(({ status }) => status)).toEqual([402]);
+  });
+
+  it("goes on with as long an answer as strict caps leave room for", async () => {
+    const settings = { strictCaps: true, onCap: "shrink" } as const;
+    const { key } = await chat.stack.createKey({ hardCapCents: 5 }, settings);
+    chat.upstream.answer(textStream("Hello", " there."));
+    const run = await ask({ apiKey: key, model: LEAN_MODEL });
+    expect(run.result).toMatchObject({ is_error: false, result: "Hello there." });
+    expect(run.passed.map(({ status }) => status)).toEqual([200]);
+    expect(chat.upstream.lastRequest.body?.["max_tokens"]).toBeLessThan(5_000);
   });
 
   it("waits out a 429", async () => {

@@ -16,8 +16,14 @@ const NOTE = codex.missing === null ? "" : ` (skipped: ${codex.missing})`;
 const PATCH_MODEL = "acme/gpt-5.5";
 /** Of this one it knows that it writes programs: its tool `exec` runs JavaScript that calls the others. */
 const CODE_MODEL = "acme/gpt-5.6-sol";
+/** A long prompt costs next to nothing, and an answer a cent for a thousand tokens. */
+const LEAN_MODEL = "acme/lean";
+const LEAN = catalogEntry({
+  id: LEAN_MODEL,
+  prices: { USD: { input: "0.01", cached_input: "0.01", output: "10.00" } },
+});
 const chat = withChatStack(() => ({
-  catalog: [catalogEntry(), catalogEntry({ id: PATCH_MODEL }), catalogEntry({ id: CODE_MODEL })],
+  catalog: [LEAN, catalogEntry(), catalogEntry({ id: PATCH_MODEL }), catalogEntry({ id: CODE_MODEL })],
 }));
 
 /** Its own waits between tries add up to half a minute. */
@@ -129,6 +135,19 @@ describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
     expect(run.exitCode).toBe(1);
     expect(run.errors.join("\n")).toMatch(/401 Unauthorized: The API key is not valid\./u);
     expect(new Set(session.passed.map(({ status }) => status))).toEqual(new Set([401]));
+  });
+
+  it("shows what strict caps leave room for, and goes on with that where it is shrunk", async () => {
+    const { key, organizationId } = await chat.stack.createKey({ hardCapCents: 5 }, { strictCaps: true });
+    const refused = await (await open({ model: LEAN_MODEL, apiKey: key })).run("Say hello.");
+    expect(refused.errors.join("\n")).toMatch(
+      /You requested up to 8192 tokens, but can only afford 4\d{3}\./u,
+    );
+    await chat.stack.admin("PATCH", `/api/organizations/${organizationId}`, { on_cap: "shrink" });
+    chat.upstream.answer(textStream("Hello", " there."));
+    const shrunk = await (await open({ model: LEAN_MODEL, apiKey: key })).run("Say hello.");
+    expect(shrunk).toMatchObject({ answer: "Hello there.", errors: [], exitCode: 0 });
+    expect(chat.upstream.lastRequest.body?.["max_tokens"]).toBeLessThan(5_000);
   });
 
   it("shows the cap that is reached", async () => {
