@@ -20,6 +20,10 @@ const FLOODS = [
     },
   },
   {
+    name: "HTTP/2, 39,600 streams of 400 connections, none of which has so many that Envoy ends it",
+    flood: (port: number) => floodWithResets(port, 400, 99),
+  },
+  {
     name: "HTTP/1.1, 20,000 connections, each closed behind its headers",
     flood: (port: number) => floodWithCloses(port, 20_000),
   },
