@@ -21,6 +21,7 @@ const STORES = 2;
 const STACKS = 3;
 const WAITING = 4;
 const FAULTS = 5;
+const HOSTILE = 6;
 
 export default defineConfig({
   test: {
@@ -145,6 +146,18 @@ export default defineConfig({
           // One load at a time (test/faults/machine.ts): another file begins where those before it only wait.
           maxWorkers: 3,
           sequence: { groupOrder: FAULTS },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "hostile",
+          include: ["test/hostile/**/*.test.ts"],
+          testTimeout: 600_000,
+          isolate: true,
+          // No second try, and nothing beside it: an answer that fails, or comes late, is to be the attacks' doing.
+          maxWorkers: 1,
+          sequence: { groupOrder: HOSTILE },
         },
       },
     ],

@@ -17,6 +17,8 @@ export interface Order {
   /** Between two tokens of a stream, or before an answer as a whole for each of them. */
   readonly tokenMs: number;
   readonly behavior?: Behavior;
+  /** In the place of the first token's, so that nobody else's answer looks like it. */
+  readonly text?: string;
 }
 
 export type Behavior =
@@ -36,6 +38,10 @@ export type Behavior =
 /** What became of an order. */
 export interface Account {
   readonly order: Order;
+  /** `x-request-id` */
+  readonly requestId: string;
+  /** Of the body. */
+  readonly bytes: number;
   /** When each token left, `performance.now()`. Of an answer as a whole: all at once. */
   readonly tokenTimesMs: number[];
   readonly isStream: boolean;
@@ -94,11 +100,18 @@ async function answer(
   accounts: Map<string, Account>,
   gate: () => Promise<void>,
 ): Promise<void> {
-  const body = await readBody(request);
-  if (body === null) return;
-  const order = JSON.parse(body.messages.at(-1)?.content.trim() ?? "{}") as Order;
+  const read = await readBody(request);
+  if (read === null) return;
+  const { body, bytes } = read;
+  const order = readOrder(body);
+  if (order === null) {
+    response.writeHead(400, { "content-type": "application/json" }).end('{"error":{"message":"no order"}}');
+    return;
+  }
   const account: Account = {
     order,
+    requestId: String(request.headers["x-request-id"]),
+    bytes,
     tokenTimesMs: [],
     isStream: body.stream === true,
     isMessage: request.url?.endsWith("/messages") === true,
@@ -131,7 +144,8 @@ async function stream(account: Account, response: ServerResponse, gate: () => Pr
     if (behavior === "paused" && index === half) await gate();
     if (response.destroyed) return;
     account.tokenTimesMs.push(performance.now());
-    response.write(words.token);
+    const isTaken = response.write(words.token((index === 0 ? order.text : undefined) ?? TOKEN_TEXT));
+    if (!isTaken) await untilTaken(response);
   }
   // A reset takes with it what has not been read yet.
   if (isCut) await wait(200);
@@ -143,10 +157,24 @@ async function stream(account: Account, response: ServerResponse, gate: () => Pr
   response.end(words.end);
 }
 
+/** Nobody reads, or slowly: an answer is not written into this process's memory. */
+function untilTaken(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+    if (response.destroyed || !response.writableNeedDrain) done();
+  });
+}
+
 /** What a stream is made of. */
 interface Words {
   readonly start: string;
-  readonly token: string;
+  readonly token: (text: string) => string;
   readonly end: string;
 }
 
@@ -154,7 +182,7 @@ function createChatWords(order: Order): Words {
   const usage = order.behavior === "no_usage" ? "" : formatEvent({ choices: [], usage: usageOf(order) });
   return {
     start: "",
-    token: formatEvent({ choices: [{ index: 0, delta: { content: TOKEN_TEXT }, finish_reason: null }] }),
+    token: (content) => formatEvent({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
     end: `${formatEvent({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${usage}data: [DONE]\n\n`,
   };
 }
@@ -169,7 +197,7 @@ function createMessageWords(order: Order): Words {
     start:
       formatNamed("message_start", { message }) +
       formatNamed("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
-    token: formatNamed("content_block_delta", { index: 0, delta: { type: "text_delta", text: TOKEN_TEXT } }),
+    token: (text) => formatNamed("content_block_delta", { index: 0, delta: { type: "text_delta", text } }),
     end:
       formatNamed("content_block_stop", { index: 0 }) +
       formatNamed("message_delta", { delta, usage: output_tokens === undefined ? {} : { output_tokens } }) +
@@ -210,6 +238,11 @@ function formatNamed(type: string, fields: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
 
+/** What an answer to it says, whole. */
+export function textOf({ outputTokens, text = TOKEN_TEXT }: Pick<Order, "outputTokens" | "text">): string {
+  return outputTokens === 0 ? "" : text + TOKEN_TEXT.repeat(outputTokens - 1);
+}
+
 async function whole(account: Account, response: ServerResponse): Promise<void> {
   const { order } = account;
   const { behavior, outputTokens } = order;
@@ -220,7 +253,7 @@ async function whole(account: Account, response: ServerResponse): Promise<void> 
     response.socket?.end("HTTP/1.1 ");
     return;
   }
-  const message = { role: "assistant", content: TOKEN_TEXT.repeat(outputTokens) };
+  const message = { role: "assistant", content: textOf(order) };
   const usage = behavior === "no_usage" ? {} : { usage: usageOf(order) };
   account.tokenTimesMs.push(...Array.from({ length: outputTokens }, () => performance.now()));
   response.writeHead(200, { "content-type": "application/json" });
@@ -272,12 +305,22 @@ interface Body {
   readonly messages: readonly { readonly content: string }[];
 }
 
+/** Null where there is none. */
+function readOrder({ messages }: Body): Order | null {
+  try {
+    return JSON.parse(messages.at(-1)?.content.trim() ?? "") as Order;
+  } catch {
+    return null;
+  }
+}
+
 /** Null when the other side went away while it sent. */
-async function readBody(request: IncomingMessage): Promise<Body | null> {
+async function readBody(request: IncomingMessage): Promise<{ body: Body; bytes: number } | null> {
   try {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    return JSON.parse(Buffer.concat(chunks).toString("utf8")) as Body;
+    const whole = Buffer.concat(chunks);
+    return { body: JSON.parse(whole.toString("utf8")) as Body, bytes: whole.length };
   } catch {
     return null;
   }

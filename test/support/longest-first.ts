@@ -50,6 +50,7 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/faults/recovery.test.ts": 40,
   "test/faults/upgrade.test.ts": 35,
   "test/faults/redis.test.ts": 35,
+  "test/hostile/hostile.test.ts": 60,
 };
 
 /**

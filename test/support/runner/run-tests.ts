@@ -24,6 +24,9 @@ const OTHER_PROJECTS = ["cluster", "admin", "system", "dashboard", "packaging"];
  */
 const PROJECTS_THAT_WAIT = ["faults", "waiting"];
 
+/** By itself: what nobody else is to notice would be lost in the load of other tests. */
+const PROJECT_ALONE = "hostile";
+
 const REPORTER = fileURLToPath(new URL("summary-reporter.ts", import.meta.url));
 
 /** How vitest ended once. */
@@ -115,6 +118,7 @@ export function planSteps(args: readonly string[]): readonly Step[] {
     { tools: "forStore", runs: [[...MEASURED_PROJECTS.map(selectProject), "--coverage"]] },
     { tools: "forAll", runs: [OTHER_PROJECTS.map(selectProject)] },
     { tools: "forAll", runs: PROJECTS_THAT_WAIT.map((project) => [selectProject(project)]) },
+    { tools: "forAll", runs: [[selectProject(PROJECT_ALONE)]] },
   ];
 }
 

@@ -118,7 +118,7 @@ describe("the runs of vitest behind `npm test`", () => {
       tools: "forStore",
       runs: [["--project=unit", "--project=store", "--coverage"]],
     });
-    expect(steps.slice(1).map(({ tools }) => tools)).toEqual(["forAll", "forAll"]);
+    expect(steps.slice(1).map(({ tools }) => tools)).toEqual(["forAll", "forAll", "forAll"]);
   });
 
   it("run each project once", () => {
@@ -129,6 +129,11 @@ describe("the runs of vitest behind `npm test`", () => {
   it("put beside the faults only what mostly waits", () => {
     const besideFaults = steps.find(({ runs }) => runs.flat().includes("--project=faults"));
     expect(besideFaults?.runs).toEqual([["--project=faults"], ["--project=waiting"]]);
+  });
+
+  it("put nothing beside what is to hurt nobody", () => {
+    const withHostile = steps.find(({ runs }) => runs.flat().includes("--project=hostile"));
+    expect(withHostile?.runs).toEqual([["--project=hostile"]]);
   });
 
   it("are one without floors when a part of the tests is asked for", () => {

@@ -1,0 +1,54 @@
+/** What an organization has in Redis of requests that are over: nothing, once all of it was settled. */
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { holdsKey, requestKey, uploadBytesKey, uploadsKey } from "../../src/store/redis/keys.ts";
+import type { Stack } from "../support/stack.ts";
+
+export interface Leftovers {
+  /** Requests that Redis counts as open, with what is held for them. */
+  readonly open: number;
+  /** Places of concurrent requests that count. What is past its deadline does not, and is swept out now and then. */
+  readonly places: number;
+  /** Microcents that are held. */
+  readonly held: bigint;
+  /** Entries of requests that never went upstream, which go after a minute. */
+  readonly entered: number;
+  /** Bodies on their way, which count until Envoy has certainly given them up. */
+  readonly uploads: number;
+}
+
+export function connectRedis({ dir }: Stack): Redis {
+  return new Redis({ path: join(dir, "run/redis.sock"), protocol: 2 });
+}
+
+export async function readLeftovers(redis: Redis, organizationId: string): Promise<Leftovers> {
+  const entered = await redis.zrange(holdsKey(organizationId), "0", "-1");
+  const states = await Promise.all(entered.map((id) => redis.hget(requestKey(organizationId, id), "state")));
+  const names = await redis.keys(`igw:{${organizationId}}:*`);
+  const inflight = names.filter((name) => name.includes(":inflight:"));
+  const [seconds] = await redis.time();
+  const nowMs = Number(seconds) * 1_000;
+  const places = await Promise.all(inflight.map((name) => redis.zcount(name, nowMs, "+inf")));
+  const held = await Promise.all(
+    names.filter((name) => name.includes(":spend:")).map((name) => readHeld(redis, name)),
+  );
+  const bytes = Object.values(await redis.hgetall(uploadBytesKey(organizationId)));
+  const uploads = await redis.zcard(uploadsKey(organizationId));
+  return {
+    open: states.filter((state) => state === "open").length,
+    places: sum(places),
+    held: held.reduce((total, each) => total + each, 0n),
+    entered: entered.length,
+    uploads: uploads > 0 ? uploads : bytes.filter((each) => Number(each) !== 0).length,
+  };
+}
+
+async function readHeld(redis: Redis, name: string): Promise<bigint> {
+  const fields = Object.entries(await redis.hgetall(name));
+  const held = fields.filter(([field]) => field.startsWith("held:"));
+  return held.reduce((total, [, value]) => total + BigInt(value), 0n);
+}
+
+function sum(figures: readonly number[]): number {
+  return figures.reduce((total, each) => total + each, 0);
+}
