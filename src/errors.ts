@@ -70,6 +70,7 @@ export const ERRORS = {
   user_hard_cap_reached: { status: 402, message: "A hard cap of the API key's user is reached." },
   group_hard_cap_reached: { status: 402, message: "A hard cap of the API key's group is reached." },
   org_hard_cap_reached: { status: 402, message: "A hard cap of the organization is reached." },
+  session_cap_reached: { status: 402, message: "The cap of the request's session is reached." },
   key_disabled: {
     status: 403,
     message: "This API key is disabled. Enable it on the API keys page, or use another key.",

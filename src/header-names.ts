@@ -15,6 +15,21 @@ export const CLIENT_CREDENTIAL_HEADERS: readonly string[] = [
 export const TAGS_HEADER = "x-tags";
 export const INCLUDE_COST_HEADER = "x-include-cost";
 
+/** A header by its name in lower case, and as people write it. */
+interface NamedHeader {
+  readonly name: string;
+  readonly title: string;
+}
+
+/** What names a request's session, the first that is there: what agents are told to send, Claude Code's and Codex'. */
+export const SESSION_HEADERS: readonly NamedHeader[] = [
+  { name: "x-session-id", title: "X-Session-Id" },
+  { name: "x-claude-code-session-id", title: "X-Claude-Code-Session-Id" },
+  { name: "session-id", title: "Session-Id" },
+];
+/** What the session may spend at most, for the gateway alone. */
+export const SESSION_BUDGET_HEADER: NamedHeader = { name: "x-session-budget", title: "X-Session-Budget" };
+
 /** The connection's own, and those by which Envoy and the sidecar say where a request goes and what it carries. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   // RFC 9110, section 7.6.1.

@@ -90,6 +90,11 @@ export function wholeCents(microcents: bigint): number {
   return Number(microcents < 0n && floor * unit !== microcents ? floor - 1n : floor);
 }
 
+/** Whole cents, rounded up: what is set aside is never shown as less than it is. */
+export function ceilCents(microcents: bigint): number {
+  return 0 - wholeCents(-microcents);
+}
+
 /** "50.13 USD": an amount of whole cents in the notation of error messages and mails. */
 export function formatCents(cents: number, currency: string): string {
   const sign = cents < 0 ? "-" : "";

@@ -144,7 +144,7 @@ function readGauges(parts: {
   readonly settlement: Settlement;
   readonly budget: BodyBudget;
   readonly grace: ReturnType<typeof createGrace>;
-  readonly store: Pick<Store, "spendFalls">;
+  readonly store: Pick<Store, "spendFalls" | "uncappedSessions">;
   readonly hasRedisAnswered: boolean;
 }): WorkerGauges {
   const { settlement, budget, grace, store, hasRedisAnswered } = parts;
@@ -153,6 +153,7 @@ function readGauges(parts: {
     bufferedBytes: budget.bufferedBytes,
     isRedisOutOfReach: grace.outage.isOut || !hasRedisAnswered,
     spendFalls: store.spendFalls(),
+    uncappedSessions: store.uncappedSessions(),
     spool: grace.spool.report,
   };
 }

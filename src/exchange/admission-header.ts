@@ -31,6 +31,9 @@ interface Others {
   readonly shrinksOnCap?: true | undefined;
   readonly headroom?: Admission["headroom"] | undefined;
   readonly modelNames?: NonNullable<Admission["modelNames"]> | undefined;
+  readonly session?: string | undefined;
+  readonly sessionBudgetCents?: number | undefined;
+  readonly areSessionsCapped?: true | undefined;
 }
 
 /** One line of ASCII. */
@@ -188,9 +191,11 @@ function parseModels(text: string): string[] {
 function formatOthers(admission: Admission): string {
   const { owners, uploadBytes, keepsEndUser, shrinksOnCap, headroom, modelNames, takenTokens, rate } =
     admission;
+  const { session, sessionBudgetCents, areSessionsCapped } = admission;
   const hasTokens = takenTokens !== null || rate.tokens.length > 0;
   const hasSettings = keepsEndUser || shrinksOnCap || headroom.length > 0 || modelNames !== null;
-  if (owners === "" && uploadBytes === null && !hasSettings && !hasTokens) return "";
+  const hasSession = session !== null || sessionBudgetCents !== null || areSessionsCapped;
+  if (owners === "" && uploadBytes === null && !hasSettings && !hasTokens && !hasSession) return "";
   const others: Others = {
     owners: owners === "" ? undefined : owners,
     uploadBytes: uploadBytes ?? undefined,
@@ -200,6 +205,9 @@ function formatOthers(admission: Admission): string {
     shrinksOnCap: shrinksOnCap ? true : undefined,
     headroom: headroom.length > 0 ? headroom : undefined,
     modelNames: modelNames ?? undefined,
+    session: session ?? undefined,
+    sessionBudgetCents: sessionBudgetCents ?? undefined,
+    areSessionsCapped: areSessionsCapped ? true : undefined,
   };
   return JSON.stringify(others).replace(NON_ASCII, (unit) => `\\u${hexOf(unit)}`);
 }
@@ -215,6 +223,9 @@ const NO_OTHERS: ParsedOthers = {
   modelNames: null,
   takenTokens: null,
   tokens: [],
+  session: null,
+  sessionBudgetCents: null,
+  areSessionsCapped: false,
 };
 
 function parseOthers(text: string): ParsedOthers {

@@ -12,6 +12,7 @@ import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { Admission } from "../limits/admission.ts";
 import { formatHeadroom } from "../limits/headroom.ts";
+import { NO_SESSION, readSessionHeaders } from "../limits/session.ts";
 import { formatRateHeaders, type RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../logger.ts";
 import type { DashboardAddress } from "../pages.ts";
@@ -92,6 +93,9 @@ export interface AdmissionServices extends CallerServices {
   /** Where the message of a 402 leads. */
   readonly dashboard: DashboardAddress;
 }
+
+/** What of an admission the request's head says. */
+type ReadFromHead = Pick<Admission, "tags" | "uploadBytes" | "session" | "sessionBudgetCents">;
 
 /** A request, and what was read of it so far. */
 interface Asked {
@@ -182,10 +186,14 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
     requireUser(services, caller, result);
     refuseEndpoint(match.endpoint, request);
     const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
+    const sessionHeaders = match.endpoint.isMetered ? readSessionHeaders(request.headers) : NO_SESSION;
     const uploadBytes = await beginUpload(services, asked, result);
     services.underWay.learn(caller.keyId, rate);
     services.meter.admitted((performance.now() - asked.startMs) / 1000);
-    return { kind: "admitted", admission: createAdmission(result, rate, asked, { tags, uploadBytes }) };
+    return {
+      kind: "admitted",
+      admission: createAdmission(result, rate, asked, { tags, uploadBytes, ...sessionHeaders }),
+    };
   } catch (thrown) {
     services.underWay.learn(caller.keyId, null);
     if (admitted !== null) {
@@ -296,10 +304,10 @@ function createAdmission(
   result: KnownKeyResult,
   rate: RateState,
   asked: Asked,
-  { tags, uploadBytes }: Pick<Admission, "tags" | "uploadBytes">,
+  { tags, uploadBytes, session, sessionBudgetCents }: ReadFromHead,
 ): Admission {
   const { match, protocol, requestId, request, route } = asked;
-  const { key, organization, month, day, isEntered, takenTokens } = result;
+  const { key, organization, month, day, isEntered, areSessionsCapped, takenTokens } = result;
   const restrictions = parseRouteRestrictions(request.extensions ?? {});
   return {
     requestId,
@@ -322,6 +330,9 @@ function createAdmission(
     day,
     owners: ownersOf(result),
     tags,
+    session,
+    sessionBudgetCents,
+    areSessionsCapped,
     keepsEndUser: organization.endUserTag,
     headroom: asked.isMetered ? formatHeadroom(result) : [],
     modelNames: hasModelNames(organization) ? organization.modelNames : null,

@@ -26,6 +26,7 @@ import { HeldBody } from "./held-body.ts";
 import { measureParsed, measureText } from "../translation/json/measure-memory.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
 import { createOrderError } from "./order-error.ts";
+import { withoutSession } from "./take-session.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 
 export interface CountServices {
@@ -85,8 +86,9 @@ export class CountExchange implements UpstreamCall {
     let keptBytes = 0;
     try {
       const protocol = protocols[this.admission.protocol];
-      const read = protocol.readBody(body);
-      const model = catalog().requireModel(read.model, this.admission);
+      const told = protocol.readBody(body);
+      const model = catalog().requireModel(told.model, this.admission);
+      const read = withoutSession(told, model.profile);
       this.#model = model;
       const translation = chooseTranslation(protocol, model, protocols);
       const { counting, forwardedQuery = [] } = translation;

@@ -38,6 +38,7 @@ import { measureParsed } from "../translation/json/measure-memory.ts";
 import { describeEnd } from "./describe-end.ts";
 import { logFailedUpstream } from "./log-failed-upstream.ts";
 import { recordName } from "./record-name.ts";
+import { takeSession } from "./take-session.ts";
 import { WayMeter } from "./way-meter.ts";
 import { createOrderError } from "./order-error.ts";
 import { formatShrunkHeader, type Header } from "./reply.ts";
@@ -57,7 +58,7 @@ type Expectation =
   | { readonly kind: "error"; readonly status: number; readonly retryAfter: string | null };
 
 export class Exchange implements UpstreamCall {
-  readonly admission: Admission;
+  admission: Admission;
   /** The client asks for the cost in the usage of its answer. */
   wantsCost = false;
   readonly #protocol: Protocol;
@@ -125,21 +126,21 @@ export class Exchange implements UpstreamCall {
     this.#hasBody = true;
     let keptBytes = 0;
     try {
-      const { body: read, wantsCost } = takeCostWish(this.#protocol.readBody(body));
+      const { body: told, wantsCost } = takeCostWish(this.#protocol.readBody(body));
       if (wantsCost) this.wantsCost = true;
-      const requestedModel = recordName(read.model);
-      this.#requestedModel = requestedModel;
-      const model = catalog().requireModel(read.model, this.admission);
-      this.#model = model;
-      this.#target = targetOf(model, read.model);
+      const requestedModel = (this.#requestedModel = recordName(told.model));
+      const model = (this.#model = catalog().requireModel(told.model, this.admission));
+      this.#target = targetOf(model, told.model);
+      const { body: read, admission } = takeSession(told, model.profile, this.admission);
+      this.admission = admission;
       const chosen = chooseTranslation(this.#protocol, model, protocols);
-      const translation = atEndpoint(chosen, this.admission.endpoint);
+      const translation = atEndpoint(chosen, admission.endpoint);
       const request = translation.parseRequest(read);
-      const draft = new UpstreamDraft(request, this.#target, this.admission.strictCaps, read.value);
+      const draft = new UpstreamDraft(request, this.#target, admission.strictCaps, read.value);
       budget.checkUpstreamBody(draft.byteLength);
       this.#held.add(measureParsed(read) + draft.byteLength);
       const account = await settlement.open({
-        admission: this.admission,
+        admission,
         model,
         requestedModel,
         request,

@@ -63,6 +63,12 @@ export interface Admission {
   readonly owners: string;
   /** The header's and the key's, in the form of `tags.ts`; '': none. */
   readonly tags: string;
+  /** That the headers name, then also the one that the body does; null: none. */
+  readonly session: string | null;
+  /** In cents; null: the client has sent none. */
+  readonly sessionBudgetCents: number | null;
+  /** See KnownKeyResult. */
+  readonly areSessionsCapped: boolean;
   /** The organization keeps the end user that the body names as a tag. */
   readonly keepsEndUser: boolean;
   /** What the organization's names of models mean; null: it has none. */

@@ -6,7 +6,14 @@ import { parseOwnerIds } from "../store/types/owner-ids.ts";
 import type { HoldResult } from "../store/types/settlement.ts";
 import type { Admission } from "./admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
-import { type Affordable, createCapError, isHiddenFromClients, type Shrunk } from "./spend-cap.ts";
+import { createSessionCapError } from "./session-cap.ts";
+import {
+  type Affordable,
+  type AskedHold,
+  createCapError,
+  isHiddenFromClients,
+  type Shrunk,
+} from "./spend-cap.ts";
 
 const SCOPES = {
   key_cap_reached: "key",
@@ -14,13 +21,6 @@ const SCOPES = {
   group_cap_reached: "group",
   organization_cap_reached: "organization",
 } as const satisfies Record<`${LimitScope}_cap_reached`, LimitScope>;
-
-/** What strict caps were asked for. */
-interface AskedHold {
-  readonly worstCaseMicrocents: bigint;
-  /** @see ReachedCap.affordable */
-  readonly affordable: Affordable | null;
-}
 
 export type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "worst_case_required" }>;
 
@@ -43,6 +43,9 @@ export function createHoldError(
   if (refusal.outcome === "currency_changed") {
     const message = `The organization is billed in ${refusal.currency} from now on, and no longer in ${currency}. Send the request again.`;
     return new GatewayError("gateway_unavailable", { message });
+  }
+  if (refusal.outcome === "session_cap_reached") {
+    return createSessionCapError(refusal.figures, admission, asked);
   }
   const { heldMicrocents, ownerName, ...figures } = refusal.figures;
   const scope = SCOPES[refusal.outcome];
@@ -70,13 +73,13 @@ function describeAsked({ worstCaseMicrocents, affordable }: AskedHold, heldMicro
 /** The request goes with as much of its answer as the cap that refused it leaves room for. */
 export function describeShrunk(refusal: HoldRefusal, affordable: Affordable): Shrunk | null {
   if (!("figures" in refusal)) return null;
+  const requestedTokens = affordable.requestedTokens ?? 0;
+  const maxTokens = affordable.affordableTokens;
+  if (refusal.outcome === "session_cap_reached") {
+    return { requestedTokens, maxTokens, scope: "session", period: "session", isHidden: false };
+  }
   const { period, areAmountsHidden } = refusal.figures;
   const scope = SCOPES[refusal.outcome];
-  return {
-    requestedTokens: affordable.requestedTokens ?? 0,
-    maxTokens: affordable.affordableTokens,
-    scope,
-    period,
-    isHidden: isHiddenFromClients({ areAmountsHidden, scope }),
-  };
+  const isHidden = isHiddenFromClients({ areAmountsHidden, scope });
+  return { requestedTokens, maxTokens, scope, period, isHidden };
 }

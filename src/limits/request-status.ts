@@ -46,6 +46,14 @@ export const requestStatus = z.strictObject({
     description: "Whose cost it is: from `X-Tags`, the key's defaults and the end user, where that is kept.",
     examples: [{ team: "search" }],
   }),
+  session_id: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        "The session that it named, by a header or its body. Null: none, or it was refused by its headers.",
+      examples: ["0d9f3a52-6f0e-4a57-9a0c-5a7d1c2b3e4f"],
+    }),
   status: z.int().nullable().describe("Null: its worker died and another has closed its record."),
   error_code: z.string().nullable(),
   input_tokens: count().describe("Without the cached ones."),
@@ -81,6 +89,7 @@ export function formatRequestStatus(request: RecentRequest): RequestStatus {
     requested_model: request.way.requestedModel ?? null,
     route: request.route,
     tags: readTags(request.tags),
+    session_id: request.session,
     status,
     error_code: errorCode,
     input_tokens: request.inputTokens,

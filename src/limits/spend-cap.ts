@@ -3,7 +3,7 @@
  * made in Redis, in one step with everything else of an admission or a hold; this only puts it into words.
  */
 import { type ErrorCode, GatewayError } from "../errors.ts";
-import { formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
+import { ceilCents, formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
 import { describeWindow, formatWindowEnd } from "../calendar.ts";
 import { type DashboardAddress, formatLimitPath } from "../pages.ts";
 import type { LimitPeriod } from "../settings/limits.ts";
@@ -17,14 +17,21 @@ export interface Affordable {
   readonly affordableTokens: number;
 }
 
+/** What strict caps were asked for. */
+export interface AskedHold {
+  readonly worstCaseMicrocents: bigint;
+  /** @see ReachedCap.affordable */
+  readonly affordable: Affordable | null;
+}
+
 /** A limit of output that was lowered to what the caps left room for. */
 export interface Shrunk {
   /** Of each answer. */
   readonly requestedTokens: number;
   readonly maxTokens: number;
   /** The cap that left least room. */
-  readonly scope: LimitScope;
-  readonly period: LimitPeriod;
+  readonly scope: LimitScope | "session";
+  readonly period: LimitPeriod | "session";
   /** The client is told no figure from which that cap's amount follows. */
   readonly isHidden: boolean;
 }
@@ -101,7 +108,10 @@ export function isHiddenFromClients(cap: Pick<ReachedCap, "areAmountsHidden" | "
   return cap.areAmountsHidden && cap.scope !== "key";
 }
 
-function formatFigures(cap: ReachedCap) {
+/** The published figures of a cap. */
+export function formatFigures(
+  cap: Pick<ReachedCap, "spentMicrocents" | "hardCapCents" | "raisedCents" | "held" | "affordable">,
+) {
   return {
     spent_cents: wholeCents(cap.spentMicrocents),
     hard_cap_cents: cap.hardCapCents,
@@ -112,7 +122,7 @@ function formatFigures(cap: ReachedCap) {
 }
 
 /** In the words that clients look for: those of https://openrouter.ai/docs/api-reference/errors */
-function describeAffordable({ affordable }: ReachedCap): string {
+export function describeAffordable({ affordable }: Pick<ReachedCap, "affordable">): string {
   if (!affordable || affordable.requestedTokens === null) return "";
   const { requestedTokens, affordableTokens } = affordable;
   return ` You requested up to ${requestedTokens} tokens, but can only afford ${affordableTokens}.`;
@@ -155,11 +165,6 @@ function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
 
 function isReached(cap: ReachedCap): boolean {
   return cap.spentMicrocents >= BigInt(cap.hardCapCents) * BigInt(MICROCENTS_PER_CENT);
-}
-
-/** Rounded up: what is set aside is never shown as less than it is. */
-function ceilCents(microcents: bigint): number {
-  return 0 - wholeCents(-microcents);
 }
 
 /** Whether the request would fit if nothing else were in flight. */

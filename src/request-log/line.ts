@@ -59,6 +59,7 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     `,"key_id":${formatJsonText(identity.keyId)}` +
     `,"user_id":${formatJsonText(owners.userId)}` +
     `,"group_id":${formatJsonText(owners.groupId)}` +
+    `,"session_id":${formatJsonText(identity.session ?? null)}` +
     `,"model":${formatJsonText(identity.model)}` +
     `,"requested_model":${formatJsonText(identity.requestedModel ?? null)}` +
     `,"route":${formatJsonText(identity.route)}` +

@@ -105,6 +105,20 @@ export const KEY_SETTINGS = defineSettings({
       column: "BUDGET",
     },
   },
+  sessionCapCents: {
+    apiName: "session_cap_cents",
+    field: "session_cap_cents",
+    kind: amountOrNull(),
+    default: null,
+    description:
+      "Cap of each session that a request of the key names, whole cents; the organization's holds, too. A rail for agents, not security. Null: none.",
+    label: "Cap of a session",
+    hint: "From there on requests of the same session are refused with 402. Empty: none but the organization's.",
+    cli: {
+      option: { flags: "--session-cap <amount>", help: "cap of each session: 5.00, or none" },
+      label: "session cap",
+    },
+  },
   limits: LIMITS_ROW,
   raises: RAISES_ROW,
   allowedModels: {

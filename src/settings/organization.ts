@@ -180,6 +180,20 @@ export const ORGANIZATION_SETTINGS = defineSettings({
   limits: LIMITS_ROW,
   raises: RAISES_ROW,
   memberLimits: memberLimitsRow({ member: "user without a group", help: "user without a group" }),
+  sessionCapCents: {
+    apiName: "session_cap_cents",
+    field: "session_cap_cents",
+    kind: amountOrNull(),
+    default: null,
+    description:
+      "Cap of each session that a request of any key names, whole cents; a key's own holds, too. A rail for agents, not security. Null: none.",
+    label: "Cap of a session",
+    hint: "From there on requests of the same session of a key are refused with 402. Empty: none but the key's.",
+    cli: {
+      option: { flags: "--session-cap <amount>", help: "cap of each session of a key: 5.00, or none" },
+      label: "session cap",
+    },
+  },
   ...TOKEN_LIMIT_ROWS,
   countCachedTokens: {
     apiName: "count_cached_tokens",

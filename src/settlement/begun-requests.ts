@@ -38,7 +38,9 @@ export class BegunRequests {
     // whose clock does not agree.
     const admittedMs = timeOfId(requestId) ?? 0;
     if (Math.abs(this.#options.clock.nowMs() - admittedMs) > MAX_ADMISSION_AGE_MS) return false;
-    const { tags, tagRow } = account.identity;
+    const { tags, tagRow, isSessionCapped } = account.identity;
+    // Its hold compares.
+    if (isSessionCapped === true) return false;
     // Its hold says in which row of usage it counts.
     if (tags !== undefined && tagRow === undefined) return false;
     account.begunIn = await this.#options.spool.journal.append(account.opened);

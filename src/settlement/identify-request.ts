@@ -21,6 +21,8 @@ export function identifyRequest(
   const { organizationId, month, keepsEndUser } = admission;
   const told = addEndUser(admission.tags, keepsEndUser ? request.endUser : null);
   const tags = told === "" ? undefined : told;
+  const { session, sessionBudgetCents, areSessionsCapped } = admission;
+  const isSessionCapped = session !== null && (areSessionsCapped || sessionBudgetCents !== null);
   return {
     organizationId,
     keyId: admission.keyId,
@@ -30,6 +32,8 @@ export function identifyRequest(
     route: admission.route,
     currency: admission.currency,
     owners: admission.owners === "" ? undefined : admission.owners,
+    session: session ?? undefined,
+    isSessionCapped: isSessionCapped ? true : undefined,
     model: model.id,
     requestedModel,
     tags,

@@ -4,7 +4,8 @@ import type { Shrunk } from "../limits/spend-cap.ts";
 import { MICROCENTS_PER_CENT } from "../money.ts";
 import type { DashboardAddress } from "../pages.ts";
 import type { Store } from "../store/types.ts";
-import type { CapFigures, HoldInput, HoldResult } from "../store/types/settlement.ts";
+import type { HoldInput, HoldResult, SessionFigures } from "../store/types/settlement.ts";
+import type { RequestAccount } from "./request-account.ts";
 import type { StrictWorstCase } from "./strict-worst-case.ts";
 
 export interface PlaceHoldInput {
@@ -14,6 +15,15 @@ export interface PlaceHoldInput {
   readonly worstCase: Pick<StrictWorstCase, "microcents" | "afford" | "shrinkTo">;
   /** Where the message of a 402 leads. */
   readonly dashboard: DashboardAddress;
+}
+
+/** What a hold says of its request. */
+export function describeHold(
+  { opened, promptFloorPrice }: Pick<RequestAccount, "opened" | "promptFloorPrice">,
+  { takenTokens, sessionBudgetCents }: Admission,
+): PlaceHoldInput["hold"] {
+  const fields = { price: promptFloorPrice, takenTokens, ...opened };
+  return sessionBudgetCents === null ? fields : { sessionBudgetCents, ...fields };
 }
 
 export interface PlacedHold {
@@ -44,8 +54,9 @@ export async function placeHold(store: Pick<Store, "hold">, input: PlaceHoldInpu
   }
   if (isHeld(result)) return { worstCaseMicrocents, tagRow: result.tagRow, shrunk: null };
   // It was answered with a worst case: strict caps were switched off and on again meanwhile.
-  if (result.outcome === "worst_case_required")
+  if (result.outcome === "worst_case_required") {
     return { worstCaseMicrocents, tagRow: undefined, shrunk: null };
+  }
   if (worstCaseMicrocents === null) throw createHoldError(result, admission, null, dashboard);
   return placeShrunk(store, input, { result, worstCaseMicrocents });
 }
@@ -83,7 +94,7 @@ function isHeld(result: HoldResult): result is Extract<HoldResult, { outcome: "h
 }
 
 /** Strict caps refuse by the one that leaves least room, so this much fits under all of them. */
-function roomUnder({ hardCapCents, spentMicrocents, heldMicrocents }: CapFigures): bigint {
+function roomUnder({ hardCapCents, spentMicrocents, heldMicrocents }: SessionFigures): bigint {
   const cap = BigInt(hardCapCents) * BigInt(MICROCENTS_PER_CENT);
   return cap - spentMicrocents - heldMicrocents;
 }

@@ -7,6 +7,7 @@ import type { Check } from "../store/types/reporting.ts";
 /** Which check of an admitted request an error says has failed; every other one is about its body. */
 const NAMES: Readonly<Record<string, string>> = {
   concurrency_limit_exceeded: "concurrency",
+  session_cap_reached: "session_cap",
   hard_cap_reached: "key_hard_cap",
   user_hard_cap_reached: "user_hard_cap",
   group_hard_cap_reached: "group_hard_cap",

@@ -26,7 +26,7 @@ import { pause } from "../wait.ts";
 import { BegunRequests } from "./begun-requests.ts";
 import { ChargeWriter } from "./charge-writer.ts";
 import { identifyRequest } from "./identify-request.ts";
-import { placeHold } from "./place-hold.ts";
+import { describeHold, placeHold } from "./place-hold.ts";
 import { estimatePrompt, type SentPrompt } from "./estimate-prompt.ts";
 import { describeRefusal } from "./refusal-checks.ts";
 import { chargeDue, DUE_INTERVAL_MS, FIRST_CHARGE_AFTER_MS } from "./charge-due.ts";
@@ -201,11 +201,7 @@ export class Settlement {
   /** @see Settlement.open */
   async #hold(account: RequestAccount, input: OpenInput, price: Price): Promise<void> {
     const { admission } = input;
-    const hold = {
-      ...account.opened,
-      price: account.promptFloorPrice,
-      takenTokens: admission.takenTokens,
-    };
+    const hold = describeHold(account, admission);
     const worstCase = new StrictWorstCase(input, price, this.#options.estimator);
     try {
       const { store, dashboard } = this.#options;
@@ -234,7 +230,7 @@ export class Settlement {
     error: GatewayError,
   ): void {
     const { store, logger } = this.#options;
-    const { organizationId, keyId, requestId, route, month, day, currency, tags } = admission;
+    const { organizationId, keyId, requestId, route, month, day, currency, tags, session } = admission;
     const owners = admission.owners === "" ? undefined : admission.owners;
     if (this.#withoutHold.delete(requestId)) return;
     this.#log({
@@ -250,6 +246,7 @@ export class Settlement {
         currency,
         tags,
         owners,
+        session: session ?? undefined,
       },
       price: null,
       outcome: "refused",
@@ -268,6 +265,7 @@ export class Settlement {
       model,
       tags,
       owners,
+      session: session ?? undefined,
       ...result,
       checks,
     });

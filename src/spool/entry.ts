@@ -29,6 +29,8 @@ const identityFields = {
   // Lines of older versions do not say it.
   currency: z.string().exactOptional(),
   owners: z.string().exactOptional(),
+  session: z.string().exactOptional(),
+  isSessionCapped: z.literal(true).exactOptional(),
   tags: z.string().exactOptional(),
   tagRow: z.string().exactOptional(),
 };
@@ -139,6 +141,8 @@ function formatOpened({ kind, atMs, opened }: OpenedEntry): string {
     formatMember("requestedModel", opened.requestedModel) +
     formatMember("currency", opened.currency) +
     formatMember("owners", opened.owners) +
+    formatMember("session", opened.session) +
+    (opened.isSessionCapped === true ? ',"isSessionCapped":true' : "") +
     formatMember("tags", opened.tags) +
     formatMember("tagRow", opened.tagRow) +
     `,"floorMicrocents":"${opened.floorMicrocents}","floorInputTokens":${opened.floorInputTokens}}}`

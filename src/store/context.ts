@@ -26,6 +26,8 @@ export interface StoreContext {
   readonly briefCharges: TurnBatches<FormattedCharge, boolean>;
   /** How often spend went down by a command of this process. */
   readonly spendFalls: Record<SpendFall, number>;
+  /** Requests of sessions that had no cap, since their keys had too many. */
+  readonly sessions: { uncapped: number };
   /** Hears what becomes of this process's charges. */
   readonly ownSpend: OwnSpend;
 }

@@ -51,6 +51,7 @@ export function createStore({
     admissions: new TurnBatches(),
     briefCharges: new TurnBatches(),
     spendFalls,
+    sessions: { uncapped: 0 },
     ownSpend,
   };
   const run = createRun({ context, isOpen, meter });
@@ -71,5 +72,6 @@ export function createStore({
     ...createDeliveryStore(run),
     firedAlerts: () => context.alerts.fired,
     spendFalls: () => ({ ...spendFalls }),
+    uncappedSessions: () => context.sessions.uncapped,
   };
 }

@@ -6,7 +6,7 @@ import type { StoreContext } from "./context.ts";
 import type { Store } from "./types.ts";
 
 /** What the store can be asked, by name. */
-export type Operation = Exclude<keyof Store, "firedAlerts" | "spendFalls">;
+export type Operation = Exclude<keyof Store, "firedAlerts" | "spendFalls" | "uncappedSessions">;
 
 /** Rejects, as `commands` does, or because the store is not open yet: then nothing was sent. */
 export type Run = <Answer>(

@@ -46,4 +46,6 @@ export interface Store
   firedAlerts(): number;
   /** How often spend as it is shown went down by what this process charged and corrected. */
   spendFalls(): Readonly<Record<SpendFall, number>>;
+  /** Requests of this process whose session had no cap, since its key has too many. */
+  uncappedSessions(): number;
 }

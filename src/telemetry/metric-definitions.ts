@@ -33,7 +33,7 @@ export const METRICS = {
   ),
   refusals: counter(
     "inference_gateway_refusals_total",
-    "Requests refused by a limit: bucket, tokens, concurrency, bodies on their way, or a cap of a key, a user, a group or an organization. `period` of a cap: day, week, month or total; else empty.",
+    "Requests refused by a limit: bucket, tokens, concurrency, bodies on their way, or a cap of a session, a key, a user, a group or an organization. `period` of a cap: day, week, month or total; else empty, as a session's.",
     ["reason", "period"],
   ),
   unadmitted: counter(
@@ -143,6 +143,10 @@ export const METRICS = {
     "inference_gateway_spend_falls_total",
     "Times that spend as it is shown went down, by cause: interim (a request came to less than its upstream had reported before), reaped (to less than it was closed at while its worker was silent), correction (by a person).",
     ["cause"],
+  ),
+  uncappedSessions: counter(
+    "inference_gateway_uncapped_session_requests_total",
+    "Requests of sessions without a cap, since their key has 10,000 live ones beside them.",
   ),
   overheadsExceeded: counter(
     "inference_gateway_prompt_overhead_exceeded_total",

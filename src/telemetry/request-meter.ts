@@ -75,6 +75,7 @@ const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["token_rate_limit_exceeded", "tokens"],
   ["concurrency_limit_exceeded", "concurrency"],
   ["upload_limit_exceeded", "uploads"],
+  ["session_cap_reached", "session_cap"],
 ]);
 /** Each in every period. */
 const CAP_REFUSALS: ReadonlyMap<OwnCode, string> = new Map([

@@ -26,6 +26,7 @@ export interface WorkerGauges {
   readonly overheadsExceeded: readonly ExceededOverhead[];
   /** By cause. */
   readonly spendFalls: Readonly<Record<string, number>>;
+  readonly uncappedSessions: number;
   readonly spool: {
     readonly pendingBytes: number;
     readonly replayedEntries: number;
@@ -107,6 +108,7 @@ function readGauges({ metrics, read, process: name }: WorkerTelemetryOptions): v
   for (const [cause, falls] of Object.entries(gauges.spendFalls)) {
     setTotal(metrics.spendFalls, { cause }, falls);
   }
+  setTotal(metrics.uncappedSessions, {}, gauges.uncappedSessions);
   const { spool } = gauges;
   metrics.spoolBytes.set(spool.pendingBytes);
   setTotal(metrics.spoolEntries, { result: "replayed" }, spool.replayedEntries);

@@ -83,6 +83,7 @@ describe("admit", () => {
       bucket: { remaining: 599, capacity: 600, resetMs: 10, retryAfterSeconds: 0 },
       concurrentRequests: 0,
       isEntered: false,
+      areSessionsCapped: false,
       caps: [],
       reachedCap: null,
       own: { keyMicrocents: 0n, organizationMicrocents: 0n, isBehind: false },

@@ -43,6 +43,7 @@ describe("findRequest", () => {
       model: MODEL,
       tags: "",
       owners: "",
+      session: null,
       refusal: null,
       status: 200,
       errorCode: null,

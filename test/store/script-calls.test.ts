@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
+import type { RequestIdentity } from "../../src/store/types/settlement.ts";
 import type { Store } from "../../src/store/types.ts";
 import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
 import type { Limit } from "../../src/settings/limits.ts";
@@ -32,7 +33,10 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** Of all commands, scripts' own included, while `run` runs; without those of the test. */
+/**
+ * Of all commands, scripts' own included, while `run` runs; without those of the test, and without what one admission of 256
+ * sweeps.
+ */
 async function countCalls(run: () => Promise<unknown>): Promise<Record<string, number>> {
   await client.config("RESETSTAT");
   await run();
@@ -41,7 +45,9 @@ async function countCalls(run: () => Promise<unknown>): Promise<Record<string, n
     name,
     Number(calls),
   ]);
-  return Object.fromEntries(found.filter(([name]) => !/^(?:config|info|evalsha|eval)/.test(String(name))));
+  return Object.fromEntries(
+    found.filter(([name]) => !/^(?:config|info|evalsha|eval|zremrangebyscore)/.test(String(name))),
+  );
 }
 
 const FAR = 1_000_000;
@@ -52,9 +58,12 @@ const DAY_AND_WEEK: readonly Limit[] = [
 ];
 
 /** Of the second request: the first has the settings told and the hashes made. */
-async function countOfSecond(key: TestKey, owners = ""): Promise<Record<string, Record<string, number>>> {
+async function countOfSecond(
+  key: TestKey,
+  names: Pick<RequestIdentity, "owners" | "session"> = {},
+): Promise<Record<string, Record<string, number>>> {
   const charge = async () => {
-    const identity = { ...(await createIdentity(store, key)), ...(owners === "" ? {} : { owners }) };
+    const identity = { ...(await createIdentity(store, key)), ...names };
     return chargeInput(identity, 1, 5n, { final: FINAL, isBrief: true });
   };
   await admitKnown(store, key);
@@ -79,11 +88,18 @@ describe("the commands of a request", () => {
     expect(await countOfSecond(key)).toEqual(OF_MONTHS);
   });
 
+  it("are no more for a request that names a session where none has a cap", async () => {
+    const { id } = await createTestOrganization(store, MONTH);
+    const key = await addTestKey(store, id, MONTH);
+    expect(await countOfSecond(key, { session: "run 1" })).toEqual(OF_MONTHS);
+  });
+
   it("are one more for a group without limits: its record", async () => {
     const { id } = await createTestOrganization(store, MONTH);
     const groupId = await addTestGroup(store, id);
     const key = await addTestKey(store, id, { ...MONTH, groupId });
-    expect(await countOfSecond(key, formatOwnerIds({ userId: null, groupId }))).toMatchObject({
+    const owners = formatOwnerIds({ userId: null, groupId });
+    expect(await countOfSecond(key, { owners })).toMatchObject({
       admission: { ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 1 },
       charge: { hmget: OF_MONTHS.charge.hmget },
     });
@@ -117,7 +133,8 @@ describe("the commands of a request", () => {
     const { id } = await createTestOrganization(store, MONTH);
     const groupId = await addTestGroup(store, id, { limits: DAY_AND_WEEK });
     const key = await addTestKey(store, id, { ...MONTH, groupId, limits: DAY_AND_WEEK });
-    const { admission, charge } = await countOfSecond(key, formatOwnerIds({ userId: null, groupId }));
+    const owners = formatOwnerIds({ userId: null, groupId });
+    const { admission, charge } = await countOfSecond(key, { owners });
     expect(admission).toEqual({ ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 1, hget: 4 });
     expect(charge).toMatchObject({
       hmget: OF_MONTHS.charge.hmget + 1,

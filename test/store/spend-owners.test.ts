@@ -145,7 +145,7 @@ class Owner {
     if (isEntered) await timed.store.admit({ ...asked, bucket: "requests", metered: true, promptTokens: 0 });
     this.#next = hold;
     this.#account = await this.#settlement.open(
-      createOpenInput({ ...identity, owners: "", tags: "", isEntered }),
+      createOpenInput({ ...identity, owners: "", session: null, tags: "", isEntered }),
     );
     if (!isEntered || opening === null) return;
     this.#next = opening;

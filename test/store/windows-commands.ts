@@ -45,7 +45,9 @@ export async function ask(
     const amounts = { worstCaseMicrocents: worst, floorMicrocents: floor };
     const held = await store.hold(holdInput(identity, amounts));
     const { outcome } = held;
-    if (!("figures" in held)) return { answer: { outcome }, identity: null };
+    if (!("figures" in held) || held.outcome === "session_cap_reached") {
+      return { answer: { outcome }, identity: null };
+    }
     const { spentMicrocents, heldMicrocents, hardCapCents, raisedCents, period } = held.figures;
     const figures = {
       spent: spentMicrocents,

@@ -20,6 +20,7 @@ export function createRequestFilter(query: RequestQuery): RequestFilter | null {
     upstream,
     status,
     tag,
+    session,
     from,
     to,
     id,
@@ -32,6 +33,7 @@ export function createRequestFilter(query: RequestQuery): RequestFilter | null {
   if (upstream !== undefined) matches.push((request) => request.way.upstream?.name === upstream);
   const tags = tag === undefined ? null : parseTagList(tag);
   if (tags !== null && "tags" in tags) matches.push((request) => hasTags(request.tags, tags.tags));
+  if (session !== undefined) matches.push((request) => request.session === session);
   if (id !== undefined) matches.push((request) => request.requestId.includes(id));
   if (from !== undefined) matches.push((request) => (timeOfId(request.requestId) ?? 0) >= from);
   if (to !== undefined) matches.push((request) => (timeOfId(request.requestId) ?? 0) < to);

@@ -14,6 +14,7 @@ const fieldOfKey = (setting: keyof typeof KEY_SETTINGS): string =>
 
 /** By error code: what is done, on the key's page or another one of the organization. */
 const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: string }>> = {
+  session_cap_reached: { label: "Change this cap", page: fieldOfKey("sessionCapCents") },
   hard_cap_reached: { label: "Change this cap", page: fieldOfKey("hardCapCents") },
   org_hard_cap_reached: {
     label: "Change this cap",

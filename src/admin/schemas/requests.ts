@@ -28,6 +28,7 @@ export const requestQuery = record({
       examples: ["402", "5xx", "hard_cap_reached"],
     }),
   tag: tagFilter().optional().describe("Only those with all of these tags."),
+  session: z.string().min(1).max(128).optional().describe("Only those of this session, by its whole name."),
   from: moment("start").optional().describe("Only those that came then or later."),
   to: moment("end").optional().describe("Only those that came before; of a day, its end."),
   id: z

@@ -52,6 +52,7 @@ function listFacts(request: JsonObject, organization: JsonObject): (readonly [st
     ...(request["requested_model"] === null
       ? []
       : [["asked for as", formatValue(request["requested_model"])] as const]),
+    ...(typeof request["session_id"] === "string" ? [["session", request["session_id"]] as const] : []),
     ["status", [formatValue(request["status"]), request["error_code"]].filter(Boolean).join(" ")],
     ...(upstream === null ? [] : [["upstream", formatUpstream(upstream)] as const]),
     ...(typeof upstream?.["envoy_details"] === "string"

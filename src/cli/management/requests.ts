@@ -19,6 +19,7 @@ interface FilterOptions extends ManagementOptions {
   readonly upstream?: string;
   readonly status?: string;
   readonly tag?: string;
+  readonly session?: string;
   readonly from?: string;
   readonly to?: string;
   readonly id?: string;
@@ -33,6 +34,7 @@ const list = createListCommand({
     "requests list --user ann@example.com --status 402",
     "requests list --upstream vllm-east --status 5xx",
     "requests list --model acme/echo-small --tag team=search --from 2h",
+    "requests list --session 0d9f3a52-6f0e-4a57-9a0c-5a7d1c2b3e4f",
     "requests list --limit 100 --json",
   ],
   path: "requests",
@@ -51,6 +53,7 @@ const list = createListCommand({
       .option("--upstream <name>", "only those that were handed to this upstream")
       .option("--status <status or code>", "only with this status (402), class (5xx) or error code")
       .option("--tag <tags>", "only those with all of these tags, as in team=search")
+      .option("--session <name>", "only those of this session")
       .option(
         "--from <day or time>",
         "only those that came then or later: 2026-11-21 (UTC), 2h ago",
@@ -60,7 +63,7 @@ const list = createListCommand({
       .option("--id <text>", "only those whose id contains this"),
   async query({ client, options: given, path }) {
     const options: FilterOptions = given;
-    const { key, model, upstream, status, tag, from, to, id } = options;
+    const { key, model, upstream, status, tag, session, from, to, id } = options;
     const keyId = key === undefined ? undefined : String((await findKey(client, path, key))["id"]);
     return {
       key_id: keyId,
@@ -69,6 +72,7 @@ const list = createListCommand({
       upstream,
       status,
       tag,
+      session,
       from,
       to,
       id: id?.replace(/^(?:req_)?…/, ""),
@@ -113,6 +117,7 @@ function formatList(screen: Screen, all: readonly JsonObject[], { currency }: Li
     { header: "KEY", cell: (one) => one["key_name"] ?? one["key_id"] },
     { header: "USER", cell: (one) => one["user_name"] ?? one["user_id"], isExtra: true },
     { header: "GROUP", cell: (one) => one["group_name"] ?? one["group_id"], isExtra: true },
+    { header: "SESSION", cell: (one) => one["session_id"], isExtra: true },
     { header: "MODEL", cell: ({ model }) => model },
     { header: "STATUS", cell: outcomeOf, level: levelOf },
     { header: "MS", cell: (one) => one["duration_ms"], isExtra: true },

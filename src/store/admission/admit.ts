@@ -200,16 +200,17 @@ function countsCachedTokens({ key, organization }: AdmittedSettings): boolean {
   return key.countCachedTokens === "always";
 }
 
-/** Those in force, and the one that refuses. */
+/** Those in force, the one that refuses, and whether sessions have any. */
 function parseCaps(
   reply: readonly unknown[],
   ownOf: (cap: AdmittedCap) => bigint,
-): Pick<KnownKeyResult, "caps" | "reachedCap"> {
+): Pick<KnownKeyResult, "caps" | "reachedCap" | "areSessionsCapped"> {
   const reached = parseArray(reply[AT.admit.reached]);
   const met = parseArray(reply[AT.admit.caps]).map((cap) => parseCap(parseArray(cap)));
   return {
     caps: met.map((cap) => ({ ...cap, ownMicrocents: ownOf(cap) })),
     reachedCap: reached.length === 0 ? null : parseCap(reached),
+    areSessionsCapped: textAt(reply, AT.admit.sessionsCapped) !== "",
   };
 }
 

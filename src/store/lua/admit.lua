@@ -16,13 +16,13 @@
 --   caller may send it again.
 --   {'unknown_key', time ms}
 --   JSON of {'decided', time ms, key spent, organization spent, capacity, settings version, settings, requests, caps,
---   reached, token buckets, token limit}; the settings and their version are '' when ARGV[7] is the version of the settings
---   as they are.
+--   reached, token buckets, token limit, sessions capped}; the settings and their version are '' when ARGV[7] is the version of
+--   the settings as they are.
 --   caps: of a request that meets more than the month's caps of key and organization, for each cap in force {scope, period,
 --   cents, raised cents, spent}; else none. reached: {scope, period, cents, raised cents, spent} of the cap that refuses,
 --   as caps.lua names it, else {}
 --   token buckets: those that the requests meet, see token-buckets.lua; '' for none. token limit: the one that refuses,
---   "<scope> <type> <limit>", else ''
+--   "<scope> <type> <limit>", else ''; sessions capped: '1' when a request that names a session needs a hold (sessions.lua)
 --   requests, for each: {decision, remaining, reset ms, retry after seconds, concurrent, entered, tokens}
 --   settings:
 --   {key display, key name, key requests per minute, key count cached tokens, key hard cap cents, key budget cents, key allowed models,
@@ -77,13 +77,14 @@ if now_ms < month_start_ms or now_ms >= month_end_ms then
 end
 
 local hash, deleted_at, disabled, expires_at, rpm_text, key_cap, max_concurrent_text, key_version, key_stamp, user_id, group_id,
-  key_limits, key_raises, key_tpm, key_input_tpm, key_output_tpm = unpack(redis.call('HMGET', key_record, 'hash',
-  'deleted_at', 'disabled', 'expires_at', 'rpm', 'hard_cap_cents', 'max_concurrent', 'version', 'stamp', 'user_id', 'group_id',
-  'limits', 'raises', 'tpm', 'input_tpm', 'output_tpm'))
+  key_limits, key_raises, key_tpm, key_input_tpm, key_output_tpm, session_cap, budgets_until = unpack(redis.call('HMGET',
+  key_record, 'hash', 'deleted_at', 'disabled', 'expires_at', 'rpm', 'hard_cap_cents', 'max_concurrent', 'version', 'stamp',
+  'user_id', 'group_id', 'limits', 'raises', 'tpm', 'input_tpm', 'output_tpm', 'session_cap_cents', 'session_budgets_until'))
 local organization_cap, strict_caps, suspended, currency, organization_version, organization_stamp, organization_deleted_at,
-  organization_limits, organization_raises, member_limits, organization_tpm, organization_input_tpm, organization_output_tpm =
-  unpack(redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'suspended', 'currency', 'version', 'stamp',
-  'deleted_at', 'limits', 'raises', 'member_limits', 'tpm', 'input_tpm', 'output_tpm'))
+  organization_limits, organization_raises, member_limits, organization_tpm, organization_input_tpm, organization_output_tpm,
+  organization_session_cap = unpack(redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'suspended', 'currency',
+  'version', 'stamp', 'deleted_at', 'limits', 'raises', 'member_limits', 'tpm', 'input_tpm', 'output_tpm',
+  'session_cap_cents'))
 local is_known = hash and organization_version and (deleted_at or '') == '' and (organization_deleted_at or '') == ''
 if is_known and hash ~= presented_hash then
   local former_hash, former_until = unpack(redis.call('HMGET', key_record, 'former_hash', 'former_until'))
@@ -344,6 +345,8 @@ local reached = '[]'
 if named then
   reached = string.format('["%s","%s","%d","%d","%s"]', named.scope, named.period, named.cents, named.raised, named.spent)
 end
-return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s,"%s","%s"]', now_ms, key_spent, organization_spent,
+local are_sessions_capped = (session_cap or '') ~= '' or (organization_session_cap or '') ~= ''
+  or number_or_zero(budgets_until) > now_ms
+return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s,"%s","%s","%s"]', now_ms, key_spent, organization_spent,
   capacity, settings_version, settings, table.concat(decided, ','), caps_told or '[]', reached, tokens and tokens.names or '',
-  tokens and tokens.limit or '')
+  tokens and tokens.limit or '', are_sessions_capped and '1' or '')

@@ -24,6 +24,7 @@
 -- ARGV[29] owners, '' for none
 -- ARGV[30] token buckets that it meets, '' for none (token-buckets.lua)   ARGV[31] tokens of its prompt that its admission took
 -- ARGV[32] tokens of prompt and answer that it has used, one space between
+-- ARGV[33] session, '' for none   ARGV[34] '1': a cap may hold for it (sessions.lua)
 --
 -- Reply: JSON of {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
@@ -31,7 +32,7 @@
 --   final charge, or none can come, and its record is gone; nothing was changed.
 -- Error: MISMATCH when the record says another key, month, day or model, or the organization is billed in another currency.
 --
--- Keeps: spend and usage of the month of admission move by the same difference, total - charged; held left =
+-- Keeps: spend (its session's, too) and usage of the month of admission move by the same difference, total - charged; held left =
 -- max(0, worst - total) while open, 0 once closed; requests in flight of a key = its open records. Alerts are tested on
 -- the spend that caps are compared with.
 
@@ -62,6 +63,7 @@ local expires_at_ms, currency = ARGV[21], ARGV[22]
 local price, estimate, estimate_further = ARGV[23] or '', ARGV[24] or '', ARGV[25] or ''
 local tags, tag_row, only_entered, owners = ARGV[26] or '', ARGV[27] or '', ARGV[28] == '1', ARGV[29] or ''
 local met, taken_tokens, used_tokens = ARGV[30] or '', ARGV[31], ARGV[32]
+local session, is_session_capped = ARGV[33] or '', ARGV[34] == '1'
 
 local exists = redis.call('EXISTS', request) == 1
 if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) then
@@ -73,7 +75,7 @@ end
 
 local record = exists and read_request(request)
   or { state = 'open', seq = -1, worst = 0, left = 0, figures = no_figures(), tags = tags, tag_row = tag_row,
-    owners = owners }
+    owners = owners, session = session, session_since = '' }
 if exists and (record.key ~= key_id or record.month ~= month or record.day ~= day or record.model ~= model) then
   return redis.error_reply('MISMATCH the record of this request says another key, month, day or model')
 end
@@ -116,6 +118,13 @@ move_held(spend, key_id, left - record.left)
 if record.held_in ~= '' and left ~= record.left then
   move_windows(organization, windows, record.held_in, subjects, 'held:', integer(left - record.left))
 end
+if record.session_since ~= '' or not exists and session ~= '' and is_session_capped then
+-- @include sessions.lua
+  if not exists then
+    record.session_since = session_since(organization, key_id, session)
+  end
+  move_session(organization, key_id, record.session, record.session_since, difference, left - record.left)
+end
 local fell = ''
 if total < record.figures[7] then
   fell = record.reaped and 'reaped' or 'interim'
@@ -154,6 +163,10 @@ if not exists then
   end
   if owners ~= '' then
     set('owners', owners)
+  end
+  if session ~= '' then
+    set('session', session)
+    set('session_since', record.session_since)
   end
 end
 if price ~= '' then

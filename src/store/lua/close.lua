@@ -74,6 +74,10 @@ move_held(spend, key_id, -record.left)
 if record.held_in ~= '' and record.left ~= 0 then
   move_windows(organization, windows, record.held_in, subjects, 'held:', integer(-record.left))
 end
+if record.session_since ~= '' then
+-- @include sessions.lua
+  move_session(organization, key_id, record.session, record.session_since, difference, -record.left)
+end
 
 local entry = add_recent(recent, record.entry, request_id, reaped_entry(record, totals, record.price))
 local fields = { 'state', 'closed', 'left', '0', 'entry', entry, 'reaped', '1' }

@@ -11,11 +11,14 @@
 -- ARGV[11] tags, '' for none  ARGV[12] checks, JSON: what the list of requests has when another closes this one
 -- ARGV[13] currency of its price, '' when not known      ARGV[14] owners, '' for none
 -- ARGV[15] token buckets that it meets, '' for none (token-buckets.lua)   ARGV[16] tokens of its prompt that its admission took
+-- ARGV[17] session, '' for none   ARGV[18] '1': a cap may hold for it (sessions.lua)   ARGV[19] its client's budget, cents, or ''
 --
--- Reply: {'held' or 'exists', tag row}; {'currency_changed', currency}: the organization has another than ARGV[13];
+-- Reply: {'held' or 'exists', tag row, session uncapped}; session uncapped: '1' when the key has too many sessions;
+--   {'currency_changed', currency}: the organization has another than ARGV[13];
 --   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
 --   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name, amounts hidden} of a key, a user, a group or an
---   organization: the cap that caps.lua names, with strict caps the one that leaves least room.
+--   organization, or of a session, whose period is 'session': the cap that caps.lua names, with strict caps the one that
+--   leaves least room.
 --
 -- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
 -- flight of a key = its open records, whether or not it has a limit, so that a limit counts from when it is set; with a
@@ -41,15 +44,18 @@ local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], 
 local worst_text, floor_text, floor_input, expires_at_ms = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 local tags, price, currency, owners = ARGV[11], ARGV[12], ARGV[13], ARGV[14]
 local met, taken_tokens = ARGV[15], ARGV[16]
+local session_name, is_session_capped, session_budget = ARGV[17] or '', ARGV[18] == '1', ARGV[19] or ''
 
 if redis.call('EXISTS', request) == 1 then
   return { 'exists', redis.call('HGET', request, 'tag_row') or '' }
 end
 
 local now_ms = now_milliseconds()
-local _, key_cap, max_concurrent_text, key_limits, key_raises = read_amounts(key_record, 'max_concurrent', 'limits', 'raises')
-local _, organization_cap, strict_caps, billed_in, organization_limits, organization_raises, windows_text, seeding_text =
-  read_amounts(organization, 'strict_caps', 'currency', 'limits', 'raises', 'windows', 'windows_seeding')
+local _, key_cap, max_concurrent_text, key_limits, key_raises, session_cap, budgets_until = read_amounts(key_record,
+  'max_concurrent', 'limits', 'raises', 'session_cap_cents', 'session_budgets_until')
+local _, organization_cap, strict_caps, billed_in, organization_limits, organization_raises, windows_text, seeding_text,
+  organization_session_cap = read_amounts(organization, 'strict_caps', 'currency', 'limits', 'raises', 'windows',
+  'windows_seeding', 'session_cap_cents')
 -- What its admission left here kept the currency from being changed, but for no longer than a minute.
 if is_other_currency(billed_in, currency) then
   return { 'currency_changed', billed_in }
@@ -83,6 +89,14 @@ if max_concurrent and not has_free_place(max_concurrent) then
   return { 'concurrency_limited', max_concurrent_text }
 end
 
+-- Few requests are of a session that has a cap.
+local session, session_uncapped = nil, ''
+if session_name ~= '' and is_session_capped then
+-- @include sessions.lua
+  session, session_uncapped = open_session(organization, key_record, key_id, session_name, now_ms, session_cap,
+    organization_session_cap, session_budget, budgets_until)
+end
+
 local spent = redis.call('HMGET', spend, 'key:' .. key_id, 'held:key:' .. key_id, 'organization', 'held:organization')
 
 -- '1': what clients are told is without the figures.
@@ -110,7 +124,7 @@ local function refusal(decision, cap_cents, spent_text, held_text)
 end
 
 -- Few have more than the caps of a month.
-local has_more = owners ~= '' or (key_limits or '') ~= '' or (key_raises or '') ~= '' or (organization_limits or '') ~= ''
+local has_more = session or owners ~= '' or (key_limits or '') ~= '' or (key_raises or '') ~= '' or (organization_limits or '') ~= ''
   or (organization_raises or '') ~= ''
 local counted = counted_periods(windows_text, seeding_text)
 local windows = (has_more or counted) and windows_of(day_number(day), month)
@@ -119,7 +133,12 @@ local windows = (has_more or counted) and windows_of(day_number(day), month)
 local function refusal_of_any()
   local caps = limits_of(read_owners(organization, key_record, key_id, owners), now_ms, CAP_ROWS)
   local reached, named = {}, nil
-  for _, cap in ipairs(read_spent(caps, organization, windows, strict)) do
+  read_spent(caps, organization, windows, strict)
+  if session then
+    -- It never resets, and nobody's is narrower: whenever it is reached, it is named.
+    table.insert(caps, 1, session)
+  end
+  for _, cap in ipairs(caps) do
     cap.room = cap.cents * 1000000 - tonumber(cap.spent) - tonumber(cap.held)
     local is_reached = tonumber(cap.spent) >= cap.cents * 1000000
     if is_reached then
@@ -133,7 +152,7 @@ local function refusal_of_any()
   if not named then
     return nil
   end
-  local name = named.scope ~= 'organization' and redis.call('HGET', sibling(organization, named.subject), 'name') or ''
+  local name = named.scope ~= 'organization' and named ~= session and redis.call('HGET', sibling(organization, named.subject), 'name') or ''
   return { named.scope .. '_cap_reached', named.spent, named.held, integer(named.cents), named.period, integer(named.raised), name,
     amounts_hidden() }
 end
@@ -170,15 +189,21 @@ if met ~= '' then
   take_tokens(organization, met, key_id, owners, tonumber(floor_input) - tonumber(taken_tokens), 0)
   redis.call('HSET', request, 'tokens_taken', floor_input .. ' 0')
 end
+if session_name ~= '' then
+  redis.call('HSET', request, 'session', session_name, 'session_since', session and session.since or '')
+end
 redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 redis.call('ZADD', holds, deadline_ms, request_id)
 redis.call('ZADD', inflight, deadline_ms, request_id)
 if worst > 0 then
   move_held(spend, key_id, worst)
   keep_until(spend, expires_at_ms)
+  if session then
+    redis.call('HINCRBY', session.hash, 'held', integer(worst))
+  end
   if counted then
     redis.call('HSET', request, 'held_in', counted.periods)
     move_windows(organization, windows, counted.periods, subjects_of(key_id, owners), 'held:', integer(worst))
   end
 end
-return { 'held', tag_row }
+return { 'held', tag_row, session_uncapped }

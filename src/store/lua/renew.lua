@@ -20,7 +20,8 @@ local holds, organization = KEYS[1], KEYS[2]
 local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
 
 local function renew(request_id, request, spend, inflight)
-  local fields = redis.call('HMGET', request, 'state', 'final', 'key', 'worst', 'microcents', 'held_in', 'owners', 'day', 'month')
+  local fields = redis.call('HMGET', request, 'state', 'final', 'key', 'worst', 'microcents', 'held_in', 'owners', 'day', 'month',
+    'session', 'session_since')
   local state, final, key_id = fields[1], fields[2] == '1', fields[3]
   if not state then return 'missing' end
   if final then return 'ended' end
@@ -33,6 +34,10 @@ local function renew(request_id, request, spend, inflight)
   if held_in ~= '' and left > 0 then
     move_windows(organization, windows_of(day_number(fields[8]), fields[9]), held_in, subjects_of(key_id, fields[7] or ''),
       'held:', integer(left))
+  end
+  if (fields[11] or '') ~= '' then
+-- @include sessions.lua
+    move_session(organization, key_id, fields[10], fields[11], 0, left)
   end
   redis.call('HSET', request, 'state', 'open', 'left', integer(left))
   return 'reopened'

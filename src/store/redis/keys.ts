@@ -73,6 +73,12 @@ export const inflightKey = (organizationId: string, keyId: string): string =>
 export const uploadsKey = (organizationId: string): string => `igw:{${organizationId}}:uploads`;
 /** Hash: `organization`, `key:<id>`: the bytes of these. */
 export const uploadBytesKey = (organizationId: string): string => `igw:{${organizationId}}:upload-bytes`;
+/** Hash: what the requests of a key have spent that named one session. `lua/include/sessions.lua` says how. @param name Its SHA-1. */
+export const sessionSpendKey = (organizationId: string, keyId: string, name: string): string =>
+  `igw:{${organizationId}}:session:${keyId}:${name}`;
+/** Sorted set by last use: SHA-1s of the names of a key's sessions. */
+export const liveSessionsKey = (organizationId: string, keyId: string): string =>
+  `igw:{${organizationId}}:sessions:${keyId}`;
 /** Stream: the last requests that were not refused at admission. */
 export const recentKey = (organizationId: string): string => `igw:{${organizationId}}:recent`;
 /** Stream: the last requests that were refused at admission. */

@@ -38,6 +38,7 @@ export const REPLY_LAYOUTS = {
       "reached",
       "tokenBuckets",
       "tokenLimit",
+      "sessionsCapped",
     ],
     settings: ["keyDisplay", ...KEY_FIELDS, ...ORGANIZATION_FIELDS, ...OWNER_FIELDS],
   },
@@ -53,7 +54,7 @@ export const REPLY_LAYOUTS = {
   },
   unknownKey: { file: "admit.lua", fields: ["timeMs"] },
   monthChanged: { file: "admit.lua", fields: ["timeMs"] },
-  held: { file: "hold.lua", fields: ["tagRow"] },
+  held: { file: "hold.lua", fields: ["tagRow", "sessionUncapped"] },
   currencyChanged: { file: "hold.lua", fields: ["currency"] },
   concurrencyLimited: { file: "hold.lua", fields: ["limit"] },
   capReached: {

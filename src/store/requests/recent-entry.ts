@@ -27,6 +27,8 @@ const ENTRY_FIELDS = [
   "microcents",
   // Not there where nobody is, and in entries from before there were users and groups.
   "owners",
+  // Where a request names one; the owners are '' then where nobody is.
+  "session",
 ] as const;
 
 /** By the names above, and those that refusals have beside them (`include/refused.lua`). */
@@ -54,16 +56,17 @@ export function formatChargedEntry(input: ChargeInput): string {
   const figures =
     `"${formatCount(tokens.input)}","${formatCount(tokens.cachedInput)}","${formatCount(tokens.output)}"` +
     `,"${formatCount(tokens.reasoning)}","${input.estimated ? "1" : "0"}","${formatAmount(input.totalMicrocents)}"`;
-  const { tags, owners } = input;
-  return formatEntry({ keyId, route, model, tags, owners, status, errorCode, checks, way }, figures);
+  const { tags, owners, session } = input;
+  return formatEntry({ keyId, route, model, tags, owners, session, status, errorCode, checks, way }, figures);
 }
 
 export function formatEntry(
   request: Omit<RecordedRequest, "organizationId" | "requestId">,
   figures = '"0","0","0","0","0","0"',
 ): string {
-  const { keyId, route, model, tags, owners, status, errorCode, checks, way } = request;
-  const whose = (owners ?? "") === "" ? "" : `,${formatJsonText(owners ?? "")}`;
+  const { keyId, route, model, tags, owners, session, status, errorCode, checks, way } = request;
+  const run = session === undefined ? "" : `,${formatJsonText(session)}`;
+  const whose = (owners ?? "") === "" && run === "" ? "" : `,${formatJsonText(owners ?? "")}${run}`;
   return (
     `[${formatJsonText(keyId)},${formatJsonText(route)},${formatJsonText(model ?? "")},${formatJsonText(tags ?? "")}` +
     `,"${status}",${formatJsonText(errorCode ?? "")},${formatChecks(checks)},${formatWay(way)},${figures}${whose}]`

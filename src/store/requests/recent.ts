@@ -190,6 +190,7 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     model: fields["model"] === undefined || fields["model"] === "" ? null : fields["model"],
     tags: fields["tags"] ?? "",
     owners: fields["owners"] ?? "",
+    session: fields["session"] ?? null,
     ...parseOutcome(entry, fields),
     way: entry.way,
     inputTokens: countOf(fields, "input"),

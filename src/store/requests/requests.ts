@@ -75,10 +75,13 @@ export const createRequestStore = storeOf<RequestStore>({
         input.owners ?? "",
         input.takenTokens?.buckets ?? "",
         formatCount(input.takenTokens?.prompt ?? 0),
+        ...sessionArguments(input),
+        input.sessionBudgetCents === undefined ? "" : formatCount(input.sessionBudgetCents),
       ),
     );
     const outcome = textAt(reply, OUTCOME);
     if (outcome === "held" || outcome === "exists") {
+      if (outcome === "held" && textAt(reply, AT.held.sessionUncapped) !== "") context.sessions.uncapped += 1;
       const tagRow = textAt(reply, AT.held.tagRow);
       return tagRow === "" ? { outcome } : { outcome, tagRow };
     }
@@ -235,15 +238,21 @@ export const createRequestStore = storeOf<RequestStore>({
 
 function parseCapReached(reply: readonly unknown[]): HoldResult {
   const at = AT.capReached;
+  const spentMicrocents = amountAt(reply, at.spent);
+  const heldMicrocents = amountAt(reply, at.held);
+  const hardCapCents = integerAt(reply, at.capCents);
+  if (reply[OUTCOME] === "session_cap_reached") {
+    return { outcome: "session_cap_reached", figures: { spentMicrocents, heldMicrocents, hardCapCents } };
+  }
   const scope = LIMIT_SCOPES.find((known) => `${known}_cap_reached` === reply[OUTCOME]);
   const period = LIMIT_PERIODS.find((known) => known === reply[at.period]);
   if (scope === undefined || period === undefined) throw unknownOutcome(textAt(reply, OUTCOME));
   return {
     outcome: `${scope}_cap_reached`,
     figures: {
-      spentMicrocents: amountAt(reply, at.spent),
-      heldMicrocents: amountAt(reply, at.held),
-      hardCapCents: integerAt(reply, at.capCents),
+      spentMicrocents,
+      heldMicrocents,
+      hardCapCents,
       raisedCents: integerAt(reply, at.raisedCents),
       period,
       ownerName: textAt(reply, at.ownerName),
@@ -258,9 +267,9 @@ function identityArguments(identity: RequestIdentity): string[] {
 
 /** Most charges have none of these, and are read in less time without. */
 function listRare(input: ChargeInput): string[] {
-  const { final, estimate, tags, tagRow, onlyIfEntered, owners, usedTokens } = input;
+  const { final, estimate, tags, tagRow, onlyIfEntered, owners, usedTokens, session } = input;
   const isPlain = (tags ?? "") === "" && onlyIfEntered !== true && owners === undefined;
-  if (estimate === null && isPlain && usedTokens === undefined) return [];
+  if (estimate === null && isPlain && usedTokens === undefined && session === undefined) return [];
   return [
     final === null ? formatPrice(estimate?.price) : "",
     formatEstimate(estimate),
@@ -269,12 +278,19 @@ function listRare(input: ChargeInput): string[] {
     tagRow ?? "",
     onlyIfEntered === true ? "1" : "",
     owners ?? "",
-    ...(usedTokens === undefined ? [] : formatUsedTokens(usedTokens)),
+    ...(usedTokens === undefined ? NO_USED_TOKENS : formatUsedTokens(usedTokens)),
+    ...sessionArguments(input),
   ];
 }
 
+const NO_USED_TOKENS = ["", "", ""];
+
 function formatUsedTokens({ buckets, prompt, input, output }: UsedTokens): string[] {
   return [buckets, formatCount(prompt), `${formatCount(input)} ${formatCount(output)}`];
+}
+
+function sessionArguments({ session, isSessionCapped }: RequestIdentity): string[] {
+  return [session ?? "", isSessionCapped === true ? "1" : ""];
 }
 
 /** As the checks of a request that another closes. */

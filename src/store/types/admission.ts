@@ -112,6 +112,8 @@ export interface KnownKeyResult {
    * a record there. False: it needs a hold, and is among the holds for a minute at most until then.
    */
   readonly isEntered: boolean;
+  /** A session of this key may have a cap: a request that names one needs a hold. */
+  readonly areSessionsCapped: boolean;
   /**
    * The caps in force, the narrowest owner's first; of a month of key and organization only where they are raised, since
    * these stand among the settings.

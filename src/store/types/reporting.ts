@@ -62,6 +62,8 @@ export interface RecentRequest {
   readonly tags: string;
   /** In the form of `owner-ids.ts`: whose it was when it was admitted. */
   readonly owners: string;
+  /** That it named; null also where the admission refused it. */
+  readonly session: string | null;
   /** Why the admission refused it, or null: then it says by itself what its client was told (limits/told.ts). */
   readonly refusal: AdmissionDecision | null;
   /** HTTP status; null with a refusal, and when the request's worker died and another closed its record. */
@@ -89,6 +91,8 @@ export interface RecordedRequest {
   readonly tags?: string | undefined;
   /** In the form of `owner-ids.ts`. Left out: nobody's. */
   readonly owners?: string | undefined;
+  /** Left out: none. */
+  readonly session?: string | undefined;
   readonly status: number;
   readonly errorCode: string | null;
   readonly checks: readonly Check[];

@@ -24,6 +24,10 @@ export interface RequestIdentity {
   readonly tags?: string | undefined;
   /** In the form of `owner-ids.ts`. Left out: it is nobody's but its key's and its organization's. */
   readonly owners?: string | undefined;
+  /** As `readSessionName` has it. Left out: it names none. */
+  readonly session?: string | undefined;
+  /** A cap may hold for its session, which the store has to count. */
+  readonly isSessionCapped?: true | undefined;
   /** Which row of usage it counts in, as the hold replied. Left out: the store has not said it yet, or there are no tags. */
   readonly tagRow?: string | undefined;
 }
@@ -43,7 +47,12 @@ export interface HoldInput extends Omit<RequestIdentity, "tagRow"> {
   readonly takenTokens?: TakenTokens | null;
   /** The price of it, for the list of recent requests; left out where it is not known. */
   readonly price?: Check;
+  /** Cents, that the client has sent for its session. */
+  readonly sessionBudgetCents?: number | undefined;
 }
+
+/** The cap of a session and what stands against it. */
+export type SessionFigures = Pick<CapFigures, "spentMicrocents" | "heldMicrocents" | "hardCapCents">;
 
 /** A cap and what stands against it. */
 export interface CapFigures {
@@ -70,6 +79,7 @@ export type HoldResult =
   | { readonly outcome: "currency_changed"; readonly currency: string }
   /** As many requests of the key as it may have are in flight. */
   | { readonly outcome: "concurrency_limited"; readonly limit: number }
+  | { readonly outcome: "session_cap_reached"; readonly figures: SessionFigures }
   | {
       readonly outcome: `${LimitScope}_cap_reached`;
       /** Of the cap that is named. */

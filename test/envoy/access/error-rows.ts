@@ -222,6 +222,12 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
       hard_cap_cents: 0,
     },
   },
+  session_cap_reached: {
+    provoke: withKey({ sessionCapCents: 0, name: "ci" }, {}, validBody({ session_id: "run 1" })),
+    message:
+      /^The cap of 0\.00 USD for session "run 1" of API key "ci" is reached: 0\.00 USD spent\. Begin a new session, /,
+    fields: { scope: "session", period: "session", resets_at: null, spent_cents: 0, hard_cap_cents: 0 },
+  },
   key_disabled: { provoke: withKey({ disabled: true }), message: /^This API key is disabled\. / },
   key_expired: { provoke: withKey({ expiresAtMs: 1_000 }), message: /^This API key has expired\. / },
   user_disabled: {

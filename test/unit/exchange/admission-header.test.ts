@@ -31,6 +31,9 @@ const admission: Admission = {
   keepsEndUser: false,
   shrinksOnCap: false,
   headroom: [],
+  session: null,
+  sessionBudgetCents: null,
+  areSessionsCapped: false,
   modelNames: null,
   takenTokens: null,
   rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 1, tokens: [] },
@@ -73,6 +76,9 @@ describe("formatAdmissionHeader", () => {
       takenTokens: fc.option(
         fc.record({ buckets: fc.string(), prompt: fc.nat(), countsCached: fc.boolean() }),
       ),
+      session: fc.option(texts),
+      sessionBudgetCents: fc.option(fc.nat()),
+      areSessionsCapped: fc.boolean(),
       rate: fc.record({
         limit: fc.nat(),
         capacity: fc.nat(),

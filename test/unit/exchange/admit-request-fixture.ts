@@ -58,6 +58,7 @@ export const ADMITTED: KnownKeyResult = {
   bucket: { remaining: 9, capacity: 10, resetMs: 1000, retryAfterSeconds: 0 },
   concurrentRequests: null,
   isEntered: true,
+  areSessionsCapped: false,
   caps: [],
   reachedCap: null,
   own: NOTHING_OWN,

@@ -35,6 +35,7 @@ function createResult(changes: Changes): KnownKeyResult {
     bucket: { remaining: 59, capacity: 60, resetMs: 100, retryAfterSeconds: 0 },
     concurrentRequests: null,
     isEntered: true,
+    areSessionsCapped: false,
     caps: [],
     reachedCap: null,
     own: NOTHING_OWN,

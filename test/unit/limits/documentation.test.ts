@@ -83,6 +83,7 @@ describe("docs/api.md", () => {
       route: "POST /v1/messages",
       model: "acme/echo-small",
       tags: "team=search",
+      session: null,
       owners: "",
       refusal: null,
       status: 200,

@@ -35,6 +35,7 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   countCachedTokens: false,
   onCap: "refuse",
   endUserTag: false,
+  sessionCapCents: null,
   hideAmounts: false,
   budgetHeaders: "near_cap",
   maxOwnKeys: 5,

@@ -16,6 +16,7 @@ const context: StoreContext = {
   admissions: new TurnBatches(),
   briefCharges: new TurnBatches(),
   spendFalls: { interim: 0, reaped: 0, correction: 0 },
+  sessions: { uncapped: 0 },
   ownSpend: NO_OWN_SPEND,
 };
 

@@ -6,6 +6,7 @@ import type { OwnerKind } from "../../../store/types/owner-kinds.ts";
 import { fieldOfOwner } from "../owner-texts.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
+import { sessionPath } from "../parts/request-filters.tsx";
 import { RequestStatus } from "../parts/request-status.tsx";
 import { Cell, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -73,6 +74,7 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
             .join(", ")}
         </Fact>
       )}
+      <SessionFact page={page} name={request.session_id} />
       {upstream === null ? null : (
         <Fact name="upstream">
           {upstream.name}, {upstream.status === null ? "no answer" : `status ${upstream.status}`}
@@ -119,6 +121,16 @@ function OwnerFact({ page: { base }, request, kind }: OwnerFactProps) {
         <bdi>{name ?? id}</bdi>
       </a>
       {isDeleted ? <span class="quiet"> (deleted; these are its requests)</span> : null}
+    </Fact>
+  );
+}
+
+/** It leads to all of its requests. */
+function SessionFact({ page: { base }, name }: { page: OrganizationPageCall; name: string | null }) {
+  if (name === null) return null;
+  return (
+    <Fact name="session">
+      <a href={sessionPath(base, name)}>{name}</a>
     </Fact>
   );
 }

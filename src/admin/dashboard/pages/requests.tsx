@@ -3,6 +3,7 @@
 import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/read-key-names.ts";
 import { columnDecimals } from "../../../money.ts";
+import { shorten } from "../../../shorten.ts";
 import { formatAmount, formatCount, formatDuration } from "../../format.ts";
 import { nameKeys } from "../name-keys.ts";
 import { OWNER_KINDS } from "../../../store/types/owner-kinds.ts";
@@ -11,7 +12,7 @@ import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } 
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
-import { RequestFilters, requestFiltersOf } from "../parts/request-filters.tsx";
+import { RequestFilters, requestFiltersOf, sessionPath } from "../parts/request-filters.tsx";
 import { RequestStatus } from "../parts/request-status.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -158,6 +159,7 @@ function columnsOf(
         <>
           <bdi class="name">{nameKey(request)}</bdi>
           <Owners request={request} />
+          <Session base={base} request={request} />
         </>
       ),
     },
@@ -185,6 +187,16 @@ function Owners({ request }: { request: RequestView }) {
   const names = [request.user_name ?? request.user_id, request.group_name ?? request.group_id];
   const shown = names.filter((name) => name !== null);
   return shown.length === 0 ? null : <span class="below">{shown.join(", ")}</span>;
+}
+
+/** Beneath them, which leads to all of its requests. */
+function Session({ base, request: { session_id: name } }: { base: string; request: RequestView }) {
+  if (name === null) return null;
+  return (
+    <span class="below">
+      session <a href={sessionPath(base, name)}>{shorten(name, 16)}</a>
+    </span>
+  );
 }
 
 function Upstream({ upstream }: Pick<RequestView, "upstream">) {

@@ -12,6 +12,7 @@ const REQUEST_FILTERS = [
   "upstream",
   "status",
   "tag",
+  "session",
   "from",
   "to",
   "id",
@@ -27,6 +28,11 @@ export function requestFiltersOf(page: OrganizationPageCall): Record<string, str
       return value === "" ? [] : [[name, value]];
     }),
   );
+}
+
+/** All requests of a session. @param base Of the organization's pages. */
+export function sessionPath(base: string, name: string): string {
+  return `${base}/requests?${new URLSearchParams({ session: name }).toString()}`;
 }
 
 interface RequestFiltersProps {
@@ -70,6 +76,7 @@ export function RequestFilters({ base, filters, keys, models, upstreams }: Reque
         suggestions={STATUSES}
       />
       <TextField name="tag" label="Tag" value={given("tag")} placeholder="team=search" />
+      <TextField name="session" label="Session" value={given("session")} placeholder="its whole name" />
       <DayField name="from" label="From" value={given("from")} />
       <DayField name="to" label="To" value={given("to")} />
       <TextField name="id" label="Request id" value={given("id")} placeholder="req_… or a part" />

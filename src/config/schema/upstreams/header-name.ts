@@ -2,6 +2,7 @@ import {
   CLIENT_CREDENTIAL_HEADERS,
   INCLUDE_COST_HEADER,
   isReservedHeader,
+  SESSION_BUDGET_HEADER,
   TAGS_HEADER,
 } from "../../../header-names.ts";
 import { text } from "../fields.ts";
@@ -10,7 +11,12 @@ import { text } from "../fields.ts";
 export const headerName = () =>
   text("the name of a header: letters, digits and `-`", /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,126}[A-Za-z0-9])?$/);
 
-const OWN: readonly string[] = [...CLIENT_CREDENTIAL_HEADERS, TAGS_HEADER, INCLUDE_COST_HEADER];
+const OWN: readonly string[] = [
+  ...CLIENT_CREDENTIAL_HEADERS,
+  TAGS_HEADER,
+  INCLUDE_COST_HEADER,
+  SESSION_BUDGET_HEADER.name,
+];
 
 /** A header of clients that may reach an upstream; comes out in lower case. */
 export const forwardedHeader = () =>

@@ -4,8 +4,11 @@ local function reaped_entry(record, totals, price)
   local texts = write_list({ record.key, record.route, record.model, record.tags, '', '' })
   local figures = { integer(totals[2]), integer(totals[3]), integer(totals[4]), integer(totals[5]), integer(totals[6]),
     integer(totals[7]) }
-  if record.owners ~= '' then
+  if record.owners ~= '' or record.session ~= '' then
     figures[#figures + 1] = record.owners
+  end
+  if record.session ~= '' then
+    figures[#figures + 1] = record.session
   end
   return string.sub(texts, 1, -2) .. ',' .. (price ~= '' and price or 'null') .. ',null,' .. string.sub(write_list(figures), 2)
 end

@@ -52,7 +52,7 @@ local function read_request(request)
   local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input', 'month',
     'day', 'key', 'model', 'route', 'entry', 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated',
     'microcents', 'cache_write', 'cache_write_1h', 'input_audio', 'output_audio', 'tools', 'estimate', 'reaped', 'tags',
-    'tag_row', 'estimate_further', 'price', 'totals', 'owners', 'held_in')
+    'tag_row', 'estimate_further', 'price', 'totals', 'owners', 'held_in', 'session', 'session_since')
   if not fields[1] then
     return nil
   end
@@ -76,6 +76,6 @@ local function read_request(request)
     month = fields[8], day = fields[9], key = fields[10], model = fields[11], route = fields[12], entry = fields[13],
     figures = figures, estimate = parse_estimate(fields[26], fields[30]), reaped = fields[27] == '1',
     tags = fields[28] or '', tag_row = fields[29] or '', price = fields[31] or '', has_totals = totals ~= '',
-    owners = fields[33] or '', held_in = fields[34] or '',
+    owners = fields[33] or '', held_in = fields[34] or '', session = fields[35] or '', session_since = fields[36] or '',
   }
 end

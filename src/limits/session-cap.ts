@@ -1,0 +1,40 @@
+/** The 402 of a session whose cap is reached, in the words of `spend-cap.ts`. */
+import { GatewayError } from "../errors.ts";
+import { ceilCents, formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
+import type { SessionFigures } from "../store/types/settlement.ts";
+import type { Admission } from "./admission.ts";
+import { type AskedHold, describeAffordable, formatFigures } from "./spend-cap.ts";
+
+/**
+ * Never hidden (`hide_amounts`): a session is narrower than its key, whose figures clients are told as well.
+ * @param asked What was asked for; null without strict caps.
+ */
+export function createSessionCapError(
+  { spentMicrocents, heldMicrocents, hardCapCents }: SessionFigures,
+  { session, keyName, currency }: Pick<Admission, "session" | "keyName" | "currency">,
+  asked: AskedHold | null,
+): GatewayError {
+  const isReached = spentMicrocents >= BigInt(hardCapCents) * BigInt(MICROCENTS_PER_CENT);
+  const cap = `The cap of ${formatCents(hardCapCents, currency)} for session "${session ?? ""}" of API key "${keyName}"`;
+  const spent = `${formatCents(wholeCents(spentMicrocents), currency)} spent`;
+  const described =
+    isReached || asked === null
+      ? `${cap} is reached: ${spent}.`
+      : `${cap} would be passed: ${spent}, ${formatCents(ceilCents(heldMicrocents), currency)} held for requests in flight, and this request may cost up to ${formatCents(ceilCents(asked.worstCaseMicrocents), currency)}.`;
+  const strict =
+    asked === null
+      ? {}
+      : {
+          held: { heldMicrocents, worstCaseMicrocents: asked.worstCaseMicrocents },
+          affordable: asked.affordable,
+        };
+  return new GatewayError("session_cap_reached", {
+    message: `${described}${describeAffordable(strict)} Begin a new session, or raise the key's or the organization's session cap.`,
+    fields: {
+      scope: "session",
+      period: "session",
+      resets_at: null,
+      ...formatFigures({ spentMicrocents, hardCapCents, raisedCents: 0, ...strict }),
+    },
+  });
+}

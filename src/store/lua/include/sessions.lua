@@ -1,0 +1,83 @@
+-- Sessions: the runs of an agent. A client names the one that its request is of, and a cap holds for what that one has spent. It
+-- is a rail for agents, not security: who takes another name has another session.
+--
+-- Where a cap may hold, admit.lua says so, and a request that names a session takes a hold, which decides. The cap is the
+-- lowest of key's and organization's `session_cap_cents` and of the budgets that clients have sent for it. A session is a
+-- hash, named after its key and the SHA-1 of its name: `spent` and `held` (strict caps), microcents; `budget`, cents, the
+-- lowest that a client has sent; `since`, ms. It is forgotten a day after its last use. A sorted set has the sessions of a
+-- key by their last use, so that they are bounded: past MAX_SESSIONS a new one has no cap.
+--
+-- The record of a request has its session's name and `since`. Whatever moves its spend moves its session's by the same
+-- difference, unless the session was forgotten: the next one of its name has another `since`. A request without `since` counts
+-- in none.
+
+local SESSION_MS = 86400000
+local MAX_SESSIONS = 10000
+-- The key's record says until when a session of it may have a budget of a client's. It is written anew once an hour.
+local BUDGETS_SLACK_MS = 3600000
+
+local function session_hash(organization, key_id, digest)
+  return sibling(organization, 'session:' .. key_id .. ':' .. digest)
+end
+
+-- The session's cap as hold.lua compares it, with the session's name in Redis as `hash`; nil where there is none, and in its place the
+-- second value: '1' when that is so because the key has too many. `key_cap`, `organization_cap`, `budget`: cents, '' for none.
+local function open_session(organization, key_record, key_id, name, now_ms, key_cap, organization_cap, budget, budgets_until)
+  local digest = redis.sha1hex(name)
+  local hash = session_hash(organization, key_id, digest)
+  local since, spent, held, lowest = unpack(redis.call('HMGET', hash, 'since', 'spent', 'held', 'budget'))
+  local cents
+  for _, text in ipairs({ key_cap or '', organization_cap or '', lowest or '', budget }) do
+    local each = tonumber(text)
+    if each and (not cents or each < cents) then
+      cents = each
+    end
+  end
+  if not cents then
+    return nil, ''
+  end
+  local live = sibling(organization, 'sessions:' .. key_id)
+  if not since then
+    redis.call('ZREMRANGEBYSCORE', live, '-inf', integer(now_ms - SESSION_MS))
+    if redis.call('ZCARD', live) >= MAX_SESSIONS then
+      return nil, '1'
+    end
+    since = integer(now_ms)
+    redis.call('HSET', hash, 'since', since)
+  end
+  if budget ~= '' and (not lowest or tonumber(budget) < tonumber(lowest)) then
+    lowest = budget
+    redis.call('HSET', hash, 'budget', budget)
+  end
+  redis.call('ZADD', live, integer(now_ms), digest)
+  redis.call('PEXPIRE', live, SESSION_MS)
+  redis.call('PEXPIRE', hash, SESSION_MS)
+  if lowest and number_or_zero(budgets_until) < now_ms + SESSION_MS then
+    redis.call('HSET', key_record, 'session_budgets_until', integer(now_ms + SESSION_MS + BUDGETS_SLACK_MS))
+  end
+  return { hash = hash, since = since, scope = 'session', subject = 'session', period = 'session', cents = cents, raised = 0,
+    spent = spent or '0', held = held or '0' }, ''
+end
+
+-- `since` of a session that a request names whose hold was lost, or never answered; '' when there is none.
+local function session_since(organization, key_id, name)
+  return redis.call('HGET', session_hash(organization, key_id, redis.sha1hex(name)), 'since') or ''
+end
+
+-- Moves what a session has spent and holds by differences in microcents.
+local function move_session(organization, key_id, name, since, spent, held)
+  if spent == 0 and held == 0 then
+    return
+  end
+  local hash = session_hash(organization, key_id, redis.sha1hex(name))
+  if redis.call('HGET', hash, 'since') ~= since then
+    return
+  end
+  if spent ~= 0 then
+    redis.call('HINCRBY', hash, 'spent', integer(spent))
+  end
+  if held ~= 0 then
+    redis.call('HINCRBY', hash, 'held', integer(held))
+  end
+  redis.call('PEXPIRE', hash, SESSION_MS)
+end

@@ -1,0 +1,326 @@
+/** Caps of sessions: which request is refused, what a session has spent, and when it is forgotten. */
+import { createHash } from "node:crypto";
+import * as fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DAY_MS } from "../../src/calendar.ts";
+import { liveSessionsKey, requestKey, sessionSpendKey } from "../../src/store/redis/keys.ts";
+import type { BilledRequest, HoldInput } from "../../src/store/types/settlement.ts";
+import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
+import {
+  admitKnown,
+  chargeInput,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  holdInput,
+  type TestKey,
+  withTestStore,
+} from "./fixture.ts";
+
+const test = withTestStore();
+const CENT = 1_000_000n;
+const NAME = "run 1";
+
+type SessionRequest = BilledRequest & { readonly session: string };
+
+async function identify(key: TestKey, session = NAME, { store } = test): Promise<SessionRequest> {
+  return { ...(await createIdentity(store, key)), session, isSessionCapped: true };
+}
+
+async function hold(key: TestKey, changes: Partial<HoldInput> = {}, on = test) {
+  const identity = await identify(key, changes.session, on);
+  return { identity, held: await on.store.hold(holdInput(identity, changes)) };
+}
+
+async function spend(key: TestKey, cents: bigint, changes: Partial<HoldInput> = {}, on = test) {
+  const { identity, held } = await hold(key, changes, on);
+  expect(held.outcome).toBe("held");
+  await on.store.charge(chargeInput(identity, 1, cents * CENT, { final: FINAL }));
+  return identity;
+}
+
+/** What Redis has of a session. */
+async function readSession({ organizationId, keyId }: TestKey, name = NAME, { client } = test) {
+  const sha1 = createHash("sha1").update(name).digest("hex");
+  const [spent, held] = await client.hmget(sessionSpendKey(organizationId, keyId, sha1), "spent", "held");
+  return { spent: BigInt(spent ?? "0"), held: BigInt(held ?? "0") };
+}
+
+describe("the cap of a session", () => {
+  it.each([
+    { of: "its key", key: { sessionCapCents: 10 }, organization: {}, cents: 10 },
+    { of: "its organization", key: {}, organization: { sessionCapCents: 8 }, cents: 8 },
+    {
+      of: "both, the smaller one",
+      key: { sessionCapCents: 10 },
+      organization: { sessionCapCents: 8 },
+      cents: 8,
+    },
+    {
+      of: "both, the smaller one",
+      key: { sessionCapCents: 7 },
+      organization: { sessionCapCents: 8 },
+      cents: 7,
+    },
+  ])("of $of refuses what comes once it is spent, and no other session", async (row) => {
+    const key = await createTestKey(test.store, row.key, row.organization);
+    expect(await admitKnown(test.store, key)).toMatchObject({ isEntered: true, areSessionsCapped: true });
+    await spend(key, BigInt(row.cents) - 1n);
+    await spend(key, 1n);
+    expect((await hold(key)).held).toEqual({
+      outcome: "session_cap_reached",
+      figures: { spentMicrocents: BigInt(row.cents) * CENT, heldMicrocents: 0n, hardCapCents: row.cents },
+    });
+    expect((await hold(key, { session: "run 2" })).held.outcome).toBe("held");
+    const unnamed = await createIdentity(test.store, key);
+    expect((await test.store.hold(holdInput(unnamed))).outcome).toBe("held");
+  });
+
+  it("is each key's own", async () => {
+    const one = await createTestKey(test.store, { sessionCapCents: 1 });
+    const other = await createTestKey(test.store, { sessionCapCents: 1 });
+    await spend(one, 1n);
+    expect((await hold(one)).held.outcome).toBe("session_cap_reached");
+    expect((await hold(other)).held.outcome).toBe("held");
+  });
+
+  it("is lowered by its client from then on, and never raised", async () => {
+    const key = await createTestKey(test.store, { sessionCapCents: 10 });
+    await spend(key, 3n, { sessionBudgetCents: 500 });
+    await spend(key, 2n, { sessionBudgetCents: 6 });
+    await spend(key, 1n, { sessionBudgetCents: 9 });
+    const { held } = await hold(key);
+    expect(held).toMatchObject({ outcome: "session_cap_reached", figures: { hardCapCents: 6 } });
+  });
+
+  it("is set by its client alone where there is none, for this session", async () => {
+    const key = await createTestKey(test.store);
+    expect(await admitKnown(test.store, key)).toMatchObject({ areSessionsCapped: false });
+    await spend(key, 5n);
+    expect(await readSession(key)).toEqual({ spent: 0n, held: 0n });
+    await spend(key, 4n, { sessionBudgetCents: 4 });
+    expect(await admitKnown(test.store, key)).toMatchObject({ areSessionsCapped: true });
+    expect((await hold(key)).held).toMatchObject({
+      outcome: "session_cap_reached",
+      figures: { spentMicrocents: 4n * CENT, hardCapCents: 4 },
+    });
+    expect((await hold(key, { session: "run 2" })).held.outcome).toBe("held");
+  });
+
+  it("is named before a total that is reached as well, and before a month's", async () => {
+    const limits = [{ period: "total", kind: "cap", cents: 5 } as const];
+    const key = await createTestKey(test.store, { sessionCapCents: 5, hardCapCents: 5, limits });
+    await spend(key, 5n);
+    expect((await hold(key)).held.outcome).toBe("session_cap_reached");
+    expect((await hold(key, { session: "run 2" })).held).toMatchObject({
+      outcome: "key_cap_reached",
+      figures: { period: "total" },
+    });
+  });
+
+  it("counts a hold once, however often it is repeated", async () => {
+    const key = await createTestKey(test.store, { sessionCapCents: 5 }, { strictCaps: true });
+    const identity = await identify(key);
+    const input = holdInput(identity, { worstCaseMicrocents: 3n * CENT });
+    expect([await test.store.hold(input), await test.store.hold(input)]).toMatchObject([
+      { outcome: "held" },
+      { outcome: "exists" },
+    ]);
+    expect(await readSession(key)).toEqual({ spent: 0n, held: 3n * CENT });
+  });
+});
+
+describe("the cap of a session with strict caps", () => {
+  it("holds exactly what fits, however many come at once, and lets in what is given back", async () => {
+    const key = await createTestKey(test.store, { sessionCapCents: 10 }, { strictCaps: true });
+    const many = await Promise.all(
+      Array.from({ length: 40 }, () => hold(key, { worstCaseMicrocents: (3n * CENT) / 2n })),
+    );
+    const held = many.filter((each) => each.held.outcome === "held");
+    expect(held.length).toBe(6);
+    expect(await readSession(key)).toEqual({ spent: 0n, held: 9n * CENT });
+    const [first] = held;
+    await test.store.charge(chargeInput(first!.identity, 1, CENT / 2n, { final: FINAL }));
+    expect(await readSession(key)).toEqual({ spent: CENT / 2n, held: (15n * CENT) / 2n });
+    expect((await hold(key, { worstCaseMicrocents: 2n * CENT + 1n })).held).toEqual({
+      outcome: "session_cap_reached",
+      figures: { spentMicrocents: CENT / 2n, heldMicrocents: (15n * CENT) / 2n, hardCapCents: 10 },
+    });
+    expect((await hold(key, { worstCaseMicrocents: 2n * CENT })).held.outcome).toBe("held");
+  });
+
+  it("is named where it leaves less room than the others", async () => {
+    const key = await createTestKey(
+      test.store,
+      { sessionCapCents: 10, hardCapCents: 12 },
+      { strictCaps: true },
+    );
+    await spend(key, 5n, { worstCaseMicrocents: 5n * CENT, session: "run 2" });
+    await spend(key, 2n, { worstCaseMicrocents: 2n * CENT });
+    expect((await hold(key, { worstCaseMicrocents: 9n * CENT })).held.outcome).toBe("key_cap_reached");
+    const other = { worstCaseMicrocents: 9n * CENT, session: "run 2", sessionBudgetCents: 6 };
+    expect((await hold(key, other)).held.outcome).toBe("session_cap_reached");
+  });
+});
+
+describe("a request whose hold is lost", () => {
+  it("counts in its session with its charge, where a cap may hold", async () => {
+    const key = await createTestKey(test.store, { sessionCapCents: 5 });
+    const { identity } = await hold(key);
+    await test.client.del(requestKey(key.organizationId, identity.requestId));
+    await test.store.charge(chargeInput(identity, 1, 3n * CENT));
+    await test.store.charge(chargeInput(identity, 2, 4n * CENT, { final: FINAL }));
+    expect((await readSession(key)).spent).toBe(4n * CENT);
+  });
+});
+
+describe("10,000 sessions of a key", () => {
+  it("have a cap, and the next ones have none and are counted, until the others are a day old", async () => {
+    const key = await createTestKey(test.store, { sessionCapCents: 1 });
+    const live = liveSessionsKey(key.organizationId, key.keyId);
+    const nowMs = await test.store.timeMs();
+    await test.client.zadd(
+      live,
+      ...Array.from({ length: 9_900 }, (_, n) => [String(nowMs), `other ${n}`]).flat(),
+    );
+    await Promise.all(Array.from({ length: 100 }, (_, n) => hold(key, { session: `s${n}` })));
+    const before = test.store.uncappedSessions();
+    await spend(key, 1n, { session: "one more" });
+    await spend(key, 1n, { session: "one more" });
+    expect(test.store.uncappedSessions() - before).toBe(2);
+    expect(await readSession(key, "one more")).toEqual({ spent: 0n, held: 0n });
+    await spend(key, 1n, { session: "s17" });
+    expect((await hold(key, { session: "s17" })).held.outcome).toBe("session_cap_reached");
+    expect(await test.client.zcard(live)).toBe(10_000);
+    const old = (await test.store.timeMs()) - DAY_MS;
+    const oldest = await test.client.zrange(live, "0", "9000");
+    await test.client.zadd(live, ...oldest.flatMap((name) => [String(old), name]));
+    await spend(key, 1n, { session: "another" });
+    expect((await hold(key, { session: "another" })).held.outcome).toBe("session_cap_reached");
+    expect(await test.client.zcard(live)).toBe(1_000);
+  });
+});
+
+describe.skipIf(!canSetClock)("a session (sets Redis's clock: takes Linux and cc)", () => {
+  const START = microseconds("2026-05-05T05:05:05Z");
+  let now = START;
+  let timed: TimedStore;
+  beforeAll(async () => {
+    timed = await openTimedStore(START);
+  });
+  afterAll(() => timed.stop());
+
+  function advance(milliseconds: number): void {
+    now += BigInt(milliseconds) * 1000n;
+    timed.clock.set(now);
+  }
+
+  async function closeOverdue({ organizationId }: TestKey): Promise<void> {
+    const overdue = await timed.store.listOverdue(organizationId, 100);
+    await Promise.all(overdue.map((request) => timed.store.close(request)));
+  }
+
+  it("is forgotten a day after its last use, a refusal too", async () => {
+    const key = await createTestKey(timed.store, { sessionCapCents: 2 });
+    await spend(key, 2n, {}, timed);
+    advance(DAY_MS - 1);
+    expect((await hold(key, {}, timed)).held.outcome).toBe("session_cap_reached");
+    advance(DAY_MS - 1);
+    expect((await hold(key, {}, timed)).held.outcome).toBe("session_cap_reached");
+    advance(DAY_MS + 1);
+    await spend(key, 1n, {}, timed);
+    expect((await readSession(key, NAME, timed)).spent).toBe(CENT);
+  });
+
+  it("with a client's budget alone keeps its key's sessions watched for as long, and no longer", async () => {
+    const key = await createTestKey(timed.store);
+    await spend(key, 1n, { sessionBudgetCents: 1 }, timed);
+    advance(DAY_MS - 1);
+    expect(await admitKnown(timed.store, key)).toMatchObject({ areSessionsCapped: true });
+    expect((await hold(key, {}, timed)).held.outcome).toBe("session_cap_reached");
+    advance(DAY_MS - 1);
+    expect(await admitKnown(timed.store, key)).toMatchObject({ areSessionsCapped: true });
+    advance(DAY_MS);
+    expect(await admitKnown(timed.store, key)).toMatchObject({ areSessionsCapped: false });
+  });
+
+  it("does not count what a session of its name that was forgotten is charged late", async () => {
+    const key = await createTestKey(timed.store, { sessionCapCents: 9 }, { strictCaps: true });
+    const { identity } = await hold(key, { worstCaseMicrocents: 5n * CENT }, timed);
+    advance(DAY_MS + 1);
+    await spend(key, 1n, { worstCaseMicrocents: CENT }, timed);
+    await timed.store.charge(chargeInput(identity, 1, 3n * CENT, { final: FINAL }));
+    expect(await readSession(key, NAME, timed)).toEqual({ spent: CENT, held: 0n });
+  });
+
+  it("tells of a request that another has closed which it was of", async () => {
+    const key = await createTestKey(timed.store, { sessionCapCents: 9 });
+    await hold(key, { floorMicrocents: CENT }, timed);
+    advance(31_000);
+    await closeOverdue(key);
+    const { items } = await timed.store.listRequests(key.organizationId, { limit: 5, after: null });
+    expect(items).toMatchObject([{ session: NAME, owners: "", costMicrocents: CENT }]);
+    expect((await readSession(key, NAME, timed)).spent).toBe(CENT);
+  });
+
+  const plan = fc.array(
+    fc.record({
+      request: fc.nat(5),
+      step: fc.constantFrom("hold", "charge", "late", "final", "renew", "reap", "pause"),
+      cents: fc.nat(8),
+    }),
+    { minLength: 5, maxLength: 40 },
+  );
+
+  it("has spent and holds what its requests' records say, after any steps of theirs", async () => {
+    await fc.assert(
+      fc.asyncProperty(plan, fc.boolean(), async (steps, strictCaps) => {
+        const key = await createTestKey(timed.store, { sessionCapCents: 20 }, { strictCaps });
+        const names = ["a", "b"];
+        const requests = await Promise.all(
+          Array.from({ length: 6 }, (_, n) => identify(key, names[n % 2], timed)),
+        );
+        const open = new Set<number>();
+        for (const [sequence, { request, step, cents }] of steps.entries()) {
+          const identity = requests[request]!;
+          const amount = BigInt(cents) * CENT;
+          if (step === "hold") {
+            const { outcome } = await timed.store.hold(
+              holdInput(identity, { worstCaseMicrocents: 8n * CENT, floorMicrocents: CENT }),
+            );
+            if (outcome === "held") open.add(request);
+          } else if (step === "pause") advance(20_000);
+          else if (step === "reap") {
+            advance(31_000);
+            await closeOverdue(key);
+          } else if (!open.has(request)) continue;
+          else if (step === "renew") await timed.store.renew(key.organizationId, [identity]);
+          else {
+            const at = step === "late" ? 0 : sequence + 1;
+            const final = step === "final" ? FINAL : null;
+            const estimate = {
+              totalMicrocents: amount,
+              tokens: { input: 1, cachedInput: 0, output: 1, reasoning: 0 },
+            };
+            const charge = chargeInput(identity, at, amount, {
+              final,
+              estimate: final === null ? estimate : null,
+            });
+            await timed.store.charge(charge);
+          }
+        }
+        for (const name of names) {
+          const of = requests.filter(({ session }) => session === name);
+          const figures = await Promise.all(
+            of.map(({ requestId }) =>
+              timed.client.hmget(requestKey(key.organizationId, requestId), "microcents", "left"),
+            ),
+          );
+          const sum = (at: number) => figures.reduce((total, each) => total + BigInt(each[at] ?? "0"), 0n);
+          expect(await readSession(key, name, timed)).toEqual({ spent: sum(0), held: sum(1) });
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
