@@ -32,6 +32,9 @@ export const tokenOperations: Operations<TokenStore> = {
       auditKey(organizationId),
       id,
       formatAuditEntry(audit?.(record)),
+      // No owner's record names it.
+      "",
+      "",
       ...Object.entries({
         name: settings.name,
         role: settings.role,
