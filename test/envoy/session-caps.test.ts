@@ -218,6 +218,35 @@ describe("the cap of a session", () => {
     expect(told(await chat.send({ key: key.key, body: { ...body, session_id: "run 2" } }))).toEqual([200]);
   });
 
+  it("makes answers shorter, where that is wanted, to what it leaves room for", async () => {
+    // A cent a token, so 300 of the answer fit beside the prompt.
+    const key = await capped(600, { ...STRICT, onCap: "shrink" });
+    chat.upstream.answer({ kind: "json", body: ROUTES[5].answer });
+    const model = { model: NATIVE_MODEL, max_tokens: 5_000 };
+    const fields = { ...model, session_id: "run 1" };
+    const answer = await chat.send({ key: key.key, path: "/v1/messages", body: messagesBody(fields) });
+    const free = await capped(null, STRICT);
+    const asIs = await chat.send({ key: free.key, path: "/v1/messages", body: messagesBody(model) });
+    expect([answer, asIs].map(({ status, headers }) => [status, headers["x-budget-max-tokens"]])).toEqual([
+      [200, expect.stringMatching(/^[34]\d\d$/)],
+      [200, undefined],
+    ]);
+  });
+
+  it("says with strict caps how long an answer may be that still fits, which does", async () => {
+    const key = await capped(300, STRICT);
+    const ask = (limit: number) => send(key, { fields: { max_tokens: limit, session_id: "run 1" } });
+    const refused = await ask(100);
+    expect(told(refused)).toEqual([402, "session_cap_reached"]);
+    const { affordable_max_tokens: affordable, message } = readError(refused) as unknown as {
+      readonly affordable_max_tokens: number;
+      readonly message: string;
+    };
+    expect(message).toContain(`You requested up to 100 tokens, but can only afford ${affordable}.`);
+    expect(told(await ask(affordable + 1))).toEqual([402, "session_cap_reached"]);
+    expect(told(await ask(affordable))).toEqual([200]);
+  });
+
   it("counts what a stream has cost whose client went away", async () => {
     const key = await capped(10_000);
     chat.upstream.answer({ kind: "events", events: [textChunk("one")], done: false, ending: "hang" });
