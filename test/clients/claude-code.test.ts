@@ -180,6 +180,30 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
     expect(chat.upstream.lastRequest.body?.["max_tokens"]).toBeLessThan(5_000);
   });
 
+  it("is stopped by the cap of its session, which it names by itself, and begins another one", async () => {
+    const created = await chat.stack.createKey({ name: "ci", sessionCapCents: 1 });
+    const call = createCall("call_1", "Bash", { command: "echo hello", description: "hello" });
+    const usage = { promptTokens: 10, cachedTokens: 0, completionTokens: 2_000 };
+    chat.upstream.answerNext(deltaStream(callDeltas(call, 0), "tool_calls", usage));
+    chat.upstream.answer(textStream("Hello."));
+    const args = ["--allowedTools", "Bash"];
+    const run = await ask({ apiKey: created.key, model: LEAN_MODEL, args });
+    const name = String(run.result?.["session_id"]);
+    expect(run.result).toMatchObject({
+      is_error: true,
+      api_error_status: 402,
+      result: expect.stringContaining(
+        `The cap of 0.01 USD for session "${name}" of API key "ci" is reached: 0.02 USD spent.`,
+      ) as string,
+    });
+    expect(run.passed.map(({ status }) => status)).toEqual([200, 402]);
+    const path = `/api/organizations/${created.organizationId}/requests?session=${name}`;
+    const { data } = await chat.stack.admin("GET", path);
+    expect((data as { status: number }[]).map(({ status }) => status)).toEqual([402, 200]);
+    const next = await ask({ apiKey: created.key, model: LEAN_MODEL });
+    expect(next.result).toMatchObject({ is_error: false, result: "Hello." });
+  });
+
   it("waits out a 429", async () => {
     const { key } = await chat.stack.createKey({ requestsPerMinute: 20 });
     chat.upstream.answer(textStream("Late."));

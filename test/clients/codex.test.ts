@@ -159,6 +159,29 @@ describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
     expect(chat.upstream.requests).toHaveLength(0);
   });
 
+  it("is stopped by the cap of its session, which it names by itself, and begins another one", async () => {
+    const { key, organizationId } = await chat.stack.createKey({ name: "ci", sessionCapCents: 1 });
+    chat.upstream.answerNext((request) =>
+      deltaStream(callDeltas(runCommand(request, "call_1", "echo hello"), 0), "tool_calls", {
+        promptTokens: 10,
+        cachedTokens: 0,
+        completionTokens: 2_000,
+      }),
+    );
+    chat.upstream.answer(textStream("Hello."));
+    const settings = { model: LEAN_MODEL, apiKey: key, provider: FEW_TRIES };
+    const run = await (await open(settings)).run("Say hello.");
+    expect(run.exitCode).toBe(1);
+    const told = /The cap of 0\.01 USD for session \\*"([-0-9a-f]{36})\\*" .* is reached: 0\.02 USD spent\./u;
+    const [, name] = told.exec(run.errors.join("\n")) ?? [];
+    expect(name).toBeDefined();
+    const path = `/api/organizations/${organizationId}/requests?session=${name}`;
+    const { data } = await chat.stack.admin("GET", path);
+    expect((data as { status: number }[]).map(({ status }) => status).slice(-2)).toEqual([402, 200]);
+    const next = await (await open(settings)).run("Say hello.");
+    expect(next).toMatchObject({ answer: "Hello.", errors: [], exitCode: 0 });
+  });
+
   it("shows the status of a 429 that outlasts its tries", async () => {
     chat.upstream.answer({ kind: "hang" });
     const { key } = await chat.stack.createKey({ maxConcurrentRequests: 1 });
