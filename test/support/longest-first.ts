@@ -37,6 +37,7 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/envoy/messages-long.test.ts": 60,
   "test/envoy/concurrency-limit.test.ts": 50,
   "test/envoy/metering-progress.test.ts": 40,
+  "test/envoy/session-outage.test.ts": 35,
   "test/envoy/tags-outage.test.ts": 35,
   "test/envoy/config-reload.test.ts": 35,
   "test/monitoring/alarms-requests.test.ts": 35,

@@ -10,6 +10,7 @@ export const WAITING_FILES = [
   "test/envoy/metering-progress.test.ts",
   "test/envoy/redis-outage.test.ts",
   "test/envoy/sidecar-mtls.test.ts",
+  "test/envoy/session-outage.test.ts",
   "test/envoy/tags-outage.test.ts",
   "test/envoy/traces.test.ts",
   "test/envoy/workers.test.ts",
