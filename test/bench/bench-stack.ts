@@ -15,6 +15,8 @@ import { type Mock, startMock } from "./mock.ts";
 import { BENCH_MODEL } from "./workloads.ts";
 
 const UPSTREAM = "mock";
+/** Never used up. */
+const FAR_TOKENS = 1_000_000_000;
 /** Caps that are checked on every request and never reached. */
 const FAR_CAP_CENTS = 9_000_000_000;
 
@@ -40,6 +42,8 @@ export interface BenchStack {
   readonly key: string;
   /** The same with a cap of a day and of a week on the key and on its group, too. */
   readonly limitedKey: string;
+  /** Of the workload `tokens`: limits of tokens per minute on it and on its organization. */
+  readonly tokensKey: string;
   /** A key whose bucket is empty but for one request a minute. */
   readonly refusedKey: string;
   readonly versions: { readonly envoy: string; readonly redis: string };
@@ -142,7 +146,9 @@ function readOption(args: readonly string[], names: readonly string[]): string |
   return at === -1 ? null : (args[at + 1] ?? null);
 }
 
-async function createKeys(stack: Stack): Promise<Pick<BenchStack, "key" | "limitedKey" | "refusedKey">> {
+type BenchKeys = Pick<BenchStack, "key" | "limitedKey" | "tokensKey" | "refusedKey">;
+
+async function createKeys(stack: Stack): Promise<BenchKeys> {
   const caps = { hardCapCents: FAR_CAP_CENTS, budgetCents: FAR_CAP_CENTS };
   const key = await stack.createKey({ ...caps }, caps);
   const refused = await stack.createKey({ requestsPerMinute: 1, ...caps }, caps);
@@ -153,7 +159,9 @@ async function createKeys(stack: Stack): Promise<Pick<BenchStack, "key" | "limit
   const path = `/api/organizations/${limited.organizationId}`;
   const group = await stack.admin("POST", `${path}/groups`, { name: "Bench", limits });
   await stack.admin("PATCH", `${path}/keys/${limited.id}`, { group_id: group["id"] });
-  return { key: key.key, limitedKey: limited.key, refusedKey: refused.key };
+  const far = { tokensPerMinute: FAR_TOKENS };
+  const tokens = await stack.createKey({ ...caps, ...far }, { ...caps, ...far });
+  return { key: key.key, limitedKey: limited.key, tokensKey: tokens.key, refusedKey: refused.key };
 }
 
 async function readEnvoyVersion(processes: readonly Process[]): Promise<string> {

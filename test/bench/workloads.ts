@@ -19,7 +19,7 @@ export interface Workload {
   /** Left out: as many as the run is told. */
   readonly connections?: number;
   /** Through the gateway; left out: the one that has caps and a budget of the month alone. */
-  readonly key?: "limitedKey" | "refusedKey";
+  readonly key?: "limitedKey" | "tokensKey" | "refusedKey";
 }
 
 export const CHAT_PATH = "/v1/chat/completions";
@@ -53,6 +53,15 @@ export const WORKLOADS: readonly Workload[] = [
     events: 0,
     target: null,
     key: "limitedKey",
+  },
+  {
+    name: "tokens",
+    path: CHAT_PATH,
+    body: chatBody(1_024),
+    status: 200,
+    events: 0,
+    target: null,
+    key: "tokensKey",
   },
   {
     name: "latency",
