@@ -253,10 +253,8 @@ function createSettings({ provider, external, claims, groupId }: Identity): User
 
 /** As much as a user's name may be of it; null: nothing that can be seen. */
 function formatName(text: string | null): string | null {
-  const cut = [...(text ?? "").replaceAll(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, " ")].slice(
-    0,
-    MOST_NAME_CHARACTERS,
-  );
+  const visible = (text ?? "").replaceAll(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, " ");
+  const cut = Array.from(visible).slice(0, MOST_NAME_CHARACTERS);
   const parsed = USER_SETTINGS.name.kind.input.safeParse(cut.join("").trim());
   return parsed.success ? parsed.data : null;
 }

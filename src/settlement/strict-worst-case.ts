@@ -52,8 +52,8 @@ export class StrictWorstCase {
    */
   shrinkTo({ affordableTokens }: Affordable): boolean {
     const { admission, upstream } = this.#prompt;
-    if (!admission.shrinksOnCap || affordableTokens < LEAST_ANSWER_TOKENS + upstream.thinkingBudget)
-      return false;
+    const isTooLittle = affordableTokens < LEAST_ANSWER_TOKENS + upstream.thinkingBudget;
+    if (!admission.shrinksOnCap || isTooLittle) return false;
     upstream.lowerOutput(affordableTokens);
     this.#affordable = affordableTokens;
     return true;

@@ -124,7 +124,7 @@ describe("a limit of tokens per minute", () => {
       body: new Blob([body]).stream(),
       duplex: "half",
       signal: controller.signal,
-    } as RequestInit).catch(() => null);
+    }).catch(() => null);
     await chat.upstream.waitForRequests(1);
     const refused = await chat.send({ key, body: chatBody() });
     expect(refused.status).toBe(429);

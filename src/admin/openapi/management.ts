@@ -68,8 +68,9 @@ function describeOperation(route: (typeof API_ROUTES)[number]): JsonObject {
 }
 
 function describeAccess({ access, member }: RouteDescription): string {
-  if (member === true)
+  if (member === true) {
     return "For people who have signed in and are users of the organization; a token finds nobody.";
+  }
   if (access === "operator") return "For the operator's token.";
   return access === "write" ? "Not for tokens with the role `viewer`." : "For every token.";
 }

@@ -243,7 +243,11 @@ function describe(screen: Screen, one: JsonObject, organization: JsonObject): st
     ...showSettings(KEY_SETTINGS, one, currency, [
       ["requests left now", formatBucket(one["bucket"] as JsonObject)],
       ...(one["token_buckets"] as JsonObject[]).map(
-        (bucket) => [`${tokensOf(bucket)} left now`, `${bucket["remaining"]} of ${bucket["limit"]}`] as const,
+        (bucket) =>
+          [
+            `${tokensOf(bucket)} left now`,
+            `${String(bucket["remaining"])} of ${String(bucket["limit"])}`,
+          ] as const,
       ),
       [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],
     ]),

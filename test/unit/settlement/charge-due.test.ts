@@ -103,7 +103,7 @@ describe("a worker", () => {
 });
 
 /** Both ends of a connection of this process. */
-async function connectUpstream(): Promise<{ upstream: Socket; worker: Socket; close(): void }> {
+async function connectUpstream(): Promise<{ upstream: Socket; worker: Socket; close: () => void }> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const accepted = once(server, "connection");
