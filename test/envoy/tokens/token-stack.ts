@@ -30,7 +30,7 @@ export const BOUND = { tenant: "acme" };
 
 export function withTokenStack(
   options: Partial<StackOptions> = {},
-  beforeStart: (corp: TokenIssuer) => void = () => undefined,
+  beforeStart: (corp: TokenIssuer) => void | Promise<void> = () => undefined,
 ): TokenStack {
   const own: { redis?: PrivateRedis; corp?: TokenIssuer; other?: TokenIssuer } = {};
   const ids = { organization: "", research: "", platform: "" };
@@ -38,7 +38,7 @@ export function withTokenStack(
     own.redis = await startRedis();
     own.corp = await startTokenIssuer("https://login.example.com");
     own.other = await startTokenIssuer("https://other.example.com");
-    beforeStart(own.corp);
+    await beforeStart(own.corp);
     Object.assign(ids, await createOrganization(own.redis.url));
     const jwt = { providers: [corpProvider(own.corp, ids), otherProvider(own.other, ids)] };
     return { ...options, overrides: { redis: { url: own.redis.url }, jwt, ...options.overrides } };

@@ -6,7 +6,9 @@ import { CHAT_MODEL } from "../../support/gateway-config.ts";
 import { createSigningKey } from "../../support/token-issuer.ts";
 import { BOUND, withTokenStack } from "./token-stack.ts";
 
-const tokens = withTokenStack({ workers: 2 });
+const tokens = withTokenStack({ workers: 2 }, async (corp) => {
+  corp.keys.push(await createSigningKey("login.example.com-es", "ES256"));
+});
 const FIRST = { limit: 100, after: null };
 const ALL = { search: null, groupId: null };
 
@@ -179,14 +181,13 @@ describe("a request with a token", () => {
     expect(message.status).toBe(200);
   });
 
-  it("works in the OpenAI SDK as its API key, RS256 and ES256", async () => {
-    const key = await createSigningKey("login.example.com-es", "ES256");
-    tokens.corp.keys.push(key);
-    const client = new OpenAI({
-      baseURL: `${tokens.chat.stack.baseUrl}/v1`,
-      apiKey: await sign({ sub: "sdk" }),
-      maxRetries: 0,
-    });
+  it.each(["RS256", "ES256"])("works in the OpenAI SDK as its API key, %s", async (algorithm) => {
+    const key = tokens.corp.keys.find((one) => one.algorithm === algorithm);
+    const apiKey = await tokens.corp.sign({ ...BOUND, sub: "sdk" }, key === undefined ? {} : { key });
+    const header = Buffer.from(apiKey.split(".")[0] ?? "", "base64url").toString();
+    expect(JSON.parse(header)).toMatchObject({ alg: algorithm });
+    const baseURL = `${tokens.chat.stack.baseUrl}/v1`;
+    const client = new OpenAI({ baseURL, apiKey, maxRetries: 0 });
     const answer = await client.chat.completions.create({
       model: CHAT_MODEL,
       messages: [{ role: "user", content: "hello" }],
