@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { formatHeadroom } from "../../../src/limits/headroom.ts";
+import type { KnownKeyResult } from "../../../src/store/types/admission.ts";
+import { ADMITTED } from "../exchange/admit-request-fixture.ts";
+
+const CENT = 1_000_000n;
+const key = (spent: bigint): KnownKeyResult["key"] => ({
+  ...ADMITTED.key,
+  hardCapCents: 1_000,
+  spentMicrocents: spent * CENT,
+});
+
+describe("formatHeadroom", () => {
+  it("says nothing without a cap, and nothing far from one", () => {
+    expect(formatHeadroom(ADMITTED)).toEqual([]);
+    expect(formatHeadroom({ ...ADMITTED, key: key(899n) })).toEqual([]);
+  });
+
+  it("says what the tightest cap leaves, from its first alert on", () => {
+    expect(Object.fromEntries(formatHeadroom({ ...ADMITTED, key: key(950n) }))).toMatchObject({
+      "x-budget-remaining": "0.50 USD",
+      "x-budget-scope": "key",
+      "x-budget-period": "month",
+      "x-budget-resets-at": "2026-12-01T00:00:00Z",
+    });
+  });
+
+  it("says a percentage alone where clients are told no amounts", () => {
+    const hidden = { ...ADMITTED.organization, hideAmounts: true };
+    const group = { scope: "group", period: "total", cents: 100, raisedCents: 0 } as const;
+    const caps = [{ ...group, spentMicrocents: 95n * CENT, ownMicrocents: 0n }];
+    expect(formatHeadroom({ ...ADMITTED, organization: hidden, caps })).toEqual([
+      ["x-budget-used-percent", "95"],
+    ]);
+    expect(formatHeadroom({ ...ADMITTED, caps }).map(([name]) => name)).not.toContain("x-budget-resets-at");
+  });
+});
