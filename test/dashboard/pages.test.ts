@@ -161,6 +161,7 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
       "Alerts",
       "Audit log",
       "Tokens",
+      "Sessions",
       "Models",
       "Try it",
     ]);
