@@ -47,7 +47,7 @@ interface Situation {
 
 /**
  * The rules as documents state them: a cap that spend has reached refuses, the key's first; a strict one refuses as well
- * what could pass it, the key's first again.
+ * what could pass it, that which leaves least room.
  */
 function predict({ keyRoom, organizationRoom, isStrict, heldMicrocents }: Situation): string {
   const caps = [
@@ -55,8 +55,9 @@ function predict({ keyRoom, organizationRoom, isStrict, heldMicrocents }: Situat
     { scope: "organization", room: ROOMS[organizationRoom] },
   ];
   const reached = caps.find(({ room }) => room !== null && room + heldMicrocents <= 0n);
-  const tooSmall = isStrict ? caps.find(({ room }) => room !== null && room < WORST_MICROCENTS) : undefined;
-  const refusing = reached ?? tooSmall;
+  const tooSmall = caps.filter(({ room }) => isStrict && room !== null && room < WORST_MICROCENTS);
+  const [tightest] = tooSmall.toSorted((one, other) => Number((one.room ?? 0n) - (other.room ?? 0n)));
+  const refusing = reached ?? tightest;
   if (refusing === undefined) return "200";
   return refusing.scope === "key" ? "402 key hard_cap_reached" : "402 organization org_hard_cap_reached";
 }

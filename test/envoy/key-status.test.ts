@@ -144,6 +144,7 @@ describe("GET /v1/requests/{id}", () => {
       model: GOLD_MODEL,
       requested_model: null,
       route: "POST /v1/chat/completions",
+      session_id: null,
       tags: {},
       status: 200,
       error_code: null,

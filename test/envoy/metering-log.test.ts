@@ -81,6 +81,8 @@ describe("the log of requests", () => {
       tags: {},
       tag_row: null,
       server_tools: {},
+      session_id: null,
+      shrunk: null,
       prices: { input: 250_000_000, cached_input: 25_000_000, output: 1_000_000_000 },
       cost_microcents: 6 * 250 + 4 * 25 + 5 * 1_000,
     });

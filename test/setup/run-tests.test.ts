@@ -103,9 +103,11 @@ describe("npm test", () => {
       "faults ends",
       "waiting begins with all",
       "waiting ends",
+      "hostile begins with all",
+      "hostile ends",
       "",
       "0 retried",
-      "4 passed, 0 failed",
+      "5 passed, 0 failed",
     ]);
   });
 
@@ -116,7 +118,7 @@ describe("npm test", () => {
       "1 failed:",
       "  a test of waiting",
       "0 retried",
-      "3 passed, 1 failed",
+      "4 passed, 1 failed",
     ]);
   });
 

@@ -106,6 +106,12 @@ export function addRequestCommands(program: Command): void {
   addCommands(group, [list, show]);
 }
 
+/** Where a request has one. */
+function sessionColumn(all: readonly JsonObject[]): readonly RecordColumn<JsonObject>[] {
+  if (all.every((one) => one["session_id"] === null)) return [];
+  return [{ header: "SESSION", cell: (one) => one["session_id"], isExtra: true }];
+}
+
 function formatList(screen: Screen, all: readonly JsonObject[], { currency }: ListedIn): string {
   const costs = formatExactAmounts(
     all.map(({ cost_microcents: cost, error_code: error }) => (cost === 0 && error !== null ? null : cost)),
@@ -117,7 +123,7 @@ function formatList(screen: Screen, all: readonly JsonObject[], { currency }: Li
     { header: "KEY", cell: (one) => one["key_name"] ?? one["key_id"] },
     { header: "USER", cell: (one) => one["user_name"] ?? one["user_id"], isExtra: true },
     { header: "GROUP", cell: (one) => one["group_name"] ?? one["group_id"], isExtra: true },
-    { header: "SESSION", cell: (one) => one["session_id"], isExtra: true },
+    ...sessionColumn(all),
     { header: "MODEL", cell: ({ model }) => model },
     { header: "STATUS", cell: outcomeOf, level: levelOf },
     { header: "MS", cell: (one) => one["duration_ms"], isExtra: true },

@@ -7,8 +7,9 @@ const ADMIT = readScript("admit.lua");
 /** Redis knows it by its SHA-1; a worker's first admission sends the whole text. */
 const ADMIT_SHA = createHash("sha1").update(ADMIT).digest("hex");
 const ADMIT_TITLE = ADMIT.slice(0, ADMIT.indexOf("\n"));
-/** `evalsha <sha> 8 <8 keys> <7 arguments> <request id> <route> …` */
-const FIRST_REQUEST = 3 + 8 + 7;
+/** `evalsha <sha> 8 <8 keys> <8 arguments> <request id> <route> <tokens> …` */
+const FIRST_REQUEST = 3 + 8 + 8;
+const WORDS_OF_REQUEST = 3;
 
 export interface RedisMonitor {
   /** Every command since the start, each as its words. */
@@ -37,7 +38,7 @@ export async function startMonitor(socket: string): Promise<RedisMonitor> {
     findAdmissions: (keyId) =>
       find(keyId)
         .filter((words) => words.some((word) => word === ADMIT_SHA || word.startsWith(ADMIT_TITLE)))
-        .flatMap((words) => words.slice(FIRST_REQUEST).filter((_, index) => index % 2 === 0)),
+        .flatMap((words) => words.slice(FIRST_REQUEST).filter((_, index) => index % WORDS_OF_REQUEST === 0)),
     async catchUp() {
       marks += 1;
       const mark = `test-mark-${marks}-end`;
