@@ -127,8 +127,8 @@ export function parseAdmissionHeader(header: string): Admission {
     month,
     day,
     tags,
-    ...others,
     rate: { limit, capacity, remaining, resetMs, timeMs, tokens },
+    ...others,
   };
 }
 

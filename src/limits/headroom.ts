@@ -38,17 +38,16 @@ export function formatHeadroom(result: KnownKeyResult): readonly Header[] {
 
 /** The narrowest owner's first. The month's of key and organization are among the told ones only where they are raised. */
 function capsOf({ caps, key, organization }: KnownKeyResult): readonly AdmittedCap[] {
-  const ofMonth = [
-    { scope: "key", ...key },
-    { scope: "organization", ...organization },
-  ] as const;
-  const plain = ofMonth.flatMap(({ scope, hardCapCents: cents, spentMicrocents }): AdmittedCap[] => {
-    const isTold = caps.some((cap) => cap.scope === scope && cap.period === "month");
-    return cents === null || isTold
-      ? []
-      : [{ scope, period: "month", cents, raisedCents: 0, spentMicrocents }];
-  });
-  return [...plain, ...caps];
+  return [...monthOf("key", key, caps), ...monthOf("organization", organization, caps), ...caps];
+}
+
+function monthOf(
+  scope: "key" | "organization",
+  { hardCapCents: cents, spentMicrocents }: Pick<KnownKeyResult["key"], "hardCapCents" | "spentMicrocents">,
+  told: readonly AdmittedCap[],
+): readonly AdmittedCap[] {
+  if (cents === null || told.some((cap) => cap.scope === scope && cap.period === "month")) return [];
+  return [{ scope, period: "month", cents, raisedCents: 0, spentMicrocents }];
 }
 
 function leftOf({ cents, spentMicrocents }: AdmittedCap): bigint {

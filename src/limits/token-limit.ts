@@ -1,6 +1,6 @@
 /** The 429 of a limit of tokens per minute. */
 import { GatewayError } from "../errors.ts";
-import type { TokenLimitType } from "../settings/token-limits.ts";
+import { nameTokenType } from "../settings/token-limits.ts";
 import type { KnownKeyResult } from "../store/types/admission.ts";
 import type { LimitScope } from "../store/types/decision.ts";
 
@@ -9,11 +9,6 @@ const SUBJECTS: Readonly<Record<LimitScope, string>> = {
   user: "user",
   group: "group",
   organization: "organization",
-};
-const UNITS: Readonly<Record<TokenLimitType, string>> = {
-  total: "tokens",
-  input: "input tokens",
-  output: "output tokens",
 };
 
 /**
@@ -25,7 +20,7 @@ export function createTokenLimitError(result: KnownKeyResult): GatewayError {
   const { scope, type, limit } = tokenLimit ?? { scope: "key", type: "total", limit: 0 };
   const seconds = Math.max(1, bucket.retryAfterSeconds);
   const name = result[scope]?.name ?? "";
-  const rate = `${limit} ${UNITS[type]} per minute`;
+  const rate = `${limit} ${nameTokenType(type)} per minute`;
   return new GatewayError("token_rate_limit_exceeded", {
     message: `Rate limit of ${rate} for ${SUBJECTS[scope]} "${name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
     retryAfterSeconds: seconds,

@@ -8,6 +8,11 @@ import { wholeNumberOrNull } from "./kinds.ts";
 export const TOKEN_LIMIT_TYPES = ["total", "input", "output"] as const;
 export type TokenLimitType = (typeof TOKEN_LIMIT_TYPES)[number];
 
+/** "input tokens"; all of them are just "tokens". */
+export function nameTokenType(type: string): string {
+  return type === "total" ? "tokens" : `${type} tokens`;
+}
+
 /** A thousand million tokens a minute are more than any provider serves. */
 const BOUNDS = { minimum: 1, maximum: 1_000_000_000 } as const;
 

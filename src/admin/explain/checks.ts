@@ -1,4 +1,5 @@
 /** Every check of a request in words and money. */
+import { nameTokenType } from "../../settings/token-limits.ts";
 import { SHRUNK_CHECK } from "../../limits/request-status.ts";
 import { formatPrice } from "../../money.ts";
 import { isBoundByHold } from "../../pricing/charged-price.ts";
@@ -49,7 +50,7 @@ function explainRate(figures: Figures): string {
 
 function explainTokens(figures: Figures): string {
   const { scope, limit_type: type } = figures;
-  const counted = type === "total" ? "tokens" : `${type} tokens`;
+  const counted = nameTokenType(String(type));
   const limit = `${countAt(figures, "tokens_per_minute")} ${counted} per minute of the ${scope}`;
   return `${limit}; none were left, the next came ${countAt(figures, "retry_after_seconds")} s later`;
 }

@@ -1,3 +1,4 @@
+import { nameTokenType } from "../../settings/token-limits.ts";
 import type { Command } from "commander";
 import { KEY_SETTINGS, ROTATION_GRACE_SECONDS } from "../../settings/key.ts";
 import type { Screen } from "../terminal/screen.ts";
@@ -245,7 +246,7 @@ function describe(screen: Screen, one: JsonObject, organization: JsonObject): st
       ...(one["token_buckets"] as JsonObject[]).map(
         (bucket) =>
           [
-            `${tokensOf(bucket)} left now`,
+            `${nameTokenType(String(bucket["type"]))} left now`,
             `${String(bucket["remaining"])} of ${String(bucket["limit"])}`,
           ] as const,
       ),
@@ -256,11 +257,6 @@ function describe(screen: Screen, one: JsonObject, organization: JsonObject): st
       ? []
       : [["former key works until", formatValue(one["former_key_until"])] as const]),
   ]);
-}
-
-/** "input tokens" */
-function tokensOf({ type }: JsonObject): string {
-  return type === "total" ? "tokens" : `${String(type)} tokens`;
 }
 
 /** "57 of 60" */

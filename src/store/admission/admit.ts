@@ -27,6 +27,7 @@ import type {
   AdmittedCap,
   AdmitInput,
   AdmitResult,
+  BucketFigures,
   KeyReference,
   KnownKeyResult,
 } from "../types/admission.ts";
@@ -148,9 +149,9 @@ function parseAdmitReply(
     organization,
     user: settings.user,
     group: settings.group,
-    ...parseCaps(reply, createOwnReader({ ...settings, key, organization }, day, ownSpend)),
     own,
     tokenLimit: parseTokenLimit(textAt(reply, at.tokenLimit)),
+    ...parseCaps(reply, createOwnReader({ ...settings, key, organization }, day, ownSpend)),
   };
   const capacity = integerAt(reply, at.capacity);
   const buckets = textAt(reply, at.tokenBuckets);
@@ -158,27 +159,43 @@ function parseAdmitReply(
   return parseArray(reply[at.requests]).map((item, position) => {
     const prompt = inputs[position]?.promptTokens ?? 0;
     const takenTokens = buckets === "" ? null : { buckets, prompt, countsCached };
-    return { ...parseDecided(parseArray(item), capacity), takenTokens, ...shared };
+    return parseDecided(parseArray(item), { capacity, takenTokens }, shared);
   });
 }
 
-/** What is told of one request. */
+type ToldOfRequest =
+  | "decision"
+  | "bucket"
+  | "concurrentRequests"
+  | "isEntered"
+  | "tokenBuckets"
+  | "takenTokens";
+
+/** @param shared What all requests of one reply have. */
 function parseDecided(
   request: readonly unknown[],
-  capacity: number,
-): Pick<KnownKeyResult, "decision" | "bucket" | "concurrentRequests" | "isEntered" | "tokenBuckets"> {
+  { capacity, takenTokens }: Pick<BucketFigures, "capacity"> & Pick<KnownKeyResult, "takenTokens">,
+  shared: Omit<KnownKeyResult, ToldOfRequest>,
+): KnownKeyResult {
   const at = AT.admitRequest;
   return {
     decision: readDecision(request[OUTCOME]),
-    bucket: {
-      remaining: integerAt(request, at.remaining),
-      capacity,
-      resetMs: integerAt(request, at.resetMs),
-      retryAfterSeconds: integerAt(request, at.retryAfterSeconds),
-    },
+    bucket: parseBucket(request, capacity),
     concurrentRequests: integerOrNullAt(request, at.concurrent),
     isEntered: textAt(request, at.entered) !== "",
     tokenBuckets: parseTokenBuckets(textAt(request, at.tokens)),
+    takenTokens,
+    ...shared,
+  };
+}
+
+function parseBucket(request: readonly unknown[], capacity: number): BucketFigures {
+  const at = AT.admitRequest;
+  return {
+    remaining: integerAt(request, at.remaining),
+    capacity,
+    resetMs: integerAt(request, at.resetMs),
+    retryAfterSeconds: integerAt(request, at.retryAfterSeconds),
   };
 }
 

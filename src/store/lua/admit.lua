@@ -208,6 +208,7 @@ local has_token_limit = (key_tpm or '') ~= '' or (key_input_tpm or '') ~= '' or 
   or (user_tpm or '') ~= '' or (user_input_tpm or '') ~= '' or (user_output_tpm or '') ~= ''
   or (group_tpm or '') ~= '' or (group_input_tpm or '') ~= '' or (group_output_tpm or '') ~= ''
 if has_token_limit and not refusal then
+-- @include token-units.lua
 -- @include token-buckets.lua
   local buckets = {}
   local function read_of(scope, owner, total, input, output)

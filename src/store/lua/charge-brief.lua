@@ -64,6 +64,7 @@ if is_counting_windows and microcents ~= '0' then
 end
 
 if met ~= '' then
+-- @include token-units.lua
 -- @include take-tokens.lua
   local input, output = string.match(token_differences, '(-?%d+) (-?%d+)')
   take_tokens(organization, met, key_id, owners, tonumber(input), tonumber(output))

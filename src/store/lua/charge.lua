@@ -51,6 +51,7 @@
 -- @include reached.lua
 -- @include limits.lua
 -- @include thresholds.lua
+-- @include token-units.lua
 -- @include take-tokens.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]

@@ -8,6 +8,7 @@
 
 -- @include integer.lua
 -- @include owners.lua
+-- @include token-units.lua
 -- @include take-tokens.lua
 
 local organization = KEYS[1]

@@ -36,6 +36,7 @@
 -- @include amounts.lua
 -- @include limits.lua
 -- @include caps.lua
+-- @include token-units.lua
 -- @include take-tokens.lua
 
 local request, holds, key_record, organization, spend, inflight = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]

@@ -9,6 +9,7 @@
 -- @include integer.lua
 -- @include time.lua
 -- @include bucket.lua
+-- @include token-units.lua
 -- @include token-buckets.lua
 
 local now_us = now_microseconds()

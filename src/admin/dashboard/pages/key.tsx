@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** One API key: its limits, rotation, end. */
+import { nameTokenType } from "../../../settings/token-limits.ts";
 import { NO_PROBLEMS, type Problems, pickChanges, readBody } from "../form.ts";
 import { formatCount, formatCountOf, formatLimit, formatMoney } from "../../format.ts";
 import { resolveOwners } from "../owner-texts.ts";
@@ -177,9 +178,8 @@ function describeTokens({
   remaining,
   full_in_seconds: seconds,
 }: KeyView["token_buckets"][number]): string {
-  const tokens = type === "total" ? "tokens" : `${type} tokens`;
   const full = seconds === 0 ? "" : `, full in ${formatCount(seconds)} s`;
-  return `${formatCount(limit)} ${tokens} per minute; ${formatCount(remaining)} left now${full}`;
+  return `${formatCount(limit)} ${nameTokenType(type)} per minute; ${formatCount(remaining)} left now${full}`;
 }
 
 function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyView }) {

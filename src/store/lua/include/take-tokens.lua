@@ -12,7 +12,7 @@ local function take_tokens(organization, met, key_id, owners, input, output)
     end
     local key = sibling(organization, 'tokens:' .. owner)
     for name in string.gmatch(names, '%a+') do
-      local difference = -60000 * differences[name]
+      local difference = -UNITS_PER_LIMITED_TOKEN * differences[name]
       if difference ~= 0 and redis.call('HINCRBY', key, name, integer(difference)) == difference
         and redis.call('HEXISTS', key, name .. ':at') == 0 then
         redis.call('HDEL', key, name)

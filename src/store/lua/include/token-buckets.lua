@@ -6,9 +6,6 @@
 -- An owner's buckets are one hash, "tokens:<owner>": of each type its level ("total"), when it was that ("total:at", ms) and
 -- of which limit ("total:limit"). It outlives a limit that is taken away, so that setting it again gives nothing.
 
--- One token is 60,000 units, so that each millisecond adds as many as the limit says: integers only, no rounding. The
--- largest bucket, 10^9 tokens, is 6 * 10^13 units.
-local UNITS_PER_LIMITED_TOKEN = 60000
 -- Beside the time until it is full. What expires begins full.
 local TOKENS_KEPT_MS = 86400000
 -- In the order of the fields of a record.
