@@ -13,8 +13,8 @@ import type { ScriptedAnswer } from "../support/scripted-answer.ts";
 import type { SideEnvoy } from "../support/side-envoy.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
+import { readAdmitted } from "./edge/envoy-counters.ts";
 import { startImpatientEnvoy } from "./edge/impatient-envoy.ts";
-import { connectRedis, waitForAdmission } from "./metering-figures.ts";
 
 const CHUNK = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
 const piece = (content: string) =>
@@ -220,7 +220,9 @@ describe.each([1, 2])("with %i workers", (workers) => {
     "a body that $what is on the list as the $status that its client got",
     async ({ head, body, status, code }) => {
       const key = await chat.stack.createKey();
-      const { hostname, port } = new URL(impatient!.baseUrl);
+      const { adminSocket, baseUrl } = impatient!;
+      const { hostname, port } = new URL(baseUrl);
+      const before = await readAdmitted(adminSocket);
       const socket = connect(Number(port), hostname);
       let got = "";
       socket.on("data", (bytes) => (got += bytes.toString()));
@@ -228,10 +230,8 @@ describe.each([1, 2])("with %i workers", (workers) => {
       socket.write(
         `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key.key}\r\n${head}\r\n\r\n`,
       );
-      // What the body does wrong is read behind the admission.
-      const redis = connectRedis(chat.stack);
-      await waitForAdmission(redis, key);
-      redis.disconnect();
+      // What the body does wrong is read behind the admission: Envoy has to know of it, not Redis alone.
+      await waitFor("the admission", async () => (await readAdmitted(adminSocket)) > before);
       socket.write(body);
       await waitFor("the answer", () => got.startsWith(`HTTP/1.1 ${status} `));
       socket.destroy();

@@ -30,6 +30,7 @@ export interface SideEnvoyOptions {
 
 export interface SideEnvoy {
   readonly baseUrl: string;
+  readonly adminSocket: string;
   readonly child: Child;
   stop(): Promise<unknown>;
 }
@@ -55,7 +56,7 @@ export async function startSideEnvoy(options: SideEnvoyOptions): Promise<SideEnv
     await child.stop(5_000);
     throw new Error(`${String(thrown)}\n${child.stderr}`, { cause: thrown });
   }
-  return { baseUrl, child, stop: () => child.stop(10_000) };
+  return { baseUrl, adminSocket: adminSocketOf(options), child, stop: () => child.stop(10_000) };
 }
 
 function editBootstrap(options: SideEnvoyOptions, port: number): string {
@@ -77,9 +78,13 @@ function editBootstrap(options: SideEnvoyOptions, port: number): string {
     ({ name }) => name === "envoy.access_loggers.http_grpc",
   );
   listener.address = { socket_address: { address: "127.0.0.1", port_value: port } };
-  bootstrap.admin = { address: { pipe: { path: join(options.dir, `${options.name}.sock`), mode: 0o600 } } };
+  bootstrap.admin = { address: { pipe: { path: adminSocketOf(options), mode: 0o600 } } };
   const editable: EditableBootstrap = { manager, clusters: resources.clusters };
   options.edit(editable);
   resources.clusters = editable.clusters;
   return stringify(bootstrap);
+}
+
+function adminSocketOf({ dir, name }: SideEnvoyOptions): string {
+  return join(dir, `${name}.sock`);
 }

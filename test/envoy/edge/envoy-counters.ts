@@ -9,9 +9,16 @@ export async function readSidecarCounter(stack: Stack, name: string): Promise<nu
   return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? 0);
 }
 
+/** Requests that ext_authz has admitted, as the Envoy of this admin socket knows. */
+export async function readAdmitted(adminSocket: string): Promise<number> {
+  const text = await readStats(adminSocket, "^http\\.gateway\\.ext_authz\\.ok$");
+  return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? Number.NaN);
+}
+
 /** What Envoy has allocated. */
 export async function readEnvoyMemory(stack: Stack): Promise<number> {
   const text = await readStats(join(stack.dir, "run/envoy-admin.sock"), "^server\\.memory_allocated$");
+  console.log(await readStats(adminSocket, "ext_"));
   return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? Number.NaN);
 }
 
