@@ -18,7 +18,6 @@ export async function readAdmitted(adminSocket: string): Promise<number> {
 /** What Envoy has allocated. */
 export async function readEnvoyMemory(stack: Stack): Promise<number> {
   const text = await readStats(join(stack.dir, "run/envoy-admin.sock"), "^server\\.memory_allocated$");
-  console.log(await readStats(adminSocket, "ext_"));
   return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? Number.NaN);
 }
 
