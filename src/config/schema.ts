@@ -1,6 +1,6 @@
 /**
  * The whole of `gateway.yaml`: strict, every field described, with default and unit. Decides what a single value may
- * be; what depends on two places of the file (names that must exist, limits that must agree) is in cross-checks.ts.
+ * be; what depends on two places of the file (names that must exist, limits that must agree) is in load/check-settings.ts.
  * Nothing here reads a secret: a reference becomes a `Secret`, which is read when it is used.
  */
 import { dirname, join } from "node:path";

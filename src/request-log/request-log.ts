@@ -5,7 +5,7 @@
  * It never blocks the path and never fails it: lines wait in a bounded buffer, and what does not fit any more because
  * the disk is full or too slow is counted and reported. Files are named after the UTC day, the writer and a part
  * (`2026-11-21.worker-0.0.jsonl`); a new one begins with each day and after 64 MiB. Old files are deleted in
- * request-log-retention.ts.
+ * retention.ts.
  */
 import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";

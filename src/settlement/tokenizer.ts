@@ -24,7 +24,7 @@ export interface TokenizerAnswer {
 
 export interface TokenizerOptions {
   readonly logger: Logger<"warn">;
-  /** Default: `tokenizer-thread.js` beside this file. */
+  /** Default: tokenizer-thread.ts as it was built. */
   readonly createThread?: () => Worker;
   readonly clock?: Clock;
   /** Milliseconds until a text is given up. */

@@ -27,7 +27,7 @@ export type UpstreamProtocol = (typeof UPSTREAM_PROTOCOLS)[number] | "embeddings
 export interface ModelProfile {
   /** The names of the limit of output tokens in chat completions. */
   readonly maxTokensField: (typeof MAX_TOKENS_FIELDS)[number];
-  /** Fields of clients that pass under strict caps beside those of `harmless-fields.ts`. */
+  /** Fields of clients that pass under strict caps beside those of fields/refuse-fields.ts. */
   readonly passthroughFields: readonly string[];
   /** The supported set, in ascending order; empty: never send `reasoning_effort`. */
   readonly reasoningEfforts: readonly ReasoningEffort[];

@@ -4,7 +4,7 @@ import { redisUrl } from "./urls.ts";
 
 /**
  * `redis`: one server, a cluster or sentinels. Which of the three it is comes out as `mode`, the addresses as `urls`.
- * That exactly one of them is given is checked in cross-checks.ts.
+ * That exactly one of them is given is checked in check-settings.ts.
  */
 export function createRedisSchema(source: SecretSource) {
   return orNull(

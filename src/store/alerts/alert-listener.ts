@@ -1,5 +1,4 @@
 /** Hears of alerts as they fire. A convenience: what is missed while the connection is away, a sweep finds afterwards. */
-import { Cluster } from "ioredis";
 import type { RedisClient } from "../redis/client.ts";
 import { ALERT_CHANNEL } from "../redis/keys.ts";
 
@@ -19,7 +18,8 @@ export interface AlertListenerEvents {
 /** On a connection of its own, which comes back by itself. */
 export function listenForAlerts(client: RedisClient, events: AlertListenerEvents): AlertListener {
   const { onAlert, onListening, onError } = events;
-  const subscriber = client instanceof Cluster ? client.duplicate() : client.duplicate();
+  // Overloads of a union cannot be called as one; the call is the same for a server and a cluster.
+  const subscriber = (client as { duplicate(): RedisClient }).duplicate();
   let timer: NodeJS.Timeout | undefined;
   const subscribe = (): void => {
     clearTimeout(timer);
