@@ -145,6 +145,12 @@ export const ERRORS = {
       "The API key has as many bytes of request bodies on their way as it may. Try again when one of them has arrived.",
     retryAfterSeconds: 1,
   },
+  buffer_limit_exceeded: {
+    status: 429,
+    message:
+      "The API key has as many bytes of bodies held by this gateway as it may. Try again when one of its requests has ended.",
+    retryAfterSeconds: 1,
+  },
   request_header_fields_too_large: { status: 431, message: "The request's headers are too large." },
   internal_error: {
     status: 500,

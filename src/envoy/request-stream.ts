@@ -94,7 +94,7 @@ export class RequestStream implements ProcessListener {
     this.#call = call;
     this.#services = services;
     this.#turns = new MessageTurns(call, (error) => this.#breakOff(error));
-    this.#body = new CollectedBody(services.collecting);
+    this.#body = new CollectedBody(services.collecting, () => this.#admitted());
   }
 
   onMessage(message: ProcessingRequest__Output): void {
@@ -231,7 +231,6 @@ export class RequestStream implements ProcessListener {
     const received = message.response_headers;
     const find = (name: string): string | undefined => findHeader(received?.headers, name);
     const status = Number(find(":status"));
-    const names = namesOf(received?.headers);
     return this.#replyOrRefuse(() => {
       const attributes = message.attributes?.[PROCESSING_FILTER]?.fields;
       const mode = exchange.onResponseStart({
@@ -245,7 +244,7 @@ export class RequestStream implements ProcessListener {
         endOfStream: received?.end_of_stream === true,
       });
       const start = (decided: ResponseMode | Reply): ProcessingResponse | null =>
-        this.#startResponse(exchange, decided, status, names);
+        this.#startResponse(exchange, decided, status, namesOf(received?.headers));
       return mode instanceof Promise ? mode.then(start) : start(mode);
     });
   }
@@ -261,6 +260,7 @@ export class RequestStream implements ProcessListener {
     if (mode === "error") {
       this.#errorBody = new ErrorBody({
         budget: this.#services.collecting.budget,
+        owner: this.#admitted(),
         onRead: (body) => this.#replyOrRefuse(() => exchange.onErrorBody(body)),
         onLate: (replied) => this.#turns.waitFor(replied),
       });
@@ -322,11 +322,12 @@ export class RequestStream implements ProcessListener {
   }
 
   #onWholeResponse(exchange: UpstreamCall, { set, remove }: ChangedHeaders): Promise<void> | undefined {
-    return this.#replyOrRefuse(async () => {
-      const bytes = await exchange.onWholeBody(this.#body.take());
+    const answer = async (body: Uint8Array): Promise<ProcessingResponse> => {
+      const bytes = await exchange.onWholeBody(body);
       const headers = { set: [...set, ...formatCostHeader(exchange.formattedCost)], remove };
       return createWholeReply(headers, bytes, this.#nextMetadata());
-    });
+    };
+    return this.#replyOrRefuse(() => this.#body.takeFor(answer));
   }
 
   /** Sends what is made, if anything, or the error that it ends in as the client's answer: at once, unless it has to wait. */

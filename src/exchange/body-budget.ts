@@ -1,8 +1,14 @@
 /**
- * The bytes of bodies that one worker buffers at a time, and the most that one body may have. A worker that would buffer
- * more refuses the request instead of running out of memory under many large bodies at once.
+ * The bytes of bodies that one worker holds at a time, and the most that one body may have. A worker that would hold more
+ * refuses the request instead of running out of memory under many large bodies at once.
+ *
+ * Whoever holds much is refused before all is taken: an organization, and a key in it, has a part of what the others leave
+ * free. So what one tenant holds (bodies that wait, what answers depend on, answers that are collected) is refused to itself,
+ * and leaves room for the next.
  */
 import { GatewayError } from "../errors.ts";
+import { Tally } from "../tally.ts";
+import { BodyWork } from "./body-work.ts";
 
 export interface BodyLimits {
   /** `limits.max_body_bytes`. Envoy refuses first what is larger by more than a body may gain on its way. */
@@ -13,32 +19,43 @@ export interface BodyLimits {
   readonly maxBufferedBytes: number;
 }
 
-/** Beside so much of others a single body of any size is taken: else what requests keep could shut large ones out. */
-const KEPT_SHARE = 1 / 4;
+/** Whose bytes they are. */
+export interface BodyOwner {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly organizationId: string;
+}
+
+/** Of what other organizations leave free. */
+const ORGANIZATION_SHARE = 1 / 2;
+/** Of what the organization's other keys leave of its share. */
+const KEY_SHARE = 3 / 4;
+/** Beside so much of others a single body of any size is taken: else a worker could have a budget that is less than a body. */
+const BESIDE_SINGLE_SHARE = 1 / 4;
 
 export class BodyBudget {
+  readonly work = new BodyWork(this);
   readonly #limits: BodyLimits;
-  #bufferedBytes = 0;
+  readonly #ofKey = new Tally();
+  readonly #ofOrganization = new Tally();
+  #heldBytes = 0;
+  #workBytes = 0;
 
   constructor(limits: BodyLimits) {
     this.#limits = limits;
   }
 
+  /** All of it: what is held, and what the work on bodies takes for the moment. */
   get bufferedBytes(): number {
-    return this.#bufferedBytes;
+    return this.#heldBytes + this.#workBytes;
   }
 
-  /**
-   * Counts so many more bytes as buffered. A single body always fits a budget that is nearly empty.
-   * @throws GatewayError 413 `request_too_large`, 503 `gateway_overloaded`; nothing is counted then.
-   */
-  reserve(bytes: number): void {
+  /** @throws GatewayError 413 `request_too_large` */
+  checkBody(bytes: number): void {
     const { maxBodyBytes } = this.#limits;
-    if (bytes > maxBodyBytes) {
-      const message = `The request body has ${bytes} bytes; this gateway takes at most ${maxBodyBytes}.`;
-      throw new GatewayError("request_too_large", { message });
-    }
-    this.hold(bytes);
+    if (bytes <= maxBodyBytes) return;
+    const message = `The request body has ${bytes} bytes; this gateway takes at most ${maxBodyBytes}.`;
+    throw new GatewayError("request_too_large", { message });
   }
 
   /** @throws GatewayError 413 `request_too_large`: what the upstream would get has grown too much. */
@@ -49,23 +66,86 @@ export class BodyBudget {
     throw new GatewayError("request_too_large", { message });
   }
 
-  /**
-   * The same as `reserve` for bytes that are not yet, or not, a client's whole body.
-   * @param ownBytes What the same body has counted already: it is not what it waits for.
-   * @throws GatewayError 503 `gateway_overloaded`; nothing is counted then.
-   */
-  hold(bytes: number, ownBytes = 0): void {
-    const { maxBufferedBytes } = this.#limits;
-    const othersBytes = this.#bufferedBytes - ownBytes;
-    const isAlone = othersBytes <= maxBufferedBytes * KEPT_SHARE;
-    if (!isAlone && this.#bufferedBytes + bytes > maxBufferedBytes) {
-      throw new GatewayError("gateway_overloaded");
-    }
-    this.#bufferedBytes += bytes;
+  /** What one owner holds, and may hold. */
+  shareOf(owner: BodyOwner): BodyShare {
+    return new BodyShare(this, owner);
   }
 
-  /** Gives back what `reserve` or `hold` counted. */
-  release(bytes: number): void {
-    this.#bufferedBytes -= bytes;
+  /**
+   * @throws GatewayError 429 `buffer_limit_exceeded` where it is more than the owner's share, 503 `gateway_overloaded` where
+   * others hold the rest; nothing is counted then.
+   */
+  hold(owner: BodyOwner, bytes: number): void {
+    const { keyId, organizationId } = owner;
+    const { maxBufferedBytes } = this.#limits;
+    const ofKey = this.#ofKey.of(keyId);
+    const ofOrganization = this.#ofOrganization.of(organizationId);
+    const organizationShare = (maxBufferedBytes - (this.#heldBytes - ofOrganization)) * ORGANIZATION_SHARE;
+    const keyShare = (organizationShare - (ofOrganization - ofKey)) * KEY_SHARE;
+    // A body that is the owner's only one is within its share, whatever its size.
+    if (ofOrganization > 0 && ofOrganization + bytes > organizationShare) {
+      throw overShare("The organization of this API key");
+    }
+    if (ofKey > 0 && ofKey + bytes > keyShare) throw overShare(`API key "${owner.keyName}"`);
+    const isSingle = this.#heldBytes <= maxBufferedBytes * BESIDE_SINGLE_SHARE;
+    if (!isSingle && this.#heldBytes + bytes > maxBufferedBytes) throw new GatewayError("gateway_overloaded");
+    this.keep(owner, bytes);
   }
+
+  /** Counts what is there already. */
+  keep({ keyId, organizationId }: BodyOwner, bytes: number): void {
+    this.#heldBytes += bytes;
+    this.#ofKey.add(keyId, bytes);
+    this.#ofOrganization.add(organizationId, bytes);
+  }
+
+  /** Gives back what `hold` or `keep` counted. */
+  release(owner: BodyOwner, bytes: number): void {
+    this.keep(owner, -bytes);
+  }
+
+  /** Whether work that takes so much fits in; the work on one body does, whatever it takes. */
+  hasRoomForWork(bytes: number): boolean {
+    return this.#workBytes === 0 || this.bufferedBytes + bytes <= this.#limits.maxBufferedBytes;
+  }
+
+  /** @param bytes Negative: it is done, or takes less. */
+  countWork(bytes: number): void {
+    this.#workBytes += bytes;
+  }
+}
+
+/** One owner's part of a worker's budget. */
+export class BodyShare {
+  readonly #budget: BodyBudget;
+  readonly #owner: BodyOwner;
+
+  constructor(budget: BodyBudget, owner: BodyOwner) {
+    this.#budget = budget;
+    this.#owner = owner;
+  }
+
+  get organizationId(): string {
+    return this.#owner.organizationId;
+  }
+
+  /** @throws GatewayError 429 `buffer_limit_exceeded`, 503 `gateway_overloaded`; nothing is counted then. */
+  hold(bytes: number): void {
+    this.#budget.hold(this.#owner, bytes);
+  }
+
+  /** Counts what is there already. */
+  keep(bytes: number): void {
+    this.#budget.keep(this.#owner, bytes);
+  }
+
+  release(bytes: number): void {
+    this.#budget.release(this.#owner, bytes);
+  }
+}
+
+function overShare(owner: string): GatewayError {
+  return new GatewayError("buffer_limit_exceeded", {
+    message: `${owner} has as many bytes of bodies held by this gateway as it may. Try again when one of its requests has ended.`,
+  });
 }

@@ -1,26 +1,30 @@
 /** A body whose pieces arrive one by one, until it is whole. Usually it is one piece, which is not copied. */
 import { type ErrorCode, GatewayError } from "../errors.ts";
-import type { BodyBudget } from "./body-budget.ts";
+import type { BodyBudget, BodyOwner, BodyShare } from "./body-budget.ts";
 
 const EMPTY = new Uint8Array(0);
 
 export interface CollectedBodyOptions {
   /** What a worker holds of all bodies together. */
-  readonly budget: Pick<BodyBudget, "hold" | "release">;
+  readonly budget: Pick<BodyBudget, "shareOf">;
   /** The most of one body. */
   readonly maxBytes: number;
 }
 
 export class CollectedBody {
   readonly #options: CollectedBodyOptions;
+  readonly #owner: () => BodyOwner;
+  #share: BodyShare | null = null;
   #pieces: Uint8Array[] = [];
   #byteLength = 0;
 
-  constructor(options: CollectedBodyOptions) {
+  /** @param owner Asked for with the first byte. */
+  constructor(options: CollectedBodyOptions, owner: () => BodyOwner) {
     this.#options = options;
+    this.#owner = owner;
   }
 
-  /** The error where it becomes too much, `tooLarge` or `gateway_overloaded`: the piece is not kept then. */
+  /** The error where it becomes too much, `tooLarge` or what `BodyBudget.hold` throws: the piece is not kept then. */
   add(piece: Uint8Array = EMPTY, tooLarge: ErrorCode): GatewayError | null {
     const { budget, maxBytes } = this.#options;
     if (piece.byteLength === 0) return null;
@@ -28,7 +32,8 @@ export class CollectedBody {
       return new GatewayError(tooLarge, { cause: new Error(`a body of more than ${maxBytes} bytes`) });
     }
     try {
-      budget.hold(piece.byteLength);
+      this.#share ??= budget.shareOf(this.#owner());
+      this.#share.hold(piece.byteLength);
     } catch (thrown) {
       return GatewayError.from(thrown);
     }
@@ -39,9 +44,25 @@ export class CollectedBody {
 
   /** All of it; from here on it is the caller's, and this is empty. */
   take(): Uint8Array {
+    const bytes = this.#takeWhole();
+    this.#share?.release(bytes.byteLength);
+    return bytes;
+  }
+
+  /** The same, counted until `use` is done with it: as it came, and as what is made of it, which is as large. */
+  async takeFor<Made>(use: (bytes: Uint8Array) => Promise<Made>): Promise<Made> {
+    const bytes = this.#takeWhole();
+    this.#share?.keep(bytes.byteLength);
+    try {
+      return await use(bytes);
+    } finally {
+      this.#share?.release(2 * bytes.byteLength);
+    }
+  }
+
+  #takeWhole(): Uint8Array {
     const [first = EMPTY, ...more] = this.#pieces;
     const whole = more.length === 0 ? first : Buffer.concat(this.#pieces, this.#byteLength);
-    this.#options.budget.release(this.#byteLength);
     this.#pieces = [];
     this.#byteLength = 0;
     return whole;

@@ -72,7 +72,7 @@ export class CountExchange implements UpstreamCall {
   constructor(admission: Admission, services: CountServices) {
     this.admission = admission;
     this.#services = services;
-    this.#held = new HeldBody(services.budget);
+    this.#held = new HeldBody(services.budget, admission);
     this.#reported = services.ends.expect(admission.requestId);
   }
 
@@ -82,9 +82,10 @@ export class CountExchange implements UpstreamCall {
 
   async onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply> {
     const { budget, catalog, protocols } = this.#services;
-    this.#held.reserve(body.byteLength);
     let keptBytes = 0;
     try {
+      const turn = this.#held.begin(body);
+      if (turn !== undefined) await turn;
       const protocol = protocols[this.admission.protocol];
       const told = protocol.readBody(body);
       const model = catalog().requireModel(told.model, this.admission);
@@ -95,10 +96,14 @@ export class CountExchange implements UpstreamCall {
       const forwardedHeaders = listForwarded(model, translation);
       if (counting === null) throw new GatewayError("unknown_endpoint");
       const asked = { model, counting, prompt: counting.readPrompt(read, model) };
-      this.#held.add(measureParsed(read) + measureText(asked.prompt.text));
-      if (counting.upstream === null) return await this.#estimate(asked);
+      const promptBytes = measureText(asked.prompt.text);
+      this.#held.made(measureParsed(read) + promptBytes);
+      if (counting.upstream === null) {
+        this.#held.letGo(promptBytes);
+        return await this.#estimate(asked);
+      }
       this.#asked = asked;
-      keptBytes = measureText(asked.prompt.text);
+      keptBytes = promptBytes;
       const { upstreamPath, createBody } = counting.upstream;
       const path = formatUpstreamPath(model, { upstreamPath, forwardedQuery }, query);
       const upstreamBody = createBody(read, model);

@@ -2,6 +2,7 @@
  * The beginning of the body of an upstream's error response: enough to say why, whose fault it is and who must act. Its
  * end is not waited for where it is long or late: the client learns of the error all the same.
  */
+import type { BodyOwner } from "./body-budget.ts";
 import { CollectedBody, type CollectedBodyOptions } from "./collected-body.ts";
 
 /** What servers write of an error is much shorter. */
@@ -10,6 +11,7 @@ const MAX_WAIT_MS = 2_000;
 
 export interface ErrorBodyOptions {
   readonly budget: CollectedBodyOptions["budget"];
+  readonly owner: BodyOwner;
   /** Told once what there is, when it is enough or late; a promise where the reply to it has to wait. */
   readonly onRead: (body: Uint8Array) => Promise<void> | undefined;
   /** Takes what `onRead` returns where no message from Envoy brought it about. */
@@ -26,7 +28,7 @@ export class ErrorBody {
 
   constructor(options: ErrorBodyOptions) {
     this.#options = options;
-    this.#body = new CollectedBody({ budget: options.budget, maxBytes: MAX_BYTES });
+    this.#body = new CollectedBody({ budget: options.budget, maxBytes: MAX_BYTES }, () => options.owner);
     this.#timer = setTimeout(() => options.onLate(this.end()), options.maxWaitMs ?? MAX_WAIT_MS);
   }
 

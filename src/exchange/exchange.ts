@@ -84,7 +84,7 @@ export class Exchange implements UpstreamCall {
     this.admission = admission;
     this.#protocol = protocol;
     this.#services = services;
-    this.#held = new HeldBody(services.budget);
+    this.#held = new HeldBody(services.budget, admission);
     this.#reported = services.ends.expect(admission.requestId);
   }
 
@@ -122,10 +122,11 @@ export class Exchange implements UpstreamCall {
     const { budget, catalog, protocols, settlement, meter } = this.#services;
     const startMs = performance.now();
     this.#way.reach("bodyMs");
-    this.#held.reserve(body.byteLength);
     this.#hasBody = true;
     let keptBytes = 0;
     try {
+      const turn = this.#held.begin(body);
+      if (turn !== undefined) await turn;
       const { body: told, wantsCost } = takeCostWish(this.#protocol.readBody(body));
       if (wantsCost) this.wantsCost = true;
       const requestedModel = (this.#requestedModel = recordName(told.model));
@@ -133,12 +134,11 @@ export class Exchange implements UpstreamCall {
       this.#target = targetOf(model, told.model);
       const { body: read, admission } = takeSession(told, model.profile, this.admission);
       this.admission = admission;
-      const chosen = chooseTranslation(this.#protocol, model, protocols);
-      const translation = atEndpoint(chosen, admission.endpoint);
+      const translation = atEndpoint(chooseTranslation(this.#protocol, model, protocols), admission.endpoint);
       const request = translation.parseRequest(read);
       const draft = new UpstreamDraft(request, this.#target, admission.strictCaps, read.value);
       budget.checkUpstreamBody(draft.byteLength);
-      this.#held.add(measureParsed(read) + draft.byteLength);
+      this.#held.made(measureParsed(read) + draft.byteLength);
       const account = await settlement.open({
         admission,
         model,

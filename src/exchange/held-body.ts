@@ -1,30 +1,59 @@
-import type { BodyBudget } from "./body-budget.ts";
+import { isAscii } from "node:buffer";
+import type { BodyBudget, BodyOwner, BodyShare } from "./body-budget.ts";
+
+/** What work on a body takes beside it, in bodies: its text and what is parsed of it, and the body that goes upstream. */
+const ASCII_WORK = 3;
+/** With two bytes a character. */
+const OTHER_WORK = 5;
 
 /** What one request counts for in its worker's budget, from its whole body to its end. */
 export class HeldBody {
-  readonly #budget: Pick<BodyBudget, "reserve" | "hold" | "release">;
-  #bytes = 0;
+  readonly #budget: BodyBudget;
+  readonly #share: BodyShare;
+  #heldBytes = 0;
+  #workBytes = 0;
 
-  constructor(budget: Pick<BodyBudget, "reserve" | "hold" | "release">) {
+  constructor(budget: BodyBudget, owner: BodyOwner) {
     this.#budget = budget;
+    this.#share = budget.shareOf(owner);
   }
 
-  /** The client's whole body. @throws GatewayError 413 `request_too_large`, 503 `gateway_overloaded` */
-  reserve(bytes: number): void {
-    this.#budget.reserve(bytes);
-    this.#bytes += bytes;
+  /**
+   * The client's whole body, which is read next. A promise where that has to wait for others.
+   * @throws GatewayError 413 `request_too_large`, 429 `buffer_limit_exceeded`, 503 `gateway_overloaded`
+   */
+  begin(body: Uint8Array): Promise<void> | undefined {
+    const bytes = body.byteLength;
+    this.#budget.checkBody(bytes);
+    this.#share.hold(bytes);
+    this.#heldBytes = bytes;
+    const workBytes = bytes * (isAscii(body) ? ASCII_WORK : OTHER_WORK);
+    const turn = this.#budget.work.begin(this.#share.organizationId, bytes, workBytes);
+    if (turn === undefined) {
+      this.#workBytes = workBytes;
+      return undefined;
+    }
+    return this.#after(turn, workBytes);
   }
 
-  /** What is made of it, beside it. @throws GatewayError 503 `gateway_overloaded` */
-  add(bytes: number): void {
-    this.#budget.hold(bytes, this.#bytes);
-    this.#bytes += bytes;
+  async #after(turn: Promise<void>, workBytes: number): Promise<void> {
+    await turn;
+    this.#workBytes = workBytes;
+  }
+
+  /** What has been made of it, beside it. */
+  made(bytes: number): void {
+    this.#budget.work.change(bytes - this.#workBytes);
+    this.#workBytes = bytes;
   }
 
   /** From here on no more than so much is kept of it. */
   letGo(keptBytes: number): void {
-    const kept = Math.min(keptBytes, this.#bytes);
-    this.#budget.release(this.#bytes - kept);
-    this.#bytes = kept;
+    const kept = Math.min(keptBytes, this.#heldBytes + this.#workBytes);
+    this.#share.keep(kept - this.#heldBytes);
+    this.#heldBytes = kept;
+    if (this.#workBytes === 0) return;
+    this.#budget.work.end(this.#workBytes);
+    this.#workBytes = 0;
   }
 }

@@ -16,6 +16,7 @@ const NAMES: Readonly<Record<string, string>> = {
   model_not_allowed: "model",
   model_not_available_in_currency: "model",
   request_too_large: "size",
+  buffer_limit_exceeded: "size",
   gateway_overloaded: "size",
 };
 

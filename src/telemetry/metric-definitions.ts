@@ -33,7 +33,7 @@ export const METRICS = {
   ),
   refusals: counter(
     "inference_gateway_refusals_total",
-    "Requests refused by a limit: bucket, tokens, concurrency, bodies on their way, or a cap of a session, a key, a user, a group or an organization. `period` of a cap: day, week, month or total; else empty, as a session's.",
+    "Requests refused by a limit: bucket, tokens, concurrency, bodies on their way or held, or a cap of a session, a key, a user, a group or an organization. `period` of a cap: day, week, month or total; else empty, as a session's.",
     ["reason", "period"],
   ),
   unadmitted: counter(

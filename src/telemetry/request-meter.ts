@@ -76,6 +76,7 @@ const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["concurrency_limit_exceeded", "concurrency"],
   ["upload_limit_exceeded", "uploads"],
   ["session_cap_reached", "session_cap"],
+  ["buffer_limit_exceeded", "buffers"],
 ]);
 /** Each in every period. */
 const CAP_REFUSALS: ReadonlyMap<OwnCode, string> = new Map([

@@ -14,7 +14,7 @@ export function createLimitsSchema() {
     max_buffered_bytes: integer(KIBIBYTE, 64 * GIBIBYTE, "bytes")
       .default(268_435_456)
       .describe(
-        "What one worker holds of all bodies together, with what is made of them: four times a body of ASCII, up to six times another, until it has gone upstream; over it 503 `gateway_overloaded`. At least `max_body_bytes`.",
+        "What one worker holds of all bodies together, with what is made of them: four times a body of ASCII, up to six times another, until it has gone upstream. An organization has at most half of what others leave of it, one key three quarters of that; over it 429 `buffer_limit_exceeded`, and 503 `gateway_overloaded` where all is taken. Bodies of 256 KiB or more wait for one another. At least `max_body_bytes`.",
       ),
     max_upload_bytes: integer(KIBIBYTE, 64 * GIBIBYTE, "bytes")
       .default(268_435_456)

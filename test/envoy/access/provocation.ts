@@ -11,7 +11,9 @@ export const NOT_PROVOKED: Readonly<Partial<Record<ErrorCode, string>>> = {
   internal_error:
     "takes a fault of the gateway's own: request-stream.test.ts shows one, local-replies.test.ts a broken sidecar",
   identity_not_allowed: "takes a token of an identity provider: tokens/tokens.test.ts shows each reason",
-  gateway_overloaded: "many large bodies must be held at one moment: unit tests of the body budget show it",
+  buffer_limit_exceeded: "many large bodies must be held at one moment: body-shares.test.ts shows it",
+  gateway_overloaded:
+    "large bodies of many organizations must be held at one moment: unit tests of the body budget show it",
 };
 
 /** What a row needs, for one route of a running stack. */

@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { BodyBudget } from "../../../src/exchange/body-budget.ts";
+import { BodyBudget, type BodyOwner } from "../../../src/exchange/body-budget.ts";
 import { CollectedBody } from "../../../src/exchange/collected-body.ts";
+
+const OWNER: BodyOwner = { keyId: "key_1", keyName: "ci", organizationId: "org_1" };
+const OTHER: BodyOwner = { keyId: "key_2", keyName: "ci", organizationId: "org_2" };
 
 function createBody(limits = { maxBodyBytes: 10, maxUpstreamBytes: 11, maxBufferedBytes: 20 }) {
   const budget = new BodyBudget(limits);
-  return { budget, body: new CollectedBody({ budget, maxBytes: 12 }) };
+  return { budget, body: new CollectedBody({ budget, maxBytes: 12 }, () => OWNER) };
 }
 
 describe("CollectedBody", () => {
@@ -31,11 +34,34 @@ describe("CollectedBody", () => {
     },
   );
 
-  it("says gateway_overloaded where all bodies together are too much", () => {
+  it("says gateway_overloaded where those of others are too much, and whose it is where its own are", () => {
     const { body, budget } = createBody();
-    budget.hold(15);
+    budget.keep(OTHER, 15);
     expect(body.add(Buffer.alloc(6), "upstream_error")).toMatchObject({ code: "gateway_overloaded" });
     expect(body.take()).toHaveLength(0);
     expect(budget.bufferedBytes).toBe(15);
+    budget.release(OTHER, 15);
+    budget.keep(OWNER, 7);
+    expect(body.add(Buffer.alloc(6), "upstream_error")).toMatchObject({ code: "buffer_limit_exceeded" });
+  });
+
+  it("counts twice while something is made of it, and not at all once that is done or has failed", async () => {
+    const { body, budget } = createBody();
+    const counted: number[] = [];
+    const measure = async (bytes: Uint8Array): Promise<number> => {
+      counted.push(budget.bufferedBytes);
+      return bytes.byteLength;
+    };
+    body.add(Buffer.from("only"), "upstream_error");
+    expect(await body.takeFor(measure)).toBe(4);
+    counted.push(budget.bufferedBytes);
+    body.add(Buffer.from("only"), "upstream_error");
+    const broken = body.takeFor(async (bytes) => {
+      await measure(bytes);
+      throw new Error("broken");
+    });
+    await expect(broken).rejects.toThrow("broken");
+    counted.push(budget.bufferedBytes);
+    expect(counted).toEqual([8, 0, 8, 0]);
   });
 });

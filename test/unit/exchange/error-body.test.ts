@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../../src/deferred.ts";
-import { GatewayError } from "../../../src/errors.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { ErrorBody, type ErrorBodyOptions } from "../../../src/exchange/error-body.ts";
 
+const OWNER = { keyId: "key_1", keyName: "ci", organizationId: "org_1" };
 const DONE = Promise.resolve();
 
 function createBody(changes: Partial<ErrorBodyOptions> = {}) {
   const read: string[] = [];
   const body = new ErrorBody({
-    budget: { hold: () => undefined, release: () => undefined },
+    budget: new BodyBudget({ maxBodyBytes: 1, maxUpstreamBytes: 1, maxBufferedBytes: 1_000_000 }),
+    owner: OWNER,
     onRead: (bytes) => {
       read.push(Buffer.from(bytes).toString());
       return DONE;
@@ -51,7 +52,8 @@ describe("ErrorBody", () => {
   });
 
   it("tells what there is where the worker has no room for more", () => {
-    const budget = { hold: refuse, release: () => undefined };
+    const budget = new BodyBudget({ maxBodyBytes: 1, maxUpstreamBytes: 1, maxBufferedBytes: 4 });
+    budget.keep(OWNER, 4);
     const { body, read } = createBody({ budget });
     expect(body.add(bytesOf("x"), false)).toBe(DONE);
     expect(read).toEqual([""]);
@@ -75,7 +77,3 @@ describe("ErrorBody", () => {
     expect(read).toEqual([]);
   });
 });
-
-function refuse(): never {
-  throw new GatewayError("gateway_overloaded");
-}

@@ -1,0 +1,94 @@
+/**
+ * What a worker holds of bodies: one organization's part of it is its own, however much it begins, and others have their
+ * answers meanwhile, small ones and large ones.
+ */
+import { describe, expect, it } from "vitest";
+import { describeAnswer, summarizeError } from "../support/answer-checks.ts";
+import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_MODEL } from "../support/gateway-config.ts";
+import type { HttpAnswer } from "../support/http.ts";
+import { finishChunk, textChunk, textCompletion } from "../support/scripted-answer.ts";
+import { createGate } from "../support/wait.ts";
+
+const MEBIBYTE = 1024 ** 2;
+const OTHERS_REQUESTS = 42;
+const HOSTILE_REQUESTS = 12;
+const LARGE_BYTES = 30 * MEBIBYTE;
+
+describe("of a worker's budget", () => {
+  const chat = withChatStack();
+
+  /** Small ones at once, then a large body and a large answer. */
+  async function askAsAnother(): Promise<string[]> {
+    const { key } = await chat.stack.createKey();
+    const small = Array.from({ length: OTHERS_REQUESTS }, () => chat.send({ key, body: chatBody() }));
+    const told = (await Promise.all(small)).map(describeAnswer);
+    const largeBody = await chat.send({ key, body: chatBody({}, "x".repeat(LARGE_BYTES)) });
+    chat.upstream.answerNext({ kind: "json", body: textCompletion("x".repeat(LARGE_BYTES), null) });
+    const largeAnswer = await chat.send({ key, body: chatBody() });
+    return [...told, describeAnswer(largeBody), describeAnswer(largeAnswer)];
+  }
+
+  const ALL_WELL = Array.from({ length: OTHERS_REQUESTS + 2 }, () => "200");
+
+  it("large answers that do not end take their own part: the rest are refused, and others are not", async () => {
+    const hostile = await chat.stack.createKey({ name: "hostile" });
+    const gate = createGate();
+    const head = `{"choices":[{"index":0,"message":{"role":"assistant","content":"${"x".repeat(LARGE_BYTES)}`;
+    const pieces = [head, gate, '"},"finish_reason":"stop"}],"usage":null}'];
+    const answers: Promise<HttpAnswer>[] = [];
+    const refused: HttpAnswer[] = [];
+    for (let sent = 1; sent <= HOSTILE_REQUESTS; sent += 1) {
+      chat.upstream.answerNext({ kind: "bytes", headers: { "content-type": "application/json" }, pieces });
+      const answer = chat.send({ key: hostile.key, body: chatBody() });
+      answers.push(answer);
+      void answer.then((one) => one.status === 429 && refused.push(one));
+      // Those that are refused before they go upstream reach nobody.
+      await Promise.race([chat.upstream.waitForRequests(sent), answer]);
+    }
+    expect(await askAsAnother()).toEqual(ALL_WELL);
+    gate.release();
+    const ended = await Promise.all(answers);
+    expect(new Set(ended.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    for (const answer of refused) {
+      expect(summarizeError(answer)).toMatchObject({ code: "buffer_limit_exceeded", breaches: [] });
+      expect(answer.text).toContain('API key \\"hostile\\" has as many bytes of bodies held by this gateway');
+    }
+  });
+
+  it("tools that answers repeat take their own part: the rest are refused, and others are not", async () => {
+    const hostile = await chat.stack.createKey();
+    const gate = createGate();
+    const events = [textChunk("begun"), gate, finishChunk()];
+    const tools = [{ type: "function", name: "f", description: "x".repeat(12 * MEBIBYTE), parameters: {} }];
+    const body = { model: CHAT_MODEL, stream: true, input: "hi", tools };
+    const answers: Promise<HttpAnswer>[] = [];
+    for (let sent = 1; sent <= HOSTILE_REQUESTS; sent += 1) {
+      chat.upstream.answerNext({ kind: "events", events });
+      const begun = createGate();
+      const answer = chat.send({
+        key: hostile.key,
+        path: "/v1/responses",
+        body,
+        onData: () => begun.release(),
+      });
+      answers.push(answer);
+      await Promise.race([begun.opened, answer]);
+    }
+    chat.upstream.reset();
+    expect(await askAsAnother()).toEqual(ALL_WELL);
+    gate.release();
+    const ended = await Promise.all(answers);
+    expect(new Set(ended.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    for (const answer of ended.filter(({ status }) => status === 429)) {
+      expect(summarizeError(answer)).toMatchObject({ code: "buffer_limit_exceeded", breaches: [] });
+    }
+  });
+
+  it("large bodies of many at once wait for one another, and none is refused", async () => {
+    const keys = await Promise.all(Array.from({ length: 4 }, () => chat.stack.createKey()));
+    const body = chatBody({}, "ü".repeat(LARGE_BYTES / 2));
+    const answers = await Promise.all(keys.map(({ key }) => chat.send({ key, path: CHAT_PATH, body })));
+    expect(answers.map(describeAnswer)).toEqual(["200", "200", "200", "200"]);
+  });
+});
