@@ -13,6 +13,7 @@ import { createLoadGenerator, type LoadGenerator } from "./load.ts";
 import { measureWorkload, SIDECAR_WARM_UP_SECONDS } from "./measure.ts";
 import { PROCESS_KINDS, readRssMegabytes } from "./processes.ts";
 import { describeMachine, type Report, type ReportRow, summarizeWorkload } from "./report.ts";
+import { formatWaits, measureWaits } from "./waits.ts";
 import { selectWorkloads, type Workload, WORKLOADS } from "./workloads.ts";
 
 interface Options {
@@ -29,6 +30,7 @@ interface Options {
   readonly json?: string;
   readonly keep: boolean;
   readonly curves: boolean;
+  readonly waits: boolean;
   readonly compare?: string;
 }
 
@@ -60,12 +62,14 @@ const program = new Command("bench")
   .option("--json <file>", "writes every figure there")
   .option("--keep", "writes every figure to test/bench/results/, with 1,000 open streams", false)
   .option("--curves", "scaling curves instead: tables and pictures, to docs/", false)
+  .option("--waits", "how long one large body keeps others waiting instead, on every route", false)
   .option("--compare <file>", "prints what differs from the figures of an earlier run");
 program.parse();
 const options = program.opts<Options>();
 const generator = createLoadGenerator();
 try {
-  if (options.curves) writeCurves(await measureCurves(generator, { quick: options.quick }));
+  if (options.waits) await printWaits();
+  else if (options.curves) writeCurves(await measureCurves(generator, { quick: options.quick }));
   else await main(options, generator);
 } catch (thrown) {
   console.error(`bench: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
@@ -143,6 +147,13 @@ async function measureAll(
       PROCESS_KINDS.map((kind) => [kind, readRssMegabytes(bench.processes("gateway", kind))]),
     ) as Report["memoryMegabytes"],
   };
+}
+
+async function printWaits(): Promise<void> {
+  const results = await measureWaits(({ route, shape, longestMs }) =>
+    console.error(`${route}, ${shape}: ${longestMs.toFixed(0)} ms`),
+  );
+  console.log(formatWaits(results));
 }
 
 function writeReport(file: string, report: Report): void {
