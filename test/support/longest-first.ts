@@ -18,6 +18,7 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/dashboard/webhooks.test.ts": 30,
   "test/envoy/resets.test.ts": 70,
   "test/setup/up.test.ts": 60,
+  "test/envoy/unread-answers.test.ts": 60,
   "test/envoy/render-into.test.ts": 60,
   "test/envoy/endurance.test.ts": 55,
   "test/cli/terminal.test.ts": 55,
