@@ -69,7 +69,7 @@ async function sendPieces(
 async function openHttp1(options: UploadOptions): Promise<Opened> {
   const { port, method = "POST", path = CHAT_PATH, bytes, isOfUnknownLength = false } = options;
   const socket = connect(port, "127.0.0.1");
-  const answer = readText(socket);
+  const answer = readText(socket, method === "HEAD");
   await once(socket, "connect");
   const length = isOfUnknownLength ? "transfer-encoding: chunked" : `content-length: ${bytes}`;
   const fields = Object.entries(formatHeaders(options)).map(([name, value]) => `${name}: ${value}`);
@@ -83,14 +83,14 @@ function formatHeaders({ key, contentType = "application/json" }: UploadOptions)
 }
 
 /** Whatever has come by when the answer is whole or the connection ends. */
-function readText(socket: Socket): Promise<string> {
+function readText(socket: Socket, isOfHead: boolean): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
     socket.on("data", (piece: Buffer) => {
       text += piece.toString();
       const [, length] = /content-length: (\d+)/.exec(text) ?? [];
       const end = text.indexOf("\r\n\r\n");
-      if (end !== -1 && text.length >= end + 4 + Number(length)) resolve(text);
+      if (end !== -1 && (isOfHead || text.length >= end + 4 + Number(length))) resolve(text);
     });
     socket.on("error", () => resolve(text));
     socket.on("close", () => resolve(text));
