@@ -15,6 +15,12 @@ export async function readAdmitted(adminSocket: string): Promise<number> {
   return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? Number.NaN);
 }
 
+/** Fetches of identity providers' keys that have failed, as the Envoy of this admin socket knows. */
+export async function readFailedFetches(adminSocket: string): Promise<number> {
+  const text = await readStats(adminSocket, "^http\\.gateway\\.jwt_authn\\.jwks_fetch_failed$");
+  return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? Number.NaN);
+}
+
 /** What Envoy has allocated. */
 export async function readEnvoyMemory(stack: Stack): Promise<number> {
   const text = await readStats(join(stack.dir, "run/envoy-admin.sock"), "^server\\.memory_allocated$");

@@ -10,6 +10,7 @@ import { CHAT_PATH, chatBody } from "../../support/chat-stack.ts";
 import { type HttpAnswer, send } from "../../support/http.ts";
 import { type SideEnvoy, startSideEnvoy } from "../../support/side-envoy.ts";
 import { createSigningKey, type SigningKey } from "../../support/token-issuer.ts";
+import { readFailedFetches } from "../edge/envoy-counters.ts";
 import { BOUND, withTokenStack } from "./token-stack.ts";
 
 const tokens = withTokenStack({ workers: 2 });
@@ -94,13 +95,14 @@ describe("an identity provider whose keys Envoy has", () => {
   it.each(FAULTS)("refuses nobody once it %s", async (_name, onFetch) => {
     const token = await sign();
     expect((await ask(token)).status).toBe(200);
+    const failedBefore = await readFailedFetches(envoy.adminSocket);
     const outcomes = await whileAsking(token, async () => {
       tokens.corp.onFetch = onFetch;
       await nextFetches();
     });
     expect([...outcomes.keys()]).toEqual(["200"]);
-    const ready = await send(envoy.baseUrl, { path: "/readyz" });
-    expect(ready.status).toBe(200);
+    expect((await send(envoy.baseUrl, { path: "/readyz" })).status).toBe(200);
+    expect(await readFailedFetches(envoy.adminSocket)).toBeGreaterThan(failedBefore);
   });
 
   it("makes nobody wait, with a token or a key, while its answer does not come", async () => {
