@@ -79,6 +79,8 @@ export class TokenCallers {
   readonly #providers: ReadonlyMap<string, TokenProvider & { readonly groupOrder: GroupOrder }>;
   readonly #options: Required<TokenCallersOptions>;
   readonly #known = new Map<string, KnownCaller>();
+  /** Of each known caller's key whose it is in `#known`: a provider has one key of a user. */
+  readonly #ofKey = new Map<string, string>();
   /** Monotonic milliseconds until which somebody counts as refused, and how. */
   readonly #refused = new Map<string, { readonly untilMs: number; readonly error: GatewayError }>();
   /** Of those who come at once one asks. */
@@ -118,9 +120,16 @@ export class TokenCallers {
 
   /** Admission found that its key or user is there no more: the next request looks again. */
   forget(caller: Caller): void {
-    for (const [who, { keyId }] of this.#known) {
-      if (keyId === caller.keyId) this.#known.delete(who);
-    }
+    const who = this.#ofKey.get(caller.keyId);
+    if (who === undefined) return;
+    this.#ofKey.delete(caller.keyId);
+    this.#known.delete(who);
+  }
+
+  #remember(who: string, caller: KnownCaller): void {
+    this.#ofKey.set(caller.keyId, who);
+    const dropped = setBounded(this.#known, who, caller, this.#options.maxEntries);
+    for (const { keyId } of dropped) this.#ofKey.delete(keyId);
   }
 
   async #ask(who: string, identity: Identity): Promise<KnownCaller> {
@@ -132,10 +141,10 @@ export class TokenCallers {
   }
 
   async #lookUp(who: string, identity: Identity): Promise<KnownCaller> {
-    const { clock, maxEntries } = this.#options;
+    const { clock } = this.#options;
     try {
       const caller = await this.#findOrCreate(identity);
-      setBounded(this.#known, who, caller, maxEntries);
+      this.#remember(who, caller);
       return caller;
     } catch (error) {
       if (error instanceof GatewayError) {

@@ -294,7 +294,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: wholeNumber({ minimum: 0, maximum: 100 }),
     default: 5,
     description:
-      "How many keys somebody with the role `member` may have; 0: members make none. Those that somebody else has made for them count, too.",
+      "How many keys somebody with the role `member` may have; 0: members make none. Those that somebody else has made for them count, too; the key that their tokens go by (`jwt:…`) does not.",
     label: "Keys of each member",
     hint: "How many keys somebody with the role member may have. 0: members make none.",
     cli: {

@@ -6,6 +6,10 @@ import { AdminError } from "../../src/admin/admin-error.ts";
 import { PAGE_ROUTES } from "../../src/admin/dashboard/page-routes.ts";
 import type { Principal } from "../../src/admin/principal.ts";
 import type { ApiServices } from "../../src/admin/api/route.ts";
+import { newKeySettings } from "../../src/settings/new-key.ts";
+import { ORGANIZATION_SETTINGS } from "../../src/settings/organization.ts";
+import { defaultsOf } from "../../src/settings/table.ts";
+import { USER_SETTINGS } from "../../src/settings/user.ts";
 import { createId } from "../../src/store/ids.ts";
 import type { WebClient } from "../support/oidc/web-client.ts";
 import { createPageClient, formTokenOf } from "../support/page-client.ts";
@@ -32,6 +36,14 @@ afterAll(() => under.stop());
 async function userOf(subject: string): Promise<string> {
   const external = { issuer: under.provider.issuer, subject };
   return (await under.store.findExternalUser(under.organization, external))?.id ?? "";
+}
+
+async function createMember(subject: string): Promise<{ readonly id: string }> {
+  const external = { issuer: under.provider.issuer, subject };
+  const settings = { ...defaultsOf(USER_SETTINGS), name: subject };
+  const made = await under.store.findOrCreateExternalUser(under.organization, external, settings);
+  if (!("user" in made)) throw new Error(made.outcome);
+  return made.user;
 }
 
 const services = (): ApiServices => ({
@@ -296,6 +308,28 @@ describe("a member", () => {
     const [owned] = await under.store.countOwned(under.organization, "user", [userId]);
     expect(owned?.keys).toBe(codes.filter((code) => code === "done").length);
     expect(codeOf(await call(`GET ${ME}`))).toBe("done");
+  });
+
+  it("has its keys beside those that its tokens go by, which do not count", async () => {
+    const { id } = await createMember("lea");
+    const principal = principalOf("member", id);
+    for (const provider of ["corp", "partner"]) {
+      const settings = {
+        ...newKeySettings(`jwt:${provider}`, defaultsOf(ORGANIZATION_SETTINGS).keyDefaults),
+        userId: id,
+      };
+      await under.store.findOrCreateProviderKey(under.organization, provider, settings);
+    }
+    await under.admin.ok("PATCH", `/api/organizations/${under.organization}`, { body: { max_own_keys: 1 } });
+    const make = async () => codeOf(await call(`POST ${ME}/keys`, {}, { principal, body: { name: "k" } }));
+    expect([await make(), await make()]).toEqual(["done", "organization_full"]);
+    expect(await call(`GET ${ME}`, {}, { principal })).toMatchObject({
+      body: { key_count: 1, most_keys: 1 },
+    });
+    const listed = await call(`GET ${ME}/keys`, {}, { principal });
+    expect(listed).toMatchObject({
+      body: { data: [{ name: "jwt:corp" }, { name: "jwt:partner" }, { name: "k" }] },
+    });
   });
 
   it("sees usage and requests of its own alone, whatever it asks for", async () => {

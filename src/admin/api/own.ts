@@ -8,7 +8,9 @@ import { formatCents } from "../../money.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
 import { type Limit, LIMIT_PERIODS, type LimitPeriod } from "../../settings/limits.ts";
 import type { KeyRecord, OrganizationRecord } from "../../store/types/management.ts";
+import { isProviderKey } from "../../store/management/provider-keys.ts";
 import type { UserRecord } from "../../store/types/owners.ts";
+import type { Page } from "../../store/types/page.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { key, keyPage, keyRotation, keyWithSecret } from "../schemas/key.ts";
 import { limitList } from "../schemas/limit.ts";
@@ -55,9 +57,9 @@ const show = defineOrganizationRoute({
     const { organization } = call;
     const user = await requireSelf(call, services);
     const inGroup = { groupId: user.groupId };
-    const [ownersOf, [owned]] = await Promise.all([
+    const [ownersOf, keys] = await Promise.all([
       readNamedOwners(services.store, organization.id, [inGroup]),
-      services.store.countOwned(organization.id, "user", [user.id]),
+      listCounted(organization, user, services),
     ]);
     const { id, name, currency, maxOwnKeys } = organization;
     const body = {
@@ -66,7 +68,7 @@ const show = defineOrganizationRoute({
       email: user.email,
       group: formatReference(ownersOf(inGroup).group),
       organization: { id, name, currency },
-      key_count: owned?.keys ?? 0,
+      key_count: keys.length,
       most_keys: maxOwnKeys,
     };
     return { status: 200, body };
@@ -298,13 +300,39 @@ function amountOf(cents: number): string {
   return formatCents(cents, "").trim();
 }
 
-async function requireFewer(
+const KEYS_AT_ONCE = 100;
+
+/**
+ * The oldest keys of a user, at least one more than it may have if it has them: those with a secret, whoever has made them.
+ * The one that a provider's tokens go by is made by the first request, and does not count.
+ */
+async function listCounted(
   { id, maxOwnKeys }: OrganizationRecord,
   user: UserRecord,
   { store }: Pick<ApiServices, "store">,
+): Promise<readonly KeyRecord[]> {
+  const counted: KeyRecord[] = [];
+  let after: string | null = null;
+  do {
+    const page: Page<KeyRecord> = await store.listKeys(
+      id,
+      { limit: KEYS_AT_ONCE, after },
+      { userId: user.id },
+    );
+    counted.push(...page.items.filter((one) => !isProviderKey(one)));
+    after = page.next;
+  } while (after !== null && counted.length <= maxOwnKeys);
+  return counted;
+}
+
+async function requireFewer(
+  organization: OrganizationRecord,
+  user: UserRecord,
+  services: Pick<ApiServices, "store">,
 ): Promise<void> {
-  const [owned] = await store.countOwned(id, "user", [user.id]);
-  if ((owned?.keys ?? 0) >= maxOwnKeys) throw refuseMoreKeys(maxOwnKeys);
+  const { maxOwnKeys } = organization;
+  const counted = await listCounted(organization, user, services);
+  if (counted.length >= maxOwnKeys) throw refuseMoreKeys(maxOwnKeys);
 }
 
 /** Of several at the same time those that came last go again: nobody was told their secret. */
@@ -312,11 +340,11 @@ async function keepWithin(
   call: OrganizationCall,
   user: UserRecord,
   keyId: string,
-  { store }: Pick<ApiServices, "store">,
+  services: Pick<ApiServices, "store">,
 ): Promise<void> {
+  const { store } = services;
   const { id, maxOwnKeys } = call.organization;
-  const page = { limit: maxOwnKeys, after: null };
-  const first = maxOwnKeys === 0 ? [] : (await store.listKeys(id, page, { userId: user.id })).items;
+  const first = (await listCounted(call.organization, user, services)).slice(0, maxOwnKeys);
   if (first.some((one) => one.id === keyId)) return;
   const record = await store.getKey({ organizationId: id, keyId });
   if (record === null) throw new AdminError("key_not_found");

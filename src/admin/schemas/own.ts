@@ -46,6 +46,6 @@ export const ownUser = answer("OwnUser", {
   email: z.string().nullable(),
   group: ownerReference(),
   organization: z.strictObject({ id: z.string(), name: z.string(), currency: z.string() }),
-  key_count: count().describe("Keys that are yours."),
+  key_count: count().describe("Keys that are yours, without those that tokens of a provider go by."),
   most_keys: count().describe("How many you may have."),
 });
