@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { ensureBuild } from "../../src/setup/build.js";
+import { ensureBuild, leaveRightNames } from "../../src/setup/build.js";
 import { createTestFolder } from "./support/stand-in-stack.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
@@ -65,6 +65,16 @@ describe("ensureBuild", () => {
     );
     await ensureBuild(root);
     expect(JSON.parse(run(root).stdout)).toEqual(["Refusal", ""]);
+  });
+
+  it("says so where names are kept by a function in words that it does not know", () => {
+    const draft = createTestFolder();
+    const call = "var one = class { static { __name(this, 'one'); } };";
+    writeFileSync(
+      join(draft, "main.js"),
+      `let __name = (target, value) => rename(target, value);\n${call}\n`,
+    );
+    expect(() => leaveRightNames(draft)).toThrow(/KEEP_NAME/);
   });
 
   it("lets V8 compile who makes objects of a class that extends another one", async () => {

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { AT, REPLY_LAYOUTS } from "../../src/store/redis/reply-layouts.ts";
-import { readScript, SCRIPTS } from "../../src/store/redis/scripts.ts";
+import { readScript, SCRIPTS } from "../../src/store/ioredis/scripts.ts";
 
 const scripts = Object.entries(SCRIPTS).map(([name, definition]) => ({ name, ...definition }));
 const included = new Set(

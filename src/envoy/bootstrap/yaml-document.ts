@@ -1,6 +1,7 @@
 /**
  * Envoy configuration as plain objects, printed as YAML with the reasons beside the settings. A key `"#name"` is the
- * comment above the key `name` of the same object; a key `"#"` is the comment above the object itself.
+ * comment above the key `name` of the same object; a key `"#"` is the comment above the object itself. The documents of
+ * `yaml` take comments too, node by node; a bootstrap printed so takes 0.2 s more of each start.
  */
 import { stringify } from "yaml";
 

@@ -6,11 +6,11 @@
  */
 import { Cluster, Redis } from "ioredis";
 import { pause } from "../../wait.ts";
-import { timeOutFairly } from "./fair-timeout.ts";
-import { keepStringMethodsFast } from "./fast-strings.ts";
+import { timeOutFairly } from "../ioredis/fair-timeout.ts";
+import { keepStringMethodsFast } from "../ioredis/fast-strings.ts";
 import { createRedisTls, type RedisTlsFiles, type RedisTlsOptions } from "./redis-tls.ts";
-import { addScripts } from "./scripts.ts";
-import { writeOncePerTurn } from "./write-once-per-turn.ts";
+import { addScripts } from "../ioredis/scripts.ts";
+import { writeOncePerTurn } from "../ioredis/write-once-per-turn.ts";
 
 /** Under ext_authz's timeout, so that a lost answer still leaves time for the grace path. */
 const COMMAND_TIMEOUT_MS = 250;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
-import { readScript } from "../../../src/store/redis/scripts.ts";
+import { readScript } from "../../../src/store/ioredis/scripts.ts";
 import { waitFor } from "../../support/wait.ts";
 
 const ADMIT = readScript("admit.lua");
