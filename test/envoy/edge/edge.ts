@@ -66,6 +66,8 @@ export interface EdgeOptions extends RenderOptions {
   /** Further upstreams as YAML lines of the list; UPSTREAM_PORT stands for the stand-in's port. */
   readonly upstreams?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** `jwt` of the configuration. */
+  readonly jwt?: object;
   /** Environment of Envoy's process, beside the test's own. */
   readonly envoyEnv?: Readonly<Record<string, string>>;
   /** What an operator changes in the rendered bootstrap. */
@@ -146,6 +148,7 @@ function createGatewayYaml(sockets: string, upstreamPort: number, options: EdgeO
 listen: {host: 127.0.0.1, port: 0}
 sidecar: {workers: 1, sockets: ${sockets}}
 limits: {max_body_bytes: ${options.maxBodyBytes ?? 1_048_576}}
+jwt: ${JSON.stringify(options.jwt ?? {})}
 upstreams:
   - {name: main, url: "http://127.0.0.1:${upstreamPort}", credential: {env: MAIN_KEY}}
   - {name: refusing, url: "http://127.0.0.1:9"}
