@@ -19,7 +19,10 @@ import { formatGatewayUrl } from "./dashboard/gateway-url.ts";
 import { FailureLimit, withFailureLimit } from "./failure-limit.ts";
 import { isReady } from "./is-ready.ts";
 import { addMetrics } from "./metrics-route.ts";
-import { authenticate, type Principal } from "./principal.ts";
+import { type Journal, recordEnd } from "./identity/record-sign-in.ts";
+import { Sessions } from "./dashboard/session.ts";
+import { isProgramToken } from "../program-sign-in.ts";
+import { authenticate, type Principal, readBearer } from "./principal.ts";
 
 /** From one address in a minute: a program with an old token may try for a while; a guess needs far more. */
 const MAX_WRONG_TOKENS = 100;
@@ -40,8 +43,9 @@ export function createAdminApp(options: AdminAppOptions): AdminApp {
   const limit = new FailureLimit(MAX_WRONG_TOKENS);
   const { metrics } = options;
   if (metrics !== undefined) addMetrics(app, { ...options, page: metrics, limit });
-  addApi(app, options, limit);
-  addDashboard(app, options);
+  const sessions = new Sessions(options.operatorToken, options.store, options.providers);
+  addApi(app, options, { limit, sessions });
+  addDashboard(app, options, sessions);
   app.notFound((context) => answerError(context, unknownEndpoint(context.req)));
   app.onError((thrown, context) => {
     const isWrite = context.req.method !== "GET" && context.req.method !== "HEAD";
@@ -60,7 +64,12 @@ function addHealth(app: AdminApp, options: AdminAppOptions): void {
   });
 }
 
-function addApi(app: AdminApp, options: AdminAppOptions, limit: FailureLimit): void {
+interface Entrance {
+  readonly limit: FailureLimit;
+  readonly sessions: Sessions;
+}
+
+function addApi(app: AdminApp, options: AdminAppOptions, entrance: Entrance): void {
   // Made when somebody asks for it: it is a tenth of what the process needs to start.
   let document: ReturnType<typeof createOpenApiDocument> | null = null;
   const serverUrl = options.dashboardUrl ?? "/";
@@ -71,7 +80,7 @@ function addApi(app: AdminApp, options: AdminAppOptions, limit: FailureLimit): v
     return context.json({ ...customers, servers: [{ url: formatGatewayUrl(options, context.req.url) }] });
   });
   app.use("/api/*", async (context, next) => {
-    context.set("principal", await identify(context, options, limit));
+    context.set("principal", await identify(context, options, entrance));
     return next();
   });
   for (const route of API_ROUTES) {
@@ -92,12 +101,23 @@ function addApi(app: AdminApp, options: AdminAppOptions, limit: FailureLimit): v
 async function identify(
   context: Context<AdminEnvironment>,
   options: AdminAppOptions,
-  limit: FailureLimit,
+  { limit, sessions }: Entrance,
 ): Promise<Principal> {
   const authorization = context.req.header("authorization");
+  const token = readBearer(authorization) ?? "";
   return withFailureLimit(context, limit, options.nowMs(), () =>
-    authenticate(authorization, options.operatorToken, options.store),
+    isProgramToken(token)
+      ? findProgram(token, sessions, { ...options, requestId: context.get("requestId") })
+      : authenticate(authorization, options.operatorToken, options.store),
   );
+}
+
+/** @throws AdminError 401 for a sign-in that is over. */
+async function findProgram(token: string, sessions: Sessions, journal: Journal): Promise<Principal> {
+  const found = await sessions.findProgram(token, (holder, reason) => recordEnd(journal, holder, reason));
+  if (found !== null) return found;
+  const message = "This sign-in is over, or was ended. Sign in again: `inference-gateway login --oidc`.";
+  throw new AdminError("invalid_token", { message });
 }
 
 async function answer(

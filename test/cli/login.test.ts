@@ -174,6 +174,7 @@ describe("inference-gateway whoami and logout", () => {
       token_from: `the login in ${fileOf()}`,
       role: "viewer",
       token_name: "the viewer",
+      name: null,
       organization: { id: organization, name: "Acme" },
     });
   });

@@ -18,6 +18,8 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What is piped into it; nothing when left out. */
   readonly input?: string;
+  /** Called with what it writes there, as it comes. */
+  readonly onStderr?: (text: string) => void;
 }
 
 /** Where no `login` has kept anything. */
@@ -48,6 +50,7 @@ export function runCli(args: readonly string[], options: CliOptions = {}): Promi
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
+    options.onStderr?.(text);
   });
   return new Promise((resolve, reject) => {
     child.once("error", reject);

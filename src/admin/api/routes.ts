@@ -19,6 +19,7 @@ import { usageRoutes } from "./usage.ts";
 import { usageExportRoutes } from "./usage-export.ts";
 import { userRoutes } from "./users.ts";
 import { webhookRoutes } from "./webhook.ts";
+import { whoamiRoute } from "./whoami.ts";
 
 /** By what the OpenAPI document lists them under. A path without parameters stands before one that would take it for a value. */
 const ROUTES: Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>> = {
@@ -33,7 +34,7 @@ const ROUTES: Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>
   Requests: requestRoutes,
   Alerts: [...alertRoutes, ...webhookRoutes],
   Tokens: tokenRoutes,
-  Sessions: sessionRoutes,
+  Sessions: [whoamiRoute, ...sessionRoutes],
   Audit: auditRoutes,
   Catalog: catalogRoutes,
   Operation: [...configurationRoutes, ...logLevelRoutes],

@@ -10,7 +10,7 @@ import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions } from "../app-options.ts";
 import { requireAccess } from "../api/run-route.ts";
 import { convertError } from "../convert-error.ts";
-import { recordEnd } from "../identity/record-sign-in.ts";
+import { type Journal, recordEnd, recordProgramStart } from "../identity/record-sign-in.ts";
 import type { Principal } from "../principal.ts";
 import { answerMarkup } from "./answer-markup.ts";
 import { addAssets } from "./assets.ts";
@@ -24,15 +24,14 @@ import { findPagePath } from "./find-page-path.ts";
 import { formatGatewayUrl } from "./gateway-url.ts";
 import { readForm, requireOwnPage } from "./own-page.ts";
 import { addOidcSignIn } from "./oidc-sign-in.tsx";
-import { createFormToken, isFormToken, Sessions } from "./session.ts";
+import { createFormToken, isFormToken, type Sessions } from "./session.ts";
 import { addSignIn } from "./sign-in.tsx";
 import type { OrganizationView } from "./views.ts";
 
 type PageContext = Context<{ Variables: { requestId: string; principal: Principal } }>;
 
 /** Adds the pages to the admin server's HTTP. */
-export function addDashboard(app: AdminApp, options: AdminAppOptions): void {
-  const sessions = new Sessions(options.operatorToken, options.store, options.providers);
+export function addDashboard(app: AdminApp, options: AdminAppOptions, sessions: Sessions): void {
   addAssets(app);
   addSignIn(app, options, sessions);
   addOidcSignIn(app, options, sessions);
@@ -79,7 +78,7 @@ async function answerPage(
     const principal = secret === null ? null : await findPrincipal(context, secret, options, sessions);
     if (secret === null || principal === null) return redirectToSignIn(context);
     if (route.method === "POST" && !isFormToken(form.text("form_token"), secret)) throw foreignForm();
-    const bare = await createPage(context, options, { secret, principal, form });
+    const bare = await createPage(context, options, { secret, principal, form, sessions });
     page = bare;
     // Before anything is read: an organization's settings are not for its members.
     if (isMember(principal)) requireAccess(route, principal);
@@ -125,9 +124,9 @@ function run(route: PageRoute, page: PageCall): Promise<PageAnswer> {
 async function createPage(
   context: PageContext,
   options: AdminAppOptions,
-  given: { secret: string; principal: Principal; form: FormValues },
+  given: { secret: string; principal: Principal; form: FormValues; sessions: Sessions },
 ): Promise<PageCall> {
-  const { secret, principal, form } = given;
+  const { secret, principal, form, sessions } = given;
   const requestId = context.get("requestId");
   const params = context.req.param();
   return {
@@ -142,11 +141,23 @@ async function createPage(
     formToken: createFormToken(secret),
     form,
     requestId,
+    beginProgram: (challenge) => beginProgram(sessions, { secret, challenge }, { ...options, requestId }),
     nowMs: await options.store.timeMs(),
     gatewayUrl: formatGatewayUrl(options, context.req.url),
     organization: null,
     unreadAlerts: 0,
   };
+}
+
+async function beginProgram(
+  sessions: Sessions,
+  { secret, challenge }: { readonly secret: string; readonly challenge: string },
+  journal: Journal,
+): Promise<string | null> {
+  const begun = await sessions.beginProgram(secret, challenge);
+  if (begun === null) return null;
+  await recordProgramStart(journal, begun.holder);
+  return begun.code;
 }
 
 /** A member's pages know of the organization what `…/me` says. */

@@ -1,5 +1,6 @@
 import { alertPageRoutes } from "./pages/alerts.tsx";
 import { auditPageRoutes } from "./pages/audit.tsx";
+import { commandLineRoutes } from "./pages/command-line.tsx";
 import { groupPageRoutes } from "./pages/group-routes.ts";
 import { keyPageRoutes } from "./pages/key-routes.ts";
 import { modelPageRoutes } from "./pages/models.tsx";
@@ -30,6 +31,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...auditPageRoutes,
   ...tokenPageRoutes,
   ...sessionPageRoutes,
+  ...commandLineRoutes,
   ...modelPageRoutes,
   ...tryItPageRoutes,
 ];

@@ -26,6 +26,11 @@ export interface PageCall {
   /** Empty for GET. */
   readonly form: FormValues;
   readonly requestId: string;
+  /**
+   * Begins a session of the same person for a program. The code that the program needs beside its verifier; null: whoever
+   * is signed in is so by a token.
+   */
+  readonly beginProgram: (challenge: string) => Promise<string | null>;
   /** Redis's clock. */
   readonly nowMs: number;
   /** Where clients send their requests, without a slash at the end and without `/v1`. */

@@ -11,6 +11,7 @@ import type { PersonHolder, SessionRecord, SessionStore } from "../../store/type
 import type { TokenStore } from "../../store/types/tokens.ts";
 import { type IdentityProviders, NO_PROVIDERS } from "../identity/identity-providers.ts";
 import type { EndReason } from "../identity/record-sign-in.ts";
+import { createPart, hashProgram, hashProgramToken } from "../../program-sign-in.ts";
 import { seal } from "../identity/seal.ts";
 import { authenticate, findTokenHolder, type Principal } from "../principal.ts";
 import { hashToken } from "../token-format.ts";
@@ -34,6 +35,11 @@ export interface BegunSession {
   /** The cookie's value. */
   readonly secret: string;
   readonly record: SessionRecord;
+}
+
+export interface BegunProgram {
+  readonly code: string;
+  readonly holder: PersonHolder;
 }
 
 /** Of a session that was ended because whoever began it would not be let in today. */
@@ -70,6 +76,21 @@ export class Sessions {
     return this.#create((secret) => ({ ...person, sealedIdToken: seal(idToken, secret) }));
   }
 
+  /**
+   * A session of the same person for a program, which ends by itself and nobody else's does.
+   * @param secret Of the browser's session.
+   * @returns What the program needs beside its verifier, and whose it is; null where nobody has signed in with a provider.
+   */
+  async beginProgram(secret: string, challenge: string): Promise<BegunProgram | null> {
+    const person = await this.findPerson(secret);
+    if (person === null) return null;
+    const code = createPart();
+    // A program signs nobody out at the provider.
+    const holder = { ...person, sealedIdToken: null };
+    await this.#store.createSession(hashProgram(challenge, code), holder);
+    return { code, holder };
+  }
+
   async #create(holderOf: (secret: string) => SessionRecord["holder"]): Promise<BegunSession> {
     const secret = randomBytes(SECRET_BYTES).toString("base64url");
     return { secret, record: await this.#store.createSession(hashSecret(secret), holderOf(secret)) };
@@ -80,8 +101,16 @@ export class Sessions {
    * @throws What the store throws when Redis is away.
    */
   async find(secret: string, onEnded: OnEnded = () => Promise.resolve()): Promise<Principal | null> {
-    if (!SECRET_FORM.test(secret)) return null;
-    const hash = hashSecret(secret);
+    return SECRET_FORM.test(secret) ? this.#findByHash(hashSecret(secret), onEnded) : null;
+  }
+
+  /** The same, of a program by its token. No browser's session is one, nor the other way round. */
+  async findProgram(token: string, onEnded: OnEnded): Promise<Principal | null> {
+    const hash = hashProgramToken(token);
+    return hash === null ? null : this.#findByHash(hash, onEnded);
+  }
+
+  async #findByHash(hash: string, onEnded: OnEnded): Promise<Principal | null> {
     const holder = (await this.#store.useSession(hash))?.holder ?? null;
     if (holder === null) return null;
     if (holder.type === "token") return findTokenHolder(holder.tokenHash, this.#store);

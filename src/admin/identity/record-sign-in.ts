@@ -35,6 +35,13 @@ export async function recordStart(
   for (const place of places) await record(journal, place, "role.changed", holder, change);
 }
 
+/** Whoever is signed in has let a program act in their name. */
+export function recordProgramStart(journal: Journal, holder: PersonHolder): Promise<void> {
+  const { provider, role, organizationId } = holder;
+  const after = { provider, role, organization_id: organizationId, client: "command line" };
+  return record(journal, organizationId, "session.started", holder, { before: null, after });
+}
+
 /** Somebody whom the provider knows, and who has no role here. */
 export function recordRefusal(journal: Journal, somebody: Somebody, reason: string): Promise<void> {
   const after = { provider: somebody.provider, reason };

@@ -13,6 +13,7 @@ import {
   readNamedConnection,
 } from "./connection.ts";
 import { forgetLogin, keepLogin, loginFile } from "./kept-login.ts";
+import { signInByBrowser } from "./oidc-login.ts";
 import { addCommands, addExamples, type GlobalCommandRow } from "./management-command.ts";
 
 /** What is piped in beyond that is no token. */
@@ -23,18 +24,25 @@ export function addLoginCommands(program: Command): void {
     .command("login")
     .description(
       "Keeps the management API's address and a token for this user, once the API has taken them. The token is asked for " +
-        "without showing it, or read from --token-file, IGW_ADMIN_TOKEN or standard input.",
+        "without showing it, or read from --token-file, IGW_ADMIN_TOKEN or standard input; with --oidc you sign in with " +
+        "the company's identity provider, in a browser on this machine.",
     )
+    .option("--oidc", "sign in with an identity provider (`dashboard.oidc`) in place of a token")
+    .option("--no-browser", "with --oidc: only print the address that the browser is to open")
     .action(() => loginAction(login));
   addAddressOptions(login);
   addExamples(login, [
     "login",
     "login --admin-url https://gateway.example.com:10001",
     "login --token-file operator-token",
+    "login --oidc --admin-url https://dashboard.example.com",
   ]);
   const logout = program
     .command("logout")
-    .description("Forgets what login has kept. The token itself stays valid: `token delete` ends it.")
+    .description(
+      "Forgets what login has kept. A token itself stays valid: `token delete` ends it. A sign-in with an identity provider " +
+        "nobody can go on with then; it ends within 8 hours.",
+    )
     .action(() => logoutAction());
   addExamples(logout, ["logout"]);
   addCommands(program, [whoami]);
@@ -52,6 +60,7 @@ const whoami: GlobalCommandRow = {
       token_from: connection.source,
       role: access.role,
       token_name: access.tokenName,
+      name: access.personName,
       organization: organization === null ? null : { id: organization["id"], name: organization["name"] },
     };
     const text = [
@@ -66,7 +75,10 @@ const whoami: GlobalCommandRow = {
 async function loginAction(command: Command): Promise<void> {
   const named = pickNamed(readNamedConnection(command));
   const url = checkUrl(named.url ?? DEFAULT_URL);
-  const token = named.token ?? (await readToken(url));
+  const { oidc = false, browser } = command.opts<{ readonly oidc?: boolean; readonly browser: boolean }>();
+  const token = oidc
+    ? await signInByBrowser({ url, opensBrowser: browser, write: (text) => void process.stderr.write(text) })
+    : (named.token ?? (await readToken(url)));
   const access = await readAccess(createClient({ url, token }), token);
   keepLogin({ url, token });
   process.stdout.write(

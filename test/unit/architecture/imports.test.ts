@@ -24,6 +24,7 @@ const SHARED = [
   "plain-text.ts",
   "private-file.ts",
   "pages.ts",
+  "program-sign-in.ts",
   "scrub.ts",
   "server-tools.ts",
   "set-bounded.ts",
