@@ -3,6 +3,7 @@ import { createConnection } from "node:net";
 import { join } from "node:path";
 import { runCommand } from "../setup/run-command.js";
 import { pause } from "../wait.ts";
+import { cutHalfTransaction } from "./half-transaction.ts";
 import { startGuarded } from "./guarded-process.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { ManagedProcess } from "./managed-process.ts";
@@ -11,6 +12,8 @@ import { TOLD_AFTER_MS, tellOfWaiting } from "./waiting.ts";
 /** Reading a large append-only file takes a while. */
 const READY_BOUND_MS = 120_000;
 const POLL_MS = 10;
+/** Of Redis 7 and newer, within `dir`. */
+const APPEND_ONLY_FOLDER = "appendonlydir";
 const PING_TIMEOUT_MS = 1_000;
 
 export interface PrivateRedisOptions {
@@ -31,6 +34,7 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<M
   const folder = join(options.dataDir, "redis");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   await refuseOlderServer(options.program, folder);
+  await cutHalfTransaction(options.program, join(folder, APPEND_ONLY_FOLDER));
   const settings = {
     port: "0",
     unixsocket: options.socket,
@@ -91,7 +95,7 @@ export async function waitForRedis(redis: ManagedProcess, socket: string): Promi
  * and every spend would seem gone.
  */
 async function refuseOlderServer(program: string, folder: string): Promise<void> {
-  if (!existsSync(join(folder, "appendonlydir"))) return;
+  if (!existsSync(join(folder, APPEND_ONLY_FOLDER))) return;
   const { stdout } = await runCommand(program, ["--version"], { timeoutMs: 10_000 });
   const major = Number(/v=(\d+)\./.exec(stdout)?.[1] ?? "0");
   if (major >= 7) return;

@@ -15,7 +15,8 @@ const MAX_OUTPUT_CHARACTERS = 64 * 1024;
  *
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{cwd?: string, env?: NodeJS.ProcessEnv, timeoutMs?: number}} [options] `timeoutMs` 15 minutes by default
+ * @param {{cwd?: string, env?: NodeJS.ProcessEnv, timeoutMs?: number, argv0?: string}} [options] `timeoutMs` 15 minutes
+ *   by default; `argv0` what the program sees as its own name
  * @returns {Promise<CommandResult>}
  */
 export function runCommand(command, args, options = {}) {
@@ -27,6 +28,7 @@ export function runCommand(command, args, options = {}) {
       child = spawn(command, args, {
         cwd: options.cwd,
         env: options.env ?? process.env,
+        ...(options.argv0 !== undefined && { argv0: options.argv0 }),
         stdio: ["ignore", "pipe", "pipe"],
         timeout: timeoutMs,
         killSignal: "SIGKILL",
