@@ -1,5 +1,5 @@
-"""One call of an official SDK with a key that may be refused: the text or the exception as its catcher sees it, and
-the status of each HTTP answer."""
+"""One call of an official SDK with a key that may be refused, by a limit or a cap: the text or the exception as its
+catcher sees it, and the status of each HTTP answer."""
 
 import anthropic
 import openai
@@ -19,7 +19,9 @@ def call_openai(given, statuses):
         max_retries=given["max_retries"],
         http_client=counting(openai.DefaultHttpxClient, statuses),
     )
-    return client.chat.completions.create(model=given["model"], messages=MESSAGES).choices[0].message.content
+    limit = {"max_tokens": given["max_tokens"]} if "max_tokens" in given else {}
+    response = client.chat.completions.with_raw_response.create(model=given["model"], messages=MESSAGES, **limit)
+    return response.parse().choices[0].message.content, response.headers
 
 
 def call_anthropic(given, statuses):
@@ -29,7 +31,9 @@ def call_anthropic(given, statuses):
         max_retries=given["max_retries"],
         http_client=counting(anthropic.DefaultHttpxClient, statuses),
     )
-    return client.messages.create(model=given["model"], messages=MESSAGES, max_tokens=20).content[0].text
+    limit = given.get("max_tokens", 20)
+    response = client.messages.with_raw_response.create(model=given["model"], messages=MESSAGES, max_tokens=limit)
+    return response.parse().content[0].text, response.headers
 
 
 def describe(error):
@@ -41,6 +45,8 @@ def describe(error):
         "code": error.error_code if is_anthropic else error.code,
         "message": error.message,
         "requestId": error.request_id,
+        # What of the body has no field of its own: openai takes `error` off, anthropic does not.
+        "affordable": (error.body["error"] if is_anthropic else error.body).get("affordable_max_tokens"),
     }
 
 
@@ -48,7 +54,8 @@ def outcome_of(call):
     def run(given):
         statuses = []
         try:
-            outcome = {"text": call(given, statuses), "error": None}
+            text, headers = call(given, statuses)
+            outcome = {"text": text, "error": None, "shrunkTo": headers.get("x-budget-max-tokens")}
         except (openai.APIStatusError, anthropic.APIStatusError) as error:
             outcome = {"text": None, "error": describe(error)}
         return {**outcome, "statuses": statuses}
