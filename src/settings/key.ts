@@ -1,7 +1,6 @@
 /** The settings of an API key. How a row is added: CONTRIBUTING.md. */
 import {
   amountOrNull,
-  choice,
   choiceOrNull,
   flag,
   groupIdOrNull,
@@ -61,18 +60,19 @@ export const KEY_SETTINGS = defineSettings({
     apiName: "count_cached_tokens",
     field: "count_cached",
     inAdmission: true,
-    kind: choice(["organization", "always", "never"]),
-    default: "organization",
+    kind: choiceOrNull(["always", "never"]),
+    default: null,
     description:
-      "Whether tokens read from a prompt cache count in limits of tokens per minute: as the `organization` says, `always` or `never`.",
+      "Whether tokens read from a prompt cache count in limits of tokens per minute: `always` or `never`. Null: as the organization says.",
     label: "Cached tokens count",
-    hint: "In limits of tokens per minute: as the organization says, always or never.",
+    hint: "In limits of tokens per minute: always or never. Empty: as the organization says.",
     cli: {
       option: {
         flags: "--count-cached <when>",
-        help: "whether cached tokens count in token limits: organization, always or never",
+        help: "whether cached tokens count in token limits: always, never, or none for the organization's",
       },
       label: "cached tokens count",
+      none: "the organization's",
     },
   },
   hardCapCents: {

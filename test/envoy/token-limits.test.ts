@@ -1,6 +1,7 @@
 /** Limits of tokens per minute through the real Envoy, on all routes. */
 import { describe, expect, it } from "vitest";
 import type { KeySettings } from "../../src/settings/key.ts";
+import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";
@@ -39,8 +40,8 @@ const completion = (used: object) =>
     },
   }) as const;
 
-async function createKey(settings: Partial<KeySettings>) {
-  const { key } = await chat.stack.createKey({ name: "ci", ...settings });
+async function createKey(settings: Partial<KeySettings>, organization: Partial<OrganizationSettings> = {}) {
+  const { key } = await chat.stack.createKey({ name: "ci", ...settings }, organization);
   return key;
 }
 
@@ -89,16 +90,23 @@ describe("a limit of tokens per minute", () => {
   });
 
   it.each([
-    { settings: {}, counted: 30 },
-    { settings: { countCachedTokens: "always" }, counted: 1_030 },
-  ] as const)("counts what comes from a prompt's cache as told: $settings", async ({ settings, counted }) => {
-    const key = await createKey({ inputTokensPerMinute: 10_000, ...settings });
-    chat.upstream.answer(completion(usage(1_030, 5, 1_000)));
-    await chat.send({ key, body: chatBody() });
-    const remaining = await left(key, "input-tokens");
-    expect(remaining).toBeGreaterThanOrEqual(10_000 - counted);
-    expect(remaining).toBeLessThan(10_000 - counted + 1_000);
-  });
+    { ofKey: null, ofOrganization: false, counted: 30 },
+    { ofKey: null, ofOrganization: true, counted: 1_030 },
+    { ofKey: "always", ofOrganization: false, counted: 1_030 },
+    { ofKey: "never", ofOrganization: true, counted: 30 },
+  ] as const)(
+    "counts what comes from a prompt's cache as its key says ($ofKey), else its organization ($ofOrganization)",
+    async (at) => {
+      const { counted, ofKey, ofOrganization } = at;
+      const settings = { inputTokensPerMinute: 10_000, countCachedTokens: ofKey };
+      const key = await createKey(settings, { countCachedTokens: ofOrganization });
+      chat.upstream.answer(completion(usage(1_030, 5, 1_000)));
+      await chat.send({ key, body: chatBody() });
+      const remaining = await left(key, "input-tokens");
+      expect(remaining).toBeGreaterThanOrEqual(10_000 - counted);
+      expect(remaining).toBeLessThan(10_000 - counted + 1_000);
+    },
+  );
 
   it("counts a stream while it runs, by an estimate where the upstream tells no usage", async () => {
     const key = await createKey({ outputTokensPerMinute: 100 });

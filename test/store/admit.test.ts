@@ -31,7 +31,7 @@ describe("admit", () => {
       {
         name: "ci ☂",
         requestsPerMinute: 6000,
-        countCachedTokens: "organization",
+        countCachedTokens: null,
         hardCapCents: 5000,
         budgetCents: 4000,
         allowedModels: ["acme/echo-small"],
@@ -58,7 +58,7 @@ describe("admit", () => {
         allowedModels: ["acme/echo-small"],
         maxConcurrentRequests: 5,
         defaultTags: null,
-        countCachedTokens: "organization",
+        countCachedTokens: null,
         onCap: null,
         expiresAtMs: 4_102_444_800_000,
         spentMicrocents: 1_234_567n,

@@ -213,7 +213,7 @@ function createOwnReader(
 
 /** In limits of tokens. */
 function countsCachedTokens({ key, organization }: AdmittedSettings): boolean {
-  if (key.countCachedTokens === "organization") return organization.countCachedTokens;
+  if (key.countCachedTokens === null) return organization.countCachedTokens;
   return key.countCachedTokens === "always";
 }
 

@@ -28,7 +28,7 @@ export const ADMITTED: KnownKeyResult = {
     name: "ci",
     display: "sk-igw-…1234",
     requestsPerMinute: 60,
-    countCachedTokens: "organization",
+    countCachedTokens: null,
     hardCapCents: null,
     budgetCents: null,
     allowedModels: null,

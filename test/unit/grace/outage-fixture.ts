@@ -47,7 +47,7 @@ function createResult(changes: Changes): KnownKeyResult {
       id: "key_1",
       name: "ci",
       display: "sk-igw-…a1B2",
-      countCachedTokens: "organization",
+      countCachedTokens: null,
       requestsPerMinute: 600,
       hardCapCents: null,
       budgetCents: null,
