@@ -95,6 +95,11 @@ export function ceilCents(microcents: bigint): number {
   return 0 - wholeCents(-microcents);
 }
 
+/** The rule of caps and budgets: one is reached once as much is spent as it allows, one of 0 always. Lua says the same. */
+export function isReached(cents: number, spentMicrocents: bigint): boolean {
+  return spentMicrocents >= BigInt(cents) * BigInt(MICROCENTS_PER_CENT);
+}
+
 /** "50.13 USD": an amount of whole cents in the notation of error messages and mails. */
 export function formatCents(cents: number, currency: string): string {
   const sign = cents < 0 ? "-" : "";

@@ -3,6 +3,7 @@
  * worker has counted itself since.
  */
 import { formatWindowEnd } from "../calendar.ts";
+import { isReached } from "../money.ts";
 import { LIMIT_PERIODS } from "../settings/limits.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import { LIMIT_SCOPES, type LimitScope } from "../store/types/decision.ts";
@@ -18,7 +19,6 @@ export interface KnownCap extends Pick<AdmittedCap, "scope" | "period" | "cents"
   readonly baseMicrocents: bigint;
 }
 
-const MICROCENTS_PER_CENT = 1_000_000n;
 /** Later than every end. */
 const NEVER_MS = 8.64e15 / 100;
 
@@ -77,12 +77,13 @@ export function compareCaps(
     const base = window === cap.window ? baseMicrocents : 0n;
     return { scope, period, cents, raisedCents, spentMicrocents: base + spend.inWindow(window, subjectId) };
   });
-  const isAt = ({ spentMicrocents }: AdmittedCap, cents: number) =>
-    spentMicrocents >= BigInt(cents) * MICROCENTS_PER_CENT;
-  const reached = now.filter((cap) => isAt(cap, cap.cents));
+  const reached = now.filter(({ cents, spentMicrocents }) => isReached(cents, spentMicrocents));
   return {
     reached: reached.toSorted((one, other) => rank(other, day) - rank(one, day))[0] ?? null,
-    isUnsure: now.some((cap) => cap.raisedCents > 0 && isAt(cap, cap.cents - cap.raisedCents)),
+    isUnsure: now.some(
+      ({ cents, raisedCents, spentMicrocents }) =>
+        raisedCents > 0 && isReached(cents - raisedCents, spentMicrocents),
+    ),
   };
 }
 

@@ -1,6 +1,6 @@
 /** `GET /v1/key`: what a client may know of its own key: limits, spend, headroom, and what blocks it. */
 import * as z from "zod";
-import { MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
+import { isReached, wholeCents } from "../money.ts";
 import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
 import type { LimitReading, LimitStatus, SpendFigures } from "../store/types/reporting.ts";
 import { dayAt, formatResetsAt, formatTimeOrNull, formatWindowEnd } from "../calendar.ts";
@@ -167,7 +167,7 @@ function headroomOf(limits: readonly LimitStatus[]): number | null {
 
 /** It refuses what costs money. */
 export function isReachedCap({ kind, cents: inForce, spentMicrocents }: LimitStatus): boolean {
-  return kind === "cap" && spentMicrocents >= BigInt(inForce) * BigInt(MICROCENTS_PER_CENT);
+  return kind === "cap" && isReached(inForce, spentMicrocents);
 }
 
 /** What is left of a cap beside what is told as spent, in whole cents; 0 when overspent, null without a cap. */

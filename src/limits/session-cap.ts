@@ -1,6 +1,6 @@
 /** The 402 of a session whose cap is reached, in the words of `spend-cap.ts`. */
 import { GatewayError } from "../errors.ts";
-import { ceilCents, formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
+import { ceilCents, formatCents, isReached, wholeCents } from "../money.ts";
 import type { SessionFigures } from "../store/types/settlement.ts";
 import type { Admission } from "./admission.ts";
 import { type AskedHold, describeAffordable, formatFigures } from "./spend-cap.ts";
@@ -14,11 +14,10 @@ export function createSessionCapError(
   { session, keyName, currency }: Pick<Admission, "session" | "keyName" | "currency">,
   asked: AskedHold | null,
 ): GatewayError {
-  const isReached = spentMicrocents >= BigInt(hardCapCents) * BigInt(MICROCENTS_PER_CENT);
   const cap = `The cap of ${formatCents(hardCapCents, currency)} for session "${session ?? ""}" of API key "${keyName}"`;
   const spent = `${formatCents(wholeCents(spentMicrocents), currency)} spent`;
   const described =
-    isReached || asked === null
+    isReached(hardCapCents, spentMicrocents) || asked === null
       ? `${cap} is reached: ${spent}.`
       : `${cap} would be passed: ${spent}, ${formatCents(ceilCents(heldMicrocents), currency)} held for requests in flight, and this request may cost up to ${formatCents(ceilCents(asked.worstCaseMicrocents), currency)}.`;
   const strict =

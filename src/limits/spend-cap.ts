@@ -3,7 +3,7 @@
  * made in Redis, in one step with everything else of an admission or a hold; this only puts it into words.
  */
 import { type ErrorCode, GatewayError } from "../errors.ts";
-import { ceilCents, formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
+import { ceilCents, formatCents, isReached, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
 import { describeWindow, formatWindowEnd } from "../calendar.ts";
 import { type DashboardAddress, formatLimitPath } from "../pages.ts";
 import type { LimitPeriod } from "../settings/limits.ts";
@@ -131,7 +131,7 @@ export function describeAffordable({ affordable }: Pick<ReachedCap, "affordable"
 /** Not how much it is, nor how near. */
 function describeHidden(cap: ReachedCap): string {
   const subject = `${PERIOD_WORDS[cap.period]} hard cap for ${describeSubject(cap)}`;
-  if (isReached(cap)) return `${subject} reached ${describeWindow(cap.period, cap.day)}.`;
+  if (isCapReached(cap)) return `${subject} reached ${describeWindow(cap.period, cap.day)}.`;
   return `${subject} could be passed by this request and those in flight.`;
 }
 
@@ -143,7 +143,7 @@ function describeCap(cap: ReachedCap): string {
   const spentCents = wholeCents(cap.spentMicrocents);
   const amount = `${PERIOD_WORDS[cap.period]} hard cap of ${formatCents(cap.hardCapCents, cap.currency)} for ${describeSubject(cap)}`;
   const spent = `${formatCents(spentCents, cap.currency)} spent ${describeWindow(cap.period, cap.day)}`;
-  if (cap.held === undefined || isReached(cap)) return `${amount} reached: ${spent}.`;
+  if (cap.held === undefined || isCapReached(cap)) return `${amount} reached: ${spent}.`;
   const heldCents = ceilCents(cap.held.heldMicrocents);
   const worstCents = ceilCents(cap.held.worstCaseMicrocents);
   const worst = `this request may cost up to ${formatCents(worstCents, cap.currency)}`;
@@ -163,8 +163,8 @@ function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
   return `Raise it on ${dashboardUrl}${formatLimitPath(cap, "hard_cap")}`;
 }
 
-function isReached(cap: ReachedCap): boolean {
-  return cap.spentMicrocents >= BigInt(cap.hardCapCents) * BigInt(MICROCENTS_PER_CENT);
+function isCapReached({ hardCapCents, spentMicrocents }: ReachedCap): boolean {
+  return isReached(hardCapCents, spentMicrocents);
 }
 
 /** Whether the request would fit if nothing else were in flight. */

@@ -1,5 +1,5 @@
 /** What a key or an organization is in. Management API, command line and dashboard say it by this file alone. */
-import { MICROCENTS_PER_CENT } from "../money.ts";
+import { isReached } from "../money.ts";
 import type { KeySettings } from "./key.ts";
 import type { Limit } from "./limits.ts";
 import type { OrganizationSettings } from "./organization.ts";
@@ -66,13 +66,13 @@ function spendStateOf(
   { hardCapCents, budgetCents, raises }: Limits,
   { spentMicrocents, nowMs, otherLimits }: LimitSpend,
 ) {
-  const isReached = (cents: number | null, spent: bigint): boolean =>
-    cents !== null && spent >= BigInt(cents) * BigInt(MICROCENTS_PER_CENT);
+  const isSetAndReached = (cents: number | null, spent: bigint): boolean =>
+    cents !== null && isReached(cents, spent);
   const isAnyReached = (kind: Limit["kind"]): boolean =>
-    otherLimits.some((limit) => limit.kind === kind && isReached(limit.cents, limit.spentMicrocents));
+    otherLimits.some((limit) => limit.kind === kind && isSetAndReached(limit.cents, limit.spentMicrocents));
   const capCents = raisedCap(hardCapCents, raises, { period: "month", nowMs });
-  if (isReached(capCents, spentMicrocents) || isAnyReached("cap")) return "cap_reached";
-  return isReached(budgetCents, spentMicrocents) || isAnyReached("budget") ? "over_budget" : "active";
+  if (isSetAndReached(capCents, spentMicrocents) || isAnyReached("cap")) return "cap_reached";
+  return isSetAndReached(budgetCents, spentMicrocents) || isAnyReached("budget") ? "over_budget" : "active";
 }
 
 /** @param state Of an answer of the API: a newer gateway's may be one that this program does not know. */

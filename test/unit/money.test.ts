@@ -5,6 +5,7 @@ import {
   formatDecimal,
   formatFixed,
   formatProduct,
+  isReached,
   parseCents,
   parsePrice,
   parseSignedAmount,
@@ -107,6 +108,20 @@ describe("formatProduct", () => {
     [-1n, 2, "-0.00000000000001"],
   ])("writes %s millionths of a microcent with at least %d decimals: %s", (product, shown, text) => {
     expect(formatProduct(product, shown)).toBe(text);
+  });
+});
+
+describe("isReached", () => {
+  it.each([
+    { cents: 50, spent: 49_999_999n, reached: false },
+    { cents: 50, spent: 50_000_000n, reached: true },
+    { cents: 50, spent: 50_000_001n, reached: true },
+    { cents: 0, spent: 0n, reached: true },
+    { cents: 0, spent: -1n, reached: false },
+    { cents: 9_000_000_000, spent: 8_999_999_999_999_999n, reached: false },
+    { cents: 9_000_000_000, spent: 9_000_000_000_000_000n, reached: true },
+  ])("of $cents cents by $spent microcents: $reached", ({ cents, spent, reached }) => {
+    expect(isReached(cents, spent)).toBe(reached);
   });
 });
 
