@@ -14,7 +14,7 @@ import { parseArgs } from "node:util";
 import { Redis } from "ioredis";
 import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
 import type { Limit } from "../../src/settings/limits.ts";
-import { ORGANIZATION_SETTINGS } from "../../src/settings/organization.ts";
+import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/settings/organization.ts";
 import { defaultsOf } from "../../src/settings/table.ts";
 import { USER_GROUP_SETTINGS } from "../../src/settings/user-group.ts";
 import { createId } from "../../src/store/ids.ts";
@@ -23,6 +23,7 @@ import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
 import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
 import type { ChargeInput, RequestIdentity } from "../../src/store/types/settlement.ts";
+import type { TakenTokens, UsedTokens } from "../../src/store/types/token-rate.ts";
 import { startRedis } from "../support/redis.ts";
 
 const ROUTE = "POST /v1/chat/completions";
@@ -35,11 +36,26 @@ const PRICE = {
   figures: { currency: "USD", input_microcents_per_million: "2000", output_microcents_per_million: "8000" },
 };
 
+const USED = { input: 250, output: 120 };
+/** What its head tells of its prompt. */
+const PROMPT_TOKENS = 200;
+
 /** Far enough for no alert. */
 const DAY_AND_WEEK: readonly Limit[] = [
   { period: "day", kind: "cap", cents: 9_000_000_000 },
   { period: "week", kind: "cap", cents: 9_000_000_000 },
 ];
+
+const FAR_TOKENS = { tokensPerMinute: 1_000_000_000 };
+
+const LIMITS: Readonly<Record<string, LimitsSet>> = {
+  "month caps alone": {},
+  "the same in a group without limits": { group: { limits: [] } },
+  "a day and a week on key and group": { key: { limits: DAY_AND_WEEK }, group: { limits: DAY_AND_WEEK } },
+  "tokens per minute on the key": { key: FAR_TOKENS },
+  "tokens per minute on the organization": { organization: FAR_TOKENS },
+  "tokens per minute on key and organization": { key: FAR_TOKENS, organization: FAR_TOKENS },
+};
 
 const { values } = parseArgs({
   options: {
@@ -102,9 +118,19 @@ async function run(store: Store): Promise<void> {
   );
 }
 
+/** What key, organization and group of a kind of request have set beside their month's caps and budgets. */
+interface LimitsSet {
+  readonly key?: Partial<KeySettings>;
+  readonly organization?: Partial<OrganizationSettings>;
+  /** Left out: it belongs to no group. */
+  readonly group?: { readonly limits: readonly Limit[] };
+  readonly session?: string;
+}
+
 /** Kind → the key of a request, whose it is, and what its admission and its charge have cost Redis in each round. */
 interface LimitsKind {
   readonly name: string;
+  readonly session: string | undefined;
   readonly key: Awaited<ReturnType<typeof createKey>>;
   readonly owners: string;
   readonly admissionsUs: number[];
@@ -112,23 +138,35 @@ interface LimitsKind {
 }
 
 async function runByLimits(store: Store): Promise<void> {
-  const kinds = [
-    await createKind(store, "month caps alone", { limits: [], hasGroup: false }),
-    await createKind(store, "the same in a group without limits", { limits: [], hasGroup: true }),
-    await createKind(store, "a day and a week on key and group", { limits: DAY_AND_WEEK, hasGroup: true }),
-  ];
+  const kinds: LimitsKind[] = [];
+  for (const [name, set] of Object.entries(LIMITS)) kinds.push(await createKind(store, name, set));
   for (let round = 0; round <= Number(values.rounds); round += 1) {
     for (const kind of kinds) {
-      const { key, owners } = kind;
+      const { key, owners, session } = kind;
       const identities = Array.from({ length: requests }, () => ({
         ...createIdentity(key.organizationId, key.keyId),
         ...(owners === "" ? {} : { owners }),
+        ...(session === undefined ? {} : { session }),
       }));
-      const admitted = await measure(identities, ({ requestId }) =>
-        store.admit({ ...key, requestId, route: ROUTE, bucket: "requests", metered: true, promptTokens: 0 }),
-      );
+      const taken = new Map<string, TakenTokens | null>();
+      const admitted = await measure(identities, async ({ requestId }) => {
+        const result = await store.admit({
+          requestId,
+          route: ROUTE,
+          bucket: "requests",
+          metered: true,
+          promptTokens: PROMPT_TOKENS,
+          ...key,
+        });
+        if (result.decision !== "admitted") throw new Error(`the admission says ${result.decision}`);
+        taken.set(requestId, result.takenTokens);
+      });
       const charged = await measure(identities, (identity) =>
-        store.charge({ ...finalCharge(identity), isBrief: true }),
+        store.charge({
+          ...finalCharge(identity),
+          isBrief: true,
+          usedTokens: usedTokens(taken.get(identity.requestId)),
+        }),
       );
       // The first is not counted: code that is not optimized yet.
       if (round === 0) continue;
@@ -145,22 +183,22 @@ async function runByLimits(store: Store): Promise<void> {
   }
 }
 
-async function createKind(
-  store: Store,
-  name: string,
-  { limits, hasGroup }: { readonly limits: readonly Limit[]; readonly hasGroup: boolean },
-): Promise<LimitsKind> {
-  const organizationId = await createOrganization(store, name);
-  const settings = { ...defaultsOf(USER_GROUP_SETTINGS), name: "Team", limits };
-  const group = hasGroup ? await store.createGroup(organizationId, settings) : null;
+async function createKind(store: Store, name: string, set: LimitsSet): Promise<LimitsKind> {
+  const organizationId = await createOrganization(store, name, set.organization);
+  const settings = { ...defaultsOf(USER_GROUP_SETTINGS), name: "Team", ...set.group };
+  const group = set.group === undefined ? null : await store.createGroup(organizationId, settings);
   const groupId = group?.outcome === "created" ? group.owner.id : null;
-  const key = await createKey(store, organizationId, 1_000_000, { limits, groupId });
+  const key = await createKey(store, organizationId, 1_000_000, { ...set.key, groupId });
   const owners = formatOwnerIds({ userId: null, groupId });
-  return { name, key, owners, admissionsUs: [], chargesUs: [] };
+  return { name, key, owners, session: set.session, admissionsUs: [], chargesUs: [] };
 }
 
-async function createOrganization(store: Store, name: string): Promise<string> {
-  const settings = { ...defaultsOf(ORGANIZATION_SETTINGS), name, currency: "USD", ...FAR };
+async function createOrganization(
+  store: Store,
+  name: string,
+  more: Partial<OrganizationSettings> = {},
+): Promise<string> {
+  const settings = { ...defaultsOf(ORGANIZATION_SETTINGS), name, currency: "USD", ...FAR, ...more };
   const made = await store.createOrganization(settings);
   if (made.outcome !== "created") throw new Error(`the name is that of ${made.holder.id}`);
   return made.organization.id;
@@ -188,6 +226,10 @@ function createIdentity(organizationId: string, keyId: string): RequestIdentity 
 function placeHold(store: Store, identity: RequestIdentity): Promise<unknown> {
   const floor = { floorMicrocents: 12_345n, floorInputTokens: 250 };
   return store.hold({ ...identity, worstCaseMicrocents: null, ...floor, price: PRICE });
+}
+
+function usedTokens(taken: TakenTokens | null = null): UsedTokens | undefined {
+  return taken === null ? undefined : { ...taken, ...USED };
 }
 
 function finalCharge(identity: RequestIdentity): ChargeInput {

@@ -105,7 +105,7 @@ describe("the commands of a request", () => {
     });
   });
 
-  it("are with limits of tokens on key and organization two for each of them, and none in the answer's charge more than its buckets", async () => {
+  it("are with limits of tokens none more in the admission for the key, two for its organization, and in the charge one for each bucket", async () => {
     const { id } = await createTestOrganization(store, { ...MONTH, tokensPerMinute: FAR });
     const key = await addTestKey(store, id, { ...MONTH, tokensPerMinute: FAR });
     const first = await admitKnown(store, key, { promptTokens: 10 });
@@ -120,8 +120,8 @@ describe("the commands of a request", () => {
     await store.charge(chargeInput(await createIdentity(store, key), 1, 5n, { final: FINAL, isBrief: true }));
     expect(await countCalls(() => admitKnown(store, key, { promptTokens: 10 }))).toEqual({
       ...OF_MONTHS.admission,
-      hmget: OF_MONTHS.admission.hmget + 2,
-      hset: OF_MONTHS.admission.hset + 2,
+      hmget: OF_MONTHS.admission.hmget + 1,
+      hset: OF_MONTHS.admission.hset + 1,
     });
     expect(await countCalls(() => store.charge(charge))).toEqual({
       ...OF_MONTHS.charge,

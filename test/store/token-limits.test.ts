@@ -4,6 +4,7 @@ import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../src/settings/token
 import { LIMIT_SCOPES, type LimitScope } from "../../src/store/types/decision.ts";
 import type { TakenTokens } from "../../src/store/types/token-rate.ts";
 import type { BilledRequest } from "../../src/store/types/settlement.ts";
+import { requestBucketKey, tokenBucketsKey } from "../../src/store/redis/keys.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
 import { admitKnown, chargeInput, FINAL, holdInput } from "./fixture.ts";
 import {
@@ -241,14 +242,23 @@ describe.skipIf(!canSetClock)("a limit of tokens per minute (sets Redis's clock:
 
   it("begins full again once nobody has called for a day, and leaves nothing behind then", async () => {
     const of = await createOwners();
-    await limit(of, "key", "total", 1_000);
+    await limit(of, "organization", "total", 1_000);
     const request = await admitted(of, 500);
     const { client } = timed();
-    const name = `igw:{${of.organizationId}}:tokens:key:${of.key.keyId}`;
+    const name = tokenBucketsKey(of.organizationId, "organization");
     expect(await client.pttl(name)).toBeGreaterThan(86_400_000);
     await client.del(name);
     await end(request, 500, 100);
     expect(await client.exists(name)).toBe(0);
     expect(await left(of, "total")).toBe(1_000);
+  });
+
+  it("leaves nothing behind of a key that is deleted while its request runs", async () => {
+    const of = await createOwners();
+    await limit(of, "key", "total", 1_000);
+    const request = await admitted(of, 500);
+    await timed().store.deleteKey(of.key, undefined);
+    await end(request, 500, 100);
+    expect(await timed().client.exists(requestBucketKey(of.organizationId, of.key.keyId))).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import type { StoreContext } from "../context.ts";
-import { keyRecordKey, requestBucketKey, tokenBucketsKey } from "../redis/keys.ts";
+import { keyRecordKey, requestBucketKey } from "../redis/keys.ts";
 import { integerAt, parseArray, textAt } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { parseTokenBuckets } from "./token-buckets.ts";
@@ -15,7 +15,6 @@ export async function readBuckets(
   const names = keyIds.flatMap((id) => [
     keyRecordKey(organizationId, id),
     requestBucketKey(organizationId, id),
-    tokenBucketsKey(organizationId, id),
   ]);
   const reply = parseArray(await client.igwReadBuckets(String(names.length), ...names));
   const at = AT.bucket;

@@ -5,16 +5,20 @@ import type { TokenBucketState, TokenLimit } from "../types/token-rate.ts";
 
 const NONE: readonly TokenBucketState[] = [];
 
-/** "total <limit> <tokens left> <ms until it is full>", a comma between; '' for none. */
+/** `UNITS_PER_LIMITED_TOKEN` of `lua/include/token-units.lua`: a millisecond adds as many as the limit says. */
+const UNITS_PER_TOKEN = 60_000;
+
+/** "total <limit> <units left>", a comma between; '' for none. */
 export function parseTokenBuckets(text: string): readonly TokenBucketState[] {
   if (text === "") return NONE;
   return text.split(",").map((bucket) => {
-    const [type, limit, remaining, resetMs] = bucket.split(" ");
+    const [type, limitText, unitsText] = bucket.split(" ");
+    const [limit, units] = [Number(limitText), Number(unitsText)];
     return {
       type: readType(type),
-      limit: Number(limit),
-      remaining: Number(remaining),
-      resetMs: Number(resetMs),
+      limit,
+      remaining: Math.max(0, Math.floor(units / UNITS_PER_TOKEN)),
+      resetMs: Math.ceil((limit * UNITS_PER_TOKEN - units) / limit),
     };
   });
 }

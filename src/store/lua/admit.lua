@@ -67,6 +67,8 @@ local ENTERED_MS = 60000
 -- a record two seconds later; the rest is for a worker that is late, up to where Envoy gives it up. What takes longer to come
 -- asks hold for a place of its own, and nobody tells of a client that goes away before its body has come.
 local ENTERED_IN_FLIGHT_MS = 10000
+-- A bucket of tokens, beside the time until it is full.
+local TOKENS_KEPT_MS = 86400000
 -- Past its deadline for so long, a request in flight is nobody's: a worker that stood still would have come back.
 local ABANDONED_MS = 3600000
 
@@ -77,14 +79,12 @@ if now_ms < month_start_ms or now_ms >= month_end_ms then
 end
 
 local hash, deleted_at, disabled, expires_at, rpm_text, key_cap, max_concurrent_text, key_version, key_stamp, user_id, group_id,
-  key_limits, key_raises, key_tpm, key_input_tpm, key_output_tpm, session_cap, budgets_until = unpack(redis.call('HMGET',
+  key_limits, key_raises, key_tokens, session_cap, budgets_until = unpack(redis.call('HMGET',
   key_record, 'hash', 'deleted_at', 'disabled', 'expires_at', 'rpm', 'hard_cap_cents', 'max_concurrent', 'version', 'stamp',
-  'user_id', 'group_id', 'limits', 'raises', 'tpm', 'input_tpm', 'output_tpm', 'session_cap_cents', 'session_budgets_until'))
+  'user_id', 'group_id', 'limits', 'raises', 'token_limits', 'session_cap_cents', 'session_budgets_until'))
 local organization_cap, strict_caps, suspended, currency, organization_version, organization_stamp, organization_deleted_at,
-  organization_limits, organization_raises, member_limits, organization_tpm, organization_input_tpm, organization_output_tpm,
-  organization_session_cap = unpack(redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'suspended', 'currency',
-  'version', 'stamp', 'deleted_at', 'limits', 'raises', 'member_limits', 'tpm', 'input_tpm', 'output_tpm',
-  'session_cap_cents'))
+  organization_limits, organization_raises, member_limits, organization_tokens, organization_session_cap = unpack(redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'suspended', 'currency',
+  'version', 'stamp', 'deleted_at', 'limits', 'raises', 'member_limits', 'token_limits', 'session_cap_cents'))
 local is_known = hash and organization_version and (deleted_at or '') == '' and (organization_deleted_at or '') == ''
 if is_known and hash ~= presented_hash then
   local former_hash, former_until = unpack(redis.call('HMGET', key_record, 'former_hash', 'former_until'))
@@ -100,33 +100,26 @@ local key_spent, organization_spent = unpack(redis.call('HMGET', spend, 'key:' .
 key_spent, organization_spent = key_spent or '0', organization_spent or '0'
 
 -- What a caller's token says goes first, then the key's own group, then its user's. Who was deleted is nobody: the key goes on without.
-local user_version, user_stamp, user_name, user_disabled, group_of_user, user_limits, user_raises, user_tpm, user_input_tpm,
-  user_output_tpm = read_owner(organization, 'user', user_id, 'disabled', 'group_id', 'limits', 'raises', 'tpm', 'input_tpm',
-  'output_tpm')
+local user_version, user_stamp, user_name, user_disabled, group_of_user, user_limits, user_raises, user_tokens =
+  read_owner(organization, 'user', user_id, 'disabled', 'group_id', 'limits', 'raises', 'token_limits')
 user_id = user_version and user_id or ''
 local group_of_key = group_id
 if wanted_group_id ~= '' then
   group_id = wanted_group_id
 end
-local group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tpm, group_input_tpm,
-  group_output_tpm = read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'tpm', 'input_tpm',
-  'output_tpm')
+local group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tokens =
+  read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'token_limits')
 if not group_version and wanted_group_id ~= '' then
   group_id = group_of_key
-  group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tpm, group_input_tpm,
-    group_output_tpm = read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'tpm', 'input_tpm',
-    'output_tpm')
+  group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tokens =
+    read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'token_limits')
 end
 if not group_version and user_version then
   group_id = group_of_user
-  group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tpm, group_input_tpm,
-    group_output_tpm = read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'tpm', 'input_tpm',
-    'output_tpm')
+  group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tokens =
+    read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'token_limits')
 end
 group_id = group_version and group_id or ''
-
-local capacity = request_capacity(rpm)
-local units = bucket_units(request_bucket, rpm, capacity, now_us)
 
 -- One after the other, not in functions, which Redis would make anew each time.
 local refusal
@@ -139,6 +132,36 @@ elseif user_disabled == '1' then
 elseif suspended == '1' then
   refusal = 'organization_suspended'
 end
+
+-- Few have a limit of tokens: one after the other those of key, user, group and organization.
+local buckets, bucket_names, token_limit, stored_units, stored_at = nil, '', '', nil, nil
+-- @include token-units.lua
+if not refusal and ((key_tokens or '') ~= '' or (organization_tokens or '') ~= '' or (user_tokens or '') ~= ''
+  or (group_tokens or '') ~= '') then
+  buckets = {}
+  for place = 1, 4 do
+    local limits = place == 1 and key_tokens or place == 2 and user_tokens or place == 3 and group_tokens
+      or place == 4 and organization_tokens
+    if (limits or '') ~= '' then
+      local scope = place == 1 and 'key' or place == 2 and 'user' or place == 3 and 'group' or 'organization'
+      local hash = place == 1 and request_bucket or sibling(organization, place == 4 and 'tokens:organization'
+        or 'tokens:' .. scope .. ':' .. (place == 2 and user_id or group_id))
+-- @include token-buckets.lua
+    end
+  end
+  -- For the charges of requests that meet them.
+  for position = 1, #buckets do
+    local bucket, before = buckets[position], buckets[position - 1]
+    if before and before[BUCKET_HASH] == bucket[BUCKET_HASH] then
+      bucket_names = bucket_names .. ',' .. bucket[BUCKET_TYPE]
+    else
+      bucket_names = bucket_names .. (before and ' ' or '') .. bucket[BUCKET_SCOPE] .. '=' .. bucket[BUCKET_TYPE]
+    end
+  end
+end
+
+local capacity = request_capacity(rpm)
+local units = bucket_units(request_bucket, rpm, capacity, now_us, stored_units, stored_at)
 local is_counted = bucket_name == 'count_tokens'
 local bucket, left = request_bucket, units
 if is_counted and not refusal then
@@ -201,30 +224,6 @@ if has_more and metered and not refusal then
   end
 end
 
--- Few have a limit of tokens.
-local tokens
-local has_token_limit = (key_tpm or '') ~= '' or (key_input_tpm or '') ~= '' or (key_output_tpm or '') ~= ''
-  or (organization_tpm or '') ~= '' or (organization_input_tpm or '') ~= '' or (organization_output_tpm or '') ~= ''
-  or (user_tpm or '') ~= '' or (user_input_tpm or '') ~= '' or (user_output_tpm or '') ~= ''
-  or (group_tpm or '') ~= '' or (group_input_tpm or '') ~= '' or (group_output_tpm or '') ~= ''
-if has_token_limit and not refusal then
--- @include token-units.lua
--- @include token-buckets.lua
-  local buckets = {}
-  local function read_of(scope, owner, total, input, output)
-    if (total or '') ~= '' or (input or '') ~= '' or (output or '') ~= '' then
-      read_token_buckets(buckets, scope, sibling(organization, 'tokens:' .. owner), { total, input, output }, now_ms)
-    end
-  end
-  read_of('key', 'key:' .. key_id, key_tpm, key_input_tpm, key_output_tpm)
-  read_of('user', 'user:' .. user_id, user_tpm, user_input_tpm, user_output_tpm)
-  read_of('group', 'group:' .. group_id, group_tpm, group_input_tpm, group_output_tpm)
-  read_of('organization', 'organization', organization_tpm, organization_input_tpm, organization_output_tpm)
-  -- The functions are known in this block alone.
-  tokens = { buckets = buckets, names = name_token_buckets(buckets), find_empty = empty_token_bucket, take = take_prompt,
-    tell = tell_token_buckets, write = write_token_buckets, limit = '' }
-end
-
 -- What refuses all those that have a token, if anything does.
 local behind_bucket, concurrent = 'admitted', ''
 if not refusal and metered and left >= UNITS_PER_TOKEN then
@@ -249,18 +248,33 @@ end
 local can_enter = strict_caps ~= '1' and not max_concurrent
 local deadline_ms = integer(now_ms + ENTERED_MS)
 local in_flight_deadline_ms = integer(now_ms + ENTERED_IN_FLIGHT_MS)
+-- What costs nothing takes none.
+local paid_buckets = metered and not is_counted and buckets or nil
 local decided, held_entries, in_flight_entries, is_sweeping = {}, {}, {}, false
 for position = 1, #requests, 3 do
   local request_id, decision, retry_after_s, others = requests[position], refusal or behind_bucket, 0, concurrent
   if not refusal then
     if left >= UNITS_PER_TOKEN then
       left = left - UNITS_PER_TOKEN
-      local empty = tokens and metered and tokens.find_empty(tokens.buckets)
+      -- Of those that are empty the one that is above 0 last.
+      local empty, empty_ms = nil, 0
+      for place = 1, paid_buckets and #paid_buckets or 0 do
+        local limit, level = paid_buckets[place][BUCKET_LIMIT], paid_buckets[place][BUCKET_LEVEL]
+        if level <= 0 and (1 - level) / limit > empty_ms then
+          empty, empty_ms = paid_buckets[place], (1 - level) / limit
+        end
+      end
       if empty then
-        decision, retry_after_s, others = 'token_rate_limited', math.ceil(empty.retry_ms / 1000), ''
-        tokens.limit = string.format('%s %s %d', empty.scope, empty.name, empty.limit)
-      elseif tokens and metered and decision == 'admitted' then
-        tokens.take(tokens.buckets, tonumber(requests[position + 2]))
+        decision, retry_after_s, others = 'token_rate_limited', math.ceil(empty_ms / 1000), ''
+        token_limit = string.format('%s %s %d', empty[BUCKET_SCOPE], empty[BUCKET_TYPE], empty[BUCKET_LIMIT])
+      elseif paid_buckets and decision == 'admitted' then
+        local units_of_prompt = tonumber(requests[position + 2]) * UNITS_PER_LIMITED_TOKEN
+        for place = 1, #paid_buckets do
+          local bucket = paid_buckets[place]
+          if bucket[BUCKET_TYPE] ~= 'output' then
+            bucket[BUCKET_LEVEL] = bucket[BUCKET_LEVEL] - units_of_prompt
+          end
+        end
       end
     else
       decision, retry_after_s, others = 'rate_limited', math.ceil((UNITS_PER_TOKEN - left) / (rpm * 1000000)), ''
@@ -276,7 +290,7 @@ for position = 1, #requests, 3 do
       expires_at or '', key_spent, currency or '', organization_cap or '', organization_spent, integer(remaining),
       integer(capacity), integer(retry_after_s), others, named and named.period or '', named and integer(named.cents) or '',
       named and named.spent or '', user_id ~= '' and group_id ~= '' and user_id .. '.' .. group_id or user_id .. group_id,
-      tokens and tokens.limit or '',
+      token_limit,
     })
   elseif metered then
     held_entries[#held_entries + 1] = deadline_ms
@@ -288,15 +302,50 @@ for position = 1, #requests, 3 do
       is_sweeping = is_sweeping or string.sub(request_id, -2) == '00'
     end
   end
+  local told = ''
+  if buckets then
+-- @include tell-token-buckets.lua
+  end
   decided[#decided + 1] = string.format('["%s","%d","%d","%d","%s","%s","%s"]', decision, remaining,
     math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)), retry_after_s, others, entered,
-    tokens and tokens.tell(tokens.buckets) or '')
+    told)
 end
-if tokens then
-  tokens.write(tokens.buckets, now_ms)
+-- Where nothing was granted too: should the clock go back, nothing of what has come in until now is lost.
+local of_key
+if paid_buckets then
+  local fields
+  for position = 1, #paid_buckets do
+    local bucket, following = paid_buckets[position], paid_buckets[position + 1]
+    local name, hash, limit, at_ms = bucket[BUCKET_TYPE], bucket[BUCKET_HASH], bucket[BUCKET_LIMIT], bucket[BUCKET_AT_MS]
+    local state = struct.pack('<dddd', bucket[BUCKET_LEVEL], now_ms, limit, bucket[BUCKET_USED])
+    if fields then
+      fields[#fields + 1], fields[#fields + 2] = name, state
+    else
+      fields = { name, state }
+    end
+    if at_ms == 0 then
+      fields[#fields + 1], fields[#fields + 2] = name .. ':used', integer(bucket[BUCKET_USED])
+    end
+    if bucket[BUCKET_SCOPE] == 'key' then
+      of_key = fields
+    else
+      if not following or following[BUCKET_HASH] ~= hash then
+        redis.call('HSET', hash, unpack(fields))
+      end
+      -- Once an hour: what is in use never expires. What does begins full.
+      if math.floor(at_ms / 3600000) ~= math.floor(now_ms / 3600000) then
+        redis.call('PEXPIRE', hash, integer(TOKENS_KEPT_MS
+          + math.ceil((limit * UNITS_PER_LIMITED_TOKEN - bucket[BUCKET_LEVEL]) / limit)))
+      end
+    end
+    if following and following[BUCKET_HASH] ~= hash then
+      fields = nil
+    end
+  end
 end
-if not refusal then
-  -- Where nothing was granted too: should the clock go back, nothing of what has come in until now is lost.
+if of_key then
+  write_bucket(bucket, left, now_us, unpack(of_key))
+elseif not refusal then
   write_bucket(bucket, left, now_us)
 end
 if #held_entries > 0 then
@@ -349,5 +398,5 @@ end
 local are_sessions_capped = (session_cap or '') ~= '' or (organization_session_cap or '') ~= ''
   or number_or_zero(budgets_until) > now_ms
 return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s,"%s","%s","%s"]', now_ms, key_spent, organization_spent,
-  capacity, settings_version, settings, table.concat(decided, ','), caps_told or '[]', reached, tokens and tokens.names or '',
-  tokens and tokens.limit or '', are_sessions_capped and '1' or '')
+  capacity, settings_version, settings, table.concat(decided, ','), caps_told or '[]', reached, bucket_names,
+  token_limit, are_sessions_capped and '1' or '')

@@ -9,10 +9,10 @@
 -- ARGV[1] the JSON of the list of these
 --   1 key id   2 month of admission   3 day of admission   4 model   5 tags, '' for none   6 tag row, '' when not known
 --   7 when the month's figures expire, ms   8 currency, '' when not known   9 owners, '' for none
---   10 token buckets that they meet, '' for none (token-buckets.lua)   11 tokens by which their prompts, one space, and their
---     answers differ from what their admissions took
---   12..23 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
+--   10..21 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
 --     a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
+--   Only so far when they meet no token buckets (token-buckets.lua).
+--   22.. of each token bucket that they meet: its hash, its count, the difference to what admissions took of it
 -- ARGV[n] then for each request: its id, sequence number, own figures in the order of the sums with one space between, and
 --   what the list of recent requests gets, see requests/recent-entry.ts
 --
@@ -30,6 +30,7 @@
 -- @include owners.lua
 -- @include reached.lua
 -- @include tags.lua
+-- @include token-units.lua
 
 local holds, spend, usage, inflight, recent, key_record = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local organization, fired_set, outbox, alerts, combinations = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
@@ -37,8 +38,8 @@ local shared = read_list(ARGV[1])
 local requests = { unpack(KEYS, 12) }
 local each = { unpack(ARGV, 2) }
 
-local key_id, month, day, model, tags, tag_row, expires_at_ms, currency, owners, met, token_differences = unpack(shared)
-local FIRST_SUM, microcents = 12, shared[18]
+local key_id, month, day, model, tags, tag_row, expires_at_ms, currency, owners = unpack(shared, 1, 9)
+local FIRST_SUM, microcents, FIRST_TOKEN_BUCKET = 10, shared[16], 22
 
 if redis.call('EXISTS', unpack(requests)) > 0 then
   return '["on_record"]'
@@ -63,12 +64,8 @@ if is_counting_windows and microcents ~= '0' then
     subjects_of(key_id, owners), row, microcents)
 end
 
-if met ~= '' then
--- @include token-units.lua
+local token_buckets = shared
 -- @include take-tokens.lua
-  local input, output = string.match(token_differences, '(-?%d+) (-?%d+)')
-  take_tokens(organization, met, key_id, owners, tonumber(input), tonumber(output))
-end
 
 local ids = {}
 for position, request in ipairs(requests) do

@@ -22,9 +22,10 @@
 -- ARGV[26] tags, '' for none  ARGV[27] tag row that the hold replied, '' when its reply never came
 -- ARGV[28] '1': only where there is a record, or the request is still among the holds as its admission entered it
 -- ARGV[29] owners, '' for none
--- ARGV[30] token buckets that it meets, '' for none (token-buckets.lua)   ARGV[31] tokens of its prompt that its admission took
--- ARGV[32] tokens of prompt and answer that it has used, one space between
--- ARGV[33] session, '' for none   ARGV[34] '1': a cap may hold for it (sessions.lua)
+-- ARGV[30] session, '' for none   ARGV[31] '1': a cap may hold for it (sessions.lua)
+--   Only so far when it meets no token buckets (token-buckets.lua).
+-- ARGV[32] tokens of its prompt that its admission took      ARGV[33] tokens of its prompt that it has used, ARGV[34] of its
+--   answer   ARGV[35..] of each token bucket that it meets: its hash, its count
 --
 -- Reply: JSON of {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
@@ -52,7 +53,6 @@
 -- @include limits.lua
 -- @include thresholds.lua
 -- @include token-units.lua
--- @include take-tokens.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local key_record, organization, fired_set, outbox, alerts = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
@@ -63,8 +63,8 @@ local seq, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
 local expires_at_ms, currency = ARGV[21], ARGV[22]
 local price, estimate, estimate_further = ARGV[23] or '', ARGV[24] or '', ARGV[25] or ''
 local tags, tag_row, only_entered, owners = ARGV[26] or '', ARGV[27] or '', ARGV[28] == '1', ARGV[29] or ''
-local met, taken_tokens, used_tokens = ARGV[30] or '', ARGV[31], ARGV[32]
-local session, is_session_capped = ARGV[33] or '', ARGV[34] == '1'
+local session, is_session_capped = ARGV[30] or '', ARGV[31] == '1'
+local taken_tokens, used_input, used_output, FIRST_BUCKET_MET = ARGV[32], ARGV[33], ARGV[34], 35
 
 local exists = redis.call('EXISTS', request) == 1
 if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) then
@@ -173,13 +173,20 @@ end
 if price ~= '' then
   set('price', price)
 end
-if met ~= '' then
+if taken_tokens then
   local taken = exists and redis.call('HGET', request, 'tokens_taken') or taken_tokens .. ' 0'
   local taken_input, taken_output = string.match(taken, '(%d+) (%d+)')
-  local input, output = string.match(used_tokens, '(%d+) (%d+)')
-  take_tokens(organization, met, key_id, record.owners, tonumber(input) - tonumber(taken_input),
-    tonumber(output) - tonumber(taken_output))
-  set('tokens_taken', used_tokens)
+  local input, output = tonumber(used_input) - tonumber(taken_input), tonumber(used_output) - tonumber(taken_output)
+  local token_buckets, FIRST_TOKEN_BUCKET = {}, 1
+  for position = FIRST_BUCKET_MET, #ARGV, 2 do
+    local hash, count = ARGV[position], ARGV[position + 1]
+    local difference = count == 'total:used' and input + output or count == 'input:used' and input or output
+    for _, text in ipairs({ hash, count, integer(difference) }) do
+      token_buckets[#token_buckets + 1] = text
+    end
+  end
+-- @include take-tokens.lua
+  set('tokens_taken', used_input .. ' ' .. used_output)
 end
 if record.reaped and open then
   set('reaped', '')

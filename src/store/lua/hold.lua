@@ -10,8 +10,9 @@
 -- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
 -- ARGV[11] tags, '' for none  ARGV[12] checks, JSON: what the list of requests has when another closes this one
 -- ARGV[13] currency of its price, '' when not known      ARGV[14] owners, '' for none
--- ARGV[15] token buckets that it meets, '' for none (token-buckets.lua)   ARGV[16] tokens of its prompt that its admission took
--- ARGV[17] session, '' for none   ARGV[18] '1': a cap may hold for it (sessions.lua)   ARGV[19] its client's budget, cents, or ''
+-- ARGV[15] session, '' for none   ARGV[16] '1': a cap may hold for it (sessions.lua)   ARGV[17] its client's budget, cents, or ''
+-- ARGV[18..] of each token bucket that it meets (token-buckets.lua): its hash, its count, by how much the floor differs from what
+--   its admission took of it
 --
 -- Reply: {'held' or 'exists', tag row, session uncapped}; session uncapped: '1' when the key has too many sessions;
 --   {'currency_changed', currency}: the organization has another than ARGV[13];
@@ -37,15 +38,14 @@
 -- @include limits.lua
 -- @include caps.lua
 -- @include token-units.lua
--- @include take-tokens.lua
 
 local request, holds, key_record, organization, spend, inflight = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local combinations = KEYS[7]
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local worst_text, floor_text, floor_input, expires_at_ms = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 local tags, price, currency, owners = ARGV[11], ARGV[12], ARGV[13], ARGV[14]
-local met, taken_tokens = ARGV[15], ARGV[16]
-local session_name, is_session_capped, session_budget = ARGV[17] or '', ARGV[18] == '1', ARGV[19] or ''
+local session_name, is_session_capped, session_budget = ARGV[15] or '', ARGV[16] == '1', ARGV[17] or ''
+local FIRST_TOKEN_BUCKET = 18
 
 if redis.call('EXISTS', request) == 1 then
   return { 'exists', redis.call('HGET', request, 'tag_row') or '' }
@@ -186,8 +186,9 @@ end
 if owners ~= '' then
   redis.call('HSET', request, 'owners', owners)
 end
-if met ~= '' then
-  take_tokens(organization, met, key_id, owners, tonumber(floor_input) - tonumber(taken_tokens), 0)
+if ARGV[FIRST_TOKEN_BUCKET] then
+  local token_buckets = ARGV
+-- @include take-tokens.lua
   redis.call('HSET', request, 'tokens_taken', floor_input .. ' 0')
 end
 if session_name ~= '' then

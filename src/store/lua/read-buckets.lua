@@ -1,6 +1,6 @@
 -- How full the buckets of requests and of tokens are now. Changes nothing.
 --
--- KEYS[1] key record          KEYS[2] its bucket of requests  KEYS[3] its buckets of tokens   KEYS[4..] the next three …
+-- KEYS[1] key record          KEYS[2] its bucket of requests  KEYS[3..] the next two …
 -- ARGV    none
 --
 -- Reply: for each key {'bucket', remaining, capacity, tokens}, remaining in whole requests, tokens as token-buckets.lua tells
@@ -10,24 +10,23 @@
 -- @include time.lua
 -- @include bucket.lua
 -- @include token-units.lua
--- @include token-buckets.lua
 
 local now_us = now_microseconds()
 local now_ms = math.floor(now_us / 1000)
 
 local reply = {}
-for position = 1, #KEYS, 3 do
-  local rpm_text, total, input, output = unpack(redis.call('HMGET', KEYS[position], 'rpm', 'tpm', 'input_tpm', 'output_tpm'))
+for position = 1, #KEYS, 2 do
+  local rpm_text, limits = unpack(redis.call('HMGET', KEYS[position], 'rpm', 'token_limits'))
   local rpm = tonumber(rpm_text or '')
   if rpm then
     local capacity = request_capacity(rpm)
-    local units = bucket_units(KEYS[position + 1], rpm, capacity, now_us)
-    local tokens = {}
-    if (total or '') ~= '' or (input or '') ~= '' or (output or '') ~= '' then
-      read_token_buckets(tokens, 'key', KEYS[position + 2], { total, input, output }, now_ms)
+    local buckets, told, scope, hash, stored_units, stored_at = {}, '', 'key', KEYS[position + 1], nil, nil
+    if (limits or '') ~= '' then
+-- @include token-buckets.lua
+-- @include tell-token-buckets.lua
     end
-    reply[#reply + 1] = { 'bucket', integer(math.floor(units / UNITS_PER_TOKEN)), integer(capacity),
-      tell_token_buckets(tokens) }
+    local units = bucket_units(hash, rpm, capacity, now_us, stored_units, stored_at)
+    reply[#reply + 1] = { 'bucket', integer(math.floor(units / UNITS_PER_TOKEN)), integer(capacity), told }
   else
     reply[#reply + 1] = { 'missing' }
   end

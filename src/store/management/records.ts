@@ -3,8 +3,9 @@ import { hash } from "node:crypto";
 import * as z from "zod";
 import { KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../settings/organization.ts";
-import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
-import { USER_SETTINGS } from "../../settings/user.ts";
+import type { TOKEN_LIMIT_ROWS } from "../../settings/token-limits.ts";
+import { USER_GROUP_SETTINGS, type UserGroupSettings } from "../../settings/user-group.ts";
+import { USER_SETTINGS, type UserSettings } from "../../settings/user.ts";
 import { formatFields, parseFields } from "../../settings/table.ts";
 import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
 import type { KeyRecord, OrganizationRecord } from "../types/management.ts";
@@ -14,12 +15,34 @@ type Fields = Readonly<Record<string, string>>;
 
 /** Field, value, field, value … of the settings that are given. */
 export function formatKeySettings(settings: Partial<KeySettings>): string[] {
-  return formatFields(KEY_SETTINGS, settings);
+  return [...formatFields(KEY_SETTINGS, settings), ...formatTokenLimits(settings)];
 }
 
 /** Field, value, field, value … of the settings that are given. */
 export function formatOrganizationSettings(settings: Partial<OrganizationSettings>): string[] {
-  return formatFields(ORGANIZATION_SETTINGS, settings);
+  return [...formatFields(ORGANIZATION_SETTINGS, settings), ...formatTokenLimits(settings)];
+}
+
+/** Field, value, field, value … of the settings that are given. */
+export function formatUserSettings(settings: Partial<UserSettings>): string[] {
+  return [...formatFields(USER_SETTINGS, settings), ...formatTokenLimits(settings)];
+}
+
+/** Field, value, field, value … of the settings that are given. */
+export function formatGroupSettings(settings: Partial<UserGroupSettings>): string[] {
+  return [...formatFields(USER_GROUP_SETTINGS, settings), ...formatTokenLimits(settings)];
+}
+
+/**
+ * What admissions read in one field, of a new record, which is given all settings; `lua/include/records.lua` writes it anew
+ * at each change.
+ */
+function formatTokenLimits(settings: { readonly [Name in keyof typeof TOKEN_LIMIT_ROWS]?: number | null }) {
+  const { tokensPerMinute: total, inputTokensPerMinute: input, outputTokensPerMinute: output } = settings;
+  const joined = [total, input, output].map((limit) => limit ?? "").join(",");
+  // A limit on all tokens alone is read as the number that it is.
+  const field = joined.endsWith(",,") ? joined.slice(0, -2) : joined;
+  return field === "" ? [] : ["token_limits", field];
 }
 
 /** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */

@@ -1,14 +1,13 @@
 /** What differs between users and groups. */
-import { formatFields } from "../../settings/table.ts";
-import { USER_GROUP_SETTINGS, type UserGroupSettings } from "../../settings/user-group.ts";
-import { USER_SETTINGS, type UserSettings } from "../../settings/user.ts";
+import type { UserGroupSettings } from "../../settings/user-group.ts";
+import type { UserSettings } from "../../settings/user.ts";
 import { periodsOf } from "../usage/windows.ts";
 import type { LimitPeriod } from "../../settings/limits.ts";
 import { ownerKey, ownerUsersKey } from "../redis/keys.ts";
 import type { OwnerKind } from "../types/owner-kinds.ts";
 import type { ExternalIdentity, GroupRecord, OwnerRecord, UserRecord } from "../types/owners.ts";
 import { listEntries } from "./owner-search.ts";
-import { parseGroupRecord, parseUserRecord } from "./records.ts";
+import { formatGroupSettings, formatUserSettings, parseGroupRecord, parseUserRecord } from "./records.ts";
 
 export interface Owners<Settings, Item extends Settings & OwnerRecord> {
   readonly kind: OwnerKind;
@@ -27,7 +26,7 @@ export interface Owners<Settings, Item extends Settings & OwnerRecord> {
 
 export const USERS: Owners<UserSettings, UserRecord> = {
   kind: "user",
-  format: (settings) => formatFields(USER_SETTINGS, settings),
+  format: formatUserSettings,
   parse: parseUserRecord,
   create: (settings, about, external) => ({ ...settings, ...about, external }),
   externalOf: ({ external }) => external,
@@ -38,7 +37,7 @@ export const USERS: Owners<UserSettings, UserRecord> = {
 
 export const GROUPS: Owners<UserGroupSettings, GroupRecord> = {
   kind: "group",
-  format: (settings) => formatFields(USER_GROUP_SETTINGS, settings),
+  format: formatGroupSettings,
   parse: parseGroupRecord,
   create: (settings, about) => ({ ...settings, ...about }),
   externalOf: () => null,

@@ -32,12 +32,15 @@ export const keyListKey = (organizationId: string): string => `igw:{${organizati
 /** Hash. */
 export const keyRecordKey = (organizationId: string, keyId: string): string =>
   `igw:{${organizationId}}:key:${keyId}`;
-/** Hash: units and time of the last write. Apart from the record, whose version it must not change. */
+/**
+ * Hash: units and time of the last write; where the key has limits of tokens per minute their buckets, see
+ * `lua/include/token-buckets.lua`. Apart from the record, whose version it must not change.
+ */
 export const requestBucketKey = (organizationId: string, keyId: string): string =>
   `igw:{${organizationId}}:bucket:${keyId}`;
-/** Of its limits of tokens per minute, see `lua/include/token-buckets.lua`. */
-export const tokenBucketsKey = (organizationId: string, keyId: string): string =>
-  `igw:{${organizationId}}:tokens:key:${keyId}`;
+/** Hash, of owners that are no keys: see `lua/include/token-buckets.lua`. @param owner "organization", "user:<id>", "group:<id>" */
+export const tokenBucketsKey = (organizationId: string, owner: string): string =>
+  `igw:{${organizationId}}:tokens:${owner}`;
 export const countBucketKey = (organizationId: string, keyId: string): string =>
   `igw:{${organizationId}}:count-bucket:${keyId}`;
 /**

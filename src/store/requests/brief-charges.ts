@@ -10,6 +10,7 @@ import { textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import type { RequestIdentity } from "../types/settlement.ts";
 import type { FormattedCharge } from "./formatted-charge.ts";
+import { formatTokenDifferences } from "./token-buckets.ts";
 
 /** Whether it was charged. If not, it has a record or comes a second time in this turn: nothing was changed. */
 export function chargeBrief(context: StoreContext, charge: FormattedCharge): Promise<boolean> {
@@ -52,8 +53,8 @@ async function chargeRow(
     expiry,
     currency ?? "",
     owners ?? "",
-    ...sumOfTokens(charges),
     ...sumOf(charges),
+    ...listTokens({ organizationId, keyId, owners }, charges),
   ];
   const ofEach = charges.flatMap(({ input, figures, entry }) => [
     input.requestId,
@@ -75,16 +76,19 @@ async function chargeRow(
   return outcome === "applied";
 }
 
-/** The token buckets that they meet, all the same ones, and by how much they differ from what was taken of them. */
-function sumOfTokens(charges: readonly FormattedCharge[]): readonly [string, string] {
-  let [buckets, input, output] = ["", 0, 0];
+/** Of each token bucket that they meet, all the same ones: its hash, its count, by how much they differ from what was taken of it. */
+function listTokens(
+  request: Pick<RequestIdentity, "organizationId" | "keyId" | "owners">,
+  charges: readonly FormattedCharge[],
+): readonly string[] {
+  const met = charges[0]?.input.usedTokens;
+  if (met === undefined) return [];
+  let [input, output] = [0, 0];
   for (const { usedTokens } of charges.map((charge) => charge.input)) {
-    if (usedTokens === undefined) continue;
-    buckets = usedTokens.buckets;
-    input += usedTokens.input - usedTokens.prompt;
-    output += usedTokens.output;
+    input += (usedTokens?.input ?? 0) - (usedTokens?.prompt ?? 0);
+    output += usedTokens?.output ?? 0;
   }
-  return [buckets, `${input} ${output}`];
+  return formatTokenDifferences(request, met, { input, output });
 }
 
 /** Of each figure. Exact: a sum may be more than a number holds, and Redis adds 64 bits. */

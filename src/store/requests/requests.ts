@@ -16,6 +16,7 @@ import {
 } from "../redis/keys.ts";
 import { chargeBrief } from "./brief-charges.ts";
 import { formatCharge, formatFurther } from "./formatted-charge.ts";
+import { formatTokenCounts, formatTokenDifferences } from "./token-buckets.ts";
 import { hearCharges } from "./hear-charges.ts";
 import { formatChecks } from "./recent-entry.ts";
 import { expiryOf } from "../../calendar.ts";
@@ -73,10 +74,12 @@ export const createRequestStore = storeOf<RequestStore>({
         formatPrice(input.price),
         input.currency ?? "",
         input.owners ?? "",
-        input.takenTokens?.buckets ?? "",
-        formatCount(input.takenTokens?.prompt ?? 0),
         ...sessionArguments(input),
         input.sessionBudgetCents === undefined ? "" : formatCount(input.sessionBudgetCents),
+        ...formatTokenDifferences(input, input.takenTokens, {
+          input: input.floorInputTokens - (input.takenTokens?.prompt ?? 0),
+          output: 0,
+        }),
       ),
     );
     const outcome = textAt(reply, OUTCOME);
@@ -223,8 +226,11 @@ export const createRequestStore = storeOf<RequestStore>({
   },
 
   async leave({ client }, organizationId, requests) {
-    const given = requests.flatMap(({ keyId, owners = "", takenTokens = null }) =>
-      takenTokens === null ? [] : [keyId, owners, takenTokens.buckets, formatCount(takenTokens.prompt)],
+    const given = requests.flatMap(({ keyId, owners, takenTokens: taken }) =>
+      formatTokenDifferences({ organizationId, keyId, owners }, taken, {
+        input: -(taken?.prompt ?? 0),
+        output: 0,
+      }),
     );
     await Promise.all([
       ...requests.flatMap(({ requestId, keyId }) => [
@@ -278,15 +284,13 @@ function listRare(input: ChargeInput): string[] {
     tagRow ?? "",
     onlyIfEntered === true ? "1" : "",
     owners ?? "",
-    ...(usedTokens === undefined ? NO_USED_TOKENS : formatUsedTokens(usedTokens)),
     ...sessionArguments(input),
+    ...(usedTokens === undefined ? [] : formatUsedTokens(input, usedTokens)),
   ];
 }
 
-const NO_USED_TOKENS = ["", "", ""];
-
-function formatUsedTokens({ buckets, prompt, input, output }: UsedTokens): string[] {
-  return [buckets, formatCount(prompt), `${formatCount(input)} ${formatCount(output)}`];
+function formatUsedTokens(identity: RequestIdentity, used: UsedTokens): string[] {
+  return [...[used.prompt, used.input, used.output].map(formatCount), ...formatTokenCounts(identity, used)];
 }
 
 function sessionArguments({ session, isSessionCapped }: RequestIdentity): string[] {

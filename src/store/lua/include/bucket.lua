@@ -13,17 +13,21 @@ local function count_capacity(rpm)
 end
 
 -- Units in a bucket now: it starts full. A clock that went back adds nothing. A product beyond 2^53 is inexact, but then
--- far beyond any capacity.
-local function bucket_units(bucket, rpm, capacity, now_us)
+-- far beyond any capacity. `units`, `at`: as they are stored, where they are read already.
+local function bucket_units(bucket, rpm, capacity, now_us, units, at)
   local full = capacity * UNITS_PER_TOKEN
-  local state = redis.call('HMGET', bucket, 'units', 'at')
-  if not state[1] then
+  if not at then
+    local state = redis.call('HMGET', bucket, 'units', 'at')
+    units, at = state[1], state[2]
+  end
+  if not units then
     return full
   end
-  local elapsed = math.max(0, now_us - tonumber(state[2]))
-  return math.min(full, tonumber(state[1]) + elapsed * rpm)
+  local elapsed = math.max(0, now_us - tonumber(at))
+  return math.min(full, tonumber(units) + elapsed * rpm)
 end
 
-local function write_bucket(bucket, units, now_us)
-  redis.call('HSET', bucket, 'units', integer(units), 'at', integer(now_us))
+-- `...`: fields and values that go with it.
+local function write_bucket(bucket, units, now_us, ...)
+  redis.call('HSET', bucket, 'units', integer(units), 'at', integer(now_us), ...)
 end

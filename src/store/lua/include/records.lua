@@ -12,11 +12,25 @@ local function refuse_change(record, expected)
   return nil
 end
 
+-- A record's limits of tokens per minute in one field, for admissions: the most of them have none, and read one that is not
+-- there in less time than three that are ''. "<total>,<input>,<output>", '' for none, or of one on all tokens alone just that;
+-- formatTokenLimits of records.ts writes the same into a new record.
+local function join_token_limits(record)
+  local limits = redis.call('HMGET', record, 'tpm', 'input_tpm', 'output_tpm')
+  local total, others = limits[1] or '', (limits[2] or '') .. ',' .. (limits[3] or '')
+  if total == '' and others == ',' then
+    redis.call('HDEL', record, 'token_limits')
+  else
+    redis.call('HSET', record, 'token_limits', others == ',' and total or total .. ',' .. others)
+  end
+end
+
 -- Changes fields (name, value, name, value … in ARGV from `first` on). Returns the reply: the record before and after.
 local function change_record(record, first)
   local before = redis.call('HGETALL', record)
   if ARGV[first] then
     redis.call('HSET', record, unpack(ARGV, first))
+    join_token_limits(record)
   end
   redis.call('HINCRBY', record, 'version', '1')
   return { 'changed', before, redis.call('HGETALL', record) }

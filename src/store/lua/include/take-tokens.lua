@@ -1,22 +1,12 @@
--- What a request that meets limits of tokens per minute (token-buckets.lua) takes of them once more is known: by how much
--- its prompt and its answer differ from what it has taken. `met`: "key=total,input organization=output"; `owners`: see
--- owners.lua. A bucket that is not there has been full for a day.
-local function take_tokens(organization, met, key_id, owners, input, output)
-  local differences = { total = input + output, input = input, output = output }
-  for scope, names in string.gmatch(met, '(%a+)=(%S+)') do
-    local owner = scope
-    if scope == 'key' then
-      owner = 'key:' .. key_id
-    elseif scope ~= 'organization' then
-      owner = scope .. ':' .. string.match(owners, scope .. '_[^.]+')
-    end
-    local key = sibling(organization, 'tokens:' .. owner)
-    for name in string.gmatch(names, '%a+') do
-      local difference = -UNITS_PER_LIMITED_TOKEN * differences[name]
-      if difference ~= 0 and redis.call('HINCRBY', key, name, integer(difference)) == difference
-        and redis.call('HEXISTS', key, name .. ':at') == 0 then
-        redis.call('HDEL', key, name)
-      end
-    end
+-- What requests that meet limits of tokens per minute (token-buckets.lua) take of them once more is known. A piece of its script,
+-- which is given `token_buckets`: from FIRST_TOKEN_BUCKET on of each bucket its hash, its count and the difference, a text, to
+-- what was taken of it. Nothing is read: the next admission takes it of the level.
+
+for position = FIRST_TOKEN_BUCKET, #token_buckets, 3 do
+  local hash, count, difference = token_buckets[position], token_buckets[position + 1], token_buckets[position + 2]
+  if difference ~= '0' and redis.call('HINCRBY', hash, count, difference) < USED_FROM / 2
+    and redis.call('HEXISTS', hash, string.match(count, '%a+')) == 0 then
+    -- A bucket that is not there is full.
+    redis.call('HDEL', hash, count)
   end
 end

@@ -3,117 +3,47 @@
 -- has used whatever is left, so that a level may be below 0 and is paid off by time. In any t minutes at most
 -- limit * (t + 1) tokens are taken, beside those of requests that were admitted before the level came to 0.
 --
--- An owner's buckets are one hash, "tokens:<owner>": of each type its level ("total"), when it was that ("total:at", ms) and
--- of which limit ("total:limit"). It outlives a limit that is taken away, so that setting it again gives nothing.
+-- A bucket is two fields: of a key in the hash of its bucket of requests, which an admission reads and writes anyway, of any
+-- other owner in "tokens:<owner>". "total:used" counts what was used beside what admissions took; all that a charge does is
+-- add to it. "total" is what the last admission left, '<dddd': its units, when that was, ms, of which limit, and what was
+-- counted by then. They outlive a limit that is taken away, so that setting it again gives nothing.
+--
+-- No functions, of which Redis makes each anew at each run, and numbers as they are: Lua takes longer to read or write one as
+-- text than to calculate. What follows is a piece of its script. It adds an owner's buckets as they are now to `buckets`.
+-- It is given `limits`, its `token_limits`, `scope` and `hash`, which the buckets are in; a limit that was changed keeps its
+-- level's share. `stored_units`, `stored_at`: of a key, of its bucket of requests.
 
--- Beside the time until it is full. What expires begins full.
-local TOKENS_KEPT_MS = 86400000
--- In the order of the fields of a record.
-local TOKEN_LIMIT_TYPES = { 'total', 'input', 'output' }
-
--- Adds an owner's buckets as they are now to `all`. `limits`: its limits in the order of TOKEN_LIMIT_TYPES, '' or false for
--- none. A limit that was changed keeps its level's share.
-local function read_token_buckets(all, scope, key, limits, now_ms)
-  local types, fields = {}, {}
-  for position, name in ipairs(TOKEN_LIMIT_TYPES) do
-    if (limits[position] or '') ~= '' then
-      types[#types + 1] = { name = name, limit = tonumber(limits[position]) }
-      fields[#fields + 1] = name
-      fields[#fields + 1] = name .. ':at'
-      fields[#fields + 1] = name .. ':limit'
-    end
-  end
-  local state = redis.call('HMGET', key, unpack(fields))
-  for position, bucket in ipairs(types) do
-    local level, at_ms, limit = tonumber(state[3 * position - 2] or ''), tonumber(state[3 * position - 1] or ''),
-      tonumber(state[3 * position] or '')
-    local full = bucket.limit * UNITS_PER_LIMITED_TOKEN
-    bucket.scope, bucket.key, bucket.full, bucket.at_ms = scope, key, full, at_ms or 0
-    if not at_ms then
-      bucket.level = full
-    else
-      level = level + math.max(0, now_ms - at_ms) * limit
-      if limit ~= bucket.limit then
-        level = math.floor(math.min(level, limit * UNITS_PER_LIMITED_TOKEN) * bucket.limit / limit)
-      end
-      bucket.level = math.min(full, level)
-    end
-    all[#all + 1] = bucket
-  end
+local total, input, output = tonumber(limits), nil, nil
+local values
+if not total then
+  total, input, output = string.match(limits, '^(%d*),(%d*),(%d*)$')
+  total, input, output = tonumber(total), tonumber(input), tonumber(output)
+  values = redis.call('HMGET', hash, 'total', 'total:used', 'units', 'at', 'input', 'input:used', 'output', 'output:used')
+elseif scope == 'key' then
+  values = redis.call('HMGET', hash, 'total', 'total:used', 'units', 'at')
+else
+  values = redis.call('HMGET', hash, 'total', 'total:used')
 end
-
--- Of those that are empty the one that is above 0 last, nil when none is.
-local function empty_token_bucket(all)
-  local named
-  for _, bucket in ipairs(all) do
-    if bucket.level <= 0 then
-      bucket.retry_ms = (1 - bucket.level) / bucket.limit
-      if not named or bucket.retry_ms > named.retry_ms then
-        named = bucket
+stored_units, stored_at = values[3] or stored_units, values[4] or stored_at
+for position = 1, 7, 2 do
+  local limit = position == 1 and total or position == 5 and input or position == 7 and output
+  if limit then
+    local state, used, level, at_ms = values[position], tonumber(values[position + 1] or USED_FROM), limit * UNITS_PER_LIMITED_TOKEN, 0
+    if state then
+      local left, of_limit, counted
+      left, at_ms, of_limit, counted = struct.unpack('<dddd', state)
+      left = left - (used - counted) * UNITS_PER_LIMITED_TOKEN
+      if now_ms > at_ms then
+        left = left + (now_ms - at_ms) * of_limit
+      end
+      if of_limit ~= limit then
+        left = math.floor(math.min(left, of_limit * UNITS_PER_LIMITED_TOKEN) * limit / of_limit)
+      end
+      if left < level then
+        level = left
       end
     end
+    -- In the order of BUCKET_SCOPE and the following.
+    buckets[#buckets + 1] = { scope, hash, position == 1 and 'total' or position == 5 and 'input' or 'output', limit, level, used, at_ms }
   end
-  return named
-end
-
--- Of a prompt, before anybody has counted it.
-local function take_prompt(all, tokens)
-  for _, bucket in ipairs(all) do
-    if bucket.name ~= 'output' then
-      bucket.level = bucket.level - tokens * UNITS_PER_LIMITED_TOKEN
-    end
-  end
-end
-
-local function write_token_buckets(all, now_ms)
-  local fields, key = {}, nil
-  for position, bucket in ipairs(all) do
-    key = bucket.key
-    for _, text in ipairs({ bucket.name, integer(bucket.level), bucket.name .. ':at', integer(now_ms), bucket.name .. ':limit',
-      integer(bucket.limit) }) do
-      fields[#fields + 1] = text
-    end
-    local following = all[position + 1]
-    if not following or following.key ~= key then
-      redis.call('HSET', key, unpack(fields))
-      fields = {}
-    end
-    -- Once an hour: what is in use never expires.
-    if math.floor(bucket.at_ms / 3600000) ~= math.floor(now_ms / 3600000) then
-      redis.call('PEXPIRE', key, integer(TOKENS_KEPT_MS + math.ceil((bucket.full - bucket.level) / bucket.limit)))
-    end
-  end
-end
-
--- Which buckets they are, for the charges of a request that meets them: "key=total,input organization=output".
-local function name_token_buckets(all)
-  local names, key = {}, nil
-  for _, bucket in ipairs(all) do
-    if bucket.key == key then
-      names[#names] = names[#names] .. ',' .. bucket.name
-    else
-      names[#names + 1] = bucket.scope .. '=' .. bucket.name
-    end
-    key = bucket.key
-  end
-  return table.concat(names, ' ')
-end
-
--- The tightest of each type: "total <limit> <tokens left> <ms until it is full>", a comma between.
-local function tell_token_buckets(all)
-  local told = {}
-  for _, name in ipairs(TOKEN_LIMIT_TYPES) do
-    local tightest
-    for _, bucket in ipairs(all) do
-      if bucket.name == name and (not tightest or bucket.level < tightest.level) then
-        tightest = bucket
-      end
-    end
-    if tightest then
-      told[#told + 1] = string.format('%s %d %d %d', name, tightest.limit,
-        math.max(0, math.floor(tightest.level / UNITS_PER_LIMITED_TOKEN)),
-        math.ceil((tightest.full - tightest.level) / tightest.limit))
-    end
-  end
-  return table.concat(told, ',')
 end
