@@ -9,6 +9,7 @@
 import { GatewayError } from "../errors.ts";
 import { Tally } from "../tally.ts";
 import { BodyWork } from "./body-work.ts";
+import { StepTurns } from "./step-turns.ts";
 
 export interface BodyLimits {
   /** `limits.max_body_bytes`. Envoy refuses first what is larger by more than a body may gain on its way. */
@@ -35,6 +36,7 @@ const BESIDE_SINGLE_SHARE = 1 / 4;
 
 export class BodyBudget {
   readonly work = new BodyWork(this);
+  readonly steps = new StepTurns();
   readonly #limits: BodyLimits;
   readonly #ofKey = new Tally();
   readonly #ofOrganization = new Tally();

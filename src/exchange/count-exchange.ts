@@ -87,7 +87,7 @@ export class CountExchange implements UpstreamCall {
       const turn = this.#held.begin(body);
       if (turn !== undefined) await turn;
       const protocol = protocols[this.admission.protocol];
-      const told = protocol.readBody(body);
+      const told = await this.#held.work(protocol.readBody(body));
       const model = catalog().requireModel(told.model, this.admission);
       const read = withoutSession(told, model.profile);
       this.#model = model;
@@ -95,7 +95,8 @@ export class CountExchange implements UpstreamCall {
       const { counting, forwardedQuery = [] } = translation;
       const forwardedHeaders = listForwarded(model, translation);
       if (counting === null) throw new GatewayError("unknown_endpoint");
-      const asked = { model, counting, prompt: counting.readPrompt(read, model) };
+      const prompt = await this.#held.work(counting.readPrompt(read, model));
+      const asked = { model, counting, prompt };
       const promptBytes = measureText(asked.prompt.text);
       this.#held.made(measureParsed(read) + promptBytes);
       if (counting.upstream === null) {

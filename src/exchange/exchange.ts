@@ -44,7 +44,7 @@ import { createOrderError } from "./order-error.ts";
 import { formatShrunkHeader, type Header } from "./reply.ts";
 import type { ExpectedEnd } from "./reported-ends.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
-import { UpstreamDraft } from "./upstream-draft.ts";
+import { writeDraft } from "./upstream-draft.ts";
 import { isFromUpstream, mapLocalOutcome, withStartupTime } from "./upstream-outcome.ts";
 
 const SUCCESS: ClientResult = { status: 200, errorCode: null };
@@ -127,7 +127,7 @@ export class Exchange implements UpstreamCall {
     try {
       const turn = this.#held.begin(body);
       if (turn !== undefined) await turn;
-      const { body: told, wantsCost } = takeCostWish(this.#protocol.readBody(body));
+      const { body: told, wantsCost } = takeCostWish(await this.#held.work(this.#protocol.readBody(body)));
       if (wantsCost) this.wantsCost = true;
       const requestedModel = (this.#requestedModel = recordName(told.model));
       const model = (this.#model = catalog().requireModel(told.model, this.admission));
@@ -136,7 +136,7 @@ export class Exchange implements UpstreamCall {
       this.admission = admission;
       const translation = atEndpoint(chooseTranslation(this.#protocol, model, protocols), admission.endpoint);
       const request = translation.parseRequest(read);
-      const draft = new UpstreamDraft(request, this.#target, admission.strictCaps, read.value);
+      const draft = await this.#held.work(writeDraft(request, this.#target, admission, read));
       budget.checkUpstreamBody(draft.byteLength);
       this.#held.made(measureParsed(read) + draft.byteLength);
       const account = await settlement.open({

@@ -1,10 +1,13 @@
 import { isAscii } from "node:buffer";
+import { atOnce, type Steps } from "../steps.ts";
 import type { BodyBudget, BodyOwner, BodyShare } from "./body-budget.ts";
 
 /** What work on a body takes beside it, in bodies: its text and what is parsed of it, and the body that goes upstream. */
 const ASCII_WORK = 3;
 /** With two bytes a character. */
 const OTHER_WORK = 5;
+/** What a smaller one may consist of is read in milliseconds. */
+const STEPPED_BYTES = 1024 ** 2;
 
 /** What one request counts for in its worker's budget, from its whole body to its end. */
 export class HeldBody {
@@ -12,6 +15,7 @@ export class HeldBody {
   readonly #share: BodyShare;
   #heldBytes = 0;
   #workBytes = 0;
+  #isStepped = false;
 
   constructor(budget: BodyBudget, owner: BodyOwner) {
     this.#budget = budget;
@@ -27,6 +31,7 @@ export class HeldBody {
     this.#budget.checkBody(bytes);
     this.#share.hold(bytes);
     this.#heldBytes = bytes;
+    this.#isStepped = bytes >= STEPPED_BYTES;
     const workBytes = bytes * (isAscii(body) ? ASCII_WORK : OTHER_WORK);
     const turn = this.#budget.work.begin(this.#share.organizationId, bytes, workBytes);
     if (turn === undefined) {
@@ -39,6 +44,11 @@ export class HeldBody {
   async #after(turn: Promise<void>, workBytes: number): Promise<void> {
     await turn;
     this.#workBytes = workBytes;
+  }
+
+  /** Work on it, of a large one step by step: others are served between two of them. A promise only of a large one. */
+  work<Result>(steps: Steps<Result>): Result | Promise<Result> {
+    return this.#isStepped ? this.#budget.steps.run(steps) : atOnce(steps);
   }
 
   /** What has been made of it, beside it. */

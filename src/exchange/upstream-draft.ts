@@ -1,6 +1,8 @@
 import type { JsonObject } from "../json-object.ts";
+import { oneStep, type Steps } from "../steps.ts";
+import type { Admission } from "../limits/admission.ts";
 import { readThinkingBudget } from "../translation/fields/thinking-budget.ts";
-import type { ClientRequest, ModelTarget } from "../translation/client-protocol.ts";
+import type { ClientRequest, ModelTarget, RequestBody } from "../translation/client-protocol.ts";
 
 /** The body that goes upstream, in the form that the caps demand: strict ones may come into force until the hold. */
 export class UpstreamDraft {
@@ -53,4 +55,17 @@ export class UpstreamDraft {
     this.#isStrict = true;
     this.#bytes = this.#request.toUpstream(this.#model, "strict", tokens);
   }
+}
+
+/**
+ * @param asked The client's body.
+ * @throws GatewayError as the constructor does.
+ */
+export function writeDraft(
+  request: ClientRequest,
+  model: ModelTarget,
+  { strictCaps }: Pick<Admission, "strictCaps">,
+  asked: Pick<RequestBody, "value">,
+): Steps<UpstreamDraft> {
+  return oneStep(() => new UpstreamDraft(request, model, strictCaps, asked.value));
 }

@@ -9,6 +9,7 @@
  * in common: a conversation as chat messages, and how its answer is read), `openai/` and `pass-through/` (what passes as
  * it is), `upstream/` (what upstreams answer, read leniently), `fields/` (which of a client's own fields reach an upstream), `json/` and `sse/`. `protocols.ts` puts them together.
  */
+import type { Steps } from "../steps.ts";
 import type { GatewayError } from "../errors.ts";
 import type { ToolUses } from "../server-tools.ts";
 import type { TokenUsage } from "../token-usage.ts";
@@ -274,7 +275,7 @@ export interface Protocol {
    * Refuses a body in which the model or a limit could be read in two ways.
    * @throws GatewayError 400 naming the field and what was expected.
    */
-  readBody(bytes: Uint8Array): RequestBody;
+  readBody(bytes: Uint8Array): Steps<RequestBody>;
   /** By what the upstream speaks; left out: requests cannot be carried to such an upstream. */
   readonly translations: Readonly<Partial<Record<UpstreamProtocol, Translation>>>;
   /** The body of an error response. */
@@ -313,7 +314,7 @@ export interface TokenCounting {
     readonly createBody: (body: RequestBody, model: ModelTarget) => Uint8Array;
   } | null;
   /** What the tokenizer counts. @throws GatewayError 400 as for the request itself. */
-  readPrompt(body: RequestBody, model: ModelTarget): PromptText;
+  readPrompt(body: RequestBody, model: ModelTarget): Steps<PromptText>;
   /** The body of its answer. */
   formatCount(tokens: number): object;
 }

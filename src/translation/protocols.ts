@@ -1,12 +1,13 @@
 /** The protocols that clients may speak, and how each is carried to what upstreams speak. */
 import { CHAT_FIELDS } from "./chat-to-chat/request/read-fields.ts";
 import { chatToChat } from "./chat-to-chat/translation.ts";
+import type { Steps } from "../steps.ts";
 import type { Protocol, ProtocolName, RequestBody } from "./client-protocol.ts";
 import { COMPLETIONS_FIELDS } from "./completions-to-completions/request/read-fields.ts";
 import { completionsToCompletions } from "./completions-to-completions/translation.ts";
 import { EMBEDDINGS_FIELDS } from "./embeddings-to-embeddings/request.ts";
 import { embeddingsToEmbeddings } from "./embeddings-to-embeddings/translation.ts";
-import { parseJsonBody } from "./json/parse-body.ts";
+import { readJsonBody } from "./json/parse-body.ts";
 import { nameModel, readRequestBody } from "./json/read-request-body.ts";
 import { formatErrorBody as formatMessagesErrorBody } from "./messages-to-chat/error-body.ts";
 import { messagesToChat } from "./messages-to-chat/translation.ts";
@@ -78,8 +79,8 @@ export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = {
 };
 
 /** A body that goes on as its text is. */
-function readPassedBody(bytes: Uint8Array, fields: ReadonlySet<string>): RequestBody {
-  const body = parseJsonBody(bytes);
+function* readPassedBody(bytes: Uint8Array, fields: ReadonlySet<string>): Steps<RequestBody> {
+  const body = yield* readJsonBody(bytes);
   refuseAmbiguousKeys(body, fields);
   return nameModel(body, readModel(body.value));
 }

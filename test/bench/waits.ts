@@ -43,6 +43,7 @@ interface WaitResult extends Probed {
   readonly shape: string;
   readonly bodyMegabytes: number;
   readonly status: number;
+  /** The worker's most, above what it had before the first of all. */
   readonly memoryMegabytes: number;
 }
 
@@ -74,8 +75,9 @@ export async function measureWaits(report: (result: WaitResult) => void): Promis
       probe.postMessage("read", []);
     });
   try {
+    const idleMegabytes = readMegabytes(findWorkerPid(stack.configFile, 0), "VmRSS");
     for (const route of WAIT_ROUTES) {
-      for (const result of await measureRoute(stack, route, readProbe)) {
+      for (const result of await measureRoute(stack, route, idleMegabytes, readProbe)) {
         results.push(result);
         report(result);
       }
@@ -91,6 +93,7 @@ export async function measureWaits(report: (result: WaitResult) => void): Promis
 async function measureRoute(
   stack: Stack,
   route: WaitRoute,
+  idleMegabytes: number,
   readProbe: () => Promise<Probed>,
 ): Promise<WaitResult[]> {
   const { key } = await stack.createKey();
@@ -100,12 +103,11 @@ async function measureRoute(
     const body = formatWaitBody(route, shape);
     // The peak is counted from now on.
     writeFileSync(`/proc/${pid}/clear_refs`, "5");
-    const before = readMegabytes(pid, "VmRSS");
     await readProbe();
     const headers = { "content-type": "application/json" };
     const { status } = await stack.send({ key, path: route.path, body, headers, timeoutMs: 300_000 });
     const probed = await readProbe();
-    const memoryMegabytes = Math.max(0, readMegabytes(pid, "VmHWM") - before);
+    const memoryMegabytes = readMegabytes(pid, "VmHWM") - idleMegabytes;
     const bodyMegabytes = body.byteLength / MEGABYTE;
     results.push({ route: route.name, shape: shape.name, bodyMegabytes, status, memoryMegabytes, ...probed });
   }

@@ -56,34 +56,38 @@ describe("of a worker's budget", () => {
     }
   });
 
-  it("tools that answers repeat take their own part: the rest are refused, and others are not", async () => {
-    const hostile = await chat.stack.createKey();
-    const gate = createGate();
-    const events = [textChunk("begun"), gate, finishChunk()];
-    const tools = [{ type: "function", name: "f", description: "x".repeat(12 * MEBIBYTE), parameters: {} }];
-    const body = { model: CHAT_MODEL, stream: true, input: "hi", tools };
-    const answers: Promise<HttpAnswer>[] = [];
-    for (let sent = 1; sent <= HOSTILE_REQUESTS; sent += 1) {
-      chat.upstream.answerNext({ kind: "events", events });
-      const begun = createGate();
-      const answer = chat.send({
-        key: hostile.key,
-        path: "/v1/responses",
-        body,
-        onData: () => begun.release(),
-      });
-      answers.push(answer);
-      await Promise.race([begun.opened, answer]);
-    }
-    chat.upstream.reset();
-    expect(await askAsAnother()).toEqual(ALL_WELL);
-    gate.release();
-    const ended = await Promise.all(answers);
-    expect(new Set(ended.map(({ status }) => status))).toEqual(new Set([200, 429]));
-    for (const answer of ended.filter(({ status }) => status === 429)) {
-      expect(summarizeError(answer)).toMatchObject({ code: "buffer_limit_exceeded", breaches: [] });
-    }
-  });
+  it(
+    "tools that answers repeat take their own part: the rest are refused, and others are not",
+    { timeout: 300_000 },
+    async () => {
+      const hostile = await chat.stack.createKey();
+      const gate = createGate();
+      const events = [textChunk("begun"), gate, finishChunk()];
+      const tools = [{ type: "function", name: "f", description: "x".repeat(12 * MEBIBYTE), parameters: {} }];
+      const body = { model: CHAT_MODEL, stream: true, input: "hi", tools };
+      const answers: Promise<HttpAnswer>[] = [];
+      for (let sent = 1; sent <= HOSTILE_REQUESTS; sent += 1) {
+        chat.upstream.answerNext({ kind: "events", events });
+        const begun = createGate();
+        const answer = chat.send({
+          key: hostile.key,
+          path: "/v1/responses",
+          body,
+          onData: () => begun.release(),
+        });
+        answers.push(answer);
+        await Promise.race([begun.opened, answer]);
+      }
+      chat.upstream.reset();
+      expect(await askAsAnother()).toEqual(ALL_WELL);
+      gate.release();
+      const ended = await Promise.all(answers);
+      expect(new Set(ended.map(({ status }) => status))).toEqual(new Set([200, 429]));
+      for (const answer of ended.filter(({ status }) => status === 429)) {
+        expect(summarizeError(answer)).toMatchObject({ code: "buffer_limit_exceeded", breaches: [] });
+      }
+    },
+  );
 
   it("large bodies of many at once wait for one another, and none is refused", async () => {
     const keys = await Promise.all(Array.from({ length: 4 }, () => chat.stack.createKey()));

@@ -13,6 +13,7 @@ import type { ChatRequestBody } from "../../src/translation/conversation/chat-re
 import { MessagesRequest } from "../../src/translation/messages-to-chat/request.ts";
 import { PROTOCOLS } from "../../src/translation/protocols.ts";
 import { type MessageEvent, parseMessageEvents } from "./messages-protocol-checker.ts";
+import { atOnce } from "../../src/steps.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -65,7 +66,7 @@ export function requestBody(fields: Json = {}): Json {
 }
 
 export function parse(fields: Json = {}): MessagesRequest {
-  const body = PROTOCOLS.messages.readBody(encode(requestBody(fields)));
+  const body = atOnce(PROTOCOLS.messages.readBody(encode(requestBody(fields))));
   return new MessagesRequest(body, { purpose: "answer", ids: countingIds() });
 }
 

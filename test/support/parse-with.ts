@@ -1,5 +1,6 @@
 import type { ClientRequest, ProtocolName, UpstreamProtocol } from "../../src/translation/client-protocol.ts";
 import { PROTOCOLS } from "../../src/translation/protocols.ts";
+import { atOnce } from "../../src/steps.ts";
 
 /** A client's body, read as it is for a model whose upstream speaks this. */
 export function parseWith(
@@ -10,5 +11,5 @@ export function parseWith(
   const protocol = PROTOCOLS[name];
   const translation = protocol.translations[upstream];
   if (translation === undefined) throw new Error(`${name} is not carried to ${upstream}`);
-  return translation.parseRequest(protocol.readBody(body));
+  return translation.parseRequest(atOnce(protocol.readBody(body)));
 }

@@ -8,6 +8,7 @@ import { ResponsesRequest } from "../../src/translation/responses-to-chat/reques
 import type { ResponseObject } from "../../src/translation/responses-to-chat/response.ts";
 import { createModel, decode, encode, ESTIMATED_INPUT_TOKENS } from "./messages-exchange.ts";
 import { checkResponse, parseResponseEvents, type ResponseEvent } from "./responses-protocol-checker.ts";
+import { atOnce } from "../../src/steps.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -25,7 +26,7 @@ function countingIds(): CreateId {
 
 export function parse(fields: Json = {}, purpose: "answer" | "compact" = "answer"): ResponsesRequest {
   const body = { model: "acme/echo", input: "Hello", ...fields };
-  return new ResponsesRequest(PROTOCOLS.responses.readBody(encode(body)), {
+  return new ResponsesRequest(atOnce(PROTOCOLS.responses.readBody(encode(body))), {
     purpose,
     createId: countingIds(),
   });

@@ -1,10 +1,15 @@
 import { asBuffer } from "../../as-buffer.ts";
 import { isJsonObject, toArray } from "../../json-object.ts";
+import type { Steps } from "../../steps.ts";
 import type { PromptText } from "../client-protocol.ts";
+import { decode } from "../json/parse-body.ts";
 
 /** The text of a chat completion body that a tokenizer counts: messages, tools, and the schema of the answer. */
-export function readPromptText(body: Uint8Array): PromptText {
-  const parsed: unknown = JSON.parse(asBuffer(body).toString());
+export function* readPromptText(body: Uint8Array): Steps<PromptText> {
+  const text = decode(asBuffer(body));
+  yield;
+  const parsed: unknown = JSON.parse(text);
+  yield;
   const texts: string[] = [];
   if (!isJsonObject(parsed)) return { text: "", media: 0 };
   const { messages, tools, response_format: responseFormat } = parsed;

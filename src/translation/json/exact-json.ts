@@ -3,6 +3,7 @@
  * integer beyond 2^53 is a bigint here, so nothing takes it for a number by mistake; all others are plain numbers.
  */
 import { randomUUID } from "node:crypto";
+import { atOnce, type Steps } from "../../steps.ts";
 import { MAX_LONG_INTEGERS, tooMany } from "./json-bounds.ts";
 import { applyEdits, type Edit, skipScalar, skipString } from "./object-spans.ts";
 
@@ -19,17 +20,30 @@ const PLAIN = /^[^"\\\u0000-\u001f\ud800-\udfff]*$/;
 const QUOTE = 0x22;
 const MINUS = 0x2d;
 
+/** That are searched in one step. */
+const STEP_CHARACTERS = 8 * 1024 * 1024;
+
 /** Begins a string that stands for an integer; nobody can guess it, and it leaves neither of the functions below. */
 const MARK = `${randomUUID()}:`;
 const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
 
 /** As `JSON.parse`, integers beyond 2^53 as bigints. @throws SyntaxError @throws JsonBoundError for very many of them. */
 export function parseExactJson(text: string): unknown {
+  return atOnce(readExactJson(text));
+}
+
+/** The same in steps. */
+export function* readExactJson(text: string): Steps<unknown> {
   const value: unknown = JSON.parse(text);
+  yield;
   if (!hasLongDigits(text)) return value;
-  const edits = findLongIntegers(text);
+  yield;
+  const edits = yield* findLongIntegers(text);
   if (edits.length === 0) return value;
-  return unmark(JSON.parse(applyEdits(text, edits)));
+  yield;
+  const marked: unknown = JSON.parse(applyEdits(text, edits));
+  yield;
+  return unmark(marked);
 }
 
 /** Makes bigints of what is marked, in place: a reviver is called for each value, and takes several times as long. */
@@ -80,10 +94,15 @@ function hasLongDigits(text: string): boolean {
 }
 
 /** @param text JSON. */
-function findLongIntegers(text: string): Edit[] {
+function* findLongIntegers(text: string): Steps<Edit[]> {
   const edits: Edit[] = [];
   let index = 0;
+  let stepEnd = STEP_CHARACTERS;
   while (index < text.length) {
+    if (index >= stepEnd) {
+      yield;
+      stepEnd = index + STEP_CHARACTERS;
+    }
     const code = text.charCodeAt(index);
     if (code === QUOTE) {
       index = skipString(text, index);

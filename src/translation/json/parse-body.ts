@@ -2,6 +2,7 @@ import { asBuffer } from "../../as-buffer.ts";
 import { isAscii, isUtf8, transcode } from "node:buffer";
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { oneStep, type Steps } from "../../steps.ts";
 import { JsonBoundError, REQUEST_BOUNDS } from "./json-bounds.ts";
 import { findMembers, type MemberSpan } from "./object-spans.ts";
 
@@ -19,20 +20,25 @@ export interface JsonBody {
 }
 
 /**
- * Reads a client's request body. `parse`: `parseExactJson` for a body that is written anew, whose integers must keep
- * their digits.
+ * Reads a client's request body, each of its passes over the text a step.
+ * @param parse `readExactJson` for a body that is written anew, whose integers must keep their digits.
  * @throws GatewayError `invalid_json` saying what is wrong and, where it is known, at which position.
  */
-export function parseJsonBody(body: Uint8Array, parse: (text: string) => unknown = JSON.parse): JsonBody {
+export function* readJsonBody(
+  body: Uint8Array,
+  parse: (text: string) => Steps<unknown> = (text) => oneStep(() => JSON.parse(text) as unknown),
+): Steps<JsonBody> {
   if (body.byteLength === 0) throw invalid("The request body is empty: a JSON object is expected.");
   if (!isUtf8(body)) throw invalid("The request body is not UTF-8: JSON is sent as UTF-8.");
   const bytes = withoutByteOrderMark(asBuffer(body));
   const text = decode(bytes);
+  yield;
   if (text.trimStart() === "") throw invalid("The request body is blank: a JSON object is expected.");
   try {
     // In this order: what it consists of is bounded before JSON.parse sees it.
     const members = findMembers(text, 0, REQUEST_BOUNDS);
-    const value = parse(text);
+    yield;
+    const value = yield* parse(text);
     if (!isJsonObject(value) || members === null) {
       throw invalid(`The request body must be a JSON object, not ${describeJson(value)}.`);
     }
@@ -47,7 +53,7 @@ export function parseJsonBody(body: Uint8Array, parse: (text: string) => unknown
 }
 
 /** A large text with other characters than ASCII takes `toString` two to six times as long. @param bytes Valid UTF-8. */
-function decode(bytes: Buffer): string {
+export function decode(bytes: Buffer): string {
   return bytes.length < LARGE_BYTES || isAscii(bytes)
     ? bytes.toString("utf8")
     : transcode(bytes, "utf8", "utf16le").toString("utf16le");

@@ -1,16 +1,17 @@
+import type { Steps } from "../../steps.ts";
 import type { RequestBody } from "../client-protocol.ts";
 import { refuseAmbiguousKeys } from "../openai/request-fields.ts";
-import { parseExactJson } from "./exact-json.ts";
+import { readExactJson } from "./exact-json.ts";
 import { missingField } from "./field-error.ts";
-import { type JsonBody, parseJsonBody } from "./parse-body.ts";
+import { type JsonBody, readJsonBody } from "./parse-body.ts";
 
 /**
  * A body whose numbers keep their digits, and the model that it names.
  * @param fields Those that no body may give in two ways, `model` among them.
  * @throws GatewayError 400 naming the field and what was expected.
  */
-export function readRequestBody(bytes: Uint8Array, fields: ReadonlySet<string>): RequestBody {
-  const body = parseJsonBody(bytes, parseExactJson);
+export function* readRequestBody(bytes: Uint8Array, fields: ReadonlySet<string>): Steps<RequestBody> {
+  const body = yield* readJsonBody(bytes, readExactJson);
   refuseAmbiguousKeys(body, fields);
   const { model } = body.value;
   if (typeof model !== "string" || model === "") throw missingField("model");

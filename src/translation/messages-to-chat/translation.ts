@@ -18,8 +18,11 @@ export const messagesToChat: Translation = {
   // `POST /v1/messages/count_tokens`: the same request without `max_tokens`, never streamed.
   counting: {
     upstream: null,
-    readPrompt: (body, model) =>
-      readPromptText(new MessagesRequest(body, { purpose: "count_tokens" }).toUpstream(model)),
+    *readPrompt(body, model) {
+      const upstreamBody = new MessagesRequest(body, { purpose: "count_tokens" }).toUpstream(model);
+      yield;
+      return yield* readPromptText(upstreamBody);
+    },
     formatCount: (tokens) => ({ input_tokens: tokens }),
   },
 };

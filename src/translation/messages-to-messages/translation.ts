@@ -6,6 +6,7 @@
  * It must never change a value that it does not have to know, let two readings of one body differ in the model or in a
  * limit, or throw out of a stream that has begun.
  */
+import { oneStep } from "../../steps.ts";
 import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";
 import { withoutOwnThinking } from "../pass-through/own-carriers.ts";
 import { createCountBody } from "../pass-through/request.ts";
@@ -21,7 +22,7 @@ export const messagesToMessages: Translation = {
   parseRequest: (body) => new MessagesRequest(body, "answer"),
   counting: {
     upstream: { upstreamPath: "/messages/count_tokens", createBody },
-    readPrompt: (body) => new MessagesRequest(body, "count_tokens").promptText(),
+    readPrompt: (body) => oneStep(() => new MessagesRequest(body, "count_tokens").promptText()),
     formatCount: (tokens) => ({ input_tokens: tokens }),
   },
 };

@@ -27,8 +27,11 @@ export const responsesToChat: Translation = {
   // `POST /v1/responses/input_tokens`: the same request, never streamed.
   counting: {
     upstream: null,
-    readPrompt: (body, model) =>
-      readPromptText(new ResponsesRequest(body, { purpose: "input_tokens" }).toUpstream(model)),
+    *readPrompt(body, model) {
+      const upstreamBody = new ResponsesRequest(body, { purpose: "input_tokens" }).toUpstream(model);
+      yield;
+      return yield* readPromptText(upstreamBody);
+    },
     formatCount: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
   },
 };

@@ -3,6 +3,7 @@
  * for the model's name and `client_metadata`, by which Codex tells about its user. Requests for state are refused, as on upstreams that are translated to: what is generated after
  * an answer could not be charged, and what one client had stored another could ask for.
  */
+import { oneStep } from "../../steps.ts";
 import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";
 import { createCountBody } from "../pass-through/request.ts";
 import { forUpstream, ResponsesRequest } from "./request.ts";
@@ -23,7 +24,7 @@ export const responsesToResponses: Translation = {
   compaction,
   counting: {
     upstream: { upstreamPath: "/responses/input_tokens", createBody },
-    readPrompt: (body) => new ResponsesRequest(body, "input_tokens").promptText(),
+    readPrompt: (body) => oneStep(() => new ResponsesRequest(body, "input_tokens").promptText()),
     formatCount: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
   },
 };

@@ -31,6 +31,7 @@ const SHARED = [
   "short-lived-map.ts",
   "shorten.ts",
   "tags.ts",
+  "steps.ts",
   "tally.ts",
   "token-usage.ts",
   "turn-end.ts",

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { takeCostWish } from "../../../src/translation/cost-wish.ts";
 import { readRequestBody } from "../../../src/translation/json/read-request-body.ts";
 import { encode } from "../../support/messages-exchange.ts";
+import { atOnce } from "../../../src/steps.ts";
 
-const take = (text: string) => takeCostWish(readRequestBody(encode(text), new Set(["model"])));
+const take = (text: string) => takeCostWish(atOnce(readRequestBody(encode(text), new Set(["model"]))));
 
 describe("the wish for the cost of a request", () => {
   it.each([true, false])("is taken off with everything else as it was: include is %s", (include) => {

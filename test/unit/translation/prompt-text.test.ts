@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { measurePromptBytes } from "../../../src/settlement/prompt-bytes.ts";
+import { atOnce } from "../../../src/steps.ts";
 import { readPromptText } from "../../../src/translation/conversation/prompt-text.ts";
 
-const read = (body: unknown) => readPromptText(Buffer.from(JSON.stringify(body)));
+const read = (body: unknown) => atOnce(readPromptText(Buffer.from(JSON.stringify(body))));
 
 describe("readPromptText", () => {
   it("has the text of every turn, of tools and of the answer's schema", () => {

@@ -4,6 +4,7 @@ import { createModel, decode, describeError, encode } from "../../support/messag
 import { parseWith } from "../../support/parse-with.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createRandomIds } from "../../../src/translation/responses-to-chat/ids.ts";
+import { atOnce } from "../../../src/steps.ts";
 
 const bytesOf = (body: object) => new TextEncoder().encode(JSON.stringify(body));
 
@@ -25,9 +26,9 @@ describe("the protocols", () => {
     },
   ] as const)("read a request of $name for an answer and for a count alike", ({ name, body, counted }) => {
     const counting = PROTOCOLS[name].translations.chat?.counting;
-    const read = PROTOCOLS[name].readBody(bytesOf(body));
+    const read = atOnce(PROTOCOLS[name].readBody(bytesOf(body)));
     expect(parseWith(name, bytesOf(body)).model).toBe("acme/a");
-    expect(counting?.readPrompt(read, createModel())).toEqual({ text: "hi", media: 0 });
+    expect(counting && atOnce(counting.readPrompt(read, createModel()))).toEqual({ text: "hi", media: 0 });
     expect(counting?.formatCount(7)).toEqual(counted);
   });
 
@@ -48,11 +49,11 @@ describe("the protocols", () => {
     "send a count of $name to a server that speaks it as it came, and can answer it without",
     ({ name, body, path, counted }) => {
       const counting = PROTOCOLS[name].translations[name]?.counting;
-      const read = PROTOCOLS[name].readBody(bytesOf(body));
+      const read = atOnce(PROTOCOLS[name].readBody(bytesOf(body)));
       expect(counting?.upstream?.upstreamPath).toBe(path);
       const sent = decode(counting?.upstream?.createBody(read, createModel()) ?? new Uint8Array());
       expect(JSON.parse(sent)).toEqual({ ...body, model: createModel().upstreamModel });
-      expect(counting?.readPrompt(read, createModel()).text).toBe("hi");
+      expect(counting && atOnce(counting.readPrompt(read, createModel())).text).toBe("hi");
       expect(counting?.formatCount(7)).toEqual(counted);
     },
   );
@@ -60,7 +61,7 @@ describe("the protocols", () => {
   it("compact at a server that speaks responses in one piece, at its own endpoint, without a limit", () => {
     const compaction = PROTOCOLS.responses.translations.responses?.compaction;
     const body = { model: "acme/a", input: "hi", stream: true };
-    const request = compaction?.parseRequest(PROTOCOLS.responses.readBody(bytesOf(body)));
+    const request = compaction?.parseRequest(atOnce(PROTOCOLS.responses.readBody(bytesOf(body))));
     expect(compaction?.upstreamPath).toBe("/responses/compact");
     expect(request?.stream).toBe(false);
     expect(compaction?.counting).toBeNull();
@@ -68,9 +69,9 @@ describe("the protocols", () => {
 
   it("take a count of messages without `max_tokens`, but no request for an answer", () => {
     const body = bytesOf({ model: "acme/a", messages: [{ role: "user", content: "hi" }] });
-    const read = PROTOCOLS.messages.readBody(body);
+    const read = atOnce(PROTOCOLS.messages.readBody(body));
     const counting = PROTOCOLS.messages.translations.chat?.counting;
-    expect(counting?.readPrompt(read, createModel()).text).toBe("hi");
+    expect(counting && atOnce(counting.readPrompt(read, createModel())).text).toBe("hi");
     expect(() => parseWith("messages", body)).toThrow(GatewayError);
   });
 
@@ -99,11 +100,11 @@ describe("the protocols", () => {
     (name, fields) => {
       for (const field of fields) {
         const body = `{"model":"a/b","${field}":1,"${field}":2}`;
-        expect(describeError(() => PROTOCOLS[name].readBody(encode(body)))).toBe(
+        expect(describeError(() => atOnce(PROTOCOLS[name].readBody(encode(body))))).toBe(
           `400 invalid_parameter \`${field}\` is given more than once: give it once.`,
         );
         const folded = `{"model":"a/b","${field.toUpperCase()}":1}`;
-        expect(describeError(() => PROTOCOLS[name].readBody(encode(folded)))).toContain(
+        expect(describeError(() => atOnce(PROTOCOLS[name].readBody(encode(folded))))).toContain(
           `write it \`${field}\``,
         );
       }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { withoutSession } from "../../../src/exchange/take-session.ts";
-import { parseJsonBody } from "../../../src/translation/json/parse-body.ts";
+import { readJsonBody } from "../../../src/translation/json/parse-body.ts";
+import { atOnce } from "../../../src/steps.ts";
 
 describe("a body without the gateway's own field", () => {
-  const read = (text: string) => ({ ...parseJsonBody(Buffer.from(text)), model: "m" });
+  const read = (text: string) => ({ ...atOnce(readJsonBody(Buffer.from(text))), model: "m" });
 
   it("is byte for byte the same elsewhere", () => {
     const body = read('{ "a" : 1.0, "session_id": "run", "b":[2 ]}');

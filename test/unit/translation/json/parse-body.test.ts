@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { parseJsonBody } from "../../../../src/translation/json/parse-body.ts";
+import { readJsonBody } from "../../../../src/translation/json/parse-body.ts";
+import { atOnce } from "../../../../src/steps.ts";
 
 const listNames = (count: number): string =>
   Array.from({ length: count + 1 }, (_, index) => `"n${index}":1`).join();
 
-describe("parseJsonBody", () => {
+const parseJsonBody = (bytes: Uint8Array) => atOnce(readJsonBody(bytes));
+
+describe("readJsonBody", () => {
   it.each([
     { name: "an empty body", body: "", message: /empty/ },
     { name: "a blank body", body: " \n", message: /blank/ },

@@ -12,6 +12,7 @@ import {
   requestBody,
   toChat,
 } from "../../../../support/messages-exchange.ts";
+import { atOnce } from "../../../../../src/steps.ts";
 
 const SCHEMA = { type: "object", properties: { a: { type: "string" } } };
 const FORMAT = { type: "json_schema", schema: SCHEMA };
@@ -256,7 +257,7 @@ describe("request fields", () => {
 describe("count_tokens", () => {
   it("[count_tokens.request] is the same request without max_tokens, never streamed", () => {
     const body = { model: "acme/echo", messages: [{ role: "user", content: "Hello" }], stream: true };
-    const request = new MessagesRequest(PROTOCOLS.messages.readBody(encode(body)), {
+    const request = new MessagesRequest(atOnce(PROTOCOLS.messages.readBody(encode(body))), {
       purpose: "count_tokens",
     });
     expect(request.stream).toBe(false);
@@ -265,7 +266,7 @@ describe("count_tokens", () => {
     expect(JSON.parse(new TextDecoder().decode(request.toUpstream(createModel())))).toEqual(expected);
     expect(
       () =>
-        new MessagesRequest(PROTOCOLS.messages.readBody(encode({ ...body, messages: [] })), {
+        new MessagesRequest(atOnce(PROTOCOLS.messages.readBody(encode({ ...body, messages: [] }))), {
           purpose: "count_tokens",
         }),
     ).toThrow("messages: at least one message with content is required");

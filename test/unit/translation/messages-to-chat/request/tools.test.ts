@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { PROTOCOLS } from "../../../../../src/translation/protocols.ts";
 import { MessagesRequest } from "../../../../../src/translation/messages-to-chat/request.ts";
 import { createModel, decode, encode, refusal, toChat } from "../../../../support/messages-exchange.ts";
+import { atOnce } from "../../../../../src/steps.ts";
 
 const SCHEMA = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
 const EDITOR_FIELDS = [
@@ -21,7 +22,9 @@ const tool = (name: string, more: object = {}) => ({ name, input_schema: SCHEMA,
 function chatText(fields: string, turn = '{"role":"user","content":"b"}'): string {
   const messages = `[{"role":"user","content":"a"},${turn}]`;
   const body = `{"model":"acme/echo","max_tokens":9,"messages":${messages},${fields}}`;
-  const request = new MessagesRequest(PROTOCOLS.messages.readBody(encode(body)), { purpose: "answer" });
+  const request = new MessagesRequest(atOnce(PROTOCOLS.messages.readBody(encode(body))), {
+    purpose: "answer",
+  });
   return decode(request.toUpstream(createModel()));
 }
 
