@@ -13,6 +13,7 @@ import { createLoadGenerator, type LoadGenerator } from "./load.ts";
 import { measureWorkload, SIDECAR_WARM_UP_SECONDS } from "./measure.ts";
 import { PROCESS_KINDS, readRssMegabytes } from "./processes.ts";
 import { describeMachine, type Report, type ReportRow, summarizeWorkload } from "./report.ts";
+import { formatSteps } from "./wait-steps.ts";
 import { formatWaits, measureWaits } from "./waits.ts";
 import { selectWorkloads, type Workload, WORKLOADS } from "./workloads.ts";
 
@@ -150,6 +151,7 @@ async function measureAll(
 }
 
 async function printWaits(): Promise<void> {
+  console.log(`${formatSteps()}\n`);
   const results = await measureWaits(({ route, shape, longestMs }) =>
     console.error(`${route}, ${shape}: ${longestMs.toFixed(0)} ms`),
   );

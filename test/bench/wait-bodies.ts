@@ -49,7 +49,7 @@ function list(count: number, format: (index: number) => string): string {
   return values.join(",");
 }
 
-interface WaitShape {
+export interface WaitShape {
   readonly name: string;
   readonly isPrompt: boolean;
   readonly make: () => string;

@@ -1,0 +1,84 @@
+/**
+ * The work on one body, step by step, in processor time: what keeps others waiting on an idle machine, and does not depend
+ * on what else a machine does. The same code as a worker's, without Envoy and Redis.
+ */
+import { writeDraft } from "../../src/exchange/upstream-draft.ts";
+import type { Steps } from "../../src/steps.ts";
+import type { ProtocolName, UpstreamProtocol } from "../../src/translation/client-protocol.ts";
+import { PROTOCOLS } from "../../src/translation/protocols.ts";
+import { createModel } from "../support/messages-exchange.ts";
+import { formatTable } from "./table.ts";
+import { formatWaitBody, WAIT_ROUTES, WAIT_SHAPES, type WaitRoute, type WaitShape } from "./wait-bodies.ts";
+
+interface Way {
+  readonly protocol: ProtocolName;
+  readonly upstream: UpstreamProtocol;
+  readonly isCount?: boolean;
+}
+
+const WAYS: Readonly<Record<string, Way>> = {
+  chat: { protocol: "chat", upstream: "chat" },
+  messages: { protocol: "messages", upstream: "chat" },
+  "messages, native": { protocol: "messages", upstream: "messages" },
+  count_tokens: { protocol: "messages", upstream: "chat", isCount: true },
+  responses: { protocol: "responses", upstream: "chat" },
+  "responses, native": { protocol: "responses", upstream: "responses" },
+  input_tokens: { protocol: "responses", upstream: "chat", isCount: true },
+  completions: { protocol: "completions", upstream: "completions" },
+  embeddings: { protocol: "embeddings", upstream: "embeddings" },
+};
+
+interface Work {
+  readonly longestMs: number;
+  readonly totalMs: number;
+}
+
+/** A row for each kind of body: of all routes, the longest step and the most of all steps together. */
+export function formatSteps(): string {
+  return formatTable(
+    ["body", "longest step, CPU ms", "at", "all steps, CPU ms", "at"],
+    WAIT_SHAPES.map((shape) => {
+      const works = WAIT_ROUTES.map((route) => ({ name: route.name, ...measureWork(route, shape) }));
+      const longest = works.reduce((most, each) => (each.longestMs > most.longestMs ? each : most));
+      const most = works.reduce((all, each) => (each.totalMs > all.totalMs ? each : all));
+      return [shape.name, longest.longestMs.toFixed(0), longest.name, most.totalMs.toFixed(0), most.name];
+    }),
+  );
+}
+
+function measureWork(route: WaitRoute, shape: WaitShape): Work {
+  const body = formatWaitBody(route, shape);
+  const way = WAYS[route.name];
+  if (way === undefined) throw new Error(`${route.name} has no way`);
+  const times: number[] = [];
+  try {
+    takeSteps(work(way, body), times);
+  } catch {
+    // Refused: what was done until then counts.
+  }
+  return { longestMs: Math.max(...times), totalMs: times.reduce((sum, each) => sum + each, 0) };
+}
+
+/** As `Exchange` and `CountExchange` do it. */
+function* work({ protocol, upstream, isCount = false }: Way, body: Buffer): Steps<void> {
+  const read = yield* PROTOCOLS[protocol].readBody(body);
+  const translation = PROTOCOLS[protocol].translations[upstream];
+  const model = createModel();
+  yield;
+  if (isCount) yield* translation?.counting?.readPrompt(read, model) ?? [];
+  else if (translation !== undefined) {
+    yield* writeDraft(translation.parseRequest(read), model, { strictCaps: false }, read);
+  }
+}
+
+function takeSteps(steps: Steps<void>, times: number[]): void {
+  for (;;) {
+    const before = process.cpuUsage();
+    try {
+      if (steps.next().done === true) return;
+    } finally {
+      const { user, system } = process.cpuUsage(before);
+      times.push((user + system) / 1_000);
+    }
+  }
+}
