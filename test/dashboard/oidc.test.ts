@@ -3,6 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 import { type AdminUnderTest, createOrganization, startAdmin } from "../admin/admin-fixture.ts";
 import { findFreePort } from "../support/free-port.ts";
+import { newKeySettings } from "../../src/settings/new-key.ts";
+import { ORGANIZATION_SETTINGS } from "../../src/settings/organization.ts";
+import { defaultsOf } from "../../src/settings/table.ts";
+import { USER_SETTINGS } from "../../src/settings/user.ts";
 import { type RealProvider, startRealProvider } from "../support/oidc/real-provider.ts";
 import { type Stack, START_TIMEOUT_MS, startStack } from "../support/stack.ts";
 import { CHROMIUM, expectAccessible, SKIPPED_WHY, withBrowser } from "./browser.ts";
@@ -10,6 +14,7 @@ import { CHROMIUM, expectAccessible, SKIPPED_WHY, withBrowser } from "./browser.
 const ACCOUNTS = {
   olga: { groups: ["platform"], name: "Olga Operator" },
   vera: { groups: ["viewers"], name: "Vera Viewer" },
+  mia: { groups: ["members"], name: "Mia Member" },
   nobody: { groups: [], name: "No Body" },
 };
 
@@ -37,6 +42,7 @@ describe.skipIf(CHROMIUM === null)(`sign-in with identity providers${SKIPPED_WHY
       scopes: ["openid", "profile", "groups"],
       roles,
     });
+    const member = { equals: "members", role: "member", organization };
     const viewer = { equals: "viewers", role: "viewer", organization };
     stack = await startStack({
       upstreams,
@@ -47,7 +53,7 @@ describe.skipIf(CHROMIUM === null)(`sign-in with identity providers${SKIPPED_WHY
         dashboard: {
           base_url: baseUrl,
           oidc: [
-            entry("corp", 0, [{ equals: "platform", role: "operator" }, viewer]),
+            entry("corp", 0, [{ equals: "platform", role: "operator" }, viewer, member]),
             entry("partner", 1, [viewer]),
           ],
         },
@@ -80,6 +86,49 @@ describe.skipIf(CHROMIUM === null)(`sign-in with identity providers${SKIPPED_WHY
     // Opened anew and by a link, the session is there, too.
     await page.goto(`${stack.adminUrl}/`);
     expect(page.url()).toBe(`${stack.adminUrl}/organizations/${organization}`);
+  });
+
+  it("shows a member its own keys, which it makes, rotates, disables and deletes there, and nothing else", async () => {
+    const external = { issuer: providers[0]?.issuer ?? "", subject: "mia" };
+    const settings = { ...defaultsOf(USER_SETTINGS), name: "Mia Member" };
+    const made = await first.store.findOrCreateExternalUser(organization, external, settings);
+    const userId = "user" in made ? made.user.id : "";
+    const { keyDefaults } = defaultsOf(ORGANIZATION_SETTINGS);
+    const ofTokens = { ...newKeySettings("jwt:corp", keyDefaults), userId };
+    await first.store.findOrCreateProviderKey(organization, "corp", ofTokens);
+    const page = await open();
+    await signIn(page, "mia");
+    await page.waitForURL(`${stack.adminUrl}/organizations/${organization}/me`);
+    expect(await heading(page)).toBe("Your keys");
+    await expectAccessible(page);
+    // What its tokens go by stands there, and has no secret.
+    await page.getByRole("button", { name: "Disable jwt:corp" }).waitFor();
+    expect(await page.getByRole("button", { name: "Rotate jwt:corp" }).count()).toBe(0);
+    await page.getByRole("textbox", { name: "Name" }).fill("laptop");
+    await page.getByRole("textbox", { name: "Limits" }).fill("day cap 5.00");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    const secret = await page.getByLabel('API key "laptop"').inputValue();
+    expect(secret).toMatch(/^sk-igw-/u);
+    await expectAccessible(page);
+    const use = () => stack.send({ path: "/v1/models", key: secret }).then(({ status }) => status);
+    expect(await use()).toBe(200);
+    const act = async (action: string) => {
+      await page.goto(`${stack.adminUrl}/organizations/${organization}/me`);
+      await page.getByRole("button", { name: `${action} laptop` }).click();
+      await page.getByRole("dialog").getByRole("button", { name: action }).click();
+    };
+    await act("Rotate");
+    const renewed = await page.getByLabel('API key "laptop"').inputValue();
+    expect([await use(), renewed === secret]).toEqual([401, false]);
+    expect((await stack.send({ path: "/v1/models", key: renewed })).status).toBe(200);
+    await act("Disable");
+    await page.getByText("disabled", { exact: false }).first().waitFor();
+    expect((await stack.send({ path: "/v1/models", key: renewed })).status).toBe(403);
+    await act("Delete");
+    await expect.poll(() => page.getByRole("button", { name: "Delete laptop" }).count()).toBe(0);
+    expect((await stack.send({ path: "/v1/models", key: renewed })).status).toBe(401);
+    await page.goto(`${stack.adminUrl}/organizations/${organization}/keys`);
+    expect(await heading(page)).toBe("Not allowed");
   });
 
   it("lists who is signed in for the operator, who ends it there", async () => {

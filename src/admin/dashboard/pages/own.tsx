@@ -3,6 +3,7 @@
 import { formatCount, formatLimit, formatMoney } from "../../format.ts";
 import { KEY_SETTINGS } from "../../../settings/key.ts";
 import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
+import { isProviderKey } from "../../../store/management/provider-keys.ts";
 import { nameLimit } from "../limit-words.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
@@ -73,12 +74,12 @@ async function renderOwn(page: PageCall, problems: Problems): Promise<PageAnswer
 
 function Limits({ limits: { data }, currency }: { limits: LimitListView; currency: string }) {
   return (
-    <section aria-labelledby="limits">
-      <h2 id="limits">Your limits</h2>
+    <section aria-labelledby="own-limits">
+      <h2 id="own-limits">Your limits</h2>
       {data.length === 0 ? (
         <p class="card empty">You have no limit of your own. Those above you hold all the same.</p>
       ) : (
-        <Table label="Your limits" class="stack" columns={["limit", "spent", "of"]}>
+        <Table label="Limits" class="stack" columns={["limit", "spent", "of"]}>
           {data.map((limit) => (
             <tr>
               <th scope="row">{nameLimit(limit)}</th>
@@ -97,7 +98,7 @@ function Keys({ page, keys, currency }: { page: PageCall; keys: readonly KeyView
   return (
     <section aria-labelledby="keys">
       <h2 id="keys">Your API keys</h2>
-      <Table label="Your API keys" class="stack" columns={["name", "state", "spent this month", "change"]}>
+      <Table label="API keys" class="stack" columns={["name", "state", "spent this month", "change"]}>
         {keys.map((key) => (
           <tr>
             <th scope="row">
@@ -128,18 +129,22 @@ const ACTIONS = [
   { action: "delete", label: "Delete", asks: "Delete the key? This cannot be undone." },
 ] as const;
 
+/** What tokens of a provider go by has no secret to be given anew. */
+function canDo(action: (typeof ACTIONS)[number]["action"], view: KeyView): boolean {
+  if (action === "disable") return !view.disabled;
+  return action !== "rotate" || !isProviderKey(view);
+}
+
 function Actions({ page, view }: { page: PageCall; view: KeyView }) {
   return (
     <div class="actions">
-      {ACTIONS.filter(({ action }) => action !== "disable" || !view.disabled).map(
-        ({ action, label, asks }) => (
-          <Form page={page} action={`${pathOf(page)}/keys/${view.id}/${action}`} confirm={asks}>
-            <button type="submit" class="quiet" aria-label={`${label} ${view.name}`}>
-              {label}
-            </button>
-          </Form>
-        ),
-      )}
+      {ACTIONS.filter(({ action }) => canDo(action, view)).map(({ action, label, asks }) => (
+        <Form page={page} action={`${pathOf(page)}/keys/${view.id}/${action}`} confirm={asks}>
+          <button type="submit" class="quiet" aria-label={`${label} ${view.name}`}>
+            {label}
+          </button>
+        </Form>
+      ))}
     </div>
   );
 }
@@ -197,7 +202,7 @@ function Requests({ requests, currency }: { requests: RequestPageView["data"]; c
       {requests.length === 0 ? (
         <p class="card empty">There was none yet.</p>
       ) : (
-        <Table label="Your last requests" class="stack" columns={["when", "model", "status", "cost"]}>
+        <Table label="Requests" class="stack" columns={["when", "model", "status", "cost"]}>
           {requests.map((request) => (
             <tr>
               <th scope="row">
