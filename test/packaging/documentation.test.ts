@@ -32,6 +32,7 @@ function kindOf(piece: Fields): string {
   if (isOf((key) => key === "services")) return "compose";
   if (isOf((key) => ["scrape_configs", "rule_files"].includes(key))) return "prometheus.yml";
   if (isOf((key) => key === "typed_per_filter_config")) return "envoy.yaml";
+  if (isOf((key) => ["apiVersion", "kind", "metadata", "spec"].includes(key))) return "Kubernetes";
   return `nothing that is known: ${keys.join(", ")}`;
 }
 
@@ -42,6 +43,20 @@ const BLOCKS = listCodeBlocks()
     return { page, piece, kind: kindOf(piece), begins: text.trim().split("\n").slice(0, 2).join(" ") };
   });
 const blocksOf = (wanted: string) => BLOCKS.filter(({ kind }) => kind === wanted);
+
+interface Jwt {
+  readonly providers: readonly { readonly audiences: readonly string[] }[];
+}
+
+interface PodSpec {
+  readonly containers: readonly { readonly volumeMounts: readonly { readonly name: string }[] }[];
+  readonly volumes: readonly {
+    readonly name: string;
+    readonly projected: {
+      readonly sources: readonly { readonly serviceAccountToken: { readonly audience: string } }[];
+    };
+  }[];
+}
 
 /** What the smallest file has, where a piece says nothing of it. */
 const SMALLEST = {
@@ -66,6 +81,7 @@ function complete({ upstreams = [], catalog = SMALLEST.catalog, ...others }: Fie
 describe("YAML in the documents", () => {
   it("is of a file that a test knows", () => {
     expect([...new Set(BLOCKS.map(({ kind }) => kind))].sort()).toEqual([
+      "Kubernetes",
       "compose",
       "envoy.yaml",
       "gateway.yaml",
@@ -79,6 +95,26 @@ describe("YAML in the documents", () => {
       parseConfig(stringify(complete(piece)), { baseDir: "/etc/gateway", env: {}, secrets: "none" });
     expect(parsed).not.toThrow();
   });
+
+  it.each(blocksOf("Kubernetes"))(
+    "is a pod with a token that the page's gateway takes: $page",
+    ({ page, piece }) => {
+      const { kind, spec } = piece as { kind: string; spec: PodSpec };
+      expect(kind).toBe("Pod");
+      const volumes = spec.volumes.map(({ name }) => name);
+      expect(spec.containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name))).toEqual(
+        volumes,
+      );
+      const asked = spec.volumes.flatMap(({ projected }) =>
+        projected.sources.map((one) => one.serviceAccountToken),
+      );
+      const taken = blocksOf("gateway.yaml")
+        .filter((block) => block.page === page)
+        .flatMap((block) => (block.piece["jwt"] as Jwt | undefined)?.providers ?? [])
+        .flatMap(({ audiences }) => audiences);
+      expect(asked.map(({ audience }) => taken.includes(audience))).toEqual([true]);
+    },
+  );
 
   it.each(blocksOf("compose"))("changes services of docker-compose.yml: $page, $begins", ({ piece }) => {
     const services = Object.entries(piece["services"] as typeof COMPOSE);

@@ -18,6 +18,7 @@ export interface TokenStack {
   readonly corp: TokenIssuer;
   /** Of the provider `other`, which makes no users. */
   readonly other: TokenIssuer;
+  readonly redis: PrivateRedis;
   readonly organizationId: string;
   readonly research: string;
   readonly platform: string;
@@ -28,14 +29,15 @@ export interface TokenStack {
 /** What `corp` asks of every token. */
 export const BOUND = { tenant: "acme" };
 
+/** @param redisIsKept What Redis has outlives its death. */
 export function withTokenStack(
-  options: Partial<StackOptions> = {},
+  { redisIsKept = false, ...options }: Partial<StackOptions> & { readonly redisIsKept?: boolean } = {},
   beforeStart: (corp: TokenIssuer) => void | Promise<void> = () => undefined,
 ): TokenStack {
   const own: { redis?: PrivateRedis; corp?: TokenIssuer; other?: TokenIssuer } = {};
   const ids = { organization: "", research: "", platform: "" };
   const chat = withChatStack(async () => {
-    own.redis = await startRedis();
+    own.redis = await startRedis({ appendOnly: redisIsKept });
     own.corp = await startTokenIssuer("https://login.example.com");
     own.other = await startTokenIssuer("https://other.example.com");
     await beforeStart(own.corp);
@@ -61,6 +63,9 @@ export function withTokenStack(
     },
     get other() {
       return required(own.other);
+    },
+    get redis() {
+      return required(own.redis);
     },
     get organizationId() {
       return ids.organization;

@@ -18,6 +18,12 @@ describe("findRestartFields", () => {
       fields: ["limits.max_body_bytes"],
     },
     {
+      name: "identity providers",
+      change: (text: string) =>
+        `${text}jwt: {providers: [{name: corp, issuer: "https://a", audiences: [b], jwks: {file: k}, organization: org_a}]}\n`,
+      fields: ["jwt.providers[0]"],
+    },
+    {
       name: "an upstream's port",
       change: (text: string) => text.replace("8000", "8001"),
       fields: ["upstreams.local.url"],
