@@ -245,6 +245,24 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     description: "4 requests were answered 503 gateway_overloaded in five minutes.",
   },
   {
+    alert: "GatewayTokensRefused",
+    fault: {
+      [`${REQUESTS}{status="200",code=""}`]: "0+75x20",
+      [`${REQUESTS}{status="429",code="token_rate_limit_exceeded"}`]: "0+25x20",
+      'inference_gateway_refusals_total{reason="tokens",period=""}': "0+25x20",
+    },
+    calm: {
+      [`${REQUESTS}{status="200",code=""}`]: "0+85x20",
+      [`${REQUESTS}{status="429",code="token_rate_limit_exceeded"}`]: "0+15x20",
+      'inference_gateway_refusals_total{reason="tokens",period=""}': "0+15x20",
+      'inference_gateway_refusals_total{reason="bucket",period=""}': "0+90x20",
+    },
+    at: "10m",
+    pendingAt: "4m",
+    summary: "Limits of tokens per minute refuse 25% of the requests to gw:10001",
+    description: "Their clients wait as long as they are told. The list of requests says whose they are.",
+  },
+  {
     alert: "GatewayAlertsUndelivered",
     fault: { inference_gateway_alert_oldest_undelivered_seconds: "840+60x20" },
     calm: { inference_gateway_alert_oldest_undelivered_seconds: "0+60x20" },

@@ -24,10 +24,10 @@ const chat = withChatStack(() => ({
 const prometheus = withPrometheus(() => chat.stack);
 
 /** Requests one after the other until `stop`. */
-function startTraffic(): () => Promise<void> {
+function startTraffic(key: string = chat.key.key): () => Promise<void> {
   const state = { isOver: false };
   const run = async (): Promise<void> => {
-    while (!state.isOver) await chat.send({ body: chatBody() }).catch(() => undefined);
+    while (!state.isOver) await chat.send({ key, body: chatBody() }).catch(() => undefined);
   };
   const running = run();
   return async () => {
@@ -113,6 +113,17 @@ describe(`with requests that fail${SKIPPED_WHY}`, () => {
       chat.upstream.reset();
       await stopTraffic();
     },
+  });
+
+  itFires(prometheus, {
+    alert: "GatewayTokensRefused",
+    when: "a key goes on asking though its tokens of the minute are used up",
+    provoke: async () => {
+      // A level that is below 0 for longer than the alarm takes.
+      const { key } = await chat.stack.createKey({ tokensPerMinute: 1 });
+      stopTraffic = startTraffic(key);
+    },
+    repair: async () => stopTraffic(),
   });
 
   itFires(prometheus, {
