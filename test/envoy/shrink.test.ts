@@ -62,6 +62,18 @@ describe("a request that does not fit", () => {
     expect(chat.upstream.lastRequest.bodyBytes.toString()).toBe(expected);
   });
 
+  it("passes a native response on byte for byte but for the model's name and the limit", async () => {
+    const owners = await createCapped();
+    answer(ROUTES["native responses"]!.answer);
+    const text = `{ "model":"${NATIVE}",  "input" : "Hi \\u00e9 é",
+  "max_output_tokens": 30000 , "temperature":1.50 }`;
+    const headers = { "content-type": "application/json" };
+    const shrunk = await chat.send({ path: "/v1/responses", key: owners.key, body: text, headers });
+    expect(shrunk.status).toBe(200);
+    const expected = text.replace(NATIVE, CHAT_UPSTREAM_MODEL).replace("30000", String(shrunkTo(shrunk)));
+    expect(chat.upstream.lastRequest.bodyBytes.toString()).toBe(expected);
+  });
+
   it("holds all that is left but for less than one token of each answer", async () => {
     const owners = await createCapped();
     const gate = createGate();
@@ -136,24 +148,31 @@ describe("a request that does not fit", () => {
     expect(shrunkTo(await sendChat(owners, { max_tokens: ASKED }))).toBeLessThan(5_000);
   });
 
-  it("never goes with less than its thinking and 256 tokens more", async () => {
+  it.each([
+    {
+      path: MESSAGES_PATH,
+      think: (budget_tokens: number) => ({ thinking: { type: "enabled", budget_tokens } }),
+    },
+    { path: CHAT_PATH, think: (max_tokens: number) => ({ reasoning: { max_tokens } }) },
+    {
+      path: CHAT_PATH,
+      think: (thinking_budget: number) => ({ chat_template_kwargs: { thinking_budget } }),
+    },
+  ])("never goes with less than its thinking and 256 tokens more: $path $think", async ({ path, think }) => {
     const owners = await createCapped();
     answer();
-    const send = (budget: number) =>
-      chat.send({
-        path: MESSAGES_PATH,
-        key: owners.key,
-        body: {
-          model: CHAT,
-          max_tokens: ASKED,
-          thinking: { type: "enabled", budget_tokens: budget },
-          ...talk("hello"),
-        },
-      });
+    const send = (budget: number) => {
+      const body = { model: CHAT, ...talk("hello"), max_tokens: ASKED, ...think(budget) };
+      return chat.send({ path, key: owners.key, body });
+    };
     const refused = await send(9_700);
     expect(refused.status).toBe(402);
     expect(readError(refused)["affordable_max_tokens"]).toBeGreaterThan(9_700);
     expect((await send(9_000)).status).toBe(200);
+  });
+
+  it("is refused where less than 256 tokens fit", async () => {
+    const owners = await createCapped();
     await cap(chat, owners, [{ scope: "key", period: "day", cents: 0 }]);
     expect((await sendChat(owners)).status).toBe(402);
   });

@@ -3,12 +3,21 @@ import { describe, expect, it } from "vitest";
 import type { KeySettings } from "../../src/settings/key.ts";
 import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
-import { CHAT_MODEL } from "../support/gateway-config.ts";
+import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 
-const chat = withChatStack(() => ({ workers: 2 }));
+const EMBED_MODEL = "acme/embed";
+const TEXT_MODEL = "acme/text";
+const chat = withChatStack(() => ({
+  workers: 2,
+  catalog: [
+    catalogEntry(),
+    catalogEntry({ id: EMBED_MODEL, max_output_tokens: undefined, capabilities: ["embeddings"] }),
+    catalogEntry({ id: TEXT_MODEL, capabilities: ["completions"] }),
+  ],
+}));
 
 const ROUTES = [
   { path: CHAT_PATH, body: chatBody() },
@@ -83,6 +92,41 @@ describe("a limit of tokens per minute", () => {
       expect(chat.upstream.requests).toHaveLength(1);
     },
   );
+
+  it.each([
+    {
+      path: "/v1/embeddings",
+      body: { model: EMBED_MODEL, input: "hello" },
+      answer: {
+        object: "list",
+        data: [{ object: "embedding", index: 0, embedding: [0.5] }],
+        model: "embed",
+        usage: { prompt_tokens: 66_000, total_tokens: 66_000 },
+      },
+    },
+    {
+      path: "/v1/completions",
+      body: { model: TEXT_MODEL, prompt: "hello" },
+      answer: {
+        id: "cmpl-1",
+        object: "text_completion",
+        created: 1_790_000_000,
+        model: "text",
+        choices: [{ index: 0, text: "x", logprobs: null, finish_reason: "stop" }],
+        usage: { prompt_tokens: 60_000, completion_tokens: 6_000, total_tokens: 66_000 },
+      },
+    },
+  ])("is held on $path by the upstream's count, too", async ({ path, body, answer }) => {
+    const key = await createKey({ tokensPerMinute: 6_000 });
+    chat.upstream.answer({ kind: "json", body: answer });
+    const first = await chat.send({ path, key, body });
+    expect(first.status).toBe(200);
+    expect(headerOf(first, "x-ratelimit-limit-tokens")).toBe(6_000);
+    const refused = await chat.send({ path, key, body });
+    expect(refused.status).toBe(429);
+    expect(headerOf(refused, "retry-after")).toBeGreaterThan(590);
+    expect(chat.upstream.requests).toHaveLength(1);
+  });
 
   it("is told to nobody who has none", async () => {
     const answer = await chat.send({ body: chatBody() });

@@ -53,6 +53,8 @@ type Step =
       readonly output: number;
       readonly ends: boolean;
     }
+  /** Its client has left, or its upstream tells no usage: the end is charged what its last progress has counted. */
+  | { readonly kind: "estimate"; readonly which: number }
   | { readonly kind: "hold"; readonly which: number; readonly estimate: number }
   | { readonly kind: "leave"; readonly which: number }
   | { readonly kind: "wait"; readonly ms: number };
@@ -85,6 +87,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       ends: fc.boolean(),
     }),
   },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("estimate" as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("hold" as const), which, estimate: tokens }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("leave" as const), which }) },
   {
@@ -128,7 +131,10 @@ async function setAll(of: Owners, all: readonly Limit[]): Promise<void> {
 }
 
 const amountOf = (type: TokenLimitType, input: number, output: number): number =>
-  ({ total: input + output, input, output })[type];
+  amountsOf(input, output)[type];
+
+type Amounts = Readonly<Record<TokenLimitType, number>>;
+const amountsOf = (input: number, output: number): Amounts => ({ total: input + output, input, output });
 
 type TwoStores = readonly [StoreUnderTest["store"], StoreUnderTest["store"]];
 
@@ -138,8 +144,10 @@ class Run {
   readonly #stores: TwoStores;
   readonly #buckets: readonly (Limit & { readonly bucket: ModelBucket })[];
   readonly #inFlight: InFlight[] = [];
-  /** Of the first limit, what each request came to; and which were in flight at each admission. */
-  readonly #used = new Map<string, number>();
+  /** By type, what was taken and given back when, and the most that each request has come to. */
+  readonly #moves: (Amounts & { readonly atMs: number })[] = [];
+  readonly #most = new Map<string, Amounts>();
+  /** Which requests were in flight at each change of theirs. */
   readonly #together: (readonly string[])[] = [];
   nowMs = 0;
 
@@ -204,7 +212,8 @@ class Run {
       this.#settle(request, 0, 0);
       this.#inFlight.splice(at, 1);
     } else {
-      const { input, output, ends } = next;
+      const { input, output, ends } =
+        next.kind === "estimate" ? { input: request.input, output: request.output, ends: true } : next;
       const isBrief = ends && request.sequence === 0 ? ({ isBrief: true } as const) : {};
       request.sequence += 1;
       const usedTokens = { ...given, input, output };
@@ -228,24 +237,33 @@ class Run {
   }
 
   #move(input: number, output: number): void {
+    this.#moves.push({ ...amountsOf(input, output), atMs: this.nowMs });
     for (const { type, bucket } of this.#buckets) bucket.take(amountOf(type, input, output));
   }
 
   #count(requestId: string, input: number, output: number): void {
-    const [first] = this.#buckets;
-    if (first === undefined) return;
-    this.#used.set(requestId, amountOf(first.type, input, output));
+    const before = this.#most.get(requestId) ?? amountsOf(0, 0);
+    const now = amountsOf(input, output);
+    const most = (type: TokenLimitType) => Math.max(before[type], now[type]);
+    this.#most.set(requestId, { total: most("total"), input: most("input"), output: most("output") });
     this.#together.push(this.#inFlight.map(({ identity }) => identity.requestId));
   }
 
-  /** What is published: in t minutes at most limit × (t + 1), and what was in flight. */
+  /** What is published, of each limit and from any moment to any other: limit × (t + 1), and what was in flight. */
   checkBound(): void {
-    const [first] = this.#buckets;
-    if (first === undefined) return;
-    const usedBy = (ids: readonly string[]) => ids.reduce((sum, id) => sum + (this.#used.get(id) ?? 0), 0);
-    const inFlight = Math.max(0, ...this.#together.map(usedBy));
-    const bound = first.limit * (this.nowMs / 60_000 + 1) + inFlight;
-    assert.ok(usedBy([...this.#used.keys()]) <= bound, "more tokens were used than the limit lets pass");
+    for (const { limit, type } of this.#buckets) {
+      const mostOf = (ids: readonly string[]) =>
+        ids.reduce((sum, id) => sum + (this.#most.get(id)?.[type] ?? 0), 0);
+      const inFlight = Math.max(0, ...this.#together.map(mostOf));
+      for (const [begin, { atMs: fromMs }] of this.#moves.entries()) {
+        let used = 0;
+        for (const { atMs, [type]: tokens } of this.#moves.slice(begin)) {
+          used += tokens;
+          const bound = limit * ((atMs - fromMs) / 60_000 + 1) + inFlight;
+          assert.ok(used <= bound, `${used} tokens in ${atMs - fromMs} ms are more than ${bound}`);
+        }
+      }
+    }
   }
 }
 
