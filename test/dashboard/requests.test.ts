@@ -51,6 +51,31 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     await page.waitForURL(base);
   });
 
+  it("show the requests of a session alone, by its name or by a click on it", async () => {
+    const sendOf = (session: string) =>
+      getStack().send({
+        path: CHAT_PATH,
+        key: filled.key,
+        body: chatBody({}, "hello"),
+        headers: { "x-session-id": session },
+      });
+    await sendOf("night-run-1");
+    await sendOf("night-run-2");
+    await sendOf("night-run-1");
+    await page.goto(base);
+    const all = await rows().count();
+    await page.getByLabel("Session", { exact: true }).fill("night-run-2");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.waitForURL(/session=night-run-2/);
+    expect(await rows().count()).toBe(1);
+    await page.goto(base);
+    await page.getByRole("link", { name: "night-run-1" }).first().click();
+    await page.waitForURL(/session=night-run-1/);
+    expect(await rows().count()).toBe(2);
+    expect(await page.getByLabel("Session", { exact: true }).inputValue()).toBe("night-run-1");
+    expect(all).toBeGreaterThan(2);
+  });
+
   it("say what is wrong with a filter beside the fields", async () => {
     await page.goto(`${base}?status=four`);
     expect(await rows().count()).toBe(0);
