@@ -101,6 +101,19 @@ const jsonBombs: Attack = async (target) => {
   });
 };
 
+/** A little less of names and numbers than a body may have: what is read, and takes the most time to read. */
+const manyNames: Attack = async (target) => {
+  const fields = Array.from({ length: 240_000 }, (_, index) => `"k${index.toString(36)}":0`);
+  const objects = Array.from({ length: 120_000 }, (_, index) => `{"k${index}":0}`);
+  const numbers = Array.from({ length: 1_900_000 }, (_, index) => `0.${index}123456789`);
+  const values = [`{${fields.join(",")}}`, `[${objects.join(",")}]`, `[${numbers.join(",")}]`];
+  await repeat(target.isLong ? 24 : 6, 3, (index) => {
+    const more = `,"metadata":${values[index % values.length] ?? ""}}`;
+    const body = createBody(routeOf(index), createOrder()).slice(0, -1) + more;
+    return sendCall(target, { key: target.keys.roomy, path: routeOf(index), body });
+  });
+};
+
 async function leaveAll(calls: readonly RawCall[]): Promise<void> {
   for (const call of calls) call.leave();
   await Promise.all(calls.map((call) => call.over));
@@ -113,4 +126,5 @@ export const BODY_ATTACKS = {
   "answers that nobody reads": slowReaders,
   "large bodies to a slow model": largeBodies,
   "JSON of millions of values": jsonBombs,
+  "JSON of many names and numbers": manyNames,
 } satisfies Record<string, (target: Target) => Promise<void>>;
