@@ -81,11 +81,17 @@ function createHealthWatch(): EnvoyNode {
     "#outlier_detection":
       "Only connections that fail: between two health checks a crashed worker is passed over. Error statuses do not " +
       "count, the sidecar fails a call to stop one stream.",
-    outlier_detection: createOutlierDetection(2, {
-      interval: "0.5s",
-      base_ejection_time: "1s",
-      max_ejection_time: "5s",
-    }),
+    outlier_detection: {
+      ...createOutlierDetection(2, {
+        interval: "0.5s",
+        base_ejection_time: "1s",
+        max_ejection_time: "5s",
+      }),
+      "#max_ejection_percent":
+        "The last one is never passed over: a call that comes too late counts as a connection that fails, and a worker " +
+        "that is slow is better than none. Whether it is gone, health checks tell.",
+      max_ejection_percent: 99,
+    },
   };
 }
 
