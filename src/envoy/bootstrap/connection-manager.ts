@@ -113,9 +113,6 @@ function createTimeouts(timeouts: EdgeTimeouts): EnvoyNode {
     request_timeout: formatSeconds(timeouts.requestSeconds),
     "#stream_idle_timeout": "SDKs wait ten minutes for an answer that is not streamed: 504 after that.",
     stream_idle_timeout: formatSeconds(timeouts.streamIdleSeconds),
-    "#delayed_close_timeout":
-      "A client that is answered before its body is whole goes on sending: so long it may read the answer before a reset takes it away.",
-    delayed_close_timeout: "5s",
   };
 }
 
