@@ -52,7 +52,10 @@ describe("of a worker's budget", () => {
     expect(new Set(ended.map(({ status }) => status))).toEqual(new Set([200, 429]));
     for (const answer of refused) {
       expect(summarizeError(answer)).toMatchObject({ code: "buffer_limit_exceeded", breaches: [] });
-      expect(answer.text).toContain('API key \\"hostile\\" has as many bytes of bodies held by this gateway');
+      // What comes at once may be more than the organization's share, of which its key has a part.
+      expect(answer.text).toMatch(
+        /(?:API key \\"hostile\\"|The organization of this API key) has as many bytes of bodies held by this gateway/,
+      );
     }
   });
 
