@@ -11,6 +11,8 @@ import { parseArgs } from "node:util";
 import { SignJWT } from "jose";
 import { ORGANIZATION_SETTINGS } from "../../src/settings/organization.ts";
 import { defaultsOf } from "../../src/settings/table.ts";
+import { ensureRedisServer } from "../../src/setup/redis.ts";
+import { createToolContext } from "../../src/setup/tool-context.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { startRedis } from "../support/redis.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -48,6 +50,7 @@ try {
 }
 
 async function createTurns(): Promise<Turn[]> {
+  process.env["REDIS_SERVER_BIN"] = (await ensureRedisServer(createToolContext())).path;
   const redis = await startRedis();
   stops.push(() => redis.stop());
   // That of both; nothing else is started yet.
