@@ -32,6 +32,10 @@ export function createPart(): string {
   return randomBytes(32).toString("base64url");
 }
 
+export function isPart(text: string): boolean {
+  return WHOLE_PART.test(text);
+}
+
 export function challengeOf(verifier: string): string {
   return createHash("sha256").update(verifier).digest("base64url");
 }
@@ -52,7 +56,7 @@ export function parseProgramRequest(parameters: {
 }): ProgramRequest | null {
   const [challenge, port, state] = ["challenge", "port", "state"].map((name) => parameters.get(name) ?? "");
   if (challenge === undefined || port === undefined || state === undefined) return null;
-  if (!WHOLE_PART.test(challenge) || !PORT.test(port) || !WHOLE_PART.test(state)) return null;
+  if (!isPart(challenge) || !PORT.test(port) || !isPart(state)) return null;
   return { challenge, port: Number(port), state };
 }
 

@@ -1,11 +1,11 @@
 /** What .github/workflows/release.yml runs, piece by piece, as far as it needs no registry. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { readReleaseNotes } from "../../src/setup/release-notes.js";
+import { createTestFolder } from "../setup/support/stand-in-stack.ts";
 import { checkTool } from "./find-tool.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -24,15 +24,9 @@ const workflow = parse(readFileSync(join(ROOT, ".github/workflows/release.yml"),
 };
 const { steps } = workflow.jobs.release;
 
-function createFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "igw-release-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** A repository of what the notes are made of. */
 function createRepository(changelog: string, chartVersion = "1.2.0"): string {
-  const root = createFolder();
+  const root = createTestFolder();
   mkdirSync(join(root, "deploy/helm"), { recursive: true });
   writeFileSync(join(root, "package.json"), '{"version":"1.2.0"}');
   writeFileSync(join(root, "deploy/helm/Chart.yaml"), `version: ${chartVersion}\nappVersion: "1.2.0"\n`);
@@ -110,7 +104,7 @@ describe("the workflow of a release", () => {
     { what: "a new version", tag: null, isNew: "true" },
     { what: "a version that has its tag", tag: `v${version}`, isNew: "false" },
   ])("knows $what", ({ tag, isNew }) => {
-    const root = createFolder();
+    const root = createTestFolder();
     for (const path of ["package.json", "CHANGELOG.md", "deploy/helm/Chart.yaml", "src/setup"]) {
       cpSync(join(ROOT, path), join(root, path), { recursive: true });
     }
@@ -132,7 +126,7 @@ describe("the workflow of a release", () => {
 
   it.skipIf(missing)(`packs the chart (${missing ?? "helm is here"})`, () => {
     const [pack = ""] = (byName("chart").run ?? "").split("\n");
-    const folder = createFolder();
+    const folder = createTestFolder();
     execFileSync(
       "bash",
       ["-c", pack.replace(/^helm/, HELM).replace("deploy/helm", join(ROOT, "deploy/helm"))],

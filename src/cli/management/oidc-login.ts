@@ -12,12 +12,12 @@ import {
   displayChallenge,
   formatProgramPage,
   formatProgramToken,
+  isPart,
 } from "../../program-sign-in.ts";
 import { CommandError } from "./command-error.ts";
 
 /** As long as a provider is waited for in the browser. */
 const WAIT_MS = 900_000;
-const CODE = /^[A-Za-z0-9_-]{43}$/;
 
 export interface OidcLogin {
   /** Of the dashboard, without a slash at its end. */
@@ -64,7 +64,7 @@ function waitForCode(server: Server, state: string): Promise<string> {
         request.method !== "GET" ||
         pathname !== "/" ||
         searchParams.get("state") !== state ||
-        !CODE.test(code)
+        !isPart(code)
       ) {
         answer(response, 404, "This is not the sign-in that inference-gateway waits for.");
         return;

@@ -5,26 +5,33 @@ import type { Stack } from "../../support/stack.ts";
 
 /** One of the cluster `sidecar`; 0 as long as Envoy has none of that name. */
 export async function readSidecarCounter(stack: Stack, name: string): Promise<number> {
-  const text = await readStats(join(stack.dir, "run/envoy-admin.sock"), `^cluster\\.sidecar\\.${name}$`);
-  return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? 0);
+  return (await readCounter(adminSocketOf(stack), `cluster.sidecar.${name}`)) ?? 0;
 }
 
 /** Requests that ext_authz has admitted, as the Envoy of this admin socket knows. */
 export async function readAdmitted(adminSocket: string): Promise<number> {
-  const text = await readStats(adminSocket, "^http\\.gateway\\.ext_authz\\.ok$");
-  return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? Number.NaN);
+  return (await readCounter(adminSocket, "http.gateway.ext_authz.ok")) ?? Number.NaN;
 }
 
 /** Fetches of identity providers' keys that have failed, as the Envoy of this admin socket knows. */
 export async function readFailedFetches(adminSocket: string): Promise<number> {
-  const text = await readStats(adminSocket, "^http\\.gateway\\.jwt_authn\\.jwks_fetch_failed$");
-  return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? Number.NaN);
+  return (await readCounter(adminSocket, "http.gateway.jwt_authn.jwks_fetch_failed")) ?? Number.NaN;
 }
 
 /** What Envoy has allocated. */
 export async function readEnvoyMemory(stack: Stack): Promise<number> {
-  const text = await readStats(join(stack.dir, "run/envoy-admin.sock"), "^server\\.memory_allocated$");
-  return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? Number.NaN);
+  return (await readCounter(adminSocketOf(stack), "server.memory_allocated")) ?? Number.NaN;
+}
+
+function adminSocketOf({ dir }: Stack): string {
+  return join(dir, "run/envoy-admin.sock");
+}
+
+/** Null: Envoy has none of that name. */
+async function readCounter(adminSocket: string, name: string): Promise<number | null> {
+  const text = await readStats(adminSocket, `^${name.replaceAll(".", "\\.")}$`);
+  const value = /: (\d+)\s*$/.exec(text)?.[1];
+  return value === undefined ? null : Number(value);
 }
 
 function readStats(socketPath: string, filter: string): Promise<string> {

@@ -1,17 +1,12 @@
-import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { isThere, namedPaths, readPage } from "./named-paths.ts";
 
-const repository = new URL("../../../", import.meta.url);
-const page = readFileSync(new URL("docs/security.md", repository), "utf8");
+const page = readPage("docs/security.md");
 const threats = page.slice(page.indexOf("\n## Threats"), page.indexOf("\n## What is not bounded"));
 const rows = threats
   .split("\n")
   .filter((line) => line.startsWith("|") && !/^\| (?:What \w+ tr|-)|^\|-/.test(line))
-  .map((line) => ({ line, threat: line.split("|")[1]?.trim() ?? "", tests: testsOf(line) }));
-
-function testsOf(line: string): string[] {
-  return Array.from(line.matchAll(/`(test\/[^`]+)`/g), ([, path = ""]) => path);
-}
+  .map((line) => ({ line, threat: line.split("|")[1]?.trim() ?? "", tests: namedPaths(line, "test") }));
 
 describe("docs/security.md", () => {
   it("has threats of every attacker", () => {
@@ -21,6 +16,6 @@ describe("docs/security.md", () => {
 
   it.each(rows)("names tests that there are for: $threat", ({ tests }) => {
     expect(tests).not.toEqual([]);
-    expect(tests.filter((path) => !existsSync(new URL(path, repository)))).toEqual([]);
+    expect(tests.filter((path) => !isThere(path))).toEqual([]);
   });
 });

@@ -1,20 +1,20 @@
-import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { isThere, namedPaths, readPage } from "./named-paths.ts";
 
-const repository = new URL("../../../", import.meta.url);
-const page = readFileSync(new URL("docs/speed.md", repository), "utf8");
+const page = readPage("docs/speed.md");
 const [places = "", ioredis = ""] = page.split("\n## On ioredis\n");
 const rows = places
   .split("\n")
   .filter((line) => line.startsWith("| `"))
   .map((line) => {
     const [, place = "", , , test = ""] = line.split("|");
-    return { place: place.trim(), paths: pathsOf(place), tests: pathsOf(test), test: test.trim() };
+    return {
+      place: place.trim(),
+      paths: namedPaths(place, "src", "test"),
+      tests: namedPaths(test, "src", "test"),
+      test: test.trim(),
+    };
   });
-
-function pathsOf(cell: string): string[] {
-  return Array.from(cell.matchAll(/`((?:src|test)\/[^`]+)`/g), ([, path = ""]) => path);
-}
 
 describe("docs/speed.md", () => {
   it("has a row for each place", () => {
@@ -23,7 +23,7 @@ describe("docs/speed.md", () => {
 
   it.each(rows)("names what there is, with its test: $place", ({ paths, tests, test }) => {
     expect(paths).not.toEqual([]);
-    expect([...paths, ...tests].filter((path) => !existsSync(new URL(path, repository)))).toEqual([]);
+    expect([...paths, ...tests].filter((path) => !isThere(path))).toEqual([]);
     // One that no test can show says how it is seen.
     expect(tests.length > 0 || test.startsWith("none: ")).toBe(true);
   });
@@ -31,7 +31,7 @@ describe("docs/speed.md", () => {
   it.each(Array.from(ioredis.matchAll(/^\| `([a-z-]+\.ts)`/gm), ([, file = ""]) => file))(
     "names a file of src/store/ioredis: %s",
     (file) => {
-      expect(existsSync(new URL(`src/store/ioredis/${file}`, repository))).toBe(true);
+      expect(isThere(`src/store/ioredis/${file}`)).toBe(true);
     },
   );
 });
