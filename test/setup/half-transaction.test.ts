@@ -1,8 +1,9 @@
 /** A Redis that died while it wrote what a script had done: at the next start, and the one after it, none of the script is there. */
-import { mkdirSync, readdirSync, statSync, truncateSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { cutHalfTransaction } from "../../src/launcher/half-transaction.ts";
 import { startPrivateRedis, waitForRedis } from "../../src/launcher/private-redis.ts";
 import { createTestFolder } from "./support/stand-in-stack.ts";
 
@@ -72,6 +73,11 @@ describe("a Redis that died in the middle of a write", () => {
     await first.client.eval(CHARGE, 0);
     await first.kill();
     const { size } = statSync(lastFile(dataDir));
+    // Nor is it read for that: this program would leave a file.
+    const [program, called] = [join(dataDir, "check.sh"), join(dataDir, "called")];
+    writeFileSync(program, `#!/bin/sh\n: > ${called}\n`, { mode: 0o755 });
+    expect(await cutHalfTransaction(program, join(dataDir, "redis/appendonlydir"))).toBe(0);
+    expect(existsSync(called)).toBe(false);
     const second = await start(dataDir);
     expect(await second.client.hgetall("spend")).toEqual({ key: "7", organization: "7" });
     expect(statSync(lastFile(dataDir)).size).toBe(size);
