@@ -9,7 +9,7 @@ import { startAdminServer } from "./admin/server.ts";
 import { createAlertDelivery } from "./alerts/create-alert-delivery.ts";
 import { CatalogReference } from "./catalog/catalog-reference.ts";
 import { createCatalog } from "./catalog/catalog.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "./time/clock.ts";
 import { resolveWorkerCount } from "./config/worker-count.ts";
 import { shareReachedUpstreams } from "./exchange/reached-upstreams.ts";
 import { shareReportedEnds } from "./exchange/reported-ends.ts";

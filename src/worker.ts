@@ -8,7 +8,7 @@ import { KeyDirectory } from "./auth/key-directory.ts";
 import { TokenCallers } from "./auth/token-callers.ts";
 import { CatalogReference } from "./catalog/catalog-reference.ts";
 import { createCatalog } from "./catalog/catalog.ts";
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "./time/clock.ts";
 import type { Config } from "./config/schema.ts";
 import { resolveWorkerCount } from "./config/worker-count.ts";
 import { readEntries } from "./envoy/access-log-entries.ts";

@@ -1,6 +1,6 @@
 /** Figures as people read them. */
 import { columnDecimals, formatCents, formatFixed, wholeCents } from "../money.ts";
-import { formatMonthName } from "../calendar.ts";
+import { formatMonthName } from "../time/calendar.ts";
 
 const MICROCENTS_PER_UNIT = 100_000_000;
 

@@ -3,7 +3,7 @@ import { wholeCents } from "../money.ts";
 import type { AlertRecord } from "../store/types/alerts.ts";
 import { describeMessage, limitPathOf, mainAlertOf } from "./alert-words.ts";
 import type { AlertEventInput, TestEventInput } from "./formats/formatter.ts";
-import { formatWindowEnd } from "../calendar.ts";
+import { formatWindowEnd } from "../time/calendar.ts";
 
 const TYPES = {
   budget: "budget.threshold_reached",

@@ -4,7 +4,7 @@ import { formatLimitPath } from "../pages.ts";
 import { LIMIT_PERIODS } from "../settings/limits.ts";
 import { LIMIT_SCOPES } from "../store/types/decision.ts";
 import type { AlertMessage, AlertRecord } from "../store/types/alerts.ts";
-import { describeWindow, formatWindowEnd } from "../calendar.ts";
+import { describeWindow, formatWindowEnd } from "../time/calendar.ts";
 
 export interface AlertWords {
   /** One line: what is worst. */

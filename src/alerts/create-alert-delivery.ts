@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { Config } from "../config/schema.ts";
 import type { Logger } from "../logger.ts";
 import { listenForAlerts } from "../store/alerts/alert-listener.ts";

@@ -9,7 +9,7 @@
  * Without Redis nothing is delivered and nothing is lost. It must never hold up one organization for another: attempts
  * are bounded in time, and those of endpoints that have failed before have a lane of their own.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
 import type { AlertListener, AlertListenerEvents } from "../store/alerts/alert-listener.ts";
 import {

@@ -1,5 +1,5 @@
 /** When an attempt that failed is made again. */
-import { DAY_MS } from "../calendar.ts";
+import { DAY_MS } from "../time/calendar.ts";
 export interface RetrySchedule {
   /** Before the second attempt; doubles with each further one. */
   readonly firstWaitMs: number;

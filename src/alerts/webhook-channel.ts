@@ -1,5 +1,5 @@
 /** Alerts as HTTP requests, in the format that the receiver reads. */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { OrganizationRecord } from "../store/types/management.ts";
 import type { AlertMessage } from "../store/types/alerts.ts";
 import type { Store } from "../store/types.ts";

@@ -3,7 +3,7 @@
  * the cache needs no invalidation, and nothing here decides access: admission checks the presented hash against the
  * key's record on every request. When Redis is out of reach the look-up fails and the request is refused.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import { setBounded } from "../set-bounded.ts";
 import type { KeyReference } from "../store/types/admission.ts";
 import { hashKey } from "./key-format.ts";

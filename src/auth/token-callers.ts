@@ -4,7 +4,7 @@
  * Whose key it is never changes, so that it is kept; claims are read with each request. Nothing here decides about limits:
  * admission does, as of any key.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import { GatewayError } from "../errors.ts";
 import { setBounded } from "../set-bounded.ts";
 import { KEY_SETTINGS } from "../settings/key.ts";

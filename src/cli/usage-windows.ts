@@ -1,5 +1,5 @@
 /** What `usage verify` says of the windows of limits. */
-import { describeWindow } from "../calendar.ts";
+import { describeWindow } from "../time/calendar.ts";
 import { cleanText } from "../plain-text.ts";
 import type { WindowDifference, WindowVerification } from "../request-log/verify-windows.ts";
 import type { ObstructedWindows, WindowObstacle } from "../store/types/windows.ts";

@@ -12,7 +12,7 @@
  * leaves behind neither stops another's requests here nor counts against its own once they are decided.
  */
 import type { Caller } from "../auth/key-directory.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import { setBounded } from "../set-bounded.ts";
 import { ShortLivedMap } from "../short-lived-map.ts";

@@ -8,8 +8,8 @@
  * expired, suspended as it was), the rate, of which each worker grants its share, and spend in each window of each owner, to
  * which this worker adds what it has counted itself.
  */
-import type { Clock } from "../clock.ts";
-import { dayAt, monthAt } from "../calendar.ts";
+import type { Clock } from "../time/clock.ts";
+import { dayAt, monthAt } from "../time/calendar.ts";
 import { setBounded } from "../set-bounded.ts";
 import type {
   AdmitResult,

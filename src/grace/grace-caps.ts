@@ -2,7 +2,7 @@
  * Hard caps while Redis is out of reach, of every window and owner: what was last known to be spent of each, and what this
  * worker has counted itself since.
  */
-import { formatWindowEnd } from "../calendar.ts";
+import { formatWindowEnd } from "../time/calendar.ts";
 import { isReached } from "../money.ts";
 import { LIMIT_PERIODS } from "../settings/limits.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
 import { setBounded } from "../set-bounded.ts";
 

@@ -1,5 +1,5 @@
 /** How much a request's caps have left, in headers of its answer: for agents that land before they are refused. */
-import { formatWindowEnd } from "../calendar.ts";
+import { formatWindowEnd } from "../time/calendar.ts";
 import { formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import { isHiddenFromClients } from "./spend-cap.ts";

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { isReached, wholeCents } from "../money.ts";
 import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
 import type { LimitReading, LimitStatus, SpendFigures } from "../store/types/reporting.ts";
-import { dayAt, formatResetsAt, formatTimeOrNull, formatWindowEnd } from "../calendar.ts";
+import { dayAt, formatResetsAt, formatTimeOrNull, formatWindowEnd } from "../time/calendar.ts";
 import { LIMIT_KINDS, LIMIT_PERIODS } from "../settings/limits.ts";
 import { raisedCap } from "../settings/raises.ts";
 import type { AdmittedOwner } from "../store/types/admission.ts";

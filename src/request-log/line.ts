@@ -1,4 +1,4 @@
-import { formatTime } from "../calendar.ts";
+import { formatTime } from "../time/calendar.ts";
 import { sayReason } from "../envoy-reasons/reason.ts";
 import { explainCause } from "../envoy-reasons/upstream-cause.ts";
 import { formatJsonText } from "../json-text.ts";

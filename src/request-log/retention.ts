@@ -8,8 +8,8 @@
  */
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { DAY_MS } from "../calendar.ts";
-import type { Clock } from "../clock.ts";
+import { DAY_MS } from "../time/calendar.ts";
+import type { Clock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
 
 export interface RequestLogRetentionOptions {

@@ -1,5 +1,5 @@
 /** Holds what limits count in their windows against the usage rows of the same days. Says every difference and puts none right. */
-import type { WindowPeriod } from "../calendar.ts";
+import type { WindowPeriod } from "../time/calendar.ts";
 import type { Store } from "../store/types.ts";
 import type { LimitScope } from "../store/types/decision.ts";
 import { parseOwnerIds } from "../store/types/owner-ids.ts";

@@ -1,6 +1,6 @@
 /** The kinds of settings. What a value must be is said here alone. */
 import * as z from "zod";
-import { formatTimeOrNull } from "../calendar.ts";
+import { formatTimeOrNull } from "../time/calendar.ts";
 import { modelName, NAME_VALUES as MODEL_NAME_VALUES } from "../config/schema/model-names.ts";
 import { explainCurrency } from "../config/schema/currencies.ts";
 import { MAX_CENTS } from "../money.ts";

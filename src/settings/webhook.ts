@@ -1,6 +1,6 @@
 /** The kind of setting that is a webhook: people set its URL, the gateway makes its secrets. */
 import * as z from "zod";
-import { formatTimeOrNull } from "../calendar.ts";
+import { formatTimeOrNull } from "../time/calendar.ts";
 import { record } from "./input-schemas.ts";
 import { asJson } from "./kinds.ts";
 import type { Kind } from "./setting.ts";

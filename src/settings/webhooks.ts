@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { formatTimeOrNull } from "../calendar.ts";
+import { formatTimeOrNull } from "../time/calendar.ts";
 import { record } from "./input-schemas.ts";
 import { asJson } from "./kinds.ts";
 import type { Kind } from "./setting.ts";

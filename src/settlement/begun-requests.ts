@@ -1,5 +1,5 @@
 import type { Admission } from "../limits/admission.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { Spool } from "../spool/spool.ts";

@@ -3,7 +3,7 @@
  * sends it until it is; where the disk does not take it either, it is kept here and sent again. It sets a total, so
  * sending it again counts nothing twice. Progress is not repeated, since the next one, or the final one, says more.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import { GatewayError } from "../errors.ts";
 import { isOutOfReach } from "../grace/out-of-reach.ts";
 import type { GraceOutage } from "../grace/grace-outage.ts";

@@ -6,7 +6,7 @@
  * With strict caps a request that is closed gives back what it held, and a worker that only stood still would come back
  * and charge more than is left: these are closed 30 s later than others.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 

@@ -8,7 +8,7 @@
  * a record its spend could be lost; in the grace time (never with strict caps) it goes on once it is on record in the
  * spool.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";

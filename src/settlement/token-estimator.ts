@@ -3,7 +3,7 @@
  * whose usage is known. Off the path, for what is charged in the end: a tokenizer in a thread of its own, and bytes where
  * that fails. Every figure that rests on an estimate is marked as such.
  */
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
 import type { Observation } from "../translation/client-protocol.ts";
 import { FewestTokens } from "./fewest-tokens.ts";
 import { type CountedPrompt, LearnedOverhead } from "./learned-overhead.ts";

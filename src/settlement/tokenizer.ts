@@ -4,7 +4,7 @@
  * the caller then estimates by bytes. Nobody waits longer than the timeout.
  */
 import { Worker } from "node:worker_threads";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
 import { programFile } from "../package-files.ts";
 

@@ -12,7 +12,7 @@
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import { createDeferred } from "../deferred.ts";
 import type { Logger } from "../logger.ts";
 import { formatSpoolLine } from "./entry.ts";

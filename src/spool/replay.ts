@@ -1,6 +1,6 @@
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 import { isRefusedCharge } from "../store/requests/refused-charge.ts";

@@ -15,7 +15,7 @@
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 import { pause, waitAtMost } from "../wait.ts";

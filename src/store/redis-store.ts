@@ -2,7 +2,7 @@
 import { createAdmissionStore } from "./admission/admission-store.ts";
 import { createAlertStore } from "./alerts/alerts.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
-import { monthAt } from "../calendar.ts";
+import { monthAt } from "../time/calendar.ts";
 import type { StoreContext } from "./context.ts";
 import { createAuditStore } from "./management/audit.ts";
 import { createKeyStore } from "./management/key-store.ts";

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
 
 export interface LimitLogOptions {

@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseMonth } from "../../src/calendar.ts";
+import { parseMonth } from "../../src/time/calendar.ts";
 import { verifyUsage } from "../../src/request-log/verify-usage.ts";
 import { readExportRows } from "../../src/admin/usage-export/export-rows.ts";
 import { findFocusBreaches } from "../support/focus-checker.ts";

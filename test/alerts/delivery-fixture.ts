@@ -7,7 +7,7 @@ import type { Mailer } from "../../src/alerts/mailer.ts";
 import type { RetrySchedule } from "../../src/alerts/retry-schedule.ts";
 import { createWebhookSecret } from "../../src/alerts/signature.ts";
 import { WebhookChannel } from "../../src/alerts/webhook-channel.ts";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/time/clock.ts";
 import { listenForAlerts } from "../../src/store/alerts/alert-listener.ts";
 import { type AlertChannel, deliveryOf, type DeliveryState } from "../../src/store/types/alerts.ts";
 import type { KeySettings } from "../../src/settings/key.ts";

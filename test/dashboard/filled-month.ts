@@ -1,5 +1,5 @@
 /** A month as a busy organization has it: eight keys, three models, 900,000 requests, and the month before. */
-import { daysOf, monthAt, monthsBackFrom } from "../../src/calendar.ts";
+import { daysOf, monthAt, monthsBackFrom } from "../../src/time/calendar.ts";
 import { createId } from "../../src/store/ids.ts";
 import type { Store } from "../../src/store/types.ts";
 import { type AdminUnderTest, createApiKey, createOrganization } from "../admin/admin-fixture.ts";

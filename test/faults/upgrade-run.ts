@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Generation, readGenerations, startGeneration } from "../envoy/access/generations.ts";
-import { dayAt } from "../../src/calendar.ts";
+import { dayAt } from "../../src/time/calendar.ts";
 import { LIMIT_PERIODS } from "../../src/settings/limits.ts";
 import * as names from "../../src/store/redis/keys.ts";
 import { windowName } from "../../src/store/usage/windows.ts";

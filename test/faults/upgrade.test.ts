@@ -3,7 +3,7 @@
  * side by side on one Redis under load, until the old one is drained. Not a cent is lost on the way, in any window.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DAY_MS } from "../../src/calendar.ts";
+import { DAY_MS } from "../../src/time/calendar.ts";
 import { type Generation, startGeneration } from "../envoy/access/generations.ts";
 import { buildOlder, type OlderBuild, whyNotBuildable } from "../support/older-build.ts";
 import { waitFor } from "../support/wait.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { monthAt } from "../../src/calendar.ts";
+import { monthAt } from "../../src/time/calendar.ts";
 import { admitKeys } from "../../src/store/admission/admit.ts";
 import { keyRecordKey, organizationKey } from "../../src/store/redis/keys.ts";
 import { parseArray } from "../../src/store/redis/parse-reply.ts";

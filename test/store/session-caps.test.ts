@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DAY_MS } from "../../src/calendar.ts";
+import { DAY_MS } from "../../src/time/calendar.ts";
 import { liveSessionsKey, requestKey, sessionSpendKey } from "../../src/store/redis/keys.ts";
 import type { BilledRequest, HoldInput } from "../../src/store/types/settlement.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { expiryOf } from "../../src/calendar.ts";
+import { expiryOf } from "../../src/time/calendar.ts";
 import { correctionKey, spendKey } from "../../src/store/redis/keys.ts";
 import { addTestKey, chargeInput, createIdentity, createTestKey, FINAL, USAGE_MONTHS } from "./fixture.ts";
 import { withTestStore } from "./fixture.ts";

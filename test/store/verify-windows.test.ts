@@ -1,6 +1,6 @@
 /** What limits count, held against usage: `usage verify` by window and owner. */
 import { describe, expect, it } from "vitest";
-import { DAY_MS, dayAt } from "../../src/calendar.ts";
+import { DAY_MS, dayAt } from "../../src/time/calendar.ts";
 import type { LimitPeriod } from "../../src/settings/limits.ts";
 import { type WindowDifference, verifyWindows } from "../../src/request-log/verify-windows.ts";
 import { organizationKey, spendKey } from "../../src/store/redis/keys.ts";

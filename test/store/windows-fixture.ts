@@ -1,6 +1,6 @@
 /** Keys with all four owners, on a store whose clock the test sets. */
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { dayAt } from "../../src/calendar.ts";
+import { dayAt } from "../../src/time/calendar.ts";
 import type { Limit, LimitPeriod } from "../../src/settings/limits.ts";
 import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import { spendKey } from "../../src/store/redis/keys.ts";

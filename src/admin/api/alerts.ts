@@ -2,7 +2,7 @@
 import { alertTypeOf, formatAlertData } from "../../alerts/alert-event.ts";
 import { limitPathOf } from "../../alerts/alert-words.ts";
 import { listWebhooks } from "../../alerts/webhooks.ts";
-import { formatTimeOrNull } from "../../calendar.ts";
+import { formatTimeOrNull } from "../../time/calendar.ts";
 import {
   type AlertChannel,
   deliveryOf,

@@ -1,4 +1,4 @@
-import { formatTimeOrNull } from "../../calendar.ts";
+import { formatTimeOrNull } from "../../time/calendar.ts";
 import { wholeCents } from "../../money.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { gatherMonth } from "../../settings/limits.ts";

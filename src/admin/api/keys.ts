@@ -1,7 +1,7 @@
 /** `/api/organizations/{organization}/keys`: make, list, show, change, delete. */
 import { createKey, displayKey, hashKey } from "../../auth/key-format.ts";
 import { bucketCapacity } from "../../limits/bucket-capacity.ts";
-import { monthAt } from "../../calendar.ts";
+import { monthAt } from "../../time/calendar.ts";
 import type { ChangeResult, KeyRecord } from "../../store/types/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";

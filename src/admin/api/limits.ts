@@ -1,5 +1,5 @@
 /** `GET …/limits` of each owner: all that holds for it, its own and what comes from elsewhere, with what is spent of it now. */
-import { dayAt, formatWindowStart } from "../../calendar.ts";
+import { dayAt, formatWindowStart } from "../../time/calendar.ts";
 import { formatLimit } from "../../limits/key-status.ts";
 import { describeRaise, liveRaises, type Raise } from "../../settings/raises.ts";
 import type { LimitScope } from "../../store/types/decision.ts";

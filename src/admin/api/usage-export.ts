@@ -1,5 +1,5 @@
 /** `GET …/usage/export`: a month's usage as a file, streamed as fast as its reader takes it. */
-import { monthAt, parseMonth } from "../../calendar.ts";
+import { monthAt, parseMonth } from "../../time/calendar.ts";
 import { EXPORT_FORMATS } from "../usage-export/export-formats.ts";
 import { readExportRows } from "../usage-export/export-rows.ts";
 import { usageExportQuery } from "../schemas/usage.ts";

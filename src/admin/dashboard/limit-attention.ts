@@ -1,5 +1,5 @@
 /** Of limits what needs somebody: those that are reached, by window and owner, and whom one stopped today. */
-import { dayAt, describeWindow } from "../../calendar.ts";
+import { dayAt, describeWindow } from "../../time/calendar.ts";
 import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
 import { formatLimitPath, type LimitSubject } from "../../pages.ts";
 import type { LimitScope } from "../../store/types/decision.ts";

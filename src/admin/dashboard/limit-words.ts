@@ -1,5 +1,5 @@
 /** A limit in words: how it stands, what it is called, when it begins anew. */
-import { DAY_MS } from "../../calendar.ts";
+import { DAY_MS } from "../../time/calendar.ts";
 import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
 import type { LimitPeriod } from "../../settings/limits.ts";
 import type { LimitFiguresView } from "./views.ts";

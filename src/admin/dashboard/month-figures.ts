@@ -1,5 +1,5 @@
 /** A month's figures for pictures: every day of it, what it comes to, where it is heading. */
-import { DAY_MS, daysOf, monthAt, parseMonth } from "../../calendar.ts";
+import { DAY_MS, daysOf, monthAt, parseMonth } from "../../time/calendar.ts";
 import type { UsageRowView } from "./views.ts";
 
 export interface DayValue {

@@ -1,5 +1,5 @@
 /** What an organization's recent requests say that somebody should know: one scan for all of it. */
-import { DAY_MS } from "../../calendar.ts";
+import { DAY_MS } from "../../time/calendar.ts";
 import type { Store } from "../../store/types.ts";
 import { readKeyNames } from "../api/read-key-names.ts";
 import { createUpstreamJudge, type FailingUpstream } from "./failing-upstreams.ts";

@@ -1,5 +1,5 @@
 /** Which limits stopped requests today, by the organization's recent ones. */
-import { dayAt } from "../../calendar.ts";
+import { dayAt } from "../../time/calendar.ts";
 import { toldOf } from "../../limits/told.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../settings/limits.ts";
 import { timeOfId } from "../../store/ids.ts";

@@ -1,5 +1,5 @@
 /** From rows of usage to the columns of a chart: one a day, or one a month where days would be too many. */
-import { formatMonthName } from "../../calendar.ts";
+import { formatMonthName } from "../../time/calendar.ts";
 import { addDays, addUp, type DayRange, daysIn, groupRows } from "./usage-range.ts";
 import type { Grouping } from "./usage-groups.ts";
 import type { UsageRowView } from "./views.ts";

@@ -1,5 +1,5 @@
 /** Usage of a stretch of days, over as many months as it takes, and its sums. */
-import { DAY_MS, dayAt, isDay, monthAt } from "../../calendar.ts";
+import { DAY_MS, dayAt, isDay, monthAt } from "../../time/calendar.ts";
 import type { OrganizationPageCall } from "./page.ts";
 import { readUsage } from "./read-usage.ts";
 import type { UsageRowView } from "./views.ts";

@@ -1,5 +1,5 @@
 /** One sentence on how a request ended. */
-import { formatMonthName } from "../../calendar.ts";
+import { formatMonthName } from "../../time/calendar.ts";
 import {
   formatCount,
   formatCountOf,

@@ -3,7 +3,7 @@
  * texts. The OpenAPI document is made of the same schemas.
  */
 import * as z from "zod";
-import { DAY_MS } from "../../calendar.ts";
+import { DAY_MS } from "../../time/calendar.ts";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { record, tagList } from "../../settings/input-schemas.ts";
 import { TEXT_PATTERN } from "../../settings/published-patterns.ts";

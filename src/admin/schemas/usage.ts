@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
-import { parseMonth } from "../../calendar.ts";
+import { parseMonth } from "../../time/calendar.ts";
 import { isTagName } from "../../tags.ts";
 import { record } from "../../settings/input-schemas.ts";
 import { answer, choice, count, month, tagFilter } from "./fields.ts";

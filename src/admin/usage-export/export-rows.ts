@@ -1,5 +1,5 @@
 /** A month's usage, row by row, for other programs: one row for each day, key, its user and group, model and combination of tags. */
-import { daysOf, type CalendarPeriod } from "../../calendar.ts";
+import { daysOf, type CalendarPeriod } from "../../time/calendar.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { UsageRow } from "../../store/types/reporting.ts";
 import type { Store } from "../../store/types.ts";

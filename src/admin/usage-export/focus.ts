@@ -3,7 +3,7 @@
  * it. Every mandatory column is there, of the others those that this gateway has something to say about; its own begin with
  * `x_`, as the specification wants. One row has tokens of several prices, so there are no unit prices and no SKUs.
  */
-import { dayAt, expiryOf, parseMonth } from "../../calendar.ts";
+import { dayAt, expiryOf, parseMonth } from "../../time/calendar.ts";
 import { formatDecimal } from "../../money.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import { OTHER_TAGS, readTags } from "../../tags.ts";

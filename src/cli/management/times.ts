@@ -1,7 +1,7 @@
 /** Times as people write them: a UTC day, an RFC 3339 time, or how long from now: "90m", "12h", "30d". */
 import { InvalidArgumentError } from "commander";
 import { NONE, type OrNone } from "./options.ts";
-import { isDay } from "../../calendar.ts";
+import { isDay } from "../../time/calendar.ts";
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const DURATION = /^(\d{1,9})([smhd]?)$/;

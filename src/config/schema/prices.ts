@@ -5,7 +5,7 @@ import { nameServerTool, SERVER_TOOL_FORM } from "../../server-tools.ts";
 import { DEFAULT_SERVICE_TIERS } from "../../translation/upstream/service-tiers.ts";
 import { explainCurrency } from "./currencies.ts";
 import { described, integer, list, mapping, ofType } from "./fields.ts";
-import { isDay } from "../../calendar.ts";
+import { isDay } from "../../time/calendar.ts";
 
 const DECIMAL = "at most seven digits before the point and eight behind it";
 /** No context window comes near it. */

@@ -17,7 +17,7 @@ import {
   spendKey,
 } from "../redis/keys.ts";
 import { inReplyOrder } from "../redis/in-reply-order.ts";
-import { dayAt, monthAt } from "../../calendar.ts";
+import { dayAt, monthAt } from "../../time/calendar.ts";
 import { amountAt, integerAt, integerOrNullAt, parseArray, textAt } from "../redis/parse-reply.ts";
 import { LIMIT_PERIODS } from "../../settings/limits.ts";
 import { ADMISSION_DECISIONS, LIMIT_SCOPES } from "../types/decision.ts";

@@ -1,5 +1,5 @@
 /** The checks of an admission with their figures, for whoever asks why a request was refused or what it met. */
-import { formatTimeOrNull } from "../../calendar.ts";
+import { formatTimeOrNull } from "../../time/calendar.ts";
 import type { AdmissionDecision } from "../types/decision.ts";
 import type { Check } from "../types/reporting.ts";
 import type { TokenLimit } from "../types/token-rate.ts";

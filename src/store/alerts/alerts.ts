@@ -14,7 +14,7 @@ import {
 import { LIMIT_PERIODS } from "../../settings/limits.ts";
 import { LIMIT_SCOPES } from "../types/decision.ts";
 import { windowName, windowStart } from "../usage/windows.ts";
-import { expiryOf } from "../../calendar.ts";
+import { expiryOf } from "../../time/calendar.ts";
 import { parseFields, parseInteger } from "../redis/parse-reply.ts";
 import type { AlertChannel, AlertMessage, AlertRecord, DeliveryState, ListedAlert } from "../types/alerts.ts";
 import { storeOf } from "../run.ts";

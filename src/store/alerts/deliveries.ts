@@ -5,7 +5,7 @@
 import { parseMessage } from "./alerts.ts";
 import { readChannels } from "./channels.ts";
 import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "../redis/keys.ts";
-import { expiryOf } from "../../calendar.ts";
+import { expiryOf } from "../../time/calendar.ts";
 import {
   formatCount,
   integerAt,

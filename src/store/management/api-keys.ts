@@ -20,7 +20,7 @@ import {
   ownerKeysKey,
 } from "../redis/keys.ts";
 import { lookUpKey, organizationKey, requestBucketKey, spendKey } from "../redis/keys.ts";
-import { expiryOf, monthAt } from "../../calendar.ts";
+import { expiryOf, monthAt } from "../../time/calendar.ts";
 import { type KeyOwners, listsOfOwners, missingOwnerAt, namesOfOwners } from "./key-owners.ts";
 import { readIds } from "./organizations.ts";
 import { formatKeySettings, parseKeyRecord } from "./records.ts";

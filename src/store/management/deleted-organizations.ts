@@ -3,7 +3,7 @@
  * key of it. What is on other slots and in other records follows (its name, keys, tokens, users, groups, the list), in steps that are
  * made again at the next start where a crash has left some (`repair.ts`).
  */
-import { expiryOf, monthAt } from "../../calendar.ts";
+import { expiryOf, monthAt } from "../../time/calendar.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { formatAuditEntry } from "./audit.ts";
 import { keyOperations } from "./api-keys.ts";

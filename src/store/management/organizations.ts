@@ -15,7 +15,7 @@ import {
   ORGANIZATIONS_KEY,
   spendKey,
 } from "../redis/keys.ts";
-import { expiryOf, monthsBackFrom } from "../../calendar.ts";
+import { expiryOf, monthsBackFrom } from "../../time/calendar.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
 import { claimName, foldCase, foldName, releaseName } from "./organization-names.ts";
 import { parseFields, textAt } from "../redis/parse-reply.ts";

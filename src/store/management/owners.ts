@@ -3,7 +3,7 @@
  * record, the lists that it is on, what it is found by and its entry in the audit log. What leaves the lists is known from
  * the record as it was read, so a change is of that version, and is made again of the next one where others were faster.
  */
-import { expiryOf, monthAt } from "../../calendar.ts";
+import { expiryOf, monthAt } from "../../time/calendar.ts";
 import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
 import { isId } from "../ids.ts";
 import { timeMs } from "../redis/clock.ts";

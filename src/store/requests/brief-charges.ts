@@ -2,7 +2,7 @@
  * Charges of brief requests, which end with their first one: all of one turn that count in the same usage row are one
  * command (`lua/charge-brief.lua`).
  */
-import { expiryOf } from "../../calendar.ts";
+import { expiryOf } from "../../time/calendar.ts";
 import { countFiredAlerts, type StoreContext } from "../context.ts";
 import { hearCharges } from "./hear-charges.ts";
 import { chargedKeys, requestKey, tagCombinationsKey } from "../redis/keys.ts";

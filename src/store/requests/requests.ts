@@ -19,7 +19,7 @@ import { formatCharge, formatFurther } from "./formatted-charge.ts";
 import { formatTokenCounts, formatTokenDifferences } from "./token-buckets.ts";
 import { hearCharges } from "./hear-charges.ts";
 import { formatChecks } from "./recent-entry.ts";
-import { expiryOf } from "../../calendar.ts";
+import { expiryOf } from "../../time/calendar.ts";
 import {
   amountAt,
   formatAmount,

@@ -1,5 +1,5 @@
 /** What limits count in their windows, for whoever holds it against the usage. */
-import type { WindowPeriod } from "../../calendar.ts";
+import type { WindowPeriod } from "../../time/calendar.ts";
 import type { LimitScope } from "./decision.ts";
 
 export interface CountedWindow {

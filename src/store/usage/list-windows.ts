@@ -9,7 +9,7 @@ import {
   monthAt,
   parseMonth,
   weekNumber,
-} from "../../calendar.ts";
+} from "../../time/calendar.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../settings/limits.ts";
 import type { StoreContext } from "../context.ts";
 import { timeMs } from "../redis/clock.ts";

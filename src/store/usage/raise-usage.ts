@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { StoreContext } from "../context.ts";
 import { holdsKey, organizationKey, spendKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
-import { expiryOf } from "../../calendar.ts";
+import { expiryOf } from "../../time/calendar.ts";
 import {
   amountAt,
   formatAmount,

@@ -12,8 +12,8 @@ import {
   tagCombinationsKey,
   usageKey,
 } from "../redis/keys.ts";
-import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "../../calendar.ts";
-import type { CalendarPeriod } from "../../calendar.ts";
+import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "../../time/calendar.ts";
+import type { CalendarPeriod } from "../../time/calendar.ts";
 import {
   amountAt,
   integerAt,

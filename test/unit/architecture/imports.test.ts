@@ -6,10 +6,9 @@ const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
 /** Words that every stage shares; they know nothing but each other. */
 const SHARED = [
+  "time",
   "as-buffer.ts",
-  "calendar.ts",
   "channel.ts",
-  "clock.ts",
   "connect.ts",
   "deferred.ts",
   "errors.ts",

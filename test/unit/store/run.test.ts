@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
-import { monthAt } from "../../../src/calendar.ts";
+import { monthAt } from "../../../src/time/calendar.ts";
 import type { StoreContext } from "../../../src/store/context.ts";
 import { TurnBatches } from "../../../src/store/redis/turn-batches.ts";
 import { createRun } from "../../../src/store/run.ts";

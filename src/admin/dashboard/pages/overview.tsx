@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** *Overview*: what needs somebody, then the month's spend against budget and cap, by key and by model. */
 import type { Child } from "hono/jsx";
-import { monthAt } from "../../../calendar.ts";
+import { monthAt } from "../../../time/calendar.ts";
 import { readKeyNames } from "../../api/read-key-names.ts";
 import { listAttention } from "../attention.ts";
 import type { Attention } from "../attention-entry.ts";

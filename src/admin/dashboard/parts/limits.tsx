@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** *Spend against limits*: every limit that holds for an owner, what it counts, and how far it is spent. */
 import type { Child } from "hono/jsx";
-import { describeWindow } from "../../../calendar.ts";
+import { describeWindow } from "../../../time/calendar.ts";
 import type { LimitScope } from "../../../store/types/decision.ts";
 import { formatCountOf, formatLimit } from "../../format.ts";
 import { describeStanding, describeWait, formatShare, nameLimit, nameReset } from "../limit-words.ts";

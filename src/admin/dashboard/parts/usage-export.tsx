@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-import { monthAt, monthsBackFrom } from "../../../calendar.ts";
+import { monthAt, monthsBackFrom } from "../../../time/calendar.ts";
 import { monthName } from "../../format.ts";
 import type { ExportFormatName } from "../../usage-export/export-formats.ts";
 import type { OrganizationPageCall } from "../page.ts";

@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** Which days, key and model the usage is shown of; everything stays in the address. */
-import { monthAt, monthsBackFrom } from "../../../calendar.ts";
+import { monthAt, monthsBackFrom } from "../../../time/calendar.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { addDays, type DayRange, parseRange } from "../usage-range.ts";
 import { Choice, DayField, TextField } from "./filter-fields.tsx";
