@@ -1,7 +1,7 @@
 /** Mails by SMTP: the operator's mail server, one message at a time and connection. */
 import { isLoopback } from "../local-url.ts";
 import type { Config } from "../config/schema.ts";
-import { requireInTime } from "../wait.ts";
+import { requireInTime } from "../event-loop/wait.ts";
 
 export type SmtpSettings = NonNullable<Config["notifications"]["smtp"]>;
 

@@ -7,7 +7,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { pause } from "../wait.ts";
+import { pause } from "../event-loop/wait.ts";
 import { createDemoCompletion, type DemoCompletion, DemoRequestError } from "./completion.ts";
 import { createDemoEmbeddings } from "./embedding.ts";
 import { createDemoLegacyCompletion, type DemoLegacyCompletion } from "./legacy-completion.ts";

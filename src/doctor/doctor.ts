@@ -5,7 +5,7 @@
 import { ConfigError, formatProblem } from "../config/config-error.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { requireInTime } from "../wait.ts";
+import { requireInTime } from "../event-loop/wait.ts";
 import { checkConfiguration } from "./check-configuration.ts";
 import { checkAnswers } from "./check-answers.ts";
 import { checkEnvoy } from "./check-envoy.ts";

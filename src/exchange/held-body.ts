@@ -1,5 +1,5 @@
 import { isAscii } from "node:buffer";
-import { atOnce, type Steps } from "../steps.ts";
+import { atOnce, type Steps } from "../event-loop/steps.ts";
 import type { BodyBudget, BodyOwner, BodyShare } from "./body-budget.ts";
 
 /** What work on a body takes beside it, in bodies: its text and what is parsed of it, and the body that goes upstream. */

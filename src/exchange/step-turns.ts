@@ -3,7 +3,7 @@
  * is answered. So of all large bodies together one step is taken at a time, and after each the loop is left to others for as
  * long as the step took, up to a bound: none of them waits for much more than one step, however many large bodies there are.
  */
-import type { Steps } from "../steps.ts";
+import type { Steps } from "../event-loop/steps.ts";
 
 const MAX_REST_MS = 50;
 /** What is shorter keeps nobody waiting. */

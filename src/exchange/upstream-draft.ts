@@ -1,5 +1,5 @@
 import type { JsonObject } from "../json-object.ts";
-import { oneStep, type Steps } from "../steps.ts";
+import { oneStep, type Steps } from "../event-loop/steps.ts";
 import type { Admission } from "../limits/admission.ts";
 import { readThinkingBudget } from "../translation/fields/thinking-budget.ts";
 import type { ClientRequest, ModelTarget, RequestBody } from "../translation/client-protocol.ts";

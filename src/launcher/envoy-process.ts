@@ -5,7 +5,7 @@ import type { Config } from "../config/schema.ts";
 import { renderBootstrap } from "../envoy/bootstrap/render-bootstrap.ts";
 import { writeUpstreamSecrets } from "../envoy/bootstrap/upstream-secrets.ts";
 import { ENVOY_ADMIN_SOCKET_NAME } from "../envoy/names.ts";
-import { pause } from "../wait.ts";
+import { pause } from "../event-loop/wait.ts";
 import { startGuarded } from "./guarded-process.ts";
 import { rotateLog } from "./log-file.ts";
 import type { ManagedProcess } from "./managed-process.ts";

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { tryLock } from "../setup/lock.js";
 import { isRunning } from "../setup/process-identity.js";
 import { describeHolder, socketLockPath } from "../supervisor/socket-lock.ts";
-import { pause } from "../wait.ts";
+import { pause } from "../event-loop/wait.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 

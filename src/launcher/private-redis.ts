@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { runCommand } from "../setup/run-command.js";
-import { pause } from "../wait.ts";
+import { pause } from "../event-loop/wait.ts";
 import { cutHalfTransaction } from "./half-transaction.ts";
 import { startGuarded } from "./guarded-process.ts";
 import { LaunchError } from "./launch-error.ts";

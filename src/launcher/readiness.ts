@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from "node:http";
 import { get as getTls } from "node:https";
-import { pause } from "../wait.ts";
+import { pause } from "../event-loop/wait.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createDeferred } from "../deferred.ts";
+import { createDeferred } from "../event-loop/deferred.ts";
 import { readParentPid } from "../setup/process-identity.js";
 
 const PARENT_POLL_MS = 500;

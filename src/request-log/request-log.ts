@@ -11,7 +11,7 @@ import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
-import { pause } from "../wait.ts";
+import { pause } from "../event-loop/wait.ts";
 
 /** Where a host's log of requests lies. */
 export function requestLogFolder({ dataDir }: { readonly dataDir: string }): string {

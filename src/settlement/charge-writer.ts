@@ -8,7 +8,7 @@ import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
-import { pause, waitAtMost } from "../wait.ts";
+import { pause, waitAtMost } from "../event-loop/wait.ts";
 import { isRefusedCharge } from "../store/requests/refused-charge.ts";
 import type { Spool } from "../spool/spool.ts";
 

@@ -17,7 +17,7 @@ import { NO_TOKENS, plainTokens, type TokenUsage } from "../token-usage.ts";
 import type { JournalFile } from "../spool/open-journal.ts";
 import { type OpenedRequest, openingCharge } from "../spool/opened-request.ts";
 import type { TakenTokens, UsedTokens } from "../store/types/token-rate.ts";
-import { commandsSent } from "../turn-end.ts";
+import { commandsSent } from "../event-loop/turn-end.ts";
 import type { EstimatedPrompt } from "./estimate-prompt.ts";
 import { checkOf, formatEstimate, formatFinal, formatTokens, toolsOf } from "./format-settled.ts";
 import type { Ending, Settled } from "./settled.ts";

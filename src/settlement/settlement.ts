@@ -22,7 +22,7 @@ import type { Store } from "../store/types.ts";
 import type { ChargeInput, EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
 import { NO_TOKENS } from "../token-usage.ts";
 import { ShortLivedMap } from "../short-lived-map.ts";
-import { pause } from "../wait.ts";
+import { pause } from "../event-loop/wait.ts";
 import { BegunRequests } from "./begun-requests.ts";
 import { ChargeWriter } from "./charge-writer.ts";
 import { identifyRequest } from "./identify-request.ts";

@@ -13,7 +13,7 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../time/clock.ts";
-import { createDeferred } from "../deferred.ts";
+import { createDeferred } from "../event-loop/deferred.ts";
 import type { Logger } from "../logger.ts";
 import { formatSpoolLine } from "./entry.ts";
 import type { OpenedRequest } from "./opened-request.ts";

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import type { Clock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
-import { pause, waitAtMost } from "../wait.ts";
+import { pause, waitAtMost } from "../event-loop/wait.ts";
 import { formatSpoolLine, type SpoolEntry } from "./entry.ts";
 import { claimSpoolFiles, type SpoolFileKind, type SpoolOwner } from "./files.ts";
 import { OpenJournal } from "./open-journal.ts";

@@ -6,7 +6,7 @@
  */
 import type { Config } from "../config/schema.ts";
 import type { Logger } from "../logger.ts";
-import { pause, waitAtMost } from "../wait.ts";
+import { pause, waitAtMost } from "../event-loop/wait.ts";
 import { createRedisClient, isLoginRefused, waitUntilReady } from "./redis/client.ts";
 import type { RedisAddress, RedisClient, RedisConnectionOptions } from "./redis/client.ts";
 import { createStore } from "./redis-store.ts";

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import type { Config } from "../config/schema.ts";
 import { receiveCatalog, receiveConfig } from "../config/transfer.ts";
 import { type Channel, createListeners } from "../channel.ts";
-import { createDeferred } from "../deferred.ts";
+import { createDeferred } from "../event-loop/deferred.ts";
 import type { RunningWorker, WorkerOptions } from "./gateway-parts.ts";
 import { onParentGone } from "./parent-process.ts";
 import { parseWorkerOrder, type WorkerReport } from "./messages.ts";

@@ -9,7 +9,7 @@
  * in common: a conversation as chat messages, and how its answer is read), `openai/` and `pass-through/` (what passes as
  * it is), `upstream/` (what upstreams answer, read leniently), `fields/` (which of a client's own fields reach an upstream), `json/` and `sse/`. `protocols.ts` puts them together.
  */
-import type { Steps } from "../steps.ts";
+import type { Steps } from "../event-loop/steps.ts";
 import type { GatewayError } from "../errors.ts";
 import type { ToolUses } from "../server-tools.ts";
 import type { TokenUsage } from "../token-usage.ts";

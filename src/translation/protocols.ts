@@ -1,7 +1,7 @@
 /** The protocols that clients may speak, and how each is carried to what upstreams speak. */
 import { CHAT_FIELDS } from "./chat-to-chat/request/read-fields.ts";
 import { chatToChat } from "./chat-to-chat/translation.ts";
-import type { Steps } from "../steps.ts";
+import type { Steps } from "../event-loop/steps.ts";
 import type { Protocol, ProtocolName, RequestBody } from "./client-protocol.ts";
 import { COMPLETIONS_FIELDS } from "./completions-to-completions/request/read-fields.ts";
 import { completionsToCompletions } from "./completions-to-completions/translation.ts";

@@ -3,7 +3,7 @@
  * on what else a machine does. The same code as a worker's, without Envoy and Redis.
  */
 import { writeDraft } from "../../src/exchange/upstream-draft.ts";
-import type { Steps } from "../../src/steps.ts";
+import type { Steps } from "../../src/event-loop/steps.ts";
 import type { ProtocolName, UpstreamProtocol } from "../../src/translation/client-protocol.ts";
 import { PROTOCOLS } from "../../src/translation/protocols.ts";
 import { createModel } from "../support/messages-exchange.ts";

@@ -13,7 +13,7 @@ import type { ChatRequestBody } from "../../src/translation/conversation/chat-re
 import { MessagesRequest } from "../../src/translation/messages-to-chat/request.ts";
 import { PROTOCOLS } from "../../src/translation/protocols.ts";
 import { type MessageEvent, parseMessageEvents } from "./messages-protocol-checker.ts";
-import { atOnce } from "../../src/steps.ts";
+import { atOnce } from "../../src/event-loop/steps.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import type { ClientRequest, ProtocolName, UpstreamProtocol } from "../../src/translation/client-protocol.ts";
 import { PROTOCOLS } from "../../src/translation/protocols.ts";
-import { atOnce } from "../../src/steps.ts";
+import { atOnce } from "../../src/event-loop/steps.ts";
 
 /** A client's body, read as it is for a model whose upstream speaks this. */
 export function parseWith(

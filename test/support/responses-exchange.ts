@@ -8,7 +8,7 @@ import { ResponsesRequest } from "../../src/translation/responses-to-chat/reques
 import type { ResponseObject } from "../../src/translation/responses-to-chat/response.ts";
 import { createModel, decode, encode, ESTIMATED_INPUT_TOKENS } from "./messages-exchange.ts";
 import { checkResponse, parseResponseEvents, type ResponseEvent } from "./responses-protocol-checker.ts";
-import { atOnce } from "../../src/steps.ts";
+import { atOnce } from "../../src/event-loop/steps.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

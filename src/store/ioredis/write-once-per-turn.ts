@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { sendCommandsAtTurnEnd } from "../../turn-end.ts";
+import { sendCommandsAtTurnEnd } from "../../event-loop/turn-end.ts";
 
 /**
  * Makes commands of one turn of the event loop leave in one write. Unlike ioredis's automatic pipelines, no command waits

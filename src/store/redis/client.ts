@@ -5,7 +5,7 @@
  * fair-timeout.ts); whether it was executed is then unknown.
  */
 import { Cluster, Redis } from "ioredis";
-import { pause } from "../../wait.ts";
+import { pause } from "../../event-loop/wait.ts";
 import { timeOutFairly } from "../ioredis/fair-timeout.ts";
 import { keepStringMethodsFast } from "../ioredis/fast-strings.ts";
 import { createRedisTls, type RedisTlsFiles, type RedisTlsOptions } from "./redis-tls.ts";

@@ -2,8 +2,8 @@
  * What one turn of the event loop asks of Redis and one command can ask: to run a script takes Redis as long as most of what
  * the script does. Nothing waits for company; what is alone in its turn is a batch of one.
  */
-import { createDeferred } from "../../deferred.ts";
-import { makeCommandsAtTurnEnd } from "../../turn-end.ts";
+import { createDeferred } from "../../event-loop/deferred.ts";
+import { makeCommandsAtTurnEnd } from "../../event-loop/turn-end.ts";
 
 /** Asks for all items at once: an answer for each, in their order; or rejects for all of them. */
 export type AskAll<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;

@@ -1,6 +1,6 @@
 import { asBuffer } from "../../as-buffer.ts";
 import { isJsonObject, toArray } from "../../json-object.ts";
-import type { Steps } from "../../steps.ts";
+import type { Steps } from "../../event-loop/steps.ts";
 import type { PromptText } from "../client-protocol.ts";
 import { decode } from "../json/parse-body.ts";
 

@@ -3,7 +3,7 @@
  * integer beyond 2^53 is a bigint here, so nothing takes it for a number by mistake; all others are plain numbers.
  */
 import { randomUUID } from "node:crypto";
-import { atOnce, type Steps } from "../../steps.ts";
+import { atOnce, type Steps } from "../../event-loop/steps.ts";
 import { MAX_LONG_INTEGERS, tooMany } from "./json-bounds.ts";
 import { applyEdits, type Edit, skipScalar, skipString } from "./object-spans.ts";
 

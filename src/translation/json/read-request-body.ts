@@ -1,4 +1,4 @@
-import type { Steps } from "../../steps.ts";
+import type { Steps } from "../../event-loop/steps.ts";
 import type { RequestBody } from "../client-protocol.ts";
 import { refuseAmbiguousKeys } from "../openai/request-fields.ts";
 import { readExactJson } from "./exact-json.ts";

@@ -6,7 +6,7 @@
  * It must never change a value that it does not have to know, let two readings of one body differ in the model or in a
  * limit, or throw out of a stream that has begun.
  */
-import { oneStep } from "../../steps.ts";
+import { oneStep } from "../../event-loop/steps.ts";
 import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";
 import { withoutOwnThinking } from "../pass-through/own-carriers.ts";
 import { createCountBody } from "../pass-through/request.ts";

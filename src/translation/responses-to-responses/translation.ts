@@ -3,7 +3,7 @@
  * for the model's name and `client_metadata`, by which Codex tells about its user. Requests for state are refused, as on upstreams that are translated to: what is generated after
  * an answer could not be charged, and what one client had stored another could ask for.
  */
-import { oneStep } from "../../steps.ts";
+import { oneStep } from "../../event-loop/steps.ts";
 import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";
 import { createCountBody } from "../pass-through/request.ts";
 import { forUpstream, ResponsesRequest } from "./request.ts";

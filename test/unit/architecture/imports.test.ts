@@ -6,11 +6,11 @@ const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
 /** Words that every stage shares; they know nothing but each other. */
 const SHARED = [
+  "event-loop",
   "time",
   "as-buffer.ts",
   "channel.ts",
   "connect.ts",
-  "deferred.ts",
   "errors.ts",
   "finding.ts",
   "header-names.ts",
@@ -30,11 +30,8 @@ const SHARED = [
   "short-lived-map.ts",
   "shorten.ts",
   "tags.ts",
-  "steps.ts",
   "tally.ts",
   "token-usage.ts",
-  "turn-end.ts",
-  "wait.ts",
 ];
 
 /**

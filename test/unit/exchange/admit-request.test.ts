@@ -1,7 +1,7 @@
 /** Only what a real Redis cannot play: calls that fail, hang or answer in an order of the test's choice. */
 import { describe, expect, it } from "vitest";
 import { hashKey } from "../../../src/auth/key-format.ts";
-import { createDeferred } from "../../../src/deferred.ts";
+import { createDeferred } from "../../../src/event-loop/deferred.ts";
 import type { Verdict } from "../../../src/exchange/admit-request.ts";
 import { GatewayError } from "../../../src/errors.ts";
 import type { AdmitResult } from "../../../src/store/types/admission.ts";

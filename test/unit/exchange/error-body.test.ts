@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDeferred } from "../../../src/deferred.ts";
+import { createDeferred } from "../../../src/event-loop/deferred.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { ErrorBody, type ErrorBodyOptions } from "../../../src/exchange/error-body.ts";
 

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { HeldBody } from "../../../src/exchange/held-body.ts";
 import { StepTurns } from "../../../src/exchange/step-turns.ts";
-import { atOnce, type Steps } from "../../../src/steps.ts";
+import { atOnce, type Steps } from "../../../src/event-loop/steps.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const OWNER = { keyId: "key_1", keyName: "ci", organizationId: "org_1" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDeferred } from "../../../src/deferred.ts";
+import { createDeferred } from "../../../src/event-loop/deferred.ts";
 import type { BegunUpload } from "../../../src/store/types/admission.ts";
 import { away, KEY, openAdmission } from "./admit-request-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createDeferred } from "../../../src/deferred.ts";
+import { createDeferred } from "../../../src/event-loop/deferred.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
 import type { Answer } from "../../../src/translation/client-protocol.ts";
 import { NOTHING_YET, OK } from "./account-fixture.ts";

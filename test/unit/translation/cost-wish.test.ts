@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { takeCostWish } from "../../../src/translation/cost-wish.ts";
 import { readRequestBody } from "../../../src/translation/json/read-request-body.ts";
 import { encode } from "../../support/messages-exchange.ts";
-import { atOnce } from "../../../src/steps.ts";
+import { atOnce } from "../../../src/event-loop/steps.ts";
 
 const take = (text: string) => takeCostWish(atOnce(readRequestBody(encode(text), new Set(["model"]))));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { measurePromptBytes } from "../../../src/settlement/prompt-bytes.ts";
-import { atOnce } from "../../../src/steps.ts";
+import { atOnce } from "../../../src/event-loop/steps.ts";
 import { readPromptText } from "../../../src/translation/conversation/prompt-text.ts";
 
 const read = (body: unknown) => atOnce(readPromptText(Buffer.from(JSON.stringify(body))));

@@ -4,7 +4,7 @@ import { createModel, decode, describeError, encode } from "../../support/messag
 import { parseWith } from "../../support/parse-with.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createRandomIds } from "../../../src/translation/responses-to-chat/ids.ts";
-import { atOnce } from "../../../src/steps.ts";
+import { atOnce } from "../../../src/event-loop/steps.ts";
 
 const bytesOf = (body: object) => new TextEncoder().encode(JSON.stringify(body));
 

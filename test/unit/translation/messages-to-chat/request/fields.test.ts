@@ -12,7 +12,7 @@ import {
   requestBody,
   toChat,
 } from "../../../../support/messages-exchange.ts";
-import { atOnce } from "../../../../../src/steps.ts";
+import { atOnce } from "../../../../../src/event-loop/steps.ts";
 
 const SCHEMA = { type: "object", properties: { a: { type: "string" } } };
 const FORMAT = { type: "json_schema", schema: SCHEMA };
