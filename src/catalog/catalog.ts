@@ -15,7 +15,7 @@ import { type GivenRates, RATE_NAMES } from "../pricing/rates.ts";
 import { chooseMaxTokensField } from "./max-tokens-field.ts";
 import { findOwnName, type ModelNames } from "./model-names.ts";
 import { listUpstreamProtocols } from "./upstream-protocols.ts";
-import { shorten } from "../shorten.ts";
+import { shorten } from "../text/shorten.ts";
 
 /** One entry of the catalog. */
 export interface Model extends ModelTarget {

@@ -6,7 +6,7 @@ import { checkBootstrap } from "../envoy/check-bootstrap/check-bootstrap.ts";
 import { type BootstrapFinding, formatFinding } from "../envoy/check-bootstrap/finding.ts";
 import { type Validation, validateWithEnvoy } from "../envoy/check-bootstrap/validate-with-envoy.ts";
 import { configCheck, type ConfigCheckOptions } from "./config-check.ts";
-import { cleanScreen, escapeHidden } from "../plain-text.ts";
+import { cleanScreen, escapeHidden } from "../text/plain-text.ts";
 import { openScreen } from "./terminal/screen.ts";
 
 export interface ConfigCheckEnvoyOptions extends ConfigCheckOptions {

@@ -1,7 +1,7 @@
 import { ConfigError, formatProblem } from "../config/config-error.ts";
 import { loadConfig, type LoadOptions } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { cleanScreen, escapeHidden } from "../plain-text.ts";
+import { cleanScreen, escapeHidden } from "../text/plain-text.ts";
 import { openScreen, type OutputStream, type Screen } from "./terminal/screen.ts";
 
 /** Where a command writes; `process.stdout` is one. */

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { resolve } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { DoctorFinding } from "../doctor/finding.ts";
-import { cleanText, escapeHidden } from "../plain-text.ts";
+import { cleanText, escapeHidden } from "../text/plain-text.ts";
 import { CommandError } from "./management/command-error.ts";
 import { requireHarmlessFolder } from "./management/config-connection.ts";
 import { type Level, openScreen, type Screen } from "./terminal/screen.ts";

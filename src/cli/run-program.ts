@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from "commander";
-import { cleanLines } from "../plain-text.ts";
+import { cleanLines } from "../text/plain-text.ts";
 import { UsageError } from "./management/command-error.ts";
 import { createStackProgram, isStackCommand } from "./stack-program.ts";
 import { openScreen } from "./terminal/screen.ts";

@@ -1,7 +1,7 @@
 /** The configuration that `up` starts with. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { cleanText } from "../plain-text.ts";
+import { cleanText } from "../text/plain-text.ts";
 import { CommandError } from "./management/command-error.ts";
 import { readFolderToken } from "./management/folder-token.ts";
 

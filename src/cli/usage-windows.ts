@@ -1,6 +1,6 @@
 /** What `usage verify` says of the windows of limits. */
 import { describeWindow } from "../time/calendar.ts";
-import { cleanText } from "../plain-text.ts";
+import { cleanText } from "../text/plain-text.ts";
 import type { WindowDifference, WindowVerification } from "../request-log/verify-windows.ts";
 import type { ObstructedWindows, WindowObstacle } from "../store/types/windows.ts";
 

@@ -16,7 +16,7 @@ import { NO_SESSION, readSessionHeaders } from "../limits/session.ts";
 import { formatRateHeaders, type RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../logger.ts";
 import type { DashboardAddress } from "../pages.ts";
-import { scrub } from "../scrub.ts";
+import { scrub } from "../text/scrub.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../store/types/admission.ts";
 import { formatOwnerIds } from "../store/types/owner-ids.ts";
 import type { EnteredRequest } from "../store/types/settlement.ts";

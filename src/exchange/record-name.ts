@@ -1,4 +1,4 @@
-import { scrubBeginning } from "../scrub.ts";
+import { scrubBeginning } from "../text/scrub.ts";
 
 /** No name of a model is longer; what a client writes may be. */
 const MAX_NAME_CHARACTERS = 128;

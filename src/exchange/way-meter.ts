@@ -1,5 +1,5 @@
 /** The clock of one request: when it came how far, and what its upstream did, for whoever asks afterwards. */
-import { scrub } from "../scrub.ts";
+import { scrub } from "../text/scrub.ts";
 import type { NamedModel } from "../settlement/settlement.ts";
 import type { RequestTimeline, RequestWay, UpstreamEnd } from "../store/types/reporting.ts";
 

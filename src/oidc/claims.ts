@@ -1,6 +1,6 @@
 /** What a provider says of a person. */
 import { isJsonObject, type JsonObject } from "../json-object.ts";
-import { cleanText } from "../plain-text.ts";
+import { cleanText } from "../text/plain-text.ts";
 import { OidcError } from "./oidc-error.ts";
 
 /** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. */

@@ -1,7 +1,7 @@
 import { formatTime } from "../time/calendar.ts";
 import { sayReason } from "../envoy-reasons/reason.ts";
 import { explainCause } from "../envoy-reasons/upstream-cause.ts";
-import { formatJsonText } from "../json-text.ts";
+import { formatJsonText } from "../text/json-text.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { RequestWay, UpstreamEnd } from "../store/types/reporting.ts";
 import { parseOwnerIds } from "../store/types/owner-ids.ts";

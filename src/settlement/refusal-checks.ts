@@ -1,6 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
-import { scrub } from "../scrub.ts";
+import { scrub } from "../text/scrub.ts";
 import { SHRUNK_CHECK } from "../limits/request-status.ts";
 import type { Check } from "../store/types/reporting.ts";
 

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import * as z from "zod";
 import type { ChargeInput } from "../store/types/settlement.ts";
-import { formatJsonText } from "../json-text.ts";
+import { formatJsonText } from "../text/json-text.ts";
 import { type OpenedRequest, openingCharge } from "./opened-request.ts";
 
 /**

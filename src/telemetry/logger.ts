@@ -8,8 +8,8 @@ import type { Logger } from "../logger.ts";
 import type { RequestLineLogger } from "./request-meter.ts";
 import { followLogLevel, type LogLevel } from "./log-level.ts";
 import { LogOutput } from "./log-output.ts";
-import { escapeHidden } from "../plain-text.ts";
-import { scrub } from "../scrub.ts";
+import { escapeHidden } from "../text/plain-text.ts";
+import { scrub } from "../text/scrub.ts";
 
 const CREDENTIAL_FIELDS = [
   "authorization",

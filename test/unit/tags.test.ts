@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { holdsCredential } from "../../src/scrub.ts";
+import { holdsCredential } from "../../src/text/scrub.ts";
 import { addEndUser, hasTags, mergeTags, parseTagList, readTags, valueOfTag } from "../../src/tags.ts";
 
 describe("parseTagList", () => {

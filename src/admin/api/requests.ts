@@ -2,7 +2,7 @@
 import { formatRequestStatus } from "../../limits/request-status.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import type { RecentRequest } from "../../store/types/reporting.ts";
-import { scrub } from "../../scrub.ts";
+import { scrub } from "../../text/scrub.ts";
 import { AdminError } from "../admin-error.ts";
 import { explain } from "../explain/explanation.ts";
 import { describeUpstream } from "../explain/upstream.ts";

@@ -8,7 +8,7 @@ import type { IdentityProvider, Identity } from "../../oidc/identity-provider.ts
 import { OidcError, type OidcFailure } from "../../oidc/oidc-error.ts";
 import { chooseRole, type Grant } from "../../oidc/roles.ts";
 import { beginTransaction, formatTransaction, parseTransaction } from "../../oidc/transaction.ts";
-import { shorten } from "../../shorten.ts";
+import { shorten } from "../../text/shorten.ts";
 import { addressOf } from "../address.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions, AdminEnvironment } from "../app-options.ts";

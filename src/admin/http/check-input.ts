@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { valueAt } from "../../config/load/raw-values.ts";
 import { IS_WHOLE } from "../../settings/input-schemas.ts";
 import { AdminError } from "../admin-error.ts";
-import { shorten } from "../../shorten.ts";
+import { shorten } from "../../text/shorten.ts";
 
 const MAX_SHOWN_CHARACTERS = 80;
 const MAX_PROBLEMS = 10;

@@ -1,5 +1,5 @@
 /** Calls of the management API. What is refused or cannot be reached becomes a sentence for the person at the shell. */
-import { cleanText } from "../../plain-text.ts";
+import { cleanText } from "../../text/plain-text.ts";
 import { describeGatewayPort, isOfGatewayPort } from "./gateway-port.ts";
 import { CommandError, RefusedCall } from "./command-error.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Level } from "../terminal/screen.ts";
-import { cleanText } from "../../plain-text.ts";
+import { cleanText } from "../../text/plain-text.ts";
 import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount } from "./amounts.ts";

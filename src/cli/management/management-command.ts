@@ -1,6 +1,6 @@
 /** What all management commands share: connection, `--json`, `--wide`, `--yes`, examples. */
 import type { Command } from "commander";
-import { cleanScreen, escapeHidden } from "../../plain-text.ts";
+import { cleanScreen, escapeHidden } from "../../text/plain-text.ts";
 import { openScreen, type Screen } from "../terminal/screen.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import {

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { endOfShortId } from "../terminal/short-id.ts";
 import { formatTable } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { cleanText, escapeHidden } from "../../plain-text.ts";
+import { cleanText, escapeHidden } from "../../text/plain-text.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";
 import {

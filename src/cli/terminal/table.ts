@@ -1,5 +1,5 @@
 /** Text for people at a terminal. */
-import { cleanText } from "../../plain-text.ts";
+import { cleanText } from "../../text/plain-text.ts";
 import { cutText, widthOf, wrapText } from "./cell.ts";
 import { fitColumns } from "./fit-columns.ts";
 import type { Level, Screen } from "./screen.ts";

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { formatPath, type ConfigProblem, type FieldPath } from "../config-error.ts";
 import { valueAt } from "./raw-values.ts";
 import type { YamlSource } from "./yaml-source.ts";
-import { shorten } from "../../shorten.ts";
+import { shorten } from "../../text/shorten.ts";
 
 const MAX_SHOWN_CHARACTERS = 80;
 

@@ -3,7 +3,7 @@
  * One text costs Redis a fraction of fifteen fields. `close.lua` writes the same list.
  */
 import * as z from "zod";
-import { formatJsonText } from "../../json-text.ts";
+import { formatJsonText } from "../../text/json-text.ts";
 import { formatAmount, formatCount } from "../redis/parse-reply.ts";
 import type { ChargeInput } from "../types/settlement.ts";
 import type { Check, RecordedRequest, RequestWay } from "../types/reporting.ts";

@@ -3,7 +3,7 @@
  * text, as `gw1.` and the base64url of its zlib stream (RFC 1950). So an upstream that expects its reasoning back gets
  * it, and the gateway keeps no conversation. It is no secret and no proof: a client could send the same as text.
  */
-import { asBuffer } from "../../as-buffer.ts";
+import { asBuffer } from "../../text/as-buffer.ts";
 import { isUtf8 } from "node:buffer";
 import { deflateSync, inflateSync } from "node:zlib";
 

@@ -1,4 +1,4 @@
-import { asBuffer } from "../../as-buffer.ts";
+import { asBuffer } from "../../text/as-buffer.ts";
 import { isJsonObject, toArray } from "../../json-object.ts";
 import type { Steps } from "../../event-loop/steps.ts";
 import type { PromptText } from "../client-protocol.ts";

@@ -1,5 +1,5 @@
 /** An upstream's JSON answer that passes through but for the model's name. */
-import { asBuffer } from "../../as-buffer.ts";
+import { asBuffer } from "../../text/as-buffer.ts";
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { ANSWER_BOUNDS, NESTING_ALONE } from "../json/json-bounds.ts";

@@ -1,4 +1,4 @@
-import { asBuffer } from "../../as-buffer.ts";
+import { asBuffer } from "../../text/as-buffer.ts";
 import { EventBlock } from "./event-block.ts";
 
 /** How nearly every upstream ends an event. Another end is found by whoever reads the lines. */

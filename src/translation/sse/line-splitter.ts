@@ -1,4 +1,4 @@
-import { asBuffer } from "../../as-buffer.ts";
+import { asBuffer } from "../../text/as-buffer.ts";
 
 /** A line or an event of a stream is larger than the reader is willing to buffer. */
 export class SseLimitError extends Error {

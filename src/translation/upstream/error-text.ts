@@ -1,4 +1,4 @@
-import { asBuffer } from "../../as-buffer.ts";
+import { asBuffer } from "../../text/as-buffer.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { isUtf8 } from "node:buffer";
 import { JsonBoundError } from "../json/json-bounds.ts";

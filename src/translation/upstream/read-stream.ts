@@ -1,5 +1,5 @@
 /** What every reader of an upstream's answer has in common. */
-import { asBuffer } from "../../as-buffer.ts";
+import { asBuffer } from "../../text/as-buffer.ts";
 import { GatewayError } from "../../errors.ts";
 import { isUnreadable, parseJsonText } from "../json/parse-json-text.ts";
 import { SseLimitError } from "../sse/line-splitter.ts";

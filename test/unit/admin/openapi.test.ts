@@ -5,7 +5,7 @@ import { createCustomersDocument } from "../../../src/admin/openapi/customers.ts
 import { createOpenApiDocument } from "../../../src/admin/openapi/management.ts";
 import { API_ROUTES } from "../../../src/admin/api/routes.ts";
 import { text } from "../../../src/admin/schemas/fields.ts";
-import { escapeHidden } from "../../../src/plain-text.ts";
+import { escapeHidden } from "../../../src/text/plain-text.ts";
 import { name } from "../../../src/settings/input-schemas.ts";
 import { lineOrNull } from "../../../src/settings/kinds.ts";
 import { LINE_PATTERN, NAME_PATTERN, TEXT_PATTERN } from "../../../src/settings/published-patterns.ts";

@@ -3,7 +3,7 @@
 import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/read-key-names.ts";
 import { columnDecimals } from "../../../money.ts";
-import { shorten } from "../../../shorten.ts";
+import { shorten } from "../../../text/shorten.ts";
 import { formatAmount, formatCount, formatDuration } from "../../format.ts";
 import { nameKeys } from "../name-keys.ts";
 import { OWNER_KINDS } from "../../../store/types/owner-kinds.ts";
