@@ -4,7 +4,7 @@
  */
 
 /** A request that the demo model refuses; becomes a 400. */
-import { isJsonObject } from "../json-object.ts";
+import { isJsonObject } from "../text/json-object.ts";
 export class DemoRequestError extends Error {
   override readonly name = "DemoRequestError";
   readonly param: string | null;

@@ -3,7 +3,7 @@
  * each other. A word, or a token id, counts as one token.
  */
 import { createHash } from "node:crypto";
-import { isJsonObject } from "../json-object.ts";
+import { isJsonObject } from "../text/json-object.ts";
 import { DemoRequestError, splitWords } from "./completion.ts";
 
 const DEFAULT_DIMENSIONS = 64;

@@ -1,5 +1,5 @@
 /** The demo model's legacy completions: each prompt's words, repeated. */
-import { isJsonObject } from "../json-object.ts";
+import { isJsonObject } from "../text/json-object.ts";
 import { DemoRequestError, type DemoUsage, readTokenLimit } from "./completion.ts";
 import { readPrompts } from "./embedding.ts";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { request as requestPlain } from "node:http";
 import { request as requestTls } from "node:https";
 import type { Config, JwtProviderConfig } from "../config/schema.ts";
-import { isJsonObject } from "../json-object.ts";
+import { isJsonObject } from "../text/json-object.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 5_000;

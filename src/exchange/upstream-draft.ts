@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json-object.ts";
+import type { JsonObject } from "../text/json-object.ts";
 import { oneStep, type Steps } from "../event-loop/steps.ts";
 import type { Admission } from "../limits/admission.ts";
 import { readThinkingBudget } from "../translation/fields/thinking-budget.ts";

@@ -2,7 +2,7 @@
  * What a model server says of its models, by `GET {base URL}/models` as OpenAI's API has it. Every way in which that
  * can fail is one sentence for the person who has just typed the URL.
  */
-import { isJsonObject } from "../json-object.ts";
+import { isJsonObject } from "../text/json-object.ts";
 import { askOllama } from "./ask-ollama.ts";
 import { AskError, type Asker, fetchLoaded, parseJson } from "./fetch-answer.ts";
 import { findModelServer, type ModelServer } from "./presets.ts";

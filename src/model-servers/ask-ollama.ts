@@ -1,5 +1,5 @@
 /** What Ollama says of its models by its own API; its list in OpenAI's form has nothing but their names. */
-import { isJsonObject, toArray } from "../json-object.ts";
+import { isJsonObject, toArray } from "../text/json-object.ts";
 import { type Asker, fetchText, parseJson } from "./fetch-answer.ts";
 import { isTokenCount, type ServerModel } from "./server-model.ts";
 

@@ -2,7 +2,7 @@
  * Servers of models that are known by name: what each wants otherwise than the general defaults, so that `server: ollama`
  * on an upstream says it all. What `gateway.yaml` says itself counts before it. docs/configuration.md has the table.
  */
-import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { isJsonObject, type JsonObject } from "../text/json-object.ts";
 
 /** Fields as the file has them. */
 export interface ModelServerPreset {

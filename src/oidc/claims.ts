@@ -1,5 +1,5 @@
 /** What a provider says of a person. */
-import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { isJsonObject, type JsonObject } from "../text/json-object.ts";
 import { cleanText } from "../text/plain-text.ts";
 import { OidcError } from "./oidc-error.ts";
 

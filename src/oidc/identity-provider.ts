@@ -4,7 +4,7 @@
  * an address from a browser. When the provider is away nobody new is signed in; whoever is, stays.
  */
 import type { OidcProviderConfig } from "../config/schema.ts";
-import type { JsonObject } from "../json-object.ts";
+import type { JsonObject } from "../text/json-object.ts";
 import { readEmail, readGroups, readName, readSubject } from "./claims.ts";
 import { OidcError } from "./oidc-error.ts";
 import type { OidcClient } from "./openid.ts";

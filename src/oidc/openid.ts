@@ -22,7 +22,7 @@ import {
   ResponseBodyError,
 } from "openid-client";
 import { boundedFetch } from "./bounded-fetch.ts";
-import type { JsonObject } from "../json-object.ts";
+import type { JsonObject } from "../text/json-object.ts";
 import { OidcError } from "./oidc-error.ts";
 
 /** Of each request to a provider. */

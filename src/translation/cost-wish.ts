@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { isJsonObject, type JsonObject } from "../text/json-object.ts";
 import type { RequestBody } from "./client-protocol.ts";
 import { applyEdits, removeMembers } from "./json/object-spans.ts";
 import { withText } from "./json/parse-body.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject } from "../../text/json-object.ts";
 import type { FieldPath } from "../config-error.ts";
 import type { CrossProblem } from "./check-names.ts";
 import { itemsOf, valueAt } from "./raw-values.ts";

@@ -2,7 +2,7 @@
  * Somebody has given us LiteLLM's configuration: what each of its models is here, instead of "unknown field". A key that
  * is written into the file itself is never repeated.
  */
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import type { ConfigProblem } from "../config-error.ts";
 import { findLiteLlmGaps } from "./find-litellm-gaps.ts";
 import { problemAt } from "./issues.ts";

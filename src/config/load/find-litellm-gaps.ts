@@ -1,5 +1,5 @@
 /** What a LiteLLM configuration sets that there is nothing for here yet: told by name, so that nobody takes it for kept. */
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject } from "../../text/json-object.ts";
 import type { ConfigProblem } from "../config-error.ts";
 import { problemAt } from "./issues.ts";
 import type { YamlSource } from "./yaml-source.ts";

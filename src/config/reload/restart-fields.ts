@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject } from "../../text/json-object.ts";
 import { snakeKey } from "../schema/camel-case.ts";
 import { formatPath, type FieldPath } from "../config-error.ts";
 import type { Config, UpstreamConfig } from "../schema.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../json-object.ts";
+import type { JsonObject } from "../../text/json-object.ts";
 import type { Answer } from "../client-protocol.ts";
 import { ChoicesAnswer, type ChoicesAnswerOptions } from "../openai/choices-answer.ts";
 import { playStream } from "./response/play-completion.ts";

@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../errors.ts";
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
 import { parseJsonText, tryParseJsonText } from "../json/parse-json-text.ts";
 import { SseDecoder, type SseEvent } from "../sse/decoder.ts";

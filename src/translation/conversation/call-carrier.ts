@@ -3,7 +3,7 @@
  * a call without its thought signature), packed for the client to carry as reasoning that it cannot read: `gw2.` and the
  * base64url of a zlib stream of JSON. It is no secret and no proof: who sends chat completions could send the same.
  */
-import { isJsonObject, type JsonObject, toArray } from "../../json-object.ts";
+import { isJsonObject, type JsonObject, toArray } from "../../text/json-object.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { tryParseJsonText } from "../json/parse-json-text.ts";
 import { CALL_PREFIX, MAX_CARRIED_BYTES, packText, type ReasoningUnpacker } from "./carried-reasoning.ts";

@@ -3,7 +3,7 @@
  * leaves it out.
  * @see https://platform.openai.com/docs/api-reference/chat/create
  */
-import type { JsonObject } from "../../json-object.ts";
+import type { JsonObject } from "../../text/json-object.ts";
 import type { ReasoningEffort } from "../client-protocol.ts";
 import type { CallFields } from "./parts.ts";
 

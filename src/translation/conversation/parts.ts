@@ -2,7 +2,7 @@
  * A conversation between the two protocols: checked, free of wire details, and independent of the model's profile,
  * so that one reading of the body serves the check, the measure and the translation.
  */
-import type { JsonObject } from "../../json-object.ts";
+import type { JsonObject } from "../../text/json-object.ts";
 
 export interface TextPart {
   readonly kind: "text";

@@ -1,5 +1,5 @@
 import { asBuffer } from "../../text/as-buffer.ts";
-import { isJsonObject, toArray } from "../../json-object.ts";
+import { isJsonObject, toArray } from "../../text/json-object.ts";
 import type { Steps } from "../../event-loop/steps.ts";
 import type { PromptText } from "../client-protocol.ts";
 import { decode } from "../json/parse-body.ts";

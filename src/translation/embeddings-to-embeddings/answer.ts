@@ -1,6 +1,6 @@
 import type { Answer, AnswerOutput, Observation } from "../client-protocol.ts";
 import type { GatewayError } from "../../errors.ts";
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { parseJsonText } from "../json/parse-json-text.ts";
 import {
   type AnswerText,

@@ -2,7 +2,7 @@
  * Tools of a request that run at the model's server, in the words of each protocol: what they are called in prices, and
  * how often one can be used. What the client runs is none of them. Lenient: the upstream checks the body.
  */
-import { isJsonObject, toArray, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../text/json-object.ts";
 import { nameServerTool } from "../../server-tools.ts";
 import type { AskedTool, ToolBound } from "../client-protocol.ts";
 

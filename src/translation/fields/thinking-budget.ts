@@ -1,5 +1,5 @@
 /** What of an answer a request sets aside for thinking. */
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 
 /**
  * Tokens, 0 where it says nothing: of `thinking` (Anthropic), `reasoning` (OpenRouter) and `chat_template_kwargs` (Qwen). A

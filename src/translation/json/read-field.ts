@@ -2,7 +2,7 @@
  * Readers of single fields. For all of them null is the same as left out, as in Anthropic's own API; `path` is the
  * field's place in the body, for the error.
  */
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { invalidField, missingField } from "./field-error.ts";
 
 /** A reader of a field that may be left out. It throws GatewayError 400 when the field is there and not as expected. */

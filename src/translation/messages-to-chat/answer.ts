@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../errors.ts";
-import type { JsonObject } from "../../json-object.ts";
+import type { JsonObject } from "../../text/json-object.ts";
 import { ConversationAnswer } from "../conversation/answer.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { KEEP_ALIVE, PING } from "../sse/encoder.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject } from "../../text/json-object.ts";
 import { parseUsage } from "../upstream/usage.ts";
 
 /** The usage of a message. The three input figures are a partition of the prompt: none is counted twice. */

@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../errors.ts";
-import { isJsonObject, toArray, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../text/json-object.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { formatStreamError } from "../messages-to-chat/error-body.ts";
 import { type EventMeaning, ORDINARY, PassThroughAnswer } from "../pass-through/answer.ts";

@@ -1,5 +1,5 @@
 import { readMaxTokens } from "../messages-to-chat/request/parse-request.ts";
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject } from "../../text/json-object.ts";
 import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
 import { readMessagesTools } from "../fields/server-tools.ts";
 import { readOptionalBoolean } from "../json/read-field.ts";

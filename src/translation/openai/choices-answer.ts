@@ -1,4 +1,4 @@
-import { type JsonObject, isJsonObject } from "../../json-object.ts";
+import { type JsonObject, isJsonObject } from "../../text/json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation } from "../client-protocol.ts";
 import type { GatewayError } from "../../errors.ts";
 import { KEEP_ALIVE } from "../sse/encoder.ts";

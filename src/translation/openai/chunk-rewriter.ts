@@ -3,7 +3,7 @@ import { mapErrorInAnswer } from "../upstream/map-error.ts";
 import { applyEdits, type Edit, findMembers, type MemberSpan, removeMembers } from "../json/object-spans.ts";
 import { isUnreadable } from "../json/parse-json-text.ts";
 import { ANSWER_BOUNDS } from "../json/json-bounds.ts";
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { encodeCharacters, type EventBlock } from "../sse/event-block.ts";
 import type { GeneratedText } from "../upstream/generated-text.ts";
 import { MAX_TEMPLATES, TEXT_MARK, TextTemplate } from "../upstream/text-template.ts";

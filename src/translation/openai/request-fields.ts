@@ -1,5 +1,5 @@
 /** Readers of the few fields that the gateway has to know of a body that passes through to the upstream. */
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { GatewayError } from "../../errors.ts";
 import { describeJson, type JsonBody } from "../json/parse-body.ts";
 

@@ -1,7 +1,7 @@
 /** An upstream's JSON answer that passes through but for the model's name. */
 import { asBuffer } from "../../text/as-buffer.ts";
 import { GatewayError } from "../../errors.ts";
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { ANSWER_BOUNDS, NESTING_ALONE } from "../json/json-bounds.ts";
 import { formatJson, parseExactJson } from "../json/exact-json.ts";
 import { applyEdits, type Edit, findMembers, type MemberSpan } from "../json/object-spans.ts";

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
 import { boundJsonText, isUnreadable } from "../json/parse-json-text.ts";
 import { parseAnswer, replaceModel } from "../openai/whole-answer.ts";

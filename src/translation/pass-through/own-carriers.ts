@@ -4,7 +4,7 @@
  * `signature` in `thinking` block"; OpenAI: `invalid_encrypted_content`). Reasoning is taken out, a summary, without which
  * the conversation would be gone, is unpacked. Every other character stays.
  */
-import { isJsonObject, type JsonObject, toArray } from "../../json-object.ts";
+import { isJsonObject, type JsonObject, toArray } from "../../text/json-object.ts";
 import type { RequestBody } from "../client-protocol.ts";
 import { isOwnSignature, ReasoningUnpacker } from "../conversation/carried-reasoning.ts";
 import { readSummary, SUMMARY_ITEMS } from "../conversation/compaction.ts";

@@ -1,6 +1,6 @@
 import type { DescribeCost } from "../client-protocol.ts";
 import type { ToolNames } from "../conversation/tool-names.ts";
-import type { JsonObject } from "../../json-object.ts";
+import type { JsonObject } from "../../text/json-object.ts";
 import type { CreateId } from "./ids.ts";
 import type { ToolTable } from "./tool-table.ts";
 

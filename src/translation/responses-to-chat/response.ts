@@ -3,7 +3,7 @@
  * them. Lists that are always empty are written out: clients' types demand them.
  * @see https://platform.openai.com/docs/api-reference/responses and `resources/responses` of openai 6.49.0
  */
-import type { JsonObject } from "../../json-object.ts";
+import type { JsonObject } from "../../text/json-object.ts";
 import type { ResponseUsage } from "./usage.ts";
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";

@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../errors.ts";
-import { isJsonObject, toArray, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../text/json-object.ts";
 import { BoundedItems } from "./stream/bounded-items.ts";
 import {
   type EventMeaning,

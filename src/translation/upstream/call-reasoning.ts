@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../json-object.ts";
+import type { JsonObject } from "../../text/json-object.ts";
 import { packCall, readMessageFields } from "../conversation/call-carrier.ts";
 import type { CallFields } from "../conversation/parts.ts";
 import { CarriedPieces, DETAILS, THINKING_BLOCKS } from "./carried-pieces.ts";

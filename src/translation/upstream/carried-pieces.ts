@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, toArray } from "../../json-object.ts";
+import { isJsonObject, type JsonObject, toArray } from "../../text/json-object.ts";
 import { MAX_CARRIED_BYTES } from "../conversation/carried-reasoning.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { readString } from "./read-message.ts";

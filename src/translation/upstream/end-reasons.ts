@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject } from "../../text/json-object.ts";
 
 /** How an answer came to its end, in the words of OpenAI's chat completions. */
 export type EndReason = "stop" | "length" | "tool_calls" | "content_filter";

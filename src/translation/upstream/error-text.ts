@@ -1,5 +1,5 @@
 import { asBuffer } from "../../text/as-buffer.ts";
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { isUtf8 } from "node:buffer";
 import { JsonBoundError } from "../json/json-bounds.ts";
 import { boundJsonText } from "../json/parse-json-text.ts";

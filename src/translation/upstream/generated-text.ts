@@ -1,7 +1,7 @@
 import type { CostReport, DescribeCost, Observation, UsageContradiction } from "../client-protocol.ts";
 import type { ToolUses } from "../../server-tools.ts";
 import type { TokenUsage } from "../../token-usage.ts";
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject } from "../../text/json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
 import { ServerToolUses } from "./server-tool-uses.ts";
 import { findUsage, isUsageOfNothing, type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";

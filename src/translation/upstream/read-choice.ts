@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { readString } from "./read-message.ts";
 
 /** The one answer that was asked for; null when it is not among the choices. Others are not ours to show. */

@@ -2,7 +2,7 @@
  * Reads the pieces of an upstream's `message` or `delta`: the two have the same fields, and servers differ in how they
  * name them.
  */
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 
 export interface Reasoning {
   /** Empty when there is none. */

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import type { ProtocolName } from "../client-protocol.ts";
 import { isUpstreamError } from "./error-text.ts";
 import type { GeneratedText } from "./generated-text.ts";

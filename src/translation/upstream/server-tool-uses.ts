@@ -1,5 +1,5 @@
 /** Counts the uses of tools that ran at the upstream's server, by its own figures and by what its answer shows. */
-import { isJsonObject, toArray, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../text/json-object.ts";
 import { nameServerTool, NO_USES, type ToolUses } from "../../server-tools.ts";
 
 /** Where usages have figures of tools, as `web_search_requests` or `web_search_calls`: Anthropic, OpenRouter, xAI. */

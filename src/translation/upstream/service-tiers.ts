@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../json-object.ts";
+import type { JsonObject } from "../../text/json-object.ts";
 
 /** What upstreams call the service tier that nobody asks for by name: OpenAI, Anthropic, Groq. */
 export const DEFAULT_SERVICE_TIERS: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@
  * chunk was parsed, those that differ from it in that text alone are recognised by comparing, and neither parsed nor
  * searched.
  */
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { skipString } from "../json/object-spans.ts";
 import { decodeCharacters, encodeCharacters, type EventBlock } from "../sse/event-block.ts";
 import { MAX_EVENT_BYTES } from "./read-stream.ts";

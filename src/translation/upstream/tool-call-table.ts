@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { readCallFields } from "../conversation/call-carrier.ts";
 import type { CallFields } from "../conversation/parts.ts";
 import { MAX_CARRIED_BYTES } from "../conversation/carried-reasoning.ts";

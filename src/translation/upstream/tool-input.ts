@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject } from "../../text/json-object.ts";
 import { tryParseJsonText } from "../json/parse-json-text.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isJsonObject, toArray, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../text/json-object.ts";
 import type { UsageContradiction } from "../client-protocol.ts";
 import type { TokenUsage } from "../../token-usage.ts";
 import { nameServiceTier } from "./service-tiers.ts";

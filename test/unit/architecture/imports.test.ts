@@ -14,7 +14,6 @@ const SHARED = [
   "errors.ts",
   "finding.ts",
   "header-names.ts",
-  "json-object.ts",
   "local-url.ts",
   "logger.ts",
   "money.ts",

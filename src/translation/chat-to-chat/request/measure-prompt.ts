@@ -1,5 +1,5 @@
 import type { PromptSize } from "../../client-protocol.ts";
-import { isJsonObject } from "../../../json-object.ts";
+import { isJsonObject } from "../../../text/json-object.ts";
 import { isWholeField } from "../../fields/known-fields.ts";
 import { countInkBytes } from "../../ink-bytes.ts";
 import { type JsonBody } from "../../json/parse-body.ts";

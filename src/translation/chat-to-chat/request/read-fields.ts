@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../../json-object.ts";
+import { isJsonObject } from "../../../text/json-object.ts";
 import { CHAT_SEARCH_FIELDS } from "../../fields/server-tools.ts";
 import { readAskedLimit } from "../../fields/output-limit.ts";
 import type { JsonBody } from "../../json/parse-body.ts";

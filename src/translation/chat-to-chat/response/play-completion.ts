@@ -1,4 +1,4 @@
-import { isJsonObject, toArray } from "../../../json-object.ts";
+import { isJsonObject, toArray } from "../../../text/json-object.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;

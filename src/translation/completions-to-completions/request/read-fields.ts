@@ -1,4 +1,4 @@
-import { type JsonObject } from "../../../json-object.ts";
+import { type JsonObject } from "../../../text/json-object.ts";
 import { readAskedLimit } from "../../fields/output-limit.ts";
 import type { JsonBody } from "../../json/parse-body.ts";
 import { EXPECTED_PROMPTS, measurePrompts, type Prompts } from "../../openai/prompts.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 
 /** A whole completion as the stream that the client asked for: its chunks have the same form as the answer. */

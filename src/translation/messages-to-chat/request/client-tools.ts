@@ -2,7 +2,7 @@
  * Tools whose schema Anthropic's models know by heart and whose calls the client runs: bash, text editor, memory.
  * Another model has to be told the schema. Inputs as documented under "Tool use" in Anthropic's documentation.
  */
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import type { ChatFunction } from "../../conversation/chat-request.ts";
 
 /** Versions of the editor that could undo. */

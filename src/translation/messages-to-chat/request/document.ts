@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { invalidField, quote, shorten, unsupportedField } from "../../json/field-error.ts";
 import { parseImage } from "./image.ts";
 import { createTextParts, type FilePart, type TextOrMedia } from "../../conversation/parts.ts";

@@ -1,5 +1,5 @@
 import { REASONING_EFFORTS, type ReasoningEffort } from "../../client-protocol.ts";
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import type { ThinkingDisplay } from "../answer-settings.ts";
 import { invalidField, missingField } from "../../json/field-error.ts";
 import { readName, readOptionalObject, readOptionalString } from "../../json/read-field.ts";

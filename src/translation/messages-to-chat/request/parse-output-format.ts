@@ -1,5 +1,5 @@
 import type { ChatResponseFormat } from "../../conversation/chat-request.ts";
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { invalidField } from "../../json/field-error.ts";
 import { readOptionalObject, readRequiredObject } from "../../json/read-field.ts";
 

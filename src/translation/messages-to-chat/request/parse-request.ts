@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { invalidField, missingField } from "../../json/field-error.ts";
 import { parseThinking } from "./parse-effort.ts";
 import { parseMessages } from "./parse-messages.ts";

@@ -1,5 +1,5 @@
 import type { ChatFunction } from "../../conversation/chat-request.ts";
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { createClientTool } from "./client-tools.ts";
 import { invalidField, quote, shorten, unsupportedField } from "../../json/field-error.ts";
 import {

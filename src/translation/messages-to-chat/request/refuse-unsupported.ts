@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { unsupportedField } from "../../json/field-error.ts";
 
 /** Fields whose loss would change what is asked: what they refer to lives at Anthropic. */

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../../errors.ts";
 import type { ContentBlock, Message, TextBlock } from "../message.ts";
 import { convertUsage, createUsage } from "../usage.ts";
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { mapStopReason } from "./map-stop-reason.ts";
 import { requireEnd } from "../../upstream/end-reasons.ts";

@@ -1,5 +1,5 @@
 import type { RedactedThinkingBlock, ToolUseBlock } from "../message.ts";
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { readString } from "../../upstream/read-message.ts";
 import { readCallFields } from "../../conversation/call-carrier.ts";

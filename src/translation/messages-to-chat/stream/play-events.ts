@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, toArray } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject, toArray } from "../../../text/json-object.ts";
 import { formatJson } from "../../json/exact-json.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 

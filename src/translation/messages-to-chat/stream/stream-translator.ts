@@ -1,7 +1,7 @@
 import { GatewayError } from "../../../errors.ts";
 import type { StreamEvent } from "../message.ts";
 import { convertUsage, createUsage, formatDeltaUsage, type MessageUsage } from "../usage.ts";
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { mapStopReason } from "../response/map-stop-reason.ts";

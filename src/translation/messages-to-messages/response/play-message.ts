@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { playEvents } from "../../messages-to-chat/stream/play-events.ts";
 
 /** A whole message as the stream that the client asked for. */

@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../../errors.ts";
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import { mapErrorInAnswer } from "../../upstream/map-error.ts";
 
 /** The HTTP status that each of Anthropic's types of errors has. What is about the gateway's own account is one thing. */

@@ -1,5 +1,5 @@
 /** Calls of tools in earlier turns and what came of them. */
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import { createToolResult, type ToolResultPart, type ToolUsePart } from "../../conversation/parts.ts";
 import { formatJson } from "../../json/exact-json.ts";
 import { tryParseJsonText } from "../../json/parse-json-text.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { SUMMARY_PROMPT } from "../../conversation/compaction.ts";
 import type { ParsedMessage } from "../../conversation/parts.ts";
 import type { Compaction } from "../answer-settings.ts";

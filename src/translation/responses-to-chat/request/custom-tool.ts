@@ -2,7 +2,7 @@
  * Custom (freeform) tools take one text. Chat Completions has functions only, so each becomes a function of one string,
  * in both directions: the call's text is unwrapped again in the answer.
  */
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 
 /** The parameters of a function that was declared without any. */
 export const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };

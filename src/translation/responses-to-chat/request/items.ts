@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../../json-object.ts";
+import { isJsonObject } from "../../../text/json-object.ts";
 import { invalidField, missingField } from "../../json/field-error.ts";
 import { readObject, readTyped, type TypedObject } from "../../json/read-field.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { REASONING_EFFORTS, type ReasoningEffort } from "../../client-protocol.ts";
 import { unsupportedField } from "../../json/field-error.ts";
 import { readOptionalObject, readOptionalString } from "../../json/read-field.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import type { RequestBody } from "../../client-protocol.ts";
 import { invalidField } from "../../json/field-error.ts";
 import {

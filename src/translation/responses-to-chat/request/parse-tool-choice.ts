@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import type { ToolChoice } from "../../conversation/parsed-request.ts";
 import { invalidField, missingField, quote, shorten, unsupportedField } from "../../json/field-error.ts";
 import { readName, readOptionalArray, readOptionalString } from "../../json/read-field.ts";

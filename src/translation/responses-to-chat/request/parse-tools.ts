@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import type { ChatFunction } from "../../conversation/chat-request.ts";
 import { quote, shorten, unsupportedField } from "../../json/field-error.ts";
 import {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import type { ParsedRequest } from "../../conversation/parsed-request.ts";
 import type { Compaction, ReasoningDisplay } from "../answer-settings.ts";
 import type { ToolTable } from "../tool-table.ts";

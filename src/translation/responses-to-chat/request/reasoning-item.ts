@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../../json-object.ts";
+import { isJsonObject } from "../../../text/json-object.ts";
 import { isOwnCarrier, type ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
 import { PARAGRAPH } from "../../conversation/parts.ts";
 import type { Item } from "./items.ts";

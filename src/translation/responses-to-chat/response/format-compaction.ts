@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../errors.ts";
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { formatJson } from "../../json/exact-json.ts";
 import type { CreateId } from "../ids.ts";
 import type { ResponseObject } from "../response.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import { readString } from "../../upstream/read-message.ts";
 import type { CreateId } from "../ids.ts";
 

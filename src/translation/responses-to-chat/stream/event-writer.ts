@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../../errors.ts";
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { formatJson, formatJsonString } from "../../json/exact-json.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 import type { ItemEvent, ResponseEventType, ResponseObject } from "../response.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { BufferedCharacters } from "../../upstream/buffered-characters.ts";
 import type { CallReasoning } from "../../upstream/call-reasoning.ts";
 import type { ToolCall } from "../../upstream/tool-call.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import type { OutputItem } from "../response.ts";
 import type { StartedCall } from "./call-writer.ts";
 

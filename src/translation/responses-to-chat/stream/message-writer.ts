@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import type { ItemStatus, MessageItem, MessagePart } from "../response.ts";
 import { CollectedText } from "./collected-text.ts";
 import type { ItemContext, OpenItem } from "./open-item.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import type { IdKind } from "../ids.ts";
 import type { ItemEvent, ItemStatus, OutputItem, ReasoningItem } from "../response.ts";

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../errors.ts";
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import { NO_TOKENS } from "../../../token-usage.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
 import { hasEndUsage, isEndReason, requireEnd } from "../../upstream/end-reasons.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, toArray, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../../text/json-object.ts";
 import type { RequestBody } from "../../client-protocol.ts";
 import { PromptParts } from "../../pass-through/prompt-parts.ts";
 

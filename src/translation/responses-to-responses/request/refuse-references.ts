@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, toArray } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject, toArray } from "../../../text/json-object.ts";
 import { unsupportedField } from "../../json/field-error.ts";
 import { eachElement, findMembers } from "../../json/object-spans.ts";
 import type { JsonBody } from "../../json/parse-body.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, toArray, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../../text/json-object.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 
 /** The event that ends a response of each status. */
