@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { AdminError } from "./admin-error.ts";
-import { setBounded } from "../set-bounded.ts";
+import { setBounded } from "../collections/set-bounded.ts";
 import { addressOf } from "./address.ts";
 
 const WINDOW_MS = 60_000;

@@ -4,7 +4,7 @@
  * key's record on every request. When Redis is out of reach the look-up fails and the request is refused.
  */
 import type { Clock } from "../time/clock.ts";
-import { setBounded } from "../set-bounded.ts";
+import { setBounded } from "../collections/set-bounded.ts";
 import type { KeyReference } from "../store/types/admission.ts";
 import { hashKey } from "./key-format.ts";
 

@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../time/clock.ts";
 import { GatewayError } from "../errors.ts";
-import { setBounded } from "../set-bounded.ts";
+import { setBounded } from "../collections/set-bounded.ts";
 import { KEY_SETTINGS } from "../settings/key.ts";
 import { newKeySettings } from "../settings/new-key.ts";
 import { defaultsOf, describeSettings } from "../settings/table.ts";

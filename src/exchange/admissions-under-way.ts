@@ -14,9 +14,9 @@
 import type { Caller } from "../auth/key-directory.ts";
 import type { Clock } from "../time/clock.ts";
 import type { RateState } from "../limits/rate-headers.ts";
-import { setBounded } from "../set-bounded.ts";
-import { ShortLivedMap } from "../short-lived-map.ts";
-import { Tally } from "../tally.ts";
+import { setBounded } from "../collections/set-bounded.ts";
+import { ShortLivedMap } from "../collections/short-lived-map.ts";
+import { Tally } from "../collections/tally.ts";
 import type { Decision } from "./decision.ts";
 
 export interface UnderWayOptions {

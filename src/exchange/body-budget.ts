@@ -7,7 +7,7 @@
  * and leaves room for the next.
  */
 import { GatewayError } from "../errors.ts";
-import { Tally } from "../tally.ts";
+import { Tally } from "../collections/tally.ts";
 import { BodyWork } from "./body-work.ts";
 import { StepTurns } from "./step-turns.ts";
 

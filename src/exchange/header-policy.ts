@@ -6,7 +6,7 @@
  */
 import { CLIENT_CREDENTIAL_HEADERS, INCLUDE_COST_HEADER, TAGS_HEADER } from "../header-names.ts";
 import type { Header } from "./reply.ts";
-import { setBounded } from "../set-bounded.ts";
+import { setBounded } from "../collections/set-bounded.ts";
 import type { Route } from "./upstream-call.ts";
 
 /** What every upstream gets: what the body is, who speaks, and the trace that it is part of. docs/api.md has it for people. */

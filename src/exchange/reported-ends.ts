@@ -7,7 +7,7 @@
  * It never decides what a request costs, and nothing fails without it: who is told nothing in time names nobody.
  */
 import type { Channel } from "../channel.ts";
-import { ShortLivedMap } from "../short-lived-map.ts";
+import { ShortLivedMap } from "../collections/short-lived-map.ts";
 
 /** One entry of Envoy's access log. */
 export interface ReportedEnd {

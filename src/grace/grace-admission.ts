@@ -10,7 +10,7 @@
  */
 import type { Clock } from "../time/clock.ts";
 import { dayAt, monthAt } from "../time/calendar.ts";
-import { setBounded } from "../set-bounded.ts";
+import { setBounded } from "../collections/set-bounded.ts";
 import type {
   AdmitResult,
   Admit,

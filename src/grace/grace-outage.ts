@@ -1,6 +1,6 @@
 import type { Clock } from "../time/clock.ts";
 import type { Logger } from "../logger.ts";
-import { setBounded } from "../set-bounded.ts";
+import { setBounded } from "../collections/set-bounded.ts";
 
 export interface GraceOutageOptions {
   readonly clock: Pick<Clock, "monotonicMs">;

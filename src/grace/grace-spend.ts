@@ -5,8 +5,8 @@
  * what that admission's spend has in it.
  */
 import { LIMIT_PERIODS } from "../settings/limits.ts";
-import { dropCount, setBounded } from "../set-bounded.ts";
-import { ShortLivedMap } from "../short-lived-map.ts";
+import { dropCount, setBounded } from "../collections/set-bounded.ts";
+import { ShortLivedMap } from "../collections/short-lived-map.ts";
 import { parseOwnerIds } from "../store/types/owner-ids.ts";
 import { windowName } from "../store/usage/windows.ts";
 import type { OwnInReply, OwnSpend } from "../store/types/own-spend.ts";

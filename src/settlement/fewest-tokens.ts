@@ -4,7 +4,7 @@
  * with each of its own requests, for others with what two organizations have shown. So a body that is made to be worth
  * few tokens lets nobody else's spend count for less.
  */
-import { setBounded } from "../set-bounded.ts";
+import { setBounded } from "../collections/set-bounded.ts";
 
 /**
  * The longest word of the o200k vocabulary has 128 bytes, so no text has fewer tokens there; reports of a model that

@@ -4,7 +4,7 @@
  * counts, for those of others no more than a usual template takes: what one sends moves no other's caps beyond that. What
  * is not seen again falls away.
  */
-import { setBounded } from "../set-bounded.ts";
+import { setBounded } from "../collections/set-bounded.ts";
 
 /** What is known of one request's prompt once the upstream has counted it. */
 export interface CountedPrompt {

@@ -2,7 +2,7 @@
  * What a model's chat template makes of short prompts, as upstreams have counted them: a tokenizer that knows a prompt's
  * text knows nothing of it. An organization's own requests count for itself; of each, a few for those who have none.
  */
-import { setBounded } from "../set-bounded.ts";
+import { setBounded } from "../collections/set-bounded.ts";
 
 /** In a longer text its own tokens hide the template's. */
 const SHORT_TEXT_BYTES = 1_024;

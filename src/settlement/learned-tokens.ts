@@ -3,7 +3,7 @@
  * each other. A weighted regression in which a short body says much of the template and little of the vocabulary, a
  * long one the other way round. What one organization can move for others is bounded; for itself all of its own counts.
  */
-import { setBounded } from "../set-bounded.ts";
+import { setBounded } from "../collections/set-bounded.ts";
 
 /** Least squares with the weight 1 / bytes: an estimate's error grows with the length of a text. */
 interface Sums {

@@ -21,7 +21,7 @@ import { NO_TOOLS } from "../pricing/tool-charges.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput, EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
 import { NO_TOKENS } from "../token-usage.ts";
-import { ShortLivedMap } from "../short-lived-map.ts";
+import { ShortLivedMap } from "../collections/short-lived-map.ts";
 import { pause } from "../event-loop/wait.ts";
 import { BegunRequests } from "./begun-requests.ts";
 import { ChargeWriter } from "./charge-writer.ts";

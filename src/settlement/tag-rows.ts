@@ -1,4 +1,4 @@
-import { setBounded } from "../set-bounded.ts";
+import { setBounded } from "../collections/set-bounded.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
 
 type TaggedRequest = Pick<RequestIdentity, "organizationId" | "month" | "tags">;

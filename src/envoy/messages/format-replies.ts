@@ -7,7 +7,7 @@ import type { CommonResponse } from "./generated/envoy/service/ext_proc/v3/Commo
 import type { HeaderMutation } from "./generated/envoy/service/ext_proc/v3/HeaderMutation.ts";
 import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
-import { setBounded } from "../../set-bounded.ts";
+import { setBounded } from "../../collections/set-bounded.ts";
 import { constantReply } from "./constant-replies.ts";
 import { formatRawHeader, formatTextHeader } from "./headers.ts";
 import { ADMISSION_HEADER, IMMEDIATE_RESPONSE_DETAILS, UPSTREAM_HEADER } from "../names.ts";

@@ -3,7 +3,7 @@ import { KEY_SETTINGS } from "../../settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { AdmittedOf, StoredSettings } from "../../settings/setting.ts";
 import { admittedRows } from "../../settings/table.ts";
-import { setBounded } from "../../set-bounded.ts";
+import { setBounded } from "../../collections/set-bounded.ts";
 import { parseArray, textAt } from "../redis/parse-reply.ts";
 import { ADMITTED_AT } from "../redis/reply-layouts.ts";
 import type { AdmittedOwner } from "../types/admission.ts";

@@ -6,6 +6,7 @@ const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
 /** Words that every stage shares; they know nothing but each other. */
 const SHARED = [
+  "collections",
   "text",
   "event-loop",
   "time",
@@ -22,10 +23,7 @@ const SHARED = [
   "pages.ts",
   "program-sign-in.ts",
   "server-tools.ts",
-  "set-bounded.ts",
-  "short-lived-map.ts",
   "tags.ts",
-  "tally.ts",
   "token-usage.ts",
 ];
 
