@@ -14,7 +14,7 @@ import { resolveWorkerCount } from "./config/worker-count.ts";
 import { shareReachedUpstreams } from "./exchange/reached-upstreams.ts";
 import { shareReportedEnds } from "./exchange/reported-ends.ts";
 import { ensureDemoKey } from "./demo/organization.ts";
-import { formatLocalUrl } from "./local-url.ts";
+import { formatLocalUrl } from "./host/local-url.ts";
 import type { Logger } from "./logger.ts";
 import { Reaper } from "./settlement/reaper.ts";
 import { requestLogFolder } from "./request-log/request-log.ts";

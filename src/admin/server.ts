@@ -10,7 +10,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
-import { formatHost, isLoopback } from "../local-url.ts";
+import { formatHost, isLoopback } from "../host/local-url.ts";
 import { watchFiles } from "../config/reload/watch-files.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminAppOptions } from "./app-options.ts";

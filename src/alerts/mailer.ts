@@ -1,5 +1,5 @@
 /** Mails by SMTP: the operator's mail server, one message at a time and connection. */
-import { isLoopback } from "../local-url.ts";
+import { isLoopback } from "../host/local-url.ts";
 import type { Config } from "../config/schema.ts";
 import { requireInTime } from "../event-loop/wait.ts";
 

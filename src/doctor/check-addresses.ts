@@ -1,5 +1,5 @@
 /** The gateway's own addresses, as clients and people reach it: does each lead to what it is for. */
-import { isLoopback } from "../local-url.ts";
+import { isLoopback } from "../host/local-url.ts";
 import type { Config } from "../config/schema.ts";
 import { REMAINING_HEADER } from "../header-names.ts";
 import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";

@@ -1,9 +1,9 @@
 /** Upstreams: connections and certificates. */
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
-import { formatHost } from "../local-url.ts";
+import { formatHost } from "../host/local-url.ts";
 import type { Config, UpstreamConfig } from "../config/schema.ts";
-import { type Target, tryConnect } from "../connect.ts";
+import { type Target, tryConnect } from "../host/connect.ts";
 import { explainConnectError } from "../envoy-reasons/connection-reasons.ts";
 import { sayReason } from "../envoy-reasons/reason.ts";
 import { FLAGS } from "../envoy-reasons/response-flags.ts";

@@ -7,7 +7,7 @@ import { describeConnectionError, WebhookError } from "../alerts/webhook-error.t
 import type { Config } from "../config/schema.ts";
 import type { RedisClient } from "../store/redis/client.ts";
 import { createStore } from "../store/redis-store.ts";
-import { tryConnect } from "../connect.ts";
+import { tryConnect } from "../host/connect.ts";
 import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
 
 /** A sample of the organizations says whether hooks leave this host. */

@@ -1,6 +1,6 @@
 /** Whether a gateway runs at all: without one, everything else that does not answer follows from that. */
 import type { Config } from "../config/schema.ts";
-import { type Target, tryConnect } from "../connect.ts";
+import { type Target, tryConnect } from "../host/connect.ts";
 import { addressesOfWorkers } from "./check-workers.ts";
 import { type DoctorFinding, found } from "./finding.ts";
 import { envoyAdminSocket } from "./read-envoy-admin.ts";

@@ -1,6 +1,6 @@
 /** Model servers by what they say of themselves: what serves, which models, with which context window. */
 import type { Config, UpstreamConfig } from "../config/schema.ts";
-import { formatHost } from "../local-url.ts";
+import { formatHost } from "../host/local-url.ts";
 import { askModels, type ServerModels } from "../model-servers/ask-models.ts";
 import { AskError } from "../model-servers/fetch-answer.ts";
 import { MODEL_SERVERS } from "../model-servers/presets.ts";

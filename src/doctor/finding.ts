@@ -1,4 +1,4 @@
-import type { Finding } from "../finding.ts";
+import type { Finding } from "../host/finding.ts";
 
 interface Kind {
   /** `problem`: requests fail or spend can be lost. `warning`: they will, or may. */

@@ -5,7 +5,7 @@ import { get as getTls } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Config } from "../config/schema.ts";
-import { formatLocalUrl } from "../local-url.ts";
+import { formatLocalUrl } from "../host/local-url.ts";
 import { reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 5_000;

@@ -3,7 +3,7 @@
  * starting again, as far as anybody can tell; one that was never there may as well have the wrong address, and a client
  * is told that instead. The workers of a host share what they know, so that each tells the same.
  */
-import type { Channel } from "../channel.ts";
+import type { Channel } from "../host/channel.ts";
 
 const KIND = "upstreams_reached";
 

@@ -6,7 +6,7 @@
  *
  * It never decides what a request costs, and nothing fails without it: who is told nothing in time names nobody.
  */
-import type { Channel } from "../channel.ts";
+import type { Channel } from "../host/channel.ts";
 import { ShortLivedMap } from "../collections/short-lived-map.ts";
 
 /** One entry of Envoy's access log. */

@@ -14,7 +14,7 @@ import type { ServeReady } from "./serve-process.ts";
 import { Stack } from "./stack.ts";
 import { type StopRequests, watchStopRequests } from "./stop-request.ts";
 import { formatJsonLine, formatSummary, type StackFacts } from "./summary.ts";
-import { formatLocalUrl } from "../local-url.ts";
+import { formatLocalUrl } from "../host/local-url.ts";
 import { packageFile } from "../package-files.ts";
 
 export interface LaunchOptions {

@@ -1,5 +1,5 @@
 import { basename, join, resolve } from "node:path";
-import { isLoopbackAddress } from "../local-url.ts";
+import { isLoopbackAddress } from "../host/local-url.ts";
 
 export interface ManageCommandInput {
   /** The folder that the stack was started from, and the next command is run in. */

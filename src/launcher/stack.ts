@@ -18,7 +18,7 @@ import type { Plan } from "./plan.ts";
 import { startPrivateRedis, waitForRedis } from "./private-redis.ts";
 import { waitUntilReady } from "./readiness.ts";
 import { type ServeReady, startServe, waitForServe } from "./serve-process.ts";
-import { formatLocalUrl } from "../local-url.ts";
+import { formatLocalUrl } from "../host/local-url.ts";
 
 /** How long requests in flight may run on after Ctrl-C: a person is waiting. */
 const DRAIN_MS = 5_000;

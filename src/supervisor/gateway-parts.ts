@@ -2,7 +2,7 @@
  * The seam between processes and what runs in them. This folder starts, watches and ends processes and knows nothing
  * of requests; the composition roots (worker.ts, host-services.ts) make what runs inside and know nothing of processes.
  */
-import type { Channel } from "../channel.ts";
+import type { Channel } from "../host/channel.ts";
 import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
 

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import type { Config } from "../config/schema.ts";
 import { receiveCatalog, receiveConfig } from "../config/transfer.ts";
-import { type Channel, createListeners } from "../channel.ts";
+import { type Channel, createListeners } from "../host/channel.ts";
 import { createDeferred } from "../event-loop/deferred.ts";
 import type { RunningWorker, WorkerOptions } from "./gateway-parts.ts";
 import { onParentGone } from "./parent-process.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
-import { writePrivateFile } from "../private-file.ts";
+import { writePrivateFile } from "../host/private-file.ts";
 
 const OPERATOR_TOKEN_FILE = "operator-token";
 const DEMO_KEY_FILE = "demo-key";

@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ConnectTimeoutError, tryConnect } from "../connect.ts";
+import { ConnectTimeoutError, tryConnect } from "../host/connect.ts";
 import { tryLock } from "../setup/lock.js";
 import { StartError } from "./start-error.ts";
 

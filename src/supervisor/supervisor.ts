@@ -6,7 +6,7 @@
  *
  * When this process dies, the workers see the channel close and end by themselves.
  */
-import { type Channel, createListeners } from "../channel.ts";
+import { type Channel, createListeners } from "../host/channel.ts";
 import { type WorkerEntry, WorkerSlot } from "./worker-slot.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { transferConfig } from "../config/transfer.ts";

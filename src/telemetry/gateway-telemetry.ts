@@ -1,6 +1,6 @@
 /** Telemetry of a worker and of the supervisor, put together for the composition root. */
-import { isLoopback } from "../local-url.ts";
-import type { Channel } from "../channel.ts";
+import { isLoopback } from "../host/local-url.ts";
+import type { Channel } from "../host/channel.ts";
 import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
 import { readVersion } from "../package-files.ts";

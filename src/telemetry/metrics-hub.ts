@@ -6,7 +6,7 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { AggregatorRegistry } from "prom-client";
-import type { Channel } from "../channel.ts";
+import type { Channel } from "../host/channel.ts";
 import { waitAtMost } from "../event-loop/wait.ts";
 import { getLogLevel, type LogLevel, setLogLevel } from "./log-level.ts";
 import type { Metrics } from "./metrics.ts";

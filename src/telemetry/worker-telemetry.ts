@@ -3,7 +3,7 @@
  * asks, and follows its log level. It decides nothing; when the supervisor is gone, what is sent is lost.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
-import type { Channel } from "../channel.ts";
+import type { Channel } from "../host/channel.ts";
 import { setLogLevel } from "./log-level.ts";
 import { type Metrics, setTotal } from "./metrics.ts";
 import { parseTelemetryMessage, type Snapshot } from "./report.ts";

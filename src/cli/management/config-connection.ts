@@ -6,7 +6,7 @@
  */
 import { join } from "node:path";
 import type { Config } from "../../config/schema.ts";
-import { formatLocalUrl, isLoopbackAddress } from "../../local-url.ts";
+import { formatLocalUrl, isLoopbackAddress } from "../../host/local-url.ts";
 import { findLocalConfig } from "../local-gateway.ts";
 import { CommandError } from "./command-error.ts";
 import { readFolderToken } from "./folder-token.ts";

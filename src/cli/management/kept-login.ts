@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import * as z from "zod";
-import { writePrivateFile } from "../../private-file.ts";
+import { writePrivateFile } from "../../host/private-file.ts";
 import { CommandError } from "./command-error.ts";
 
 const keptLogin = z.strictObject({ admin_url: z.string().min(1), token: z.string().min(1) });

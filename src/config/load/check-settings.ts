@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 
-import { isLoopback } from "../../local-url.ts";
+import { isLoopback } from "../../host/local-url.ts";
 import type { FieldPath } from "../config-error.ts";
 import type { CrossProblem } from "./check-names.ts";
 import { checkOutputPrices } from "./check-output-prices.ts";

@@ -1,4 +1,4 @@
-import { isLoopback } from "../../local-url.ts";
+import { isLoopback } from "../../host/local-url.ts";
 import type { FieldPath } from "../config-error.ts";
 import type { CrossProblem } from "./check-names.ts";
 import { itemsOf, textOf, valueAt } from "./raw-values.ts";

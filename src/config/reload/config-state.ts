@@ -4,7 +4,7 @@
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { writePrivateFile } from "../../private-file.ts";
+import { writePrivateFile } from "../../host/private-file.ts";
 import type { ConfigProblem } from "../config-error.ts";
 
 export interface ConfigState {

@@ -1,7 +1,7 @@
 /** `jwt`: who may call with a token of an identity provider instead of an API key. */
 import * as z from "zod";
 
-import { isLoopback } from "../../local-url.ts";
+import { isLoopback } from "../../host/local-url.ts";
 import { choice, described, integer, list, mapping, ofType, orNull, path, section, text } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
 import { jwksUrl } from "./urls.ts";

@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import type { UpstreamConfig } from "../../config/schema.ts";
 import type { UpstreamEndpoint } from "../../config/schema/urls.ts";
-import { formatHost } from "../../local-url.ts";
+import { formatHost } from "../../host/local-url.ts";
 import { createOutlierDetection } from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";

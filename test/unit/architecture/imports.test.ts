@@ -6,20 +6,16 @@ const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
 /** Words that every stage shares; they know nothing but each other. */
 const SHARED = [
+  "host",
   "collections",
   "text",
   "event-loop",
   "time",
-  "channel.ts",
-  "connect.ts",
   "errors.ts",
-  "finding.ts",
   "header-names.ts",
-  "local-url.ts",
   "logger.ts",
   "money.ts",
   "package-files.ts",
-  "private-file.ts",
   "pages.ts",
   "program-sign-in.ts",
   "server-tools.ts",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createListeners } from "../../../src/channel.ts";
+import { createListeners } from "../../../src/host/channel.ts";
 import { ReachedUpstreams, shareReachedUpstreams } from "../../../src/exchange/reached-upstreams.ts";
 
 /** A supervisor and as many workers as are opened. */

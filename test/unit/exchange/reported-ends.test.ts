@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { createListeners } from "../../../src/channel.ts";
+import { createListeners } from "../../../src/host/channel.ts";
 import { type ReportedEnd, ReportedEnds, shareReportedEnds } from "../../../src/exchange/reported-ends.ts";
 
 const CUT: ReportedEnd = { status: 502, details: "upstream_reset_after_response_started{remote_reset}" };
