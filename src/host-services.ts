@@ -15,7 +15,7 @@ import { shareReachedUpstreams } from "./exchange/reached-upstreams.ts";
 import { shareReportedEnds } from "./exchange/reported-ends.ts";
 import { ensureDemoKey } from "./demo/organization.ts";
 import { formatLocalUrl } from "./host/local-url.ts";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "./host/logger.ts";
 import { Reaper } from "./settlement/reaper.ts";
 import { requestLogFolder } from "./request-log/request-log.ts";
 import { RequestLogRetention } from "./request-log/retention.ts";

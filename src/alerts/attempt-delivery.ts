@@ -1,5 +1,5 @@
 /** One attempt under a lease that is renewed while it runs. */
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import {
   type AlertChannel,
   type AlertChannelKind,

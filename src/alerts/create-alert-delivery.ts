@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Clock } from "../time/clock.ts";
 import type { Config } from "../config/schema.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import { listenForAlerts } from "../store/alerts/alert-listener.ts";
 import type { RedisClient } from "../store/redis/client.ts";
 import type { Store } from "../store/types.ts";

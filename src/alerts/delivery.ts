@@ -10,7 +10,7 @@
  * are bounded in time, and those of endpoints that have failed before have a lane of their own.
  */
 import type { Clock } from "../time/clock.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { AlertListener, AlertListenerEvents } from "../store/alerts/alert-listener.ts";
 import {
   type AlertChannel,

@@ -1,6 +1,6 @@
 /** Alerts as mails to the addresses that the organization has given. */
 import * as z from "zod";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { AlertMessage } from "../store/types/alerts.ts";
 import { createAlertMail } from "./alert-mail.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";

@@ -9,7 +9,7 @@ import type { Decision } from "../exchange/decision.ts";
 import { createErrorReply, type Header, type ReplyContext } from "../exchange/reply.ts";
 import type { Admission } from "../limits/admission.ts";
 import { formatRateHeaders } from "../limits/rate-headers.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import { createImmediateReply } from "./messages/format-replies.ts";
 import type { HeaderMap__Output } from "./messages/generated/envoy/config/core/v3/HeaderMap.ts";

@@ -4,7 +4,7 @@ import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
 import type { Uploads } from "../exchange/uploads.ts";
 import type { UpstreamCall } from "../exchange/upstream-call.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { Protocol } from "../translation/client-protocol.ts";
 import type { AdmissionReader } from "./read-admission.ts";
 import type { SilenceWatch } from "./silence-watch.ts";

@@ -14,7 +14,7 @@ import type { Admission } from "../limits/admission.ts";
 import { formatHeadroom } from "../limits/headroom.ts";
 import { NO_SESSION, readSessionHeaders } from "../limits/session.ts";
 import { formatRateHeaders, type RateState } from "../limits/rate-headers.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { DashboardAddress } from "../pages.ts";
 import { scrub } from "../text/scrub.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../store/types/admission.ts";

@@ -7,7 +7,7 @@ import type { Catalog, Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
 import { isJsonObject } from "../text/json-object.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { TokenEstimator } from "../settlement/token-estimator.ts";
 import { MEDIA_TOKENS } from "../settlement/prompt-bytes.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";

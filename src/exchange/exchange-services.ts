@@ -1,6 +1,6 @@
 /** What every metered request of a worker uses. */
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { Settlement } from "../settlement/settlement.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";

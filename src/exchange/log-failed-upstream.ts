@@ -1,5 +1,5 @@
 import type { GatewayError } from "../errors.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 
 /** A line of the log for an upstream's failure. @param status The upstream's own; left out: it gave none. */
 export function logFailedUpstream(

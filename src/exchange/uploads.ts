@@ -9,7 +9,7 @@
  */
 import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { AdmissionStore, Upload } from "../store/types/admission.ts";
 
 export interface UploadsOptions {

@@ -1,5 +1,5 @@
 import type { Clock } from "../time/clock.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import { setBounded } from "../collections/set-bounded.ts";
 
 export interface GraceOutageOptions {

@@ -10,7 +10,7 @@
 import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../time/clock.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import { pause } from "../event-loop/wait.ts";
 
 /** Where a host's log of requests lies. */

@@ -10,7 +10,7 @@ import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { DAY_MS } from "../time/calendar.ts";
 import type { Clock } from "../time/clock.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 
 export interface RequestLogRetentionOptions {
   readonly dir: string;

@@ -1,6 +1,6 @@
 import type { Admission } from "../limits/admission.ts";
 import type { Clock } from "../time/clock.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { RequestAccount } from "./request-account.ts";

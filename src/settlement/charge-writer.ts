@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../time/clock.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import { pause, waitAtMost } from "../event-loop/wait.ts";

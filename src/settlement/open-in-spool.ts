@@ -2,7 +2,7 @@ import type { Clock } from "../time/clock.ts";
 import { GatewayError } from "../errors.ts";
 import { isOutOfReach } from "../grace/out-of-reach.ts";
 import type { GraceOutage } from "../grace/grace-outage.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { RequestAccount } from "./request-account.ts";
 import type { Spool } from "../spool/spool.ts";
 

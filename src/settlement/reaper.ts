@@ -7,7 +7,7 @@
  * and charge more than is left: these are closed 30 s later than others.
  */
 import type { Clock } from "../time/clock.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { Store } from "../store/types.ts";
 
 export interface ReaperOptions {

@@ -14,7 +14,7 @@ import type { Admission } from "../limits/admission.ts";
 import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
 import type { GraceOutage } from "../grace/grace-outage.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { DashboardAddress } from "../pages.ts";
 import { type Price, priceInForce } from "../pricing/price.ts";
 import { NO_TOOLS } from "../pricing/tool-charges.ts";

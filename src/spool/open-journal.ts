@@ -14,7 +14,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:f
 import { dirname } from "node:path";
 import type { Clock } from "../time/clock.ts";
 import { createDeferred } from "../event-loop/deferred.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import { formatSpoolLine } from "./entry.ts";
 import type { OpenedRequest } from "./opened-request.ts";
 import { removeSpoolFile } from "./segment.ts";

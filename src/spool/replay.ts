@@ -1,7 +1,7 @@
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../time/clock.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { Store } from "../store/types.ts";
 import { isRefusedCharge } from "../store/requests/refused-charge.ts";
 import { chargeOf, formatSpoolLine, type SpoolEntry } from "./entry.ts";

@@ -16,7 +16,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../time/clock.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { Store } from "../store/types.ts";
 import { pause, waitAtMost } from "../event-loop/wait.ts";
 import { formatSpoolLine, type SpoolEntry } from "./entry.ts";

@@ -5,7 +5,7 @@
  * lives.
  */
 import type { Config } from "../config/schema.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import { pause, waitAtMost } from "../event-loop/wait.ts";
 import { createRedisClient, isLoginRefused, waitUntilReady } from "./redis/client.ts";
 import type { RedisAddress, RedisClient, RedisConnectionOptions } from "./redis/client.ts";

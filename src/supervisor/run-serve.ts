@@ -12,7 +12,7 @@ import { type ConfigState, writeConfigState } from "../config/reload/config-stat
 import { ConfigReloader, type ReloaderOptions } from "../config/reload.ts";
 import { fingerprint } from "../config/reload/watch-files.ts";
 import type { Config } from "../config/schema.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import { applyOverrides, type ConfigOverrides, pickOverrides } from "./config-overrides.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./gateway-parts.ts";
 import type { ServeReport } from "./messages.ts";

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../time/clock.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 
 export interface LimitLogOptions {
   readonly clock?: Pick<Clock, "monotonicMs">;

@@ -4,7 +4,7 @@
  * passes them here.
  */
 import { pino, stdSerializers, stdTimeFunctions } from "pino";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 import type { RequestLineLogger } from "./request-meter.ts";
 import { followLogLevel, type LogLevel } from "./log-level.ts";
 import { LogOutput } from "./log-output.ts";

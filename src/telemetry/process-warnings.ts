@@ -3,7 +3,7 @@
  * writes them to stderr and throws where that is a file on a full disk, which ends the process: they go the way of all log
  * lines, which lose a line rather than a worker.
  */
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../host/logger.ts";
 
 /** Of this process, from here on. */
 export function logProcessWarnings(logger: Logger<"warn">): void {

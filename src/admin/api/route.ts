@@ -5,7 +5,7 @@
 import type { z } from "zod";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { ConfigState } from "../../config/reload/config-state.ts";
-import type { Logger } from "../../logger.ts";
+import type { Logger } from "../../host/logger.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { Store } from "../../store/types.ts";
 import type { LogLevel } from "../../telemetry/log-level.ts";

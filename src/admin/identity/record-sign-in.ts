@@ -2,7 +2,7 @@
  * Sign-ins in the audit log: of the organization that the role is for, else of what belongs to none, which only the operator
  * reads. An entry that cannot be written goes to the log of the process, and nobody is kept out or let in by that.
  */
-import type { Logger } from "../../logger.ts";
+import type { Logger } from "../../host/logger.ts";
 import type { AuditFields, AuditInput, AuditStore } from "../../store/types/audit.ts";
 import type { KnownRole, PersonHolder, SessionRecord } from "../../store/types/sessions.ts";
 

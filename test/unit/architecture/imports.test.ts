@@ -13,7 +13,6 @@ const SHARED = [
   "time",
   "errors.ts",
   "header-names.ts",
-  "logger.ts",
   "money.ts",
   "package-files.ts",
   "pages.ts",
