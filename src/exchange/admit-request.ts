@@ -20,7 +20,7 @@ import { scrub } from "../text/scrub.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../store/types/admission.ts";
 import { formatOwnerIds } from "../store/types/owner-ids.ts";
 import type { EnteredRequest } from "../store/types/settlement.ts";
-import { mergeTags, parseTagList } from "../tags.ts";
+import { mergeTags, parseTagList } from "../usage/tags.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import { formatAdmissionHeader, formatAwaitedHeader } from "./admission-header.ts";

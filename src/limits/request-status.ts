@@ -3,7 +3,7 @@ import * as z from "zod";
 import { wholeCents } from "../money.ts";
 import { reportRecordedCost } from "../pricing/cost-report.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
-import { readTags } from "../tags.ts";
+import { readTags } from "../usage/tags.ts";
 import { toldOf } from "./told.ts";
 
 const count = () => z.int().min(0);

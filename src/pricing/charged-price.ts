@@ -3,7 +3,7 @@
  * whatever the catalog says by then. A rate that equals what it falls back to is left out, which is how records of
  * before there were more than three rates read, too.
  */
-import { TOKEN_NAMES, type TokenUsage } from "../token-usage.ts";
+import { TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
 import type { ChosenRates } from "./price.ts";
 import { completeRates, FALLBACKS, RATE_NAMES, type Rates } from "./rates.ts";
 import { type ChargedTool, NO_TOOLS } from "./tool-charges.ts";

@@ -1,7 +1,7 @@
 /** What a request cost, for clients: exact decimals of the currency. */
 import { formatDecimal, formatPrice, formatProduct } from "../money.ts";
 import type { CostReport } from "../translation/client-protocol.ts";
-import type { TokenUsage } from "../token-usage.ts";
+import type { TokenUsage } from "../usage/token-usage.ts";
 import { parsePriceFigures, type PriceFigures } from "./charged-price.ts";
 import type { ChosenRates } from "./price.ts";
 import { costMicrocents, costParts } from "./rates.ts";

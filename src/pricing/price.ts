@@ -4,7 +4,7 @@
  */
 import { completeRates, costMicrocents, type GivenRates, type Rates } from "./rates.ts";
 import type { ToolPrices } from "./tool-charges.ts";
-import { plainTokens } from "../token-usage.ts";
+import { plainTokens } from "../usage/token-usage.ts";
 import { DEFAULT_SERVICE_TIERS, withoutPlace } from "../translation/upstream/service-tiers.ts";
 
 /** The rates that a request is charged at, and where in the price they stand. */

@@ -3,7 +3,7 @@
  * at its end; so no part is rounded by itself.
  */
 import { formatPrice } from "../money.ts";
-import type { TokenUsage } from "../token-usage.ts";
+import type { TokenUsage } from "../usage/token-usage.ts";
 import { type ChargedTool, NO_TOOLS, toolAmount } from "./tool-charges.ts";
 
 /** Microcents per million tokens; but `request`, which is in microcents. */

@@ -1,5 +1,5 @@
 /** What uses of server tools cost: per thousand, exact, and rounded with the rest of a request once. */
-import type { ToolUses } from "../server-tools.ts";
+import type { ToolUses } from "../usage/server-tools.ts";
 
 /** By the tool's name: microcents per thousand uses; null: it passes without a price, and costs nothing here. */
 export type ToolPrices = ReadonlyMap<string, bigint | null>;

@@ -9,8 +9,8 @@ import type { BilledRequest } from "../store/types/settlement.ts";
 import { formatChargedPrice } from "../pricing/charged-price.ts";
 import type { ChosenRates } from "../pricing/price.ts";
 import type { ChargedTool } from "../pricing/tool-charges.ts";
-import { OTHER_TAGS, readTags } from "../tags.ts";
-import type { TokenUsage } from "../token-usage.ts";
+import { OTHER_TAGS, readTags } from "../usage/tags.ts";
+import type { TokenUsage } from "../usage/token-usage.ts";
 
 /**
  * How a request ended: `complete`: the answer was whole; `broken`: it was handed on, but client or upstream broke it

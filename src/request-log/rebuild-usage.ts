@@ -6,7 +6,7 @@
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import { FIGURE_NAMES, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
-import { TOKEN_KINDS } from "../token-usage.ts";
+import { TOKEN_KINDS } from "../usage/token-usage.ts";
 import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
 import { groupRows } from "./verify-usage.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Store } from "../store/types.ts";
 import { FIGURE_NAMES, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
-import { OTHER_TAGS } from "../tags.ts";
+import { OTHER_TAGS } from "../usage/tags.ts";
 import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
 
 /** One figure that two accounts of a month do not agree on. */

@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { formatSuggestion } from "../config/schema/nearest.ts";
-import { parseTagList } from "../tags.ts";
+import { parseTagList } from "../usage/tags.ts";
 import { NAME_PATTERN } from "./published-patterns.ts";
 
 /** An object with these fields and no others; the message of an unknown one names the nearest. */

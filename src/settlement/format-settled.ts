@@ -5,7 +5,7 @@ import type { Shrunk } from "../limits/spend-cap.ts";
 import { checkShrunk } from "./refusal-checks.ts";
 import type { Check } from "../store/types/reporting.ts";
 import type { FinalFigures, RequestEstimate, RequestTokens } from "../store/types/settlement.ts";
-import type { TokenUsage } from "../token-usage.ts";
+import type { TokenUsage } from "../usage/token-usage.ts";
 import type { Ending, Settled } from "./settled.ts";
 
 export function formatEstimate(estimate: Settled, currency: string): RequestEstimate {

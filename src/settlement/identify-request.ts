@@ -1,7 +1,7 @@
 import type { Model } from "../catalog/catalog.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { BilledRequest } from "../store/types/settlement.ts";
-import { addEndUser } from "../tags.ts";
+import { addEndUser } from "../usage/tags.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 import type { TagRows } from "./tag-rows.ts";
 

@@ -7,13 +7,13 @@ import { chooseRates, isPricedTier, leastCost, type Price } from "../pricing/pri
 import { reportCost } from "../pricing/cost-report.ts";
 import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
 import { chargeTools, NO_TOOLS } from "../pricing/tool-charges.ts";
-import { NO_USES } from "../server-tools.ts";
+import { NO_USES } from "../usage/server-tools.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
 import type { ChargeInput, BilledRequest } from "../store/types/settlement.ts";
 import type { Answer, DescribeCost, Observation } from "../translation/client-protocol.ts";
-import { NO_TOKENS, plainTokens, type TokenUsage } from "../token-usage.ts";
+import { NO_TOKENS, plainTokens, type TokenUsage } from "../usage/token-usage.ts";
 import type { JournalFile } from "../spool/open-journal.ts";
 import { type OpenedRequest, openingCharge } from "../spool/opened-request.ts";
 import type { TakenTokens, UsedTokens } from "../store/types/token-rate.ts";

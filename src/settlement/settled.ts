@@ -2,7 +2,7 @@
 import type { ChosenRates } from "../pricing/price.ts";
 import type { ChargedTool } from "../pricing/tool-charges.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
-import type { TokenUsage } from "../token-usage.ts";
+import type { TokenUsage } from "../usage/token-usage.ts";
 
 /** What a request came to. */
 export interface Settled {

@@ -20,7 +20,7 @@ import { type Price, priceInForce } from "../pricing/price.ts";
 import { NO_TOOLS } from "../pricing/tool-charges.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput, EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
-import { NO_TOKENS } from "../token-usage.ts";
+import { NO_TOKENS } from "../usage/token-usage.ts";
 import { ShortLivedMap } from "../collections/short-lived-map.ts";
 import { pause } from "../event-loop/wait.ts";
 import { BegunRequests } from "./begun-requests.ts";

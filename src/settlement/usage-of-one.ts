@@ -4,7 +4,7 @@
  */
 import type { ClientRequest } from "../translation/client-protocol.ts";
 import { promptTokensOf } from "../pricing/rates.ts";
-import type { TokenUsage } from "../token-usage.ts";
+import type { TokenUsage } from "../usage/token-usage.ts";
 
 /** How many answers were asked for, and to how many prompts. */
 export type Asked = Pick<ClientRequest, "choices" | "prompts">;

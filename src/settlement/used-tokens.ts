@@ -1,6 +1,6 @@
 /** What a request takes of the limits of tokens per minute that it meets. */
 import type { TakenTokens, UsedTokens } from "../store/types/token-rate.ts";
-import type { TokenUsage } from "../token-usage.ts";
+import type { TokenUsage } from "../usage/token-usage.ts";
 import type { Ending, Settled } from "./settled.ts";
 
 /** Tokens by which the estimate by the body may differ, beside half of it, from what the admission took by the head alone. */

@@ -1,7 +1,7 @@
 /** What is counted and logged of each request: once, at its end. */
 import type { OwnCode } from "../errors.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../settings/limits.ts";
-import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../token-usage.ts";
+import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
 import type { Metrics } from "./metrics.ts";
 import type { CounterSeries, HistogramSeries } from "./series.ts";
 

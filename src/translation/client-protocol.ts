@@ -11,8 +11,8 @@
  */
 import type { Steps } from "../event-loop/steps.ts";
 import type { GatewayError } from "../errors.ts";
-import type { ToolUses } from "../server-tools.ts";
-import type { TokenUsage } from "../token-usage.ts";
+import type { ToolUses } from "../usage/server-tools.ts";
+import type { TokenUsage } from "../usage/token-usage.ts";
 import type { JsonBody } from "./json/parse-body.ts";
 import type { TierField } from "./upstream/service-tiers.ts";
 

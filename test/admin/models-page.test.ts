@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { tagCombinationsKey } from "../../src/store/redis/keys.ts";
-import { OTHER_TAGS } from "../../src/tags.ts";
+import { OTHER_TAGS } from "../../src/usage/tags.ts";
 import { cookieOf, createPageClient, formTokenOf, type PageClient } from "../support/page-client.ts";
 import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN, startAdmin } from "./admin-fixture.ts";
 

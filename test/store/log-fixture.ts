@@ -1,7 +1,7 @@
 /** Lines of the log of requests, as workers write them. */
 import { formatRequestLogLine } from "../../src/request-log/line.ts";
 import type { ChargeInput } from "../../src/store/types/settlement.ts";
-import { NO_TOKENS } from "../../src/token-usage.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 /** Of these final charges, whose requests ended now, a line each. */
 export function formatLog(charges: readonly ChargeInput[], nowMs: number): string {

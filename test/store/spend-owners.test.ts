@@ -17,7 +17,7 @@ import { createOpenInput } from "../unit/settlement/settlement-fixture.ts";
 import { canSetClock, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { createIdentity, createTestKey, type TestKey } from "./fixture.ts";
 import { START } from "./spend-model.ts";
-import { NO_TOKENS } from "../../src/token-usage.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 /** What becomes of a command: executed and answered; executed, its answer lost; lost; executed after others. */
 type Delivery = "answered" | "answer_lost" | "lost" | "late";

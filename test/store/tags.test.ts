@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../src/spool/entry.ts";
 import { holdsKey, tagCombinationsKey } from "../../src/store/redis/keys.ts";
-import { MAX_TAG_COMBINATIONS, OTHER_TAGS } from "../../src/tags.ts";
+import { MAX_TAG_COMBINATIONS, OTHER_TAGS } from "../../src/usage/tags.ts";
 import type { RequestIdentity } from "../../src/store/types/settlement.ts";
 import { chargeInput, createIdentity, createTestKey, FINAL, holdInput, type TestKey } from "./fixture.ts";
 import { withTestStore } from "./fixture.ts";

@@ -8,7 +8,7 @@ import {
   priceInForce,
 } from "../../pricing/price.ts";
 import { costMicrocents } from "../../pricing/rates.ts";
-import { mapTokens, nameTokens, TOKEN_NAMES, type TokenUsage } from "../../token-usage.ts";
+import { mapTokens, nameTokens, TOKEN_NAMES, type TokenUsage } from "../../usage/token-usage.ts";
 import { invalidField } from "../admin-error.ts";
 import { MAX_MICROCENTS, type OutsideUsage, type OutsideUsageCreation } from "../schemas/spend-correction.ts";
 import { requireModel } from "./key-settings.ts";

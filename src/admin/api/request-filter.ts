@@ -1,4 +1,4 @@
-import { hasTags, parseTagList } from "../../tags.ts";
+import { hasTags, parseTagList } from "../../usage/tags.ts";
 import { toldOf } from "../../limits/told.ts";
 import { timeOfId } from "../../store/ids.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";

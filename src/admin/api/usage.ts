@@ -2,7 +2,7 @@
 import type * as z from "zod";
 import { wholeCents } from "../../money.ts";
 import { FIGURE_NAMES, type MonthUsage, NO_USAGE, type UsageRow } from "../../store/types/reporting.ts";
-import { hasTags, MAX_TAG_COMBINATIONS, parseTagList, valueOfTag } from "../../tags.ts";
+import { hasTags, MAX_TAG_COMBINATIONS, parseTagList, valueOfTag } from "../../usage/tags.ts";
 import { parseGroups, type UsageGroup, usage, usageQuery } from "../schemas/usage.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import { formatOwnerIds, parseOwnerIds } from "../../store/types/owner-ids.ts";

@@ -1,5 +1,5 @@
 import { formatOwnerIds } from "../../store/types/owner-ids.ts";
-import { mapTokens, TOKEN_NAMES } from "../../token-usage.ts";
+import { mapTokens, TOKEN_NAMES } from "../../usage/token-usage.ts";
 import { formatRowId, formatUsageTable, type UsageTableRow } from "../usage-export/usage-table.ts";
 import type { OrganizationView, UsageRowView } from "./views.ts";
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { MAX_CENTS, MICROCENTS_PER_CENT } from "../../money.ts";
 import { record, whole } from "../../settings/input-schemas.ts";
 import { groupIdOrNull, userIdOrNull } from "../../settings/kinds.ts";
-import { mapTokens, nameTokens } from "../../token-usage.ts";
+import { mapTokens, nameTokens } from "../../usage/token-usage.ts";
 import { answer, count, input, month, named, text } from "./fields.ts";
 
 export const MAX_MICROCENTS = MAX_CENTS * MICROCENTS_PER_CENT;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { parseMonth } from "../../time/calendar.ts";
-import { isTagName } from "../../tags.ts";
+import { isTagName } from "../../usage/tags.ts";
 import { record } from "../../settings/input-schemas.ts";
 import { answer, choice, count, month, tagFilter } from "./fields.ts";
 import { groupIdFilter, userIdFilter } from "./owner.ts";

@@ -1,5 +1,5 @@
 /** The formats of an export: what its rows are written as. */
-import { readTags } from "../../tags.ts";
+import { readTags } from "../../usage/tags.ts";
 import type { ExportRow } from "./export-rows.ts";
 import { FOCUS_COLUMNS } from "./focus.ts";
 import { formatHeader, formatRow, USAGE_COLUMNS, type UsageColumn } from "./usage-table.ts";

@@ -6,7 +6,7 @@
 import { dayAt, expiryOf, parseMonth } from "../../time/calendar.ts";
 import { formatDecimal } from "../../money.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";
-import { OTHER_TAGS, readTags } from "../../tags.ts";
+import { OTHER_TAGS, readTags } from "../../usage/tags.ts";
 import type { ExportRow } from "./export-rows.ts";
 import type { UsageColumn } from "./usage-table.ts";
 

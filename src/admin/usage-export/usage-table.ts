@@ -4,8 +4,8 @@
  */
 import { formatDecimal } from "../../money.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";
-import type { TokenUsage } from "../../token-usage.ts";
-import { TOKEN_KINDS, TOKEN_NAMES } from "../../token-usage.ts";
+import type { TokenUsage } from "../../usage/token-usage.ts";
+import { TOKEN_KINDS, TOKEN_NAMES } from "../../usage/token-usage.ts";
 import { type CsvCell, formatCsvLine } from "../format-csv.ts";
 
 /** What of a row tells it from the others; null where rows are not apart by it, or there is none. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { parsePrice } from "../../money.ts";
-import { nameServerTool, SERVER_TOOL_FORM } from "../../server-tools.ts";
+import { nameServerTool, SERVER_TOOL_FORM } from "../../usage/server-tools.ts";
 import { DEFAULT_SERVICE_TIERS } from "../../translation/upstream/service-tiers.ts";
 import { explainCurrency } from "./currencies.ts";
 import { described, integer, list, mapping, ofType } from "./fields.ts";

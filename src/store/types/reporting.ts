@@ -2,7 +2,7 @@
 import type { TokenBucketState } from "./token-rate.ts";
 import type { Limit } from "../../settings/limits.ts";
 import type { LimitScope } from "./decision.ts";
-import { NO_TOKENS, TOKEN_NAMES, type TokenUsage } from "../../token-usage.ts";
+import { NO_TOKENS, TOKEN_NAMES, type TokenUsage } from "../../usage/token-usage.ts";
 import type { AdmissionDecision } from "./decision.ts";
 import type { AuditFields, AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./page.ts";

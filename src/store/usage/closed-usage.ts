@@ -1,6 +1,6 @@
 /** What usage has of requests that another than their owner has closed: no log of requests has a line of these. */
 import { Cluster } from "ioredis";
-import { OTHER_TAGS } from "../../tags.ts";
+import { OTHER_TAGS } from "../../usage/tags.ts";
 import type { StoreContext } from "../context.ts";
 import { organizationOfRequest, REQUEST_PATTERN } from "../redis/keys.ts";
 import { parseInteger } from "../redis/parse-reply.ts";

@@ -12,7 +12,7 @@ import {
   unknownOutcome,
 } from "../redis/parse-reply.ts";
 import type { LoggedUsageRows, RaiseUsageResult, UsageRow } from "../types/reporting.ts";
-import { OTHER_TAGS } from "../../tags.ts";
+import { OTHER_TAGS } from "../../usage/tags.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** @see UsageStore.raiseUsage */

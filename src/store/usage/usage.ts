@@ -24,7 +24,7 @@ import {
 } from "../redis/parse-reply.ts";
 import { NO_USAGE } from "../types/reporting.ts";
 import type { CorrectionDetails, CorrectResult, UsageRow } from "../types/reporting.ts";
-import { OTHER_TAGS } from "../../tags.ts";
+import { OTHER_TAGS } from "../../usage/tags.ts";
 import { readClosedUsage } from "./closed-usage.ts";
 import { readLimits } from "./read-limits.ts";
 import { raiseUsage } from "./raise-usage.ts";

@@ -3,7 +3,7 @@
  * how often one can be used. What the client runs is none of them. Lenient: the upstream checks the body.
  */
 import { isJsonObject, toArray, type JsonObject } from "../../text/json-object.ts";
-import { nameServerTool } from "../../server-tools.ts";
+import { nameServerTool } from "../../usage/server-tools.ts";
 import type { AskedTool, ToolBound } from "../client-protocol.ts";
 
 export const NO_SERVER_TOOLS: readonly AskedTool[] = Object.freeze([]);

@@ -1,4 +1,4 @@
-import type { TokenUsage } from "../../token-usage.ts";
+import type { TokenUsage } from "../../usage/token-usage.ts";
 
 /** The usage of a response. Unlike that of a message, `input_tokens` includes the cached ones. */
 export interface ResponseUsage {

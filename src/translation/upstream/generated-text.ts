@@ -1,6 +1,6 @@
 import type { CostReport, DescribeCost, Observation, UsageContradiction } from "../client-protocol.ts";
-import type { ToolUses } from "../../server-tools.ts";
-import type { TokenUsage } from "../../token-usage.ts";
+import type { ToolUses } from "../../usage/server-tools.ts";
+import type { TokenUsage } from "../../usage/token-usage.ts";
 import { isJsonObject } from "../../text/json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
 import { ServerToolUses } from "./server-tool-uses.ts";

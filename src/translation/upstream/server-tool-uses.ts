@@ -1,6 +1,6 @@
 /** Counts the uses of tools that ran at the upstream's server, by its own figures and by what its answer shows. */
 import { isJsonObject, toArray, type JsonObject } from "../../text/json-object.ts";
-import { nameServerTool, NO_USES, type ToolUses } from "../../server-tools.ts";
+import { nameServerTool, NO_USES, type ToolUses } from "../../usage/server-tools.ts";
 
 /** Where usages have figures of tools, as `web_search_requests` or `web_search_calls`: Anthropic, OpenRouter, xAI. */
 const FIGURES = ["server_tool_use", "server_tool_use_details", "server_side_tool_usage_details"] as const;

@@ -1,6 +1,6 @@
 import { isJsonObject, toArray, type JsonObject } from "../../text/json-object.ts";
 import type { UsageContradiction } from "../client-protocol.ts";
-import type { TokenUsage } from "../../token-usage.ts";
+import type { TokenUsage } from "../../usage/token-usage.ts";
 import { nameServiceTier } from "./service-tiers.ts";
 import { type FigurePath, USAGE_FORMS, type UsageForm } from "./usage-forms.ts";
 

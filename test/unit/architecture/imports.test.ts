@@ -6,6 +6,7 @@ const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
 /** Words that every stage shares; they know nothing but each other. */
 const SHARED = [
+  "usage",
   "host",
   "collections",
   "text",
@@ -17,9 +18,6 @@ const SHARED = [
   "package-files.ts",
   "pages.ts",
   "program-sign-in.ts",
-  "server-tools.ts",
-  "tags.ts",
-  "token-usage.ts",
 ];
 
 /**

@@ -7,7 +7,7 @@ import {
   RATE_NAMES,
   type Rates,
 } from "../../../src/pricing/rates.ts";
-import { NO_TOKENS, type TokenUsage } from "../../../src/token-usage.ts";
+import { NO_TOKENS, type TokenUsage } from "../../../src/usage/token-usage.ts";
 import { createUsageArbitrary } from "./usage-arbitrary.ts";
 
 /** Each count and each rate another power, so that none can stand for another. */

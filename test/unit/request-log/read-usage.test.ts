@@ -7,9 +7,9 @@ import { type LoggedRow, type LoggedUsage, readLoggedUsage } from "../../../src/
 import { rebuildUsage } from "../../../src/request-log/rebuild-usage.ts";
 import { verifyUsage } from "../../../src/request-log/verify-usage.ts";
 import { NO_USAGE, type UsageFigures, type UsageRow } from "../../../src/store/types/reporting.ts";
-import { OTHER_TAGS } from "../../../src/tags.ts";
+import { OTHER_TAGS } from "../../../src/usage/tags.ts";
 import { IDENTITY } from "../spool/spool-fixture.ts";
-import { NO_TOKENS } from "../../../src/token-usage.ts";
+import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
 
 const REQUEST: LoggedRequest = {
   identity: { ...IDENTITY, requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51", currency: "USD" },

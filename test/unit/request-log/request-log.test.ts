@@ -19,7 +19,7 @@ import { RequestLog, type RequestLogOptions } from "../../../src/request-log/req
 import { waitFor } from "../../support/wait.ts";
 import { IDENTITY, OK, PRICE } from "../settlement/account-fixture.ts";
 import { chooseRates, createPrice } from "../../../src/pricing/price.ts";
-import { NO_TOKENS } from "../../../src/token-usage.ts";
+import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
 
 const seen = { dir: "", nowMs: 0, errors: [] as object[] };
 beforeEach(() => {

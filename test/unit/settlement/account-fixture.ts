@@ -1,5 +1,5 @@
 /** An account whose charges are recorded, and answers whose observation the test sets. */
-import { NO_USES } from "../../../src/server-tools.ts";
+import { NO_USES } from "../../../src/usage/server-tools.ts";
 import { createPrice } from "../../../src/pricing/price.ts";
 import { type AccountOptions, RequestAccount } from "../../../src/settlement/request-account.ts";
 import type { Ending } from "../../../src/settlement/settled.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { countUsedTokens, hasFailedBefore, isTakenNear } from "../../../src/settlement/used-tokens.ts";
-import { plainTokens } from "../../../src/token-usage.ts";
+import { plainTokens } from "../../../src/usage/token-usage.ts";
 
 const taken = { buckets: "key=total", prompt: 1_000, countsCached: false };
 

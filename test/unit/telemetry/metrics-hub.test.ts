@@ -6,7 +6,7 @@ import { describeEnd } from "../../../src/exchange/describe-end.ts";
 import { GatewayError } from "../../../src/errors.ts";
 import { MAX_ORGANIZATION_LABELS, RequestMeter } from "../../../src/telemetry/request-meter.ts";
 import { parseMetrics, sumOf } from "../../support/metrics-page.ts";
-import { NO_TOKENS } from "../../../src/token-usage.ts";
+import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
 
 const hubs: MetricsHub[] = [];
 afterEach(() => {

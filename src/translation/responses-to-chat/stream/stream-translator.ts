@@ -1,6 +1,6 @@
 import { GatewayError } from "../../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
-import { NO_TOKENS } from "../../../token-usage.ts";
+import { NO_TOKENS } from "../../../usage/token-usage.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
 import { hasEndUsage, isEndReason, requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readLogprobs } from "../../upstream/read-choice.ts";

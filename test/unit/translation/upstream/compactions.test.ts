@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NO_TOKENS } from "../../../../src/token-usage.ts";
+import { NO_TOKENS } from "../../../../src/usage/token-usage.ts";
 import { mergeMessageUsage, readMessageUsage } from "../../../../src/translation/upstream/usage.ts";
 
 describe("compactions of a message", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NO_TOKENS } from "../../../../src/token-usage.ts";
+import { NO_TOKENS } from "../../../../src/usage/token-usage.ts";
 import {
   parseUsage,
   readMessageUsage,

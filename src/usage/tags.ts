@@ -4,7 +4,7 @@
  * equal combinations are equal texts: "feature=autocomplete,team=search"; '' for none.
  */
 import { createHash } from "node:crypto";
-import { holdsCredential } from "./text/scrub.ts";
+import { holdsCredential } from "../text/scrub.ts";
 
 /** Of a header, and of a key's default. */
 const MAX_TAGS = 8;

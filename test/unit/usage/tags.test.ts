@@ -1,7 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { holdsCredential } from "../../src/text/scrub.ts";
-import { addEndUser, hasTags, mergeTags, parseTagList, readTags, valueOfTag } from "../../src/tags.ts";
+import { holdsCredential } from "../../../src/text/scrub.ts";
+import {
+  addEndUser,
+  hasTags,
+  mergeTags,
+  parseTagList,
+  readTags,
+  valueOfTag,
+} from "../../../src/usage/tags.ts";
 
 describe("parseTagList", () => {
   it.each([
