@@ -1,5 +1,5 @@
 /** Figures as people read them. */
-import { columnDecimals, formatCents, formatFixed, wholeCents } from "../money.ts";
+import { columnDecimals, formatCents, formatFixed, wholeCents } from "../money/money.ts";
 import { formatMonthName } from "../time/calendar.ts";
 
 const MICROCENTS_PER_UNIT = 100_000_000;

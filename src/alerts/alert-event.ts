@@ -1,5 +1,5 @@
 /** What a webhook receives in the standard format, and what the management API shows of an alert. */
-import { wholeCents } from "../money.ts";
+import { wholeCents } from "../money/money.ts";
 import type { AlertRecord } from "../store/types/alerts.ts";
 import { describeMessage, limitPathOf, mainAlertOf } from "./alert-words.ts";
 import type { AlertEventInput, TestEventInput } from "./formats/formatter.ts";

@@ -1,5 +1,5 @@
 /** What a message says, in words: for mails, and for what webhooks show to people. */
-import { wholeCents } from "../money.ts";
+import { wholeCents } from "../money/money.ts";
 import { formatLimitPath } from "../pages.ts";
 import { LIMIT_PERIODS } from "../settings/limits.ts";
 import { LIMIT_SCOPES } from "../store/types/decision.ts";

@@ -9,7 +9,7 @@ import { findNearest } from "../config/schema/nearest.ts";
 import type { Config, ModelConfig, UpstreamConfig } from "../config/schema.ts";
 import { GatewayError } from "../errors.ts";
 import type { ModelProfile, ModelTarget, UpstreamProtocol } from "../translation/client-protocol.ts";
-import { parsePrice } from "../money.ts";
+import { parsePrice } from "../money/money.ts";
 import { createPrice, type PriceList } from "../pricing/price.ts";
 import { type GivenRates, RATE_NAMES } from "../pricing/rates.ts";
 import { chooseMaxTokensField } from "./max-tokens-field.ts";

@@ -1,4 +1,4 @@
-import { formatPrice } from "../money.ts";
+import { formatPrice } from "../money/money.ts";
 import {
   announcedPrices,
   type Price,

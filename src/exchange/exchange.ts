@@ -8,7 +8,7 @@
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
-import { formatDecimal } from "../money.ts";
+import { formatDecimal } from "../money/money.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { RequestAccount } from "../settlement/request-account.ts";
 import type { Settled } from "../settlement/settled.ts";

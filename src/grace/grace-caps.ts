@@ -3,7 +3,7 @@
  * worker has counted itself since.
  */
 import { formatWindowEnd } from "../time/calendar.ts";
-import { isReached } from "../money.ts";
+import { isReached } from "../money/money.ts";
 import { LIMIT_PERIODS } from "../settings/limits.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import { LIMIT_SCOPES, type LimitScope } from "../store/types/decision.ts";

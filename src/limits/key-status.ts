@@ -1,6 +1,6 @@
 /** `GET /v1/key`: what a client may know of its own key: limits, spend, headroom, and what blocks it. */
 import * as z from "zod";
-import { isReached, wholeCents } from "../money.ts";
+import { isReached, wholeCents } from "../money/money.ts";
 import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
 import type { LimitReading, LimitStatus, SpendFigures } from "../store/types/reporting.ts";
 import { dayAt, formatResetsAt, formatTimeOrNull, formatWindowEnd } from "../time/calendar.ts";

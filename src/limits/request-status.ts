@@ -1,6 +1,6 @@
 /** `GET /v1/requests/{request_id}`: what one of the key's own recent requests cost, or why it was refused. */
 import * as z from "zod";
-import { wholeCents } from "../money.ts";
+import { wholeCents } from "../money/money.ts";
 import { reportRecordedCost } from "../pricing/cost-report.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
 import { readTags } from "../usage/tags.ts";

@@ -1,6 +1,6 @@
 /** The 402 of a session whose cap is reached, in the words of `spend-cap.ts`. */
 import { GatewayError } from "../errors.ts";
-import { ceilCents, formatCents, isReached, wholeCents } from "../money.ts";
+import { ceilCents, formatCents, isReached, wholeCents } from "../money/money.ts";
 import type { SessionFigures } from "../store/types/settlement.ts";
 import type { Admission } from "./admission.ts";
 import { type AskedHold, describeAffordable, formatFigures } from "./spend-cap.ts";

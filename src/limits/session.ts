@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { GatewayError } from "../errors.ts";
 import { SESSION_BUDGET_HEADER, SESSION_HEADERS } from "../header-names.ts";
-import { MAX_CENTS, parseCents } from "../money.ts";
+import { MAX_CENTS, parseCents } from "../money/money.ts";
 import { scrub } from "../text/scrub.ts";
 
 /** Of the body, where no header names a session. */

@@ -3,7 +3,7 @@
  * made in Redis, in one step with everything else of an admission or a hold; this only puts it into words.
  */
 import { type ErrorCode, GatewayError } from "../errors.ts";
-import { ceilCents, formatCents, isReached, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
+import { ceilCents, formatCents, isReached, MICROCENTS_PER_CENT, wholeCents } from "../money/money.ts";
 import { describeWindow, formatWindowEnd } from "../time/calendar.ts";
 import { type DashboardAddress, formatLimitPath } from "../pages.ts";
 import type { LimitPeriod } from "../settings/limits.ts";

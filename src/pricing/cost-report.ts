@@ -1,5 +1,5 @@
 /** What a request cost, for clients: exact decimals of the currency. */
-import { formatDecimal, formatPrice, formatProduct } from "../money.ts";
+import { formatDecimal, formatPrice, formatProduct } from "../money/money.ts";
 import type { CostReport } from "../translation/client-protocol.ts";
 import type { TokenUsage } from "../usage/token-usage.ts";
 import { parsePriceFigures, type PriceFigures } from "./charged-price.ts";

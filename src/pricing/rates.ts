@@ -2,7 +2,7 @@
  * What the parts of one request cost. A request's cost is an exact sum of products, rounded up to a whole microcent once,
  * at its end; so no part is rounded by itself.
  */
-import { formatPrice } from "../money.ts";
+import { formatPrice } from "../money/money.ts";
 import type { TokenUsage } from "../usage/token-usage.ts";
 import { type ChargedTool, NO_TOOLS, toolAmount } from "./tool-charges.ts";
 

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { formatTimeOrNull } from "../time/calendar.ts";
 import { modelName, NAME_VALUES as MODEL_NAME_VALUES } from "../config/schema/model-names.ts";
 import { explainCurrency } from "../config/schema/currencies.ts";
-import { MAX_CENTS } from "../money.ts";
+import { MAX_CENTS } from "../money/money.ts";
 import { parseTagList, TAG_VALUES } from "../usage/tags.ts";
 import {
   flag as flagInput,

@@ -7,7 +7,7 @@
  * (`gatherMonth`, `spreadMonth`).
  */
 import * as z from "zod";
-import { formatCents, MAX_CENTS, parseCents } from "../money.ts";
+import { formatCents, MAX_CENTS, parseCents } from "../money/money.ts";
 import { record, whole } from "./input-schemas.ts";
 import type { Kind } from "./setting.ts";
 

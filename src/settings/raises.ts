@@ -4,7 +4,7 @@
  * settings of whoever has them, and made and ended by calls of their own.
  */
 import * as z from "zod";
-import { MAX_CENTS } from "../money.ts";
+import { MAX_CENTS } from "../money/money.ts";
 import { actor, timestamp } from "./input-schemas.ts";
 import { LIMIT_PERIODS, type Limit, type LimitPeriod } from "./limits.ts";
 import type { Kind } from "./setting.ts";

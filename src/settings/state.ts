@@ -1,5 +1,5 @@
 /** What a key or an organization is in. Management API, command line and dashboard say it by this file alone. */
-import { isReached } from "../money.ts";
+import { isReached } from "../money/money.ts";
 import type { KeySettings } from "./key.ts";
 import type { Limit } from "./limits.ts";
 import type { OrganizationSettings } from "./organization.ts";

@@ -1,5 +1,5 @@
 import { formatTimeOrNull } from "../../time/calendar.ts";
-import { wholeCents } from "../../money.ts";
+import { wholeCents } from "../../money/money.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { gatherMonth } from "../../settings/limits.ts";
 import { keyStateOf, type LimitSpend } from "../../settings/state.ts";

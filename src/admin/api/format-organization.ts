@@ -1,5 +1,5 @@
 import { formatTimeOrNull } from "../../time/calendar.ts";
-import { wholeCents } from "../../money.ts";
+import { wholeCents } from "../../money/money.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { gatherMonth } from "../../settings/limits.ts";
 import { type LimitSpend, organizationStateOf } from "../../settings/state.ts";

@@ -4,7 +4,7 @@
  * organization here, make no key looser than the organization's new keys and its user's caps, and widen none.
  */
 import { createKeySettings } from "./key-settings.ts";
-import { formatCents } from "../../money.ts";
+import { formatCents } from "../../money/money.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
 import { type Limit, LIMIT_PERIODS, type LimitPeriod } from "../../settings/limits.ts";
 import type { KeyRecord, OrganizationRecord } from "../../store/types/management.ts";

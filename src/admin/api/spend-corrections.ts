@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import type { Catalog } from "../../catalog/catalog.ts";
-import { MICROCENTS_PER_CENT, wholeCents } from "../../money.ts";
+import { MICROCENTS_PER_CENT, wholeCents } from "../../money/money.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { Store } from "../../store/types.ts";
 import type { KeyRecord } from "../../store/types/management.ts";

@@ -1,5 +1,5 @@
 /** Of users or groups in a list the limit that is nearest to its end, or furthest past it. */
-import { MICROCENTS_PER_CENT } from "../../money.ts";
+import { MICROCENTS_PER_CENT } from "../../money/money.ts";
 import { formatLimit, isReachedCap } from "../../limits/key-status.ts";
 import type { Limit } from "../../settings/limits.ts";
 import type { OwnerKind } from "../../store/types/owner-kinds.ts";

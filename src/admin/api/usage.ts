@@ -1,6 +1,6 @@
 /** `GET …/usage`: what a month's requests used and cost, as JSON or CSV. */
 import type * as z from "zod";
-import { wholeCents } from "../../money.ts";
+import { wholeCents } from "../../money/money.ts";
 import { FIGURE_NAMES, type MonthUsage, NO_USAGE, type UsageRow } from "../../store/types/reporting.ts";
 import { hasTags, MAX_TAG_COMBINATIONS, parseTagList, valueOfTag } from "../../usage/tags.ts";
 import { parseGroups, type UsageGroup, usage, usageQuery } from "../schemas/usage.ts";

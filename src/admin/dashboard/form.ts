@@ -2,7 +2,7 @@
  * From a form's texts to the JSON of the management API, and from the API's error to texts beside the fields. What a
  * value may be is decided by the API's schemas alone; here only the notation changes.
  */
-import { parseCents } from "../../money.ts";
+import { parseCents } from "../../money/money.ts";
 import { type Limit, parseLimitList } from "../../settings/limits.ts";
 import { parsePairs } from "../../settings/parse-pairs.ts";
 import type { Notation } from "../../settings/setting.ts";

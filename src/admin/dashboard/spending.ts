@@ -1,5 +1,5 @@
 /** A month's spend and what it is held against, of a key or of an organization, as pages and pictures read it. */
-import { MICROCENTS_PER_CENT } from "../../money.ts";
+import { MICROCENTS_PER_CENT } from "../../money/money.ts";
 import type { KeyView } from "./views.ts";
 
 export interface Spending {

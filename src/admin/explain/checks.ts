@@ -1,7 +1,7 @@
 /** Every check of a request in words and money. */
 import { nameTokenType } from "../../settings/token-limits.ts";
 import { SHRUNK_CHECK } from "../../limits/request-status.ts";
-import { formatPrice } from "../../money.ts";
+import { formatPrice } from "../../money/money.ts";
 import { isBoundByHold } from "../../pricing/charged-price.ts";
 import { formatCount, formatMoney, formatTime, spellOut } from "../format.ts";
 import { type ExplainedRequest, type Figures, microcentsOf } from "./explained-request.ts";

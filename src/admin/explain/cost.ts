@@ -1,5 +1,5 @@
 /** How a cost comes about: tokens times prices, rounded up once, on the sum. */
-import { formatPrice, formatProduct, MIN_SHOWN_DECIMALS } from "../../money.ts";
+import { formatPrice, formatProduct, MIN_SHOWN_DECIMALS } from "../../money/money.ts";
 import { isBoundByHold, parsePriceFigures } from "../../pricing/charged-price.ts";
 import { costParts, TOKENS_PER_PRICE_UNIT } from "../../pricing/rates.ts";
 import { spellOut } from "../format.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { MAX_CENTS } from "../../money.ts";
+import { MAX_CENTS } from "../../money/money.ts";
 import { whole } from "../../settings/input-schemas.ts";
 import { LIMIT_PERIODS } from "../../settings/limits.ts";
 import { shownRaise } from "../../settings/raises.ts";

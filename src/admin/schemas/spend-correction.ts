@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { MAX_CENTS, MICROCENTS_PER_CENT } from "../../money.ts";
+import { MAX_CENTS, MICROCENTS_PER_CENT } from "../../money/money.ts";
 import { record, whole } from "../../settings/input-schemas.ts";
 import { groupIdOrNull, userIdOrNull } from "../../settings/kinds.ts";
 import { mapTokens, nameTokens } from "../../usage/token-usage.ts";

@@ -4,7 +4,7 @@
  * `x_`, as the specification wants. One row has tokens of several prices, so there are no unit prices and no SKUs.
  */
 import { dayAt, expiryOf, parseMonth } from "../../time/calendar.ts";
-import { formatDecimal } from "../../money.ts";
+import { formatDecimal } from "../../money/money.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import { OTHER_TAGS, readTags } from "../../usage/tags.ts";
 import type { ExportRow } from "./export-rows.ts";

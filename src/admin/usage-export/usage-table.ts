@@ -2,7 +2,7 @@
  * The columns of usage as a table: of the export, of `GET …/usage` as CSV and of what the dashboard shows. The same
  * everywhere, so that what reads one of the files reads all of them; where rows are not apart by a part, it is empty.
  */
-import { formatDecimal } from "../../money.ts";
+import { formatDecimal } from "../../money/money.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import type { TokenUsage } from "../../usage/token-usage.ts";
 import { TOKEN_KINDS, TOKEN_NAMES } from "../../usage/token-usage.ts";

@@ -8,7 +8,7 @@ import {
   MICROCENTS_PER_CENT,
   parseCents,
   parseSignedAmount,
-} from "../../money.ts";
+} from "../../money/money.ts";
 import { NONE, type OrNone } from "./options.ts";
 
 /** A cap or budget in whole cents, or "none". For commander: @throws InvalidArgumentError. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import { parsePrice } from "../../money.ts";
+import { parsePrice } from "../../money/money.ts";
 import { nameServerTool, SERVER_TOOL_FORM } from "../../usage/server-tools.ts";
 import { DEFAULT_SERVICE_TIERS } from "../../translation/upstream/service-tiers.ts";
 import { explainCurrency } from "./currencies.ts";

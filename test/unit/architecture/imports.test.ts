@@ -6,6 +6,7 @@ const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
 /** Words that every stage shares; they know nothing but each other. */
 const SHARED = [
+  "money",
   "usage",
   "host",
   "collections",
@@ -14,7 +15,6 @@ const SHARED = [
   "time",
   "errors.ts",
   "header-names.ts",
-  "money.ts",
   "package-files.ts",
   "pages.ts",
   "program-sign-in.ts",

@@ -2,7 +2,7 @@
 /** *Requests*: the last ones, filtered, with what they took and cost. */
 import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/read-key-names.ts";
-import { columnDecimals } from "../../../money.ts";
+import { columnDecimals } from "../../../money/money.ts";
 import { shorten } from "../../../text/shorten.ts";
 import { formatAmount, formatCount, formatDuration } from "../../format.ts";
 import { nameKeys } from "../name-keys.ts";

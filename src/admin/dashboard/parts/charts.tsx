@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** Bars. Colours are classes of the style sheet: the security policy lets no style in here. */
-import { MICROCENTS_PER_CENT } from "../../../money.ts";
+import { MICROCENTS_PER_CENT } from "../../../money/money.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
 import { isBudgetReached, type Spending } from "../spending.ts";
 import { round } from "./plot.tsx";

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-import { parseSignedAmount } from "../../../money.ts";
+import { parseSignedAmount } from "../../../money/money.ts";
 import { invalidField } from "../../admin-error.ts";
 import type { FormValues, Problems } from "../form.ts";
 import type { OrganizationPageCall } from "../page.ts";

@@ -2,7 +2,7 @@
 /** The month's spend as it adds up, where it is heading, and the lines that it is held against. */
 import { scaleLinear } from "d3-scale";
 import { area, line } from "d3-shape";
-import { MICROCENTS_PER_CENT } from "../../../money.ts";
+import { MICROCENTS_PER_CENT } from "../../../money/money.ts";
 import { formatLimit, formatMoney, formatTickMoney } from "../../format.ts";
 import type { DayValue } from "../month-figures.ts";
 import type { Spending } from "../spending.ts";

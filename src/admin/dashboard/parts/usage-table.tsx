@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
-import { MICROCENTS_PER_CENT } from "../../../money.ts";
-import { columnDecimals } from "../../../money.ts";
+import { MICROCENTS_PER_CENT } from "../../../money/money.ts";
+import { columnDecimals } from "../../../money/money.ts";
 import { formatAmount, formatCount } from "../../format.ts";
 import { GROUP_BY_MODEL, groupByKey, type Grouping } from "../usage-groups.ts";
 import { addUp, groupRows, type UsageFigure } from "../usage-range.ts";

@@ -6,7 +6,7 @@ import { alignDecimals, formatMoney } from "../../../../src/admin/format.ts";
 import { measureProgress } from "../../../../src/admin/dashboard/month-figures.ts";
 import { isOverCap } from "../../../../src/admin/dashboard/spending.ts";
 import { bucketCapacity } from "../../../../src/limits/bucket-capacity.ts";
-import { parseCents, parseSignedAmount } from "../../../../src/money.ts";
+import { parseCents, parseSignedAmount } from "../../../../src/money/money.ts";
 
 describe("describeRate", () => {
   it.each([

@@ -10,7 +10,7 @@ import {
   parsePrice,
   parseSignedAmount,
   wholeCents,
-} from "../../src/money.ts";
+} from "../../../src/money/money.ts";
 
 describe("parsePrice", () => {
   it.each([
