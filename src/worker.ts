@@ -34,7 +34,7 @@ import { GraceOutage } from "./grace/grace-outage.ts";
 import { GraceSpend } from "./grace/grace-spend.ts";
 import { GraceWorkers } from "./grace/grace-workers.ts";
 import type { Logger } from "./host/logger.ts";
-import type { DashboardAddress } from "./pages.ts";
+import type { DashboardAddress } from "./contract/pages.ts";
 import { RequestLog, requestLogFolder } from "./request-log/request-log.ts";
 import { Settlement } from "./settlement/settlement.ts";
 import { createGeneration } from "./spool/files.ts";

@@ -21,7 +21,7 @@ import { isReady } from "./is-ready.ts";
 import { addMetrics } from "./metrics-route.ts";
 import { type Journal, recordEnd } from "./identity/record-sign-in.ts";
 import { Sessions } from "./dashboard/session.ts";
-import { isProgramToken } from "../program-sign-in.ts";
+import { isProgramToken } from "../contract/program-sign-in.ts";
 import { authenticate, type Principal, readBearer } from "./principal.ts";
 
 /** From one address in a minute: a program with an old token may try for a while; a guess needs far more. */

@@ -1,6 +1,6 @@
 /** The mail of a message: what was reached, what it means, what to do. */
 import { html } from "hono/html";
-import { formatSettingsPath } from "../pages.ts";
+import { formatSettingsPath } from "../contract/pages.ts";
 import type { AlertMessage } from "../store/types/alerts.ts";
 import { cleanName, describeMessage } from "./alert-words.ts";
 

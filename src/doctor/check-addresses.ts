@@ -1,7 +1,7 @@
 /** The gateway's own addresses, as clients and people reach it: does each lead to what it is for. */
 import { isLoopback } from "../host/local-url.ts";
 import type { Config } from "../config/schema.ts";
-import { REMAINING_HEADER } from "../header-names.ts";
+import { REMAINING_HEADER } from "../contract/header-names.ts";
 import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 5_000;

@@ -12,7 +12,7 @@ import type { ResponseMode, ResponsePiece, UpstreamCall } from "../exchange/upst
 import { CollectedBody } from "../exchange/collected-body.ts";
 import { ErrorBody } from "../exchange/error-body.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
-import { INCLUDE_COST_HEADER } from "../header-names.ts";
+import { INCLUDE_COST_HEADER } from "../contract/header-names.ts";
 import {
   BETA_HEADER,
   changesForUpstream,

@@ -4,7 +4,7 @@
  * client, of an upstream's headers, only three come through: everything else that a client may rely on is the gateway's
  * own.
  */
-import { CLIENT_CREDENTIAL_HEADERS, INCLUDE_COST_HEADER, TAGS_HEADER } from "../header-names.ts";
+import { CLIENT_CREDENTIAL_HEADERS, INCLUDE_COST_HEADER, TAGS_HEADER } from "../contract/header-names.ts";
 import type { Header } from "./reply.ts";
 import { setBounded } from "../collections/set-bounded.ts";
 import type { Route } from "./upstream-call.ts";

@@ -5,7 +5,7 @@
 import type { GatewayError } from "../errors.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
-import { BUDGET_MAX_TOKENS_HEADER, REMAINING_HEADER } from "../header-names.ts";
+import { BUDGET_MAX_TOKENS_HEADER, REMAINING_HEADER } from "../contract/header-names.ts";
 import { formatRateHeaders } from "../limits/rate-headers.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 

@@ -1,5 +1,5 @@
 /** The state of a key's bucket after a request, and the response headers that tell it. */
-import { REMAINING_HEADER } from "../header-names.ts";
+import { REMAINING_HEADER } from "../contract/header-names.ts";
 import type { TokenBucketState } from "../store/types/token-rate.ts";
 import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../settings/token-limits.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { GatewayError } from "../errors.ts";
-import { SESSION_BUDGET_HEADER, SESSION_HEADERS } from "../header-names.ts";
+import { SESSION_BUDGET_HEADER, SESSION_HEADERS } from "../contract/header-names.ts";
 import { MAX_CENTS, parseCents } from "../money/money.ts";
 import { scrub } from "../text/scrub.ts";
 

@@ -5,7 +5,7 @@
 import { type ErrorCode, GatewayError } from "../errors.ts";
 import { ceilCents, formatCents, isReached, MICROCENTS_PER_CENT, wholeCents } from "../money/money.ts";
 import { describeWindow, formatWindowEnd } from "../time/calendar.ts";
-import { type DashboardAddress, formatLimitPath } from "../pages.ts";
+import { type DashboardAddress, formatLimitPath } from "../contract/pages.ts";
 import type { LimitPeriod } from "../settings/limits.ts";
 import type { LimitScope } from "../store/types/decision.ts";
 

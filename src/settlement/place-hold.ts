@@ -2,7 +2,7 @@ import type { Admission } from "../limits/admission.ts";
 import { createHoldError, describeShrunk, type HoldRefusal } from "../limits/hold-error.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
 import { MICROCENTS_PER_CENT } from "../money/money.ts";
-import type { DashboardAddress } from "../pages.ts";
+import type { DashboardAddress } from "../contract/pages.ts";
 import type { Store } from "../store/types.ts";
 import type { HoldInput, HoldResult, SessionFigures } from "../store/types/settlement.ts";
 import type { RequestAccount } from "./request-account.ts";

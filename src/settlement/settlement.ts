@@ -15,7 +15,7 @@ import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.t
 import type { GraceOutage } from "../grace/grace-outage.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../host/logger.ts";
-import type { DashboardAddress } from "../pages.ts";
+import type { DashboardAddress } from "../contract/pages.ts";
 import { type Price, priceInForce } from "../pricing/price.ts";
 import { NO_TOOLS } from "../pricing/tool-charges.ts";
 import type { Store } from "../store/types.ts";

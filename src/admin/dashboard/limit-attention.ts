@@ -1,7 +1,7 @@
 /** Of limits what needs somebody: those that are reached, by window and owner, and whom one stopped today. */
 import { dayAt, describeWindow } from "../../time/calendar.ts";
 import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
-import { formatLimitPath, type LimitSubject } from "../../pages.ts";
+import { formatLimitPath, type LimitSubject } from "../../contract/pages.ts";
 import type { LimitScope } from "../../store/types/decision.ts";
 import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.ts";
 import type { Attention } from "./attention-entry.ts";

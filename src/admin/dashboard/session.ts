@@ -11,7 +11,7 @@ import type { PersonHolder, SessionRecord, SessionStore } from "../../store/type
 import type { TokenStore } from "../../store/types/tokens.ts";
 import { type IdentityProviders, NO_PROVIDERS } from "../identity/identity-providers.ts";
 import type { EndReason } from "../identity/record-sign-in.ts";
-import { createPart, hashProgram, hashProgramToken } from "../../program-sign-in.ts";
+import { createPart, hashProgram, hashProgramToken } from "../../contract/program-sign-in.ts";
 import { seal } from "../identity/seal.ts";
 import { authenticate, findTokenHolder, type Principal } from "../principal.ts";
 import { hashToken } from "../token-format.ts";

@@ -1,5 +1,5 @@
 /** What a token opens: asked of the management API itself. */
-import { isProgramToken } from "../../program-sign-in.ts";
+import { isProgramToken } from "../../contract/program-sign-in.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { organizationPath } from "./find.ts";
 

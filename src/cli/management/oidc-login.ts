@@ -13,7 +13,7 @@ import {
   formatProgramPage,
   formatProgramToken,
   isPart,
-} from "../../program-sign-in.ts";
+} from "../../contract/program-sign-in.ts";
 import { CommandError } from "./command-error.ts";
 
 /** As long as a provider is waited for in the browser. */

@@ -3,7 +3,7 @@
  * ext_proc → length → router. The order is a lock: nothing buffers or reads a body before its key was admitted.
  */
 import type { JwtProviderConfig } from "../../config/schema.ts";
-import { REMAINING_HEADER } from "../../header-names.ts";
+import { REMAINING_HEADER } from "../../contract/header-names.ts";
 import {
   CONTENT_LENGTH_FILTER,
   EDGE_METADATA_NAMESPACE,

@@ -9,7 +9,7 @@
  */
 import { GatewayError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { REMAINING_HEADER } from "../../header-names.ts";
+import { REMAINING_HEADER } from "../../contract/header-names.ts";
 import { RATE_HEADERS } from "../../limits/rate-headers.ts";
 import {
   ADMISSION_NAMESPACE,

@@ -6,6 +6,7 @@ const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
 /** Words that every stage shares; they know nothing but each other. */
 const SHARED = [
+  "contract",
   "money",
   "usage",
   "host",
@@ -14,10 +15,7 @@ const SHARED = [
   "event-loop",
   "time",
   "errors.ts",
-  "header-names.ts",
   "package-files.ts",
-  "pages.ts",
-  "program-sign-in.ts",
 ];
 
 /**

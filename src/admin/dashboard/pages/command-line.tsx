@@ -10,7 +10,7 @@ import {
   parseProgramRequest,
   PROGRAM_PAGE,
   type ProgramRequest,
-} from "../../../program-sign-in.ts";
+} from "../../../contract/program-sign-in.ts";
 import { AdminError } from "../../admin-error.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
 import { Form } from "../parts/fields.tsx";

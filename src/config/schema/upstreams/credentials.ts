@@ -1,7 +1,7 @@
 /** What an upstream asks of its callers: secrets, each in a header of its own. Only Envoy reads them. */
 import * as z from "zod";
 
-import { isReservedHeader } from "../../../header-names.ts";
+import { isReservedHeader } from "../../../contract/header-names.ts";
 import { headerName } from "./header-name.ts";
 import { Secret, VARIABLE_NAME_FORM, type SecretSource } from "../../secret.ts";
 import { described, mapping, ofType, SECRET_EXPECTATION, VARIABLE_EXPECTATION } from "../fields.ts";

@@ -4,7 +4,7 @@ import {
   isReservedHeader,
   SESSION_BUDGET_HEADER,
   TAGS_HEADER,
-} from "../../../header-names.ts";
+} from "../../../contract/header-names.ts";
 import { text } from "../fields.ts";
 
 /** The name of a request's header, in whatever letters. */
