@@ -1,5 +1,5 @@
 /** What a caller of the management API can be told, in one table: code → status, message. */
-import { type ErrorType, errorTypeOf } from "../errors.ts";
+import { type ErrorType, errorTypeOf } from "../contract/errors.ts";
 
 interface AdminErrorDefinition {
   readonly status: number;

@@ -3,7 +3,7 @@
  * form of a key is passed over when the other header has one, because some SDKs always send a placeholder in one of
  * them. The checksum refuses mistyped and made-up keys here, before anything is looked up.
  */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { isWellFormedKey } from "./key-format.ts";
 
 const BEARER = /^bearer(?: +(?<token>\S.*))?$/i;

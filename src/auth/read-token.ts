@@ -2,7 +2,7 @@
  * Who calls, where it is not by a key: the token of an identity provider. Envoy has verified it; here is only read what
  * it has found out, and whatever looks like a token and was not verified is refused, whatever the reason.
  */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { isWellFormedKey } from "./key-format.ts";
 import { invalidKey } from "./read-key.ts";
 

@@ -5,7 +5,7 @@
  * admission does, as of any key.
  */
 import type { Clock } from "../time/clock.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { setBounded } from "../collections/set-bounded.ts";
 import { KEY_SETTINGS } from "../settings/key.ts";
 import { newKeySettings } from "../settings/new-key.ts";

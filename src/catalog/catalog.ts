@@ -7,7 +7,7 @@
  */
 import { findNearest } from "../config/schema/nearest.ts";
 import type { Config, ModelConfig, UpstreamConfig } from "../config/schema.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { ModelProfile, ModelTarget, UpstreamProtocol } from "../translation/client-protocol.ts";
 import { parsePrice } from "../money/money.ts";
 import { createPrice, type PriceList } from "../pricing/price.ts";

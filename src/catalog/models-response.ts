@@ -3,7 +3,7 @@
  * OpenAI SDKs read `object`, `created` and `owned_by`, the Anthropic ones `type`, `display_name`, `created_at` and the
  * paging fields, and either ignores the rest. Only models that the key can use are shown.
  */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { ModelBody, ModelListBody } from "./answer-schemas.ts";
 import type { Catalog, Model, ModelViewer } from "./catalog.ts";
 import { formatPrices } from "./format-price.ts";

@@ -2,7 +2,7 @@
  * Whose request ext_proc has before it: what ext_authz has written into its admission header, or what has become of an
  * admission that was under way then. Without either it is refused.
  */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { parseAdmissionHeader, parseAwaitedHeader } from "../exchange/admission-header.ts";
 import type { AdmissionsUnderWay } from "../exchange/admissions-under-way.ts";
 import type { Decision } from "../exchange/decision.ts";

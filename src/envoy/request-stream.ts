@@ -7,7 +7,7 @@
  * skipped would otherwise be an open door), or a call that owes a reply ends with OK (Envoy would let the request pass
  * unprocessed).
  */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { ResponseMode, ResponsePiece, UpstreamCall } from "../exchange/upstream-call.ts";
 import { CollectedBody } from "../exchange/collected-body.ts";
 import { ErrorBody } from "../exchange/error-body.ts";

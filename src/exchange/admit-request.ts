@@ -8,7 +8,7 @@
 import type { Caller } from "../auth/key-directory.ts";
 import { invalidKey } from "../auth/read-key.ts";
 import type { TokenVerdict } from "../auth/read-token.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { Admission } from "../limits/admission.ts";
 import { formatHeadroom } from "../limits/headroom.ts";

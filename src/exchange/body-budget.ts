@@ -6,7 +6,7 @@
  * free. So what one tenant holds (bodies that wait, what answers depend on, answers that are collected) is refused to itself,
  * and leaves room for the next.
  */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { Tally } from "../collections/tally.ts";
 import { BodyWork } from "./body-work.ts";
 import { StepTurns } from "./step-turns.ts";

@@ -3,7 +3,7 @@
  * round trip to Redis. Where that is more than the worker has left, bodies wait for one another instead of being refused,
  * organization by organization, and what comes meanwhile is served between two of them.
  */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 
 /** Of the body's bytes; smaller ones do not wait, and are counted alone. */
 const LARGE_BYTES = 256 * 1024;

@@ -2,7 +2,7 @@
  * Who ended an exchange that nobody has ended here, by what Envoy reported of it: the client, the upstream, a limit of
  * time; or nobody that is known.
  */
-import { type ErrorCode, GatewayError } from "../errors.ts";
+import { type ErrorCode, GatewayError } from "../contract/errors.ts";
 import type { ClientResult } from "../request-log/line.ts";
 import type { ReportedEnd } from "./reported-ends.ts";
 

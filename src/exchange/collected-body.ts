@@ -1,5 +1,5 @@
 /** A body whose pieces arrive one by one, until it is whole. Usually it is one piece, which is not copied. */
-import { type ErrorCode, GatewayError } from "../errors.ts";
+import { type ErrorCode, GatewayError } from "../contract/errors.ts";
 import type { BodyBudget, BodyOwner, BodyShare } from "./body-budget.ts";
 
 const EMPTY = new Uint8Array(0);

@@ -4,7 +4,7 @@
  * tokenizer. Nothing is held and nothing is charged.
  */
 import type { Catalog, Model } from "../catalog/catalog.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { isJsonObject } from "../text/json-object.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Logger } from "../host/logger.ts";

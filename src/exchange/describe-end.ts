@@ -1,5 +1,5 @@
 import { LIMIT_PERIODS } from "../settings/limits.ts";
-import type { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../contract/errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { FinishedRequest } from "../telemetry/request-meter.ts";
 

@@ -6,7 +6,7 @@
  * the exchange ends, it is settled exactly once. When Redis fails at the hold, the request is refused.
  */
 import type { Model } from "../catalog/catalog.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import { formatDecimal } from "../money/money.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";

@@ -3,7 +3,7 @@ import type { Caller, KeyDirectory } from "../auth/key-directory.ts";
 import { invalidKey, readKey } from "../auth/read-key.ts";
 import { readToken, type TokenVerdict } from "../auth/read-token.ts";
 import type { TokenCallers } from "../auth/token-callers.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { KnownKeyResult } from "../store/types/admission.ts";
 
 export interface CallerServices {

@@ -1,7 +1,7 @@
 /** The endpoints that the gateway answers by itself: models, the key's status, its recent requests. */
 import type { Catalog } from "../catalog/catalog.ts";
 import { getModel, listModels, type ModelQuestion } from "../catalog/models-response.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import { formatKeyStatus } from "../limits/key-status.ts";
 import { formatRequestStatus, withoutAmounts } from "../limits/request-status.ts";

@@ -1,4 +1,4 @@
-import type { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../contract/errors.ts";
 import type { Logger } from "../host/logger.ts";
 
 /** A line of the log for an upstream's failure. @param status The upstream's own; left out: it gave none. */

@@ -1,4 +1,4 @@
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 
 /** Envoy's messages came in an order that they never come in. */
 export function createOrderError(message: string): GatewayError {

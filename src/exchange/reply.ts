@@ -2,7 +2,7 @@
  * Answers that the gateway gives by itself, and the headers that the contract puts on every response. Plain values:
  * `src/envoy/` turns them into Envoy's messages.
  */
-import type { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../contract/errors.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
 import { BUDGET_MAX_TOKENS_HEADER, REMAINING_HEADER } from "../contract/header-names.ts";

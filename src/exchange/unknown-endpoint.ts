@@ -1,5 +1,5 @@
 /** 404, 405 and 415: requests that are refused by their first line and headers, after the key and its bucket. */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { Endpoint } from "./endpoints.ts";
 
 interface RequestLine {

@@ -3,7 +3,7 @@
  * Envoy has answered them by itself; its access log has their admission, and here they get what each refusal gets: an entry
  * of the list, a line of the log, their place among those in flight back. Nothing of them was sent anywhere.
  */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Settlement } from "../settlement/settlement.ts";
 import type { FinishedRequest, RequestMeter } from "../telemetry/request-meter.ts";

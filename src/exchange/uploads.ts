@@ -7,7 +7,7 @@
  * In Redis, since another worker may have the body. Small bodies are not counted, and cost nothing here: a key's rate
  * bounds them. While Redis is out of reach nothing is counted.
  */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Logger } from "../host/logger.ts";
 import type { AdmissionStore, Upload } from "../store/types/admission.ts";

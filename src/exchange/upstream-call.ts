@@ -1,5 +1,5 @@
 /** What Envoy's stream of one admitted request with a body is told and answers, phase by phase. */
-import type { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../contract/errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Settled } from "../settlement/settled.ts";
 import type { Header, Reply } from "./reply.ts";

@@ -4,7 +4,7 @@
  * them apart.
  * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/response_code_details
  */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { Outcome } from "../request-log/line.ts";
 import type { ResponseStart } from "./upstream-call.ts";
 

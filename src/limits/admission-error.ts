@@ -1,5 +1,5 @@
 /** The refusals of an admission, in the contract's words. */
-import { clampRetryAfterSeconds, GatewayError } from "../errors.ts";
+import { clampRetryAfterSeconds, GatewayError } from "../contract/errors.ts";
 import type { DashboardAddress } from "../contract/pages.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import type { LimitScope } from "../store/types/decision.ts";

@@ -2,7 +2,7 @@
  * The limit of a key's concurrent requests. A place is for a model request in flight: taken with its hold, given back
  * with its final charge. Endpoints that call no model take none, nor does a body that is still on its way.
  */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 
 export function createConcurrencyError(keyName: string, limit: number | null): GatewayError {
   const requests = limit === 1 ? "request" : "requests";

@@ -1,5 +1,5 @@
 /** The refusals of a hold, in the words of the admission's. */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { DashboardAddress } from "../contract/pages.ts";
 import type { LimitScope } from "../store/types/decision.ts";
 import { parseOwnerIds } from "../store/types/owner-ids.ts";

@@ -1,5 +1,5 @@
 /** The 402 of a session whose cap is reached, in the words of `spend-cap.ts`. */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { ceilCents, formatCents, isReached, wholeCents } from "../money/money.ts";
 import type { SessionFigures } from "../store/types/settlement.ts";
 import type { Admission } from "./admission.ts";

@@ -3,7 +3,7 @@
  * rail for agents that run away, not security: a client that takes another name has another session.
  */
 import { createHash } from "node:crypto";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { SESSION_BUDGET_HEADER, SESSION_HEADERS } from "../contract/header-names.ts";
 import { MAX_CENTS, parseCents } from "../money/money.ts";
 import { scrub } from "../text/scrub.ts";

@@ -2,7 +2,7 @@
  * The 402 of a reached hard cap: whose cap, its amount, what is spent, in which window, and what to do. The decision is
  * made in Redis, in one step with everything else of an admission or a hold; this only puts it into words.
  */
-import { type ErrorCode, GatewayError } from "../errors.ts";
+import { type ErrorCode, GatewayError } from "../contract/errors.ts";
 import { ceilCents, formatCents, isReached, MICROCENTS_PER_CENT, wholeCents } from "../money/money.ts";
 import { describeWindow, formatWindowEnd } from "../time/calendar.ts";
 import { type DashboardAddress, formatLimitPath } from "../contract/pages.ts";

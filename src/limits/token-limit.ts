@@ -1,5 +1,5 @@
 /** The 429 of a limit of tokens per minute. */
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { nameTokenType } from "../settings/token-limits.ts";
 import type { KnownKeyResult } from "../store/types/admission.ts";
 import type { LimitScope } from "../store/types/decision.ts";

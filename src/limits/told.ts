@@ -1,5 +1,5 @@
 /** What the client of a recent request was told, whichever way it ended. */
-import { type ErrorCode, GatewayError } from "../errors.ts";
+import { type ErrorCode, GatewayError } from "../contract/errors.ts";
 import type { AdmissionDecision } from "../store/types/decision.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../time/clock.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { isOutOfReach } from "../grace/out-of-reach.ts";
 import type { GraceOutage } from "../grace/grace-outage.ts";
 import type { Logger } from "../host/logger.ts";

@@ -1,4 +1,4 @@
-import type { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../contract/errors.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
 import { scrub } from "../text/scrub.ts";
 import { SHRUNK_CHECK } from "../limits/request-status.ts";

@@ -1,5 +1,5 @@
 import type { Model } from "../catalog/catalog.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { isPricedTier, type Price } from "../pricing/price.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 

@@ -1,6 +1,6 @@
 /** Tools that run at the model's server: who may use them, and the most that they can come to. */
 import type { Model } from "../catalog/catalog.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { Price } from "../pricing/price.ts";
 import { roundUp } from "../pricing/rates.ts";
 import { toolAmount } from "../pricing/tool-charges.ts";

@@ -9,7 +9,7 @@
  * spool.
  */
 import type { Clock } from "../time/clock.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
 import type { GraceOutage } from "../grace/grace-outage.ts";

@@ -1,5 +1,5 @@
 /** What is counted and logged of each request: once, at its end. */
-import type { OwnCode } from "../errors.ts";
+import type { OwnCode } from "../contract/errors.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../settings/limits.ts";
 import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
 import type { Metrics } from "./metrics.ts";

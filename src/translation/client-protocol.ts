@@ -10,7 +10,7 @@
  * it is), `upstream/` (what upstreams answer, read leniently), `fields/` (which of a client's own fields reach an upstream), `json/` and `sse/`. `protocols.ts` puts them together.
  */
 import type { Steps } from "../event-loop/steps.ts";
-import type { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../contract/errors.ts";
 import type { ToolUses } from "../usage/server-tools.ts";
 import type { TokenUsage } from "../usage/token-usage.ts";
 import type { JsonBody } from "./json/parse-body.ts";

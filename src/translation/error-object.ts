@@ -1,4 +1,4 @@
-import type { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../contract/errors.ts";
 
 /** The object under `error` that every error of this gateway has, on every route. */
 export interface ErrorObject {

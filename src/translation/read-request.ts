@@ -1,4 +1,4 @@
-import { GatewayError } from "../errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type {
   Answer,
   AnswerContext,

@@ -1,6 +1,6 @@
 /** Every row of the contract's table of errors, as it comes over the wire: status, every header, the whole body. */
 import { afterEach, describe, expect, it } from "vitest";
-import { ERRORS, type ErrorCode, GatewayError } from "../../src/errors.ts";
+import { ERRORS, type ErrorCode, GatewayError } from "../../src/contract/errors.ts";
 import type { ProtocolName } from "../../src/translation/client-protocol.ts";
 import { withChatStack } from "../support/chat-stack.ts";
 import { findFreePort } from "../support/free-port.ts";

@@ -1,5 +1,5 @@
 /** Short ways through the messages translation, for its tests. */
-import { GatewayError } from "../../src/errors.ts";
+import { GatewayError } from "../../src/contract/errors.ts";
 import type { IdGenerator } from "../../src/translation/messages-to-chat/ids.ts";
 import type { Message } from "../../src/translation/messages-to-chat/message.ts";
 import {

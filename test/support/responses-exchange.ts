@@ -1,5 +1,5 @@
 /** Short ways through the responses translation, for its tests. */
-import { GatewayError } from "../../src/errors.ts";
+import { GatewayError } from "../../src/contract/errors.ts";
 import type { Answer, AnswerOutput, ModelProfile } from "../../src/translation/client-protocol.ts";
 import type { ChatRequestBody } from "../../src/translation/conversation/chat-request.ts";
 import type { CreateId } from "../../src/translation/responses-to-chat/ids.ts";

@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { modelBody, modelListBody } from "../../catalog/answer-schemas.ts";
-import { ERRORS, type ErrorCode } from "../../errors.ts";
+import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 import { keyStatus } from "../../limits/key-status.ts";
 import { requestStatus } from "../../limits/request-status.ts";
 import { errorBody } from "../schemas/error.ts";

@@ -7,8 +7,8 @@
  * `response.code_details`, because the status alone does not tell an upstream's reset from a sidecar that is gone.
  * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/local_reply
  */
-import { GatewayError } from "../../errors.ts";
-import type { ErrorCode } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
+import type { ErrorCode } from "../../contract/errors.ts";
 import { REMAINING_HEADER } from "../../contract/header-names.ts";
 import { RATE_HEADERS } from "../../limits/rate-headers.ts";
 import {

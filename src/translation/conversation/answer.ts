@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../errors.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
 import { parseJsonText, tryParseJsonText } from "../json/parse-json-text.ts";

@@ -1,5 +1,5 @@
 import type { Answer, AnswerOutput, Observation } from "../client-protocol.ts";
-import type { GatewayError } from "../../errors.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { parseJsonText } from "../json/parse-json-text.ts";
 import {

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 
 /** The longest piece of a client's own value that a message repeats. */
 const MAX_QUOTED_CHARACTERS = 80;

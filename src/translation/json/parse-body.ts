@@ -1,6 +1,6 @@
 import { asBuffer } from "../../text/as-buffer.ts";
 import { isAscii, isUtf8, transcode } from "node:buffer";
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { oneStep, type Steps } from "../../event-loop/steps.ts";
 import { JsonBoundError, REQUEST_BOUNDS } from "./json-bounds.ts";

@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../errors.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, toArray, type JsonObject } from "../../text/json-object.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { formatStreamError } from "../messages-to-chat/error-body.ts";

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 import type { AnswerOutput } from "../client-protocol.ts";
 import { encodeCharacters } from "../sse/event-block.ts";
 import { type EventReader, feedEvents } from "../sse/event-feed.ts";

@@ -1,6 +1,6 @@
 import { type JsonObject, isJsonObject } from "../../text/json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation } from "../client-protocol.ts";
-import type { GatewayError } from "../../errors.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import { KEEP_ALIVE } from "../sse/encoder.ts";
 import { requireEnd } from "../upstream/end-reasons.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
 import { applyEdits, type Edit, findMembers, type MemberSpan, removeMembers } from "../json/object-spans.ts";
 import { isUnreadable } from "../json/parse-json-text.ts";

@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../errors.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import { createErrorObject } from "../error-object.ts";
 import { formatEvent } from "../sse/encoder.ts";
 

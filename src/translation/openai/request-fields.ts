@@ -1,6 +1,6 @@
 /** Readers of the few fields that the gateway has to know of a body that passes through to the upstream. */
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 import { describeJson, type JsonBody } from "../json/parse-body.ts";
 
 /** @throws GatewayError 400 naming the field. */

@@ -1,6 +1,6 @@
 /** An upstream's JSON answer that passes through but for the model's name. */
 import { asBuffer } from "../../text/as-buffer.ts";
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { ANSWER_BOUNDS, NESTING_ALONE } from "../json/json-bounds.ts";
 import { formatJson, parseExactJson } from "../json/exact-json.ts";

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
 import { boundJsonText, isUnreadable } from "../json/parse-json-text.ts";

@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../errors.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import type { JsonObject } from "../../text/json-object.ts";
 import { ConversationAnswer } from "../conversation/answer.ts";
 import { KEEP_ALIVE } from "../sse/encoder.ts";

@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../errors.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import { createErrorObject, type ErrorObject } from "../error-object.ts";
 import { CONTEXT_LENGTH_EXCEEDED } from "../upstream/context-overflow.ts";
 import type { ResponseObject } from "./response.ts";

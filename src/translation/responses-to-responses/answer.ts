@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../errors.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, toArray, type JsonObject } from "../../text/json-object.ts";
 import { BoundedItems } from "./stream/bounded-items.ts";
 import {

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 
 /** All that one stream may have buffered; more is no answer but a runaway. */
 const MAX_BUFFERED_CHARACTERS = 4 * 1_048_576;

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject } from "../../text/json-object.ts";
 
 /** How an answer came to its end, in the words of OpenAI's chat completions. */

@@ -4,7 +4,7 @@
  * goes to the log, as the error's cause. A client's 429 always means a limit of its key, so an upstream's 429 becomes
  * `model_overloaded`, unless it is about the account: then nothing is to be tried again.
  */
-import { type ErrorOptions, GatewayError } from "../../errors.ts";
+import { type ErrorOptions, GatewayError } from "../../contract/errors.ts";
 import { isAccountError } from "./account-error.ts";
 import { CONTEXT_LENGTH_EXCEEDED, describeContextOverflow, isContextOverflow } from "./context-overflow.ts";
 import type { ProtocolName } from "../client-protocol.ts";

@@ -1,6 +1,6 @@
 /** What every reader of an upstream's answer has in common. */
 import { asBuffer } from "../../text/as-buffer.ts";
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 import { isUnreadable, parseJsonText } from "../json/parse-json-text.ts";
 import { SseLimitError } from "../sse/line-splitter.ts";
 

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import type { ProtocolName } from "../client-protocol.ts";
 import { isUpstreamError } from "./error-text.ts";

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { readCallFields } from "../conversation/call-carrier.ts";
 import type { CallFields } from "../conversation/parts.ts";

@@ -2,7 +2,7 @@
 import { Redis } from "ioredis";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { ErrorCode } from "../../../src/errors.ts";
+import type { ErrorCode } from "../../../src/contract/errors.ts";
 import type { ProtocolName } from "../../../src/translation/client-protocol.ts";
 import type { ChatStack } from "../../support/chat-stack.ts";
 import { chatBody } from "../../support/chat-stack.ts";

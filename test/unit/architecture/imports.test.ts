@@ -14,7 +14,6 @@ const SHARED = [
   "text",
   "event-loop",
   "time",
-  "errors.ts",
   "package-files.ts",
 ];
 

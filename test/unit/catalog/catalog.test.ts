@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { CatalogReference } from "../../../src/catalog/catalog-reference.ts";
 import { createCatalog, type ModelViewer } from "../../../src/catalog/catalog.ts";
-import { GatewayError } from "../../../src/errors.ts";
+import { GatewayError } from "../../../src/contract/errors.ts";
 import { createCatalogOf, createConfigOf } from "./support.ts";
 
 const catalog = createCatalogOf([

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { hashKey } from "../../../src/auth/key-format.ts";
 import { createDeferred } from "../../../src/event-loop/deferred.ts";
 import type { Verdict } from "../../../src/exchange/admit-request.ts";
-import { GatewayError } from "../../../src/errors.ts";
+import { GatewayError } from "../../../src/contract/errors.ts";
 import type { AdmitResult } from "../../../src/store/types/admission.ts";
 import { ADMITTED, away, KEY, openAdmission } from "./admit-request-fixture.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/errors.ts";
+import { GatewayError } from "../../../src/contract/errors.ts";
 import { BodyBudget, type BodyOwner } from "../../../src/exchange/body-budget.ts";
 
 const LIMITS = { maxBodyBytes: 1_000, maxUpstreamBytes: 1_200, maxBufferedBytes: 1_000 };

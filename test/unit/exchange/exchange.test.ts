@@ -1,6 +1,6 @@
 /** How an exchange ends when its upstream does not answer as it should: what the client is told, and what it costs. */
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/errors.ts";
+import { GatewayError } from "../../../src/contract/errors.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { Exchange } from "../../../src/exchange/exchange.ts";
 import type { ResponseStart } from "../../../src/exchange/upstream-call.ts";

@@ -1,6 +1,6 @@
 /** Only what a real Redis cannot play: calls that fail, and records that go between two calls. */
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/errors.ts";
+import { GatewayError } from "../../../src/contract/errors.ts";
 import { createLocalEndpoints, type LocalEndpointServices } from "../../../src/exchange/local-endpoints.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/errors.ts";
+import { GatewayError } from "../../../src/contract/errors.ts";
 import { GraceOutage } from "../../../src/grace/grace-outage.ts";
 import type { SpoolEntry } from "../../../src/spool/entry.ts";
 import { openInSpool, type SpoolOpenServices } from "../../../src/settlement/open-in-spool.ts";

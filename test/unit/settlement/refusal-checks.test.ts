@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/errors.ts";
+import { GatewayError } from "../../../src/contract/errors.ts";
 import { describeRefusal } from "../../../src/settlement/refusal-checks.ts";
 
 describe("describeRefusal", () => {

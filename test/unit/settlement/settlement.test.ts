@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/errors.ts";
+import { GatewayError } from "../../../src/contract/errors.ts";
 import { GraceOutage } from "../../../src/grace/grace-outage.ts";
 import type { HoldResult } from "../../../src/store/types/settlement.ts";
 import { OK } from "./account-fixture.ts";

@@ -3,7 +3,7 @@ import { getLogLevel, setLogLevel } from "../../../src/telemetry/log-level.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
 import { MetricsHub } from "../../../src/telemetry/metrics-hub.ts";
 import { describeEnd } from "../../../src/exchange/describe-end.ts";
-import { GatewayError } from "../../../src/errors.ts";
+import { GatewayError } from "../../../src/contract/errors.ts";
 import { MAX_ORGANIZATION_LABELS, RequestMeter } from "../../../src/telemetry/request-meter.ts";
 import { parseMetrics, sumOf } from "../../support/metrics-page.ts";
 import { NO_TOKENS } from "../../../src/usage/token-usage.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/errors.ts";
+import { GatewayError } from "../../../src/contract/errors.ts";
 import { createModel, decode, describeError, encode } from "../../support/messages-exchange.ts";
 import { parseWith } from "../../support/parse-with.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";

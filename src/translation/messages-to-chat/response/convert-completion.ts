@@ -1,4 +1,4 @@
-import { GatewayError } from "../../../errors.ts";
+import { GatewayError } from "../../../contract/errors.ts";
 import type { ContentBlock, Message, TextBlock } from "../message.ts";
 import { convertUsage, createUsage } from "../usage.ts";
 import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";

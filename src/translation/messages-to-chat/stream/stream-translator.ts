@@ -1,4 +1,4 @@
-import { GatewayError } from "../../../errors.ts";
+import { GatewayError } from "../../../contract/errors.ts";
 import type { StreamEvent } from "../message.ts";
 import { convertUsage, createUsage, formatDeltaUsage, type MessageUsage } from "../usage.ts";
 import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";

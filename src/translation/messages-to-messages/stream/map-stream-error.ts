@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../../errors.ts";
+import type { GatewayError } from "../../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import { mapErrorInAnswer } from "../../upstream/map-error.ts";
 

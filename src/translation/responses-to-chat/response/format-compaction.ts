@@ -1,4 +1,4 @@
-import { GatewayError } from "../../../errors.ts";
+import { GatewayError } from "../../../contract/errors.ts";
 import type { JsonObject } from "../../../text/json-object.ts";
 import { formatJson } from "../../json/exact-json.ts";
 import type { CreateId } from "../ids.ts";

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../../errors.ts";
+import { GatewayError } from "../../../contract/errors.ts";
 import { TextBuffer } from "../../text-buffer.ts";
 
 /** All that one answer may come to, in UTF-8: the last event repeats it, so it is kept until then. */

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../../errors.ts";
+import { GatewayError } from "../../../contract/errors.ts";
 import { packSummary } from "../../conversation/compaction.ts";
 import type { CreateId } from "../ids.ts";
 import type { CompactionItem, ItemEvent, OutputItem } from "../response.ts";

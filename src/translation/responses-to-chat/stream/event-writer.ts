@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../../errors.ts";
+import type { GatewayError } from "../../../contract/errors.ts";
 import type { JsonObject } from "../../../text/json-object.ts";
 import { formatJson, formatJsonString } from "../../json/exact-json.ts";
 import { formatEvent } from "../../sse/encoder.ts";

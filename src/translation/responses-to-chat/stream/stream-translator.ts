@@ -1,4 +1,4 @@
-import { GatewayError } from "../../../errors.ts";
+import { GatewayError } from "../../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import { NO_TOKENS } from "../../../usage/token-usage.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";

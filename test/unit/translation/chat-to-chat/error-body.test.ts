@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../../src/errors.ts";
+import { GatewayError } from "../../../../src/contract/errors.ts";
 import { formatStreamError } from "../../../../src/translation/openai/error-body.ts";
 import { PROTOCOLS } from "../../../../src/translation/protocols.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../../src/errors.ts";
+import { GatewayError } from "../../../../src/contract/errors.ts";
 import type { AnswerContext } from "../../../../src/translation/client-protocol.ts";
 import { parseWith } from "../../../support/parse-with.ts";
 import { createModel } from "../chat-to-chat/chat-fixtures.ts";

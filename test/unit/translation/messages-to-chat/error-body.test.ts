@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError, type ErrorCode } from "../../../../src/errors.ts";
+import { GatewayError, type ErrorCode } from "../../../../src/contract/errors.ts";
 import {
   formatErrorBody,
   formatStreamError,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ERRORS, type ErrorCode, GatewayError } from "../../src/errors.ts";
+import { ERRORS, type ErrorCode, GatewayError } from "../../../src/contract/errors.ts";
 
 describe("GatewayError", () => {
   it("keeps what was thrown as the cause, and tells the client nothing of it", () => {
