@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { entryFile } from "../package-files.ts";
+import { entryFile } from "../host/package-files.ts";
 import type { ConfigOverrides } from "../supervisor/config-overrides.ts";
 
 /** Above Kubernetes' 30 s only with a longer `terminationGracePeriodSeconds`. */

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readVersion } from "../package-files.ts";
+import { readVersion } from "../host/package-files.ts";
 import { addServeCommands } from "./serve.ts";
 import { openScreen } from "./terminal/screen.ts";
 import { addUpCommand } from "./up.ts";

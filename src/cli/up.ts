@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Config } from "../config/schema.ts";
-import { entryFile } from "../package-files.ts";
+import { entryFile } from "../host/package-files.ts";
 import { cleanText } from "../text/plain-text.ts";
 import { openScreen } from "./terminal/screen.ts";
 import { chooseConfig, type UpConfigOptions } from "./up-config.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { programFile } from "../package-files.ts";
+import { programFile } from "../host/package-files.ts";
 
 const TEMPLATE = programFile("launcher/default-gateway.yaml");
 

@@ -15,7 +15,7 @@ import { Stack } from "./stack.ts";
 import { type StopRequests, watchStopRequests } from "./stop-request.ts";
 import { formatJsonLine, formatSummary, type StackFacts } from "./summary.ts";
 import { formatLocalUrl } from "../host/local-url.ts";
-import { packageFile } from "../package-files.ts";
+import { packageFile } from "../host/package-files.ts";
 
 export interface LaunchOptions {
   /** Null: the built-in configuration with the demo upstream. */

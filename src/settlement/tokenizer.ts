@@ -6,7 +6,7 @@
 import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../time/clock.ts";
 import type { Logger } from "../host/logger.ts";
-import { programFile } from "../package-files.ts";
+import { programFile } from "../host/package-files.ts";
 
 /** The longest text that is counted, in UTF-8 bytes: about a second of work at worst. */
 export const MAX_TOKENIZER_BYTES = 1_048_576;

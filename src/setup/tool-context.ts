@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { packageFile } from "../package-files.ts";
+import { packageFile } from "../host/package-files.ts";
 import { runCommand } from "./run-command.js";
 
 /** What one command printed, and its exit code: null when it could not run. */

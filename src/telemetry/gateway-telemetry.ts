@@ -3,7 +3,7 @@ import { isLoopback } from "../host/local-url.ts";
 import type { Channel } from "../host/channel.ts";
 import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
-import { readVersion } from "../package-files.ts";
+import { readVersion } from "../host/package-files.ts";
 import { type LogLevel, setLogLevel } from "./log-level.ts";
 import { createRequestLogger } from "./logger.ts";
 import { createMetrics, type Metrics, setTotal } from "./metrics.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { programFile } from "../../package-files.ts";
+import { programFile } from "../../host/package-files.ts";
 import type { AdminApp } from "../app-options.ts";
 
 const ASSETS = {

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ClientContext, Cluster, Redis, Result } from "ioredis";
-import { programFile } from "../../package-files.ts";
+import { programFile } from "../../host/package-files.ts";
 import { TextCommand } from "./text-command.ts";
 
 const INCLUDE = /^-- @include ([a-z-]+\.lua)\n/gm;

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { entryFile, packageFile, programFile, readVersion } from "../../../src/package-files.ts";
+import { entryFile, packageFile, programFile, readVersion } from "../../../src/host/package-files.ts";
 
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
@@ -10,7 +10,7 @@ describe("files of the package", () => {
     const found = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
       .filter((name) => /\.tsx?$/.test(name))
       .filter((name) => readFileSync(path.join(SOURCE, name), "utf8").includes("import.meta"));
-    expect(found).toEqual(["package-files.ts"]);
+    expect(found).toEqual(["host/package-files.ts"]);
   });
 
   it("lie where it says", () => {

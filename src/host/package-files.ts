@@ -1,13 +1,15 @@
 /**
  * Where the files of this package lie. The build puts modules together into a few files at the top of `dist`, where the
- * address of a module of a folder says nothing any more: this one lies at the top of `src`, and so at the same depth in
- * both. What is no code has the same path below `src` and below `dist`.
+ * address of a module says nothing of its folder any more; only this one asks for its own. What is no code has the same
+ * path below `src` and below `dist`.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const PROGRAM_FOLDER = new URL("./", import.meta.url);
-const PACKAGE_FOLDER = new URL("../", import.meta.url);
+/** Run from its sources, and not from a bundle. */
+const IS_SOURCE = import.meta.url.endsWith(".ts");
+const PROGRAM_FOLDER = new URL(IS_SOURCE ? "../" : "./", import.meta.url);
+const PACKAGE_FOLDER = new URL("../", PROGRAM_FOLDER);
 
 /** A file that the package has beside its code, `proto/` for instance; "" is its folder, with a slash at the end. */
 export function packageFile(path: string): URL {
@@ -21,7 +23,7 @@ export function programFile(path: string): URL {
 
 /** The program itself, which starts its own processes by it: compiled or run from its sources. */
 export function entryFile(): string {
-  return fileURLToPath(programFile(import.meta.url.endsWith(".ts") ? "main.ts" : "main.js"));
+  return fileURLToPath(programFile(IS_SOURCE ? "main.ts" : "main.js"));
 }
 
 /** The package's version. */
