@@ -56,7 +56,7 @@ describe("GatewayError", () => {
 
 describe("the table of errors in docs/api.md", () => {
   it("names exactly the statuses, types and codes of ERRORS", () => {
-    const text = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
+    const text = readFileSync(new URL("../../../docs/api.md", import.meta.url), "utf8");
     const rows = [...text.matchAll(/^\| (\d{3})(?: \/ (\d{3}))? \| `(\w+)` \| `(\w+)` \|/gm)];
     const documented = rows.map(([, status, messagesStatus, type, code]) =>
       [status, messagesStatus, type, code].join(" "),
