@@ -24,14 +24,6 @@ export interface WebhookFormatter {
   formatTest(input: TestEventInput, webhook: Pick<Webhook, "routingKey">): object;
 }
 
-/** A text that is longer ends with "…". @param maximum In UTF-16 units, of which receivers count no more. */
-export function shorten(text: string, maximum: number): string {
-  if (text.length <= maximum) return text;
-  const cut = text.slice(0, maximum - 1);
-  // Not in the middle of a character.
-  return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
-}
-
 export function describeTest({ organizationName }: TestEventInput): string {
   return `A test of the alerts of ${organizationName}. Nothing was reached.`;
 }

@@ -2,10 +2,11 @@
  * PagerDuty's Events API v2: an alert of a service, or nothing but an answer to whether the routing key is one.
  * @see https://developer.pagerduty.com/docs/send-alert-event
  */
+import { shorten } from "../../text/shorten.ts";
 import { describeMessage, isCapReached, mainAlertOf, nameSubject } from "../alert-words.ts";
 import { formatAlertData, formatTime } from "../alert-event.ts";
 import type { AlertRecord } from "../../store/types/alerts.ts";
-import { describeTest, shorten, type WebhookFormatter } from "./formatter.ts";
+import { describeTest, type WebhookFormatter } from "./formatter.ts";
 
 const MAX_SUMMARY_CHARACTERS = 1024;
 const CLIENT = "Inference gateway";

@@ -3,8 +3,9 @@
  * @see https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  * @see https://docs.slack.dev/reference/block-kit/blocks
  */
+import { shorten } from "../../text/shorten.ts";
 import { describeMessage } from "../alert-words.ts";
-import { describeTest, shorten, type WebhookFormatter } from "./formatter.ts";
+import { describeTest, type WebhookFormatter } from "./formatter.ts";
 
 /** A header block's text. */
 const MAX_HEADER_CHARACTERS = 150;

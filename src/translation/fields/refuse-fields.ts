@@ -1,5 +1,5 @@
 import type { ModelTarget, ProtocolName } from "../client-protocol.ts";
-import { shorten, unsupportedField } from "../json/field-error.ts";
+import { unquoted, unsupportedField } from "../json/field-error.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { findCostField } from "./cost-fields.ts";
 import { isHarmlessField } from "./known-fields.ts";
@@ -21,11 +21,11 @@ export function refuseFields({ text, members }: JsonBody, { protocol, model, str
     if (isHarmlessField(protocol, key)) continue;
     const field = findCostField(key);
     if (field?.kind === "refused" && text.slice(valueStart, valueEnd) !== "null") {
-      throw unsupportedField(shorten(key), `this field does not reach a model's server; ${field.instead}`);
+      throw unsupportedField(unquoted(key), `this field does not reach a model's server; ${field.instead}`);
     }
     if (!strictCaps || field !== undefined || model.profile.passthroughFields.includes(key)) continue;
     throw unsupportedField(
-      shorten(key),
+      unquoted(key),
       "it is not known whether this field changes what a request costs, so this organization's strict caps do not let " +
         `it pass; leave it out, or have it listed in \`passthrough_fields\` in the profile of \`${model.id}\``,
     );

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../contract/errors.ts";
+import { shorten } from "../../text/shorten.ts";
 
 /** The longest piece of a client's own value that a message repeats. */
 const MAX_QUOTED_CHARACTERS = 80;
@@ -20,10 +21,10 @@ export function unsupportedField(path: string, reason: string): GatewayError {
 
 /** A client's own text for a message, in single quotes, cut where it is long. */
 export function quote(text: string): string {
-  return `'${shorten(text)}'`;
+  return `'${unquoted(text)}'`;
 }
 
 /** The same without quotes. */
-export function shorten(text: string): string {
-  return text.length <= MAX_QUOTED_CHARACTERS ? text : `${text.slice(0, MAX_QUOTED_CHARACTERS)}…`;
+export function unquoted(text: string): string {
+  return shorten(text, MAX_QUOTED_CHARACTERS);
 }

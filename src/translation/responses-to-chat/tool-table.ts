@@ -57,7 +57,7 @@ export class ToolTable {
 
   #findFree(tool: ToolReference): string {
     const flatName = formatFlatName(tool);
-    return this.#byFlatName.has(flatName) ? shorten(flatName, keyOf(tool)) : flatName;
+    return this.#byFlatName.has(flatName) ? endWithHash(flatName, keyOf(tool)) : flatName;
   }
 }
 
@@ -70,10 +70,10 @@ function formatFlatName({ namespace, name }: Omit<ToolReference, "kind">): strin
   if (namespace === null) return name;
   const joined = namespace === DEFAULT_NAMESPACE ? name : `${namespace}__${name}`;
   const clean = joined.replace(NOT_IN_NAMES, "_");
-  return clean === joined && clean.length <= MAX_CHARACTERS ? clean : shorten(clean, joined);
+  return clean === joined && clean.length <= MAX_CHARACTERS ? clean : endWithHash(clean, joined);
 }
 
-function shorten(name: string, full: string): string {
+function endWithHash(name: string, full: string): string {
   const hash = createHash("sha256").update(full).digest("hex").slice(0, HASH_CHARACTERS);
   return `${name.slice(0, MAX_CHARACTERS - HASH_CHARACTERS - 1)}_${hash}`;
 }

@@ -1,3 +1,4 @@
+import { shorten } from "../../text/shorten.ts";
 import { asBuffer } from "../../text/as-buffer.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { isUtf8 } from "node:buffer";
@@ -137,8 +138,4 @@ function readDetails(detail: unknown): string | null {
     return [path === "" ? entry["msg"] : `${path}: ${entry["msg"]}`];
   });
   return readText(parts.join("; "), MAX_MESSAGE_CHARACTERS);
-}
-
-function shorten(text: string, maxCharacters: number): string {
-  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1)}…`;
 }

@@ -26,7 +26,7 @@ describe("checkInput", () => {
   });
 
   it("says what was found, cut off where it is long", () => {
-    expect(refusal({ name: "a", budget_cents: "x".repeat(500) }).message).toMatch(/found "x{79}…$/);
+    expect(refusal({ name: "a", budget_cents: "x".repeat(500) }).message).toMatch(/found "x{78}…$/);
   });
 
   it("says once what was found in tags, and shows nothing of a key in them", () => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../text/json-object.ts";
-import { invalidField, quote, shorten, unsupportedField } from "../../json/field-error.ts";
+import { invalidField, quote, unquoted, unsupportedField } from "../../json/field-error.ts";
 import { parseImage } from "./image.ts";
 import { createTextParts, type FilePart, type TextOrMedia } from "../../conversation/parts.ts";
 import { readName, readObject, readOptionalString, readString } from "../../json/read-field.ts";
@@ -26,7 +26,7 @@ export function parseDocument({ fields, path }: Block): TextOrMedia[] {
     case "base64":
       return [...createTextParts(context), parsePdf(source, title, path)];
     default:
-      throw unsupportedField(sourcePath, `${shorten(type)} sources are not supported for documents`);
+      throw unsupportedField(sourcePath, `${unquoted(type)} sources are not supported for documents`);
   }
 }
 

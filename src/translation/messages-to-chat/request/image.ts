@@ -1,4 +1,4 @@
-import { shorten, unsupportedField } from "../../json/field-error.ts";
+import { unquoted, unsupportedField } from "../../json/field-error.ts";
 import type { ImagePart } from "../../conversation/parts.ts";
 import { readName, readObject } from "../../json/read-field.ts";
 import type { Block } from "./blocks.ts";
@@ -17,6 +17,6 @@ export function parseImage({ fields, path }: Block): ImagePart {
     case "url":
       return { kind: "image", url: readName(source["url"], `${sourcePath}.url`), path };
     default:
-      throw unsupportedField(sourcePath, `${shorten(type)} sources are not supported`);
+      throw unsupportedField(sourcePath, `${unquoted(type)} sources are not supported`);
   }
 }

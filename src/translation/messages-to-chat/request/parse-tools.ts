@@ -1,7 +1,7 @@
 import type { ChatFunction } from "../../conversation/chat-request.ts";
 import type { JsonObject } from "../../../text/json-object.ts";
 import { createClientTool } from "./client-tools.ts";
-import { invalidField, quote, shorten, unsupportedField } from "../../json/field-error.ts";
+import { invalidField, quote, unquoted, unsupportedField } from "../../json/field-error.ts";
 import {
   readName,
   readObject,
@@ -40,7 +40,7 @@ function parseTool(tool: JsonObject, path: string, model: string): ChatFunction 
   if (type.startsWith(TOOL_SEARCH_PREFIX)) return null;
   const clientTool = createClientTool(type);
   if (clientTool === null) {
-    throw unsupportedField(path, `tool type ${quote(type)} is not supported by model ${shorten(model)}`);
+    throw unsupportedField(path, `tool type ${quote(type)} is not supported by model ${unquoted(model)}`);
   }
   const name = readOptionalString(tool["name"], `${path}.name`) ?? clientTool.name;
   return { ...clientTool, name };

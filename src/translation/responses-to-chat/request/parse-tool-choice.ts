@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import type { ToolChoice } from "../../conversation/parsed-request.ts";
-import { invalidField, missingField, quote, shorten, unsupportedField } from "../../json/field-error.ts";
+import { invalidField, missingField, quote, unquoted, unsupportedField } from "../../json/field-error.ts";
 import { readName, readOptionalArray, readOptionalString } from "../../json/read-field.ts";
 import type { ToolsContext } from "./parse-tools.ts";
 import type { DeclaredTools } from "./declared-tools.ts";
@@ -35,7 +35,7 @@ export function parseToolChoice(
     default:
       throw unsupportedField(
         PATH,
-        `a choice of the type ${quote(type)} is not supported by model ${shorten(context.model)}`,
+        `a choice of the type ${quote(type)} is not supported by model ${unquoted(context.model)}`,
       );
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../text/json-object.ts";
 import type { ChatFunction } from "../../conversation/chat-request.ts";
-import { quote, shorten, unsupportedField } from "../../json/field-error.ts";
+import { quote, unquoted, unsupportedField } from "../../json/field-error.ts";
 import {
   readName,
   readObject,
@@ -57,7 +57,7 @@ function parseTool(tool: JsonObject, path: string, context: ToolsContext): Parse
     default:
       throw unsupportedField(
         path,
-        `tool type ${quote(type)} is not supported by model ${shorten(context.model)}`,
+        `tool type ${quote(type)} is not supported by model ${unquoted(context.model)}`,
       );
   }
 }
@@ -96,7 +96,7 @@ function parseNamespace(namespace: JsonObject, path: string, context: ToolsConte
     const tool = readObject(entry, place);
     const type = readName(tool["type"], `${place}.type`);
     if (type !== "function" && type !== "custom") {
-      const model = shorten(context.model);
+      const model = unquoted(context.model);
       throw unsupportedField(place, `tool type ${quote(type)} is not supported by model ${model}`);
     }
     const parsed = parseNamed(tool, type, name, place);
