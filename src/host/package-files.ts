@@ -6,8 +6,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Run from its sources, and not from a bundle. */
-const IS_SOURCE = import.meta.url.endsWith(".ts");
+/** Run from its sources, and not from a bundle. The address of a module may have a query, of tsx for instance. */
+const IS_SOURCE = new URL(import.meta.url).pathname.endsWith(".ts");
 const PROGRAM_FOLDER = new URL(IS_SOURCE ? "../" : "./", import.meta.url);
 const PACKAGE_FOLDER = new URL("../", PROGRAM_FOLDER);
 

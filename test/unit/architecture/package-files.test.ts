@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
+import { tsImport } from "tsx/esm/api";
 import { describe, expect, it } from "vitest";
 import { entryFile, packageFile, programFile, readVersion } from "../../../src/host/package-files.ts";
 
@@ -18,5 +19,14 @@ describe("files of the package", () => {
     expect(readVersion()).toBe(version);
     expect(readFileSync(programFile("store/lua/admit.lua"), "utf8")).toContain("KEYS[1]");
     expect(entryFile()).toBe(path.join(SOURCE, "main.ts"));
+  });
+
+  it("lie there as well for a module whose address has a query, as those that tsx imports for `npm test`", async () => {
+    const imported = (await tsImport(
+      "../../../src/host/package-files.ts",
+      import.meta.url,
+    )) as typeof import("../../../src/host/package-files.ts");
+    expect(imported.packageFile("").href).toBe(packageFile("").href);
+    expect(imported.entryFile()).toBe(entryFile());
   });
 });
