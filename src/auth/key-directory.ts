@@ -12,7 +12,7 @@ import { hashKey } from "./key-format.ts";
 export interface Caller extends KeyReference {
   /** SHA-256 of the key, hex; of one without a secret what stands in its place. */
   readonly presentedHash: string;
-  /** Of one who has come with a token: whose the key must be. */
+  /** The user whose the key must be, where the caller has come with a token. */
   readonly userId: string | null;
   /** The group that a token says; null: the key's own, else its user's. */
   readonly groupId: string | null;

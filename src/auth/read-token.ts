@@ -9,7 +9,7 @@ import { invalidKey } from "./read-key.ts";
 /** What Envoy tells of a request's token. Clients cannot write it. */
 export interface TokenVerdict {
   readonly verified: readonly VerifiedToken[];
-  /** Of each provider that it was held against. */
+  /** Why each provider that it was held against has failed it. */
   readonly failed: readonly TokenFailure[];
 }
 
@@ -35,7 +35,7 @@ export type TokenIssuers = ReadonlyMap<
 /** A JSON object in base64url begins so, behind whatever scheme. */
 const TOKEN = /(?:^|[\s,])eyJ/;
 const HEADERS = ["authorization", "x-api-key"] as const;
-/** Of whoever issued it, another provider is asked. */
+/** Envoy's status of a token of another issuer, whose provider is asked instead. */
 const OTHER_ISSUER = 24;
 const KEYS_AWAY = 40;
 

@@ -79,11 +79,11 @@ export class TokenCallers {
   readonly #providers: ReadonlyMap<string, TokenProvider & { readonly groupOrder: GroupOrder }>;
   readonly #options: Required<TokenCallersOptions>;
   readonly #known = new Map<string, KnownCaller>();
-  /** Of each known caller's key whose it is in `#known`: a provider has one key of a user. */
+  /** Each known caller's key, and whose it is in `#known`: a provider has one key of a user. */
   readonly #ofKey = new Map<string, string>();
   /** Monotonic milliseconds until which somebody counts as refused, and how. */
   readonly #refused = new Map<string, { readonly untilMs: number; readonly error: GatewayError }>();
-  /** Of those who come at once one asks. */
+  /** Callers who are being looked up: of requests that come at once one asks. */
   readonly #asked = new Map<string, Promise<KnownCaller>>();
 
   constructor(options: TokenCallersOptions) {
@@ -252,7 +252,7 @@ function groupOf(
   return best === null ? null : best.group;
 }
 
-/** Of a new user. */
+/** The settings with which a new user begins. */
 function createSettings({ provider, external, claims, groupId }: Identity): UserSettings {
   const wanted = provider.nameClaim === null ? null : textClaim(claims, provider.nameClaim);
   const name = [wanted, external.subject].map(formatName).find((text) => text !== null) ?? "-";
@@ -260,7 +260,7 @@ function createSettings({ provider, external, claims, groupId }: Identity): User
   return { ...defaultsOf(USER_SETTINGS), name, email: isAddress ? wanted : null, groupId };
 }
 
-/** As much as a user's name may be of it; null: nothing that can be seen. */
+/** What can be a user's name of a claim's text; null: nothing of it can be seen. */
 function formatName(text: string | null): string | null {
   const visible = (text ?? "").replaceAll(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, " ");
   const cut = Array.from(visible).slice(0, MOST_NAME_CHARACTERS);

@@ -1,7 +1,7 @@
 /** Reading the claims of a token. What is not there, or is of another type, is nothing. */
 type Claims = Readonly<Record<string, unknown>>;
 
-/** By a path with dots. Names may have dots themselves (`kubernetes.io`): of several that fit the longest goes first. */
+/** A claim by a path with dots. Names may have dots themselves (`kubernetes.io`): of several that fit the longest goes first. */
 function claimAt(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   for (let dot = path.lastIndexOf("."); dot > 0; dot = path.lastIndexOf(".", dot - 1)) {

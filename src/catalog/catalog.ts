@@ -43,7 +43,7 @@ export interface Model extends ModelTarget {
   readonly startupSeconds: number;
   /** Id of the model to use instead; null while this one is in service. Never the id of a retired model. */
   readonly replacedBy: string | null;
-  /** By currency code. */
+  /** Price lists by the currency's code. */
   readonly prices: ReadonlyMap<string, PriceList>;
   readonly profile: ModelProfile;
   /** Added to the worst case of strict caps for the upstream's chat template. */
@@ -70,7 +70,7 @@ const MAX_SHOWN_CHARACTERS = 100;
 
 /** The models of one version of the configuration. */
 export class Catalog {
-  /** In the order of the file, retired ones included. */
+  /** All models in the order of the file, retired ones included. */
   readonly models: readonly Model[];
   readonly #byId: ReadonlyMap<string, Model>;
   readonly #byAlias: ReadonlyMap<string, Model>;
@@ -215,7 +215,7 @@ function createModel(
 type PriceConfig = ModelConfig["prices"][string][number];
 type RatesConfig = Omit<PriceConfig, "from" | "tiers" | "serviceTiers" | "serverTools">;
 
-/** As the configuration has checked it: not empty, in order. */
+/** @param entries Not empty and in order, which the configuration has checked. */
 function createPriceList(entries: readonly PriceConfig[]): PriceList {
   const [first, ...later] = entries.map((entry) =>
     createPrice({

@@ -226,7 +226,7 @@ export interface ErrorOptions {
   readonly fields?: Readonly<Record<string, string | number | boolean | null>>;
   /** Further response headers, in lower case: `allow`, `www-authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the log only, never sent. */
+  /** What the log says of it; it is never sent. */
   readonly cause?: unknown;
 }
 

@@ -1,6 +1,6 @@
 /** Names of HTTP headers, in lower case, that more than one stage must know. */
 
-/** By which clients send their own keys: none of them ever reaches an upstream. */
+/** Headers by which clients send their own keys: none of them ever reaches an upstream. */
 export const CLIENT_CREDENTIAL_HEADERS: readonly string[] = [
   "authorization",
   "proxy-authorization",
@@ -61,8 +61,8 @@ export function isReservedHeader(name: string): boolean {
   return CONNECTION_HEADERS.has(name) || INTERNAL_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
-/** To how many tokens the limit of output was lowered, on answers of requests that strict caps had no room for. */
+/** Says to how many tokens the limit of output was lowered, on answers of requests that strict caps had no room for. */
 export const BUDGET_MAX_TOKENS_HEADER = "x-budget-max-tokens";
 
-/** On every response: whole requests left in the key's bucket. */
+/** Says on every response how many whole requests are left in the key's bucket. */
 export const REMAINING_HEADER = "x-service-ratelimit-remaining";

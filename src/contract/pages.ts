@@ -5,19 +5,19 @@
 
 /** `dashboard` of gateway.yaml. */
 export interface DashboardAddress {
-  /** As people reach the pages, without a slash at its end; null: not set. */
+  /** The address under which people reach the pages, without a slash at its end; null: not set. */
   readonly baseUrl: string | null;
   /** Whom customers ask about what they cannot change: a mail address or an `https` URL; null: nobody. */
   readonly contact: string | null;
 }
 
-/** Which limit it is. */
+/** Names a limit by whose it is and its period. */
 export interface LimitSubject {
   readonly scope: "key" | "user" | "group" | "organization";
   readonly organizationId: string;
   /** Null when the scope is another. */
   readonly keyId: string | null;
-  /** Of the user or the group; null when the scope is another. */
+  /** The user or the group; null when the scope is another. */
   readonly ownerId: string | null;
   readonly period: "day" | "week" | "month" | "total";
 }

@@ -60,7 +60,7 @@ export function parseProgramRequest(parameters: {
   return { challenge, port: Number(port), state };
 }
 
-/** On loopback by its number: a name could lead elsewhere. */
+/** Where the browser returns to: loopback by its number, since a name could lead elsewhere. */
 export function formatReturn({ port, state }: Omit<ProgramRequest, "challenge">, code: string): string {
   return `http://127.0.0.1:${port}/?${new URLSearchParams({ code, state }).toString()}`;
 }

@@ -52,7 +52,7 @@ interface LastKnown {
   readonly keyMicrocents: bigint;
   readonly organizationMicrocents: bigint;
   readonly caps: readonly KnownCap[];
-  /** From an outage before, too: what it granted then is not granted again. */
+  /** The buckets of an outage before go on: what was granted then is not granted again. */
   buckets: Buckets | null;
   /** Whether the buckets were capped at what Redis's has left. */
   isCapped: boolean;
@@ -73,7 +73,7 @@ const STANDING: ReadonlySet<KnownKeyResult["decision"]> = new Set([
 const MAX_AGE_MS = 10 * 60_000;
 /** About two kilobytes each. */
 const MAX_KEYS = 20_000;
-/** As in the store's bucket of count_tokens: clients send two dozen at once. */
+/** The capacity that the store's bucket of count_tokens has at least: clients send two dozen at once. */
 const MIN_COUNT_CAPACITY = 60;
 
 /** Wraps the store's `admit`. Rejects as it does where the grace time does not apply. */

@@ -13,7 +13,7 @@ import type { GraceSpend } from "./grace-spend.ts";
 /** A cap as an admission told of it. */
 export interface KnownCap extends Pick<AdmittedCap, "scope" | "period" | "cents" | "raisedCents"> {
   readonly subjectId: string;
-  /** Of the admission, as windowName has it. */
+  /** The window of the admission, by `windowName`. */
   readonly window: string;
   /** Spent in it by Redis's account without what this worker has charged. */
   readonly baseMicrocents: bigint;
@@ -59,7 +59,7 @@ function createCap(
 }
 
 export interface CapsNow {
-  /** Of those that are reached the one that resets last; of those the narrowest owner's. Null: none is. */
+  /** The cap that is reached; of several the one that resets last, and of those the narrowest owner's. Null: none is. */
   readonly reached: AdmittedCap | null;
   /** One is reached without its raise, of which nobody knows whether it has ended. */
   readonly isUnsure: boolean;
@@ -87,7 +87,7 @@ export function compareCaps(
   };
 }
 
-/** As `caps.lua` names them: a later end goes before all else, then the narrower owner, then the longer period. */
+/** The order in which `caps.lua` names caps: a later end goes first, then the narrower owner, then the longer period. */
 function rank({ scope, period }: AdmittedCap, day: string): number {
   const end = formatWindowEnd(period, day);
   const endMs = end === null ? NEVER_MS : Date.parse(end);

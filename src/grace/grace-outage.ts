@@ -60,7 +60,7 @@ export class GraceOutage {
     setBounded(this.#sinceMs, organizationId, now, MAX_ORGANIZATIONS);
   }
 
-  /** With one node of a cluster away it goes and comes with every other request: said now and then. */
+  /** While one node of a cluster is away an outage ends and begins with every other request, so it is told now and then. */
   #tell(now: number): void {
     if (now - this.#toldAtMs < TELL_INTERVAL_MS) return;
     this.#toldAtMs = now;

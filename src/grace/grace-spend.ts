@@ -20,7 +20,7 @@ interface Sums {
   acknowledged: bigint;
 }
 
-/** Of a key, a user, a group or an organization. */
+/** What a key, a user, a group or an organization has spent in a window. */
 interface SubjectSums extends Sums {
   /** Its requests whose last charge is not acknowledged. */
   open: number;
@@ -31,9 +31,9 @@ interface RequestSums extends Sums {
   readonly subjects: SubjectSums[];
   /** Its subjects are there in all their windows, and not in the month's alone. */
   hasWindows: boolean;
-  /** Of the acknowledged charge. */
+  /** The sequence of the charge that was acknowledged last. */
   sequence: number;
-  /** Of the latest charge that was not answered. */
+  /** The sequence of the latest charge that was not answered. */
   unansweredSequence: number;
 }
 
@@ -50,7 +50,7 @@ interface Window {
   beginning: bigint;
 }
 
-/** Of all windows; those that were charged longest ago are forgotten when nothing of theirs is open. */
+/** The bound of all windows' subjects; those charged longest ago are forgotten when nothing of theirs is open. */
 const MAX_SUBJECTS = 100_000;
 /** Organizations whose other windows are counted. */
 const MAX_WINDOWED = 20_000;
@@ -58,7 +58,7 @@ const MAX_WINDOWED = 20_000;
 export class GraceSpend implements OwnSpend {
   /** Requests whose last charge is not acknowledged: in flight, or in the spool. */
   readonly #requests = new ShortLivedMap<string, RequestSums>();
-  /** By the window's name: of each key and organization in a month, and of whoever there is in the others. */
+  /** Sums by the window's name: a month has those of each key and organization, other windows those of whoever is there. */
   readonly #windows = new Map<string, Window>();
   readonly #windowed = new Map<string, true>();
   readonly #maxSubjects: number;
@@ -144,7 +144,9 @@ export class GraceSpend implements OwnSpend {
     }
   }
 
-  /** Of a request that has begun before, what is in Redis is no news to whoever is told what is spent there. */
+  /**
+   * A request that had begun before is in Redis already: who is told what is spent there hears nothing new by it.
+   */
   #openWindows(sums: RequestSums): void {
     const { organizationId, keyId, day, owners = "" } = sums.request;
     sums.hasWindows = true;

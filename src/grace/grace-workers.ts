@@ -3,7 +3,7 @@ import type { GraceOutage } from "./grace-outage.ts";
 
 export interface GraceWorkersOptions {
   readonly store: Pick<Store, "announceWorker">;
-  /** Of this process; no other has the same. */
+  /** This process's own id, which no other has. */
   readonly workerId: string;
   /** Workers of this host: what is assumed until Redis has told how many there are. */
   readonly workersOfHost: number;
@@ -38,7 +38,7 @@ export class GraceWorkers {
     this.#timer.unref();
   }
 
-  /** From now on the others need not share with this one. Never rejects. */
+  /** Tells the others that they need not share with this worker any more. Never rejects. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     const { store, workerId } = this.#options;

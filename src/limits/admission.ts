@@ -46,7 +46,7 @@ export interface Admission {
   readonly keyName: string;
   readonly currency: string;
   readonly strictCaps: boolean;
-  /** With strict caps, the limit of output is lowered to what fits where the request's own does not. */
+  /** Whether the limit of output is lowered, under strict caps, to what fits where the request's own does not. */
   readonly shrinksOnCap: boolean;
   /** See KnownKeyResult. */
   readonly isEntered: boolean;
@@ -59,13 +59,13 @@ export interface Admission {
   /** UTC month and day of the admission, to which the request's spend belongs: "2026-11", "2026-11-21". */
   readonly month: string;
   readonly day: string;
-  /** In the form of `store/types/owner-ids.ts`; '': nobody's. */
+  /** Whose request it is, in the form of `store/types/owner-ids.ts`; '': nobody's. */
   readonly owners: string;
-  /** The header's and the key's, in the form of `tags.ts`; '': none. */
+  /** The tags of the header and of the key, in the form of `tags.ts`; '': none. */
   readonly tags: string;
-  /** That the headers name, then also the one that the body does; null: none. */
+  /** The session that the headers name, or else the body; null: none. */
   readonly session: string | null;
-  /** In cents; null: the client has sent none. */
+  /** What the client lets the session spend, in cents; null: it has sent nothing about it. */
   readonly sessionBudgetCents: number | null;
   /** See KnownKeyResult. */
   readonly areSessionsCapped: boolean;
@@ -76,6 +76,6 @@ export interface Admission {
   readonly rate: RateState;
   /** @see formatHeadroom; names in lower case. Most often none. */
   readonly headroom: readonly (readonly [name: string, value: string])[];
-  /** Of limits of tokens per minute; null: it meets none. */
+  /** What it has taken of limits of tokens per minute; null: it meets none. */
   readonly takenTokens: TakenTokens | null;
 }

@@ -7,7 +7,7 @@ import { isHiddenFromClients } from "./spend-cap.ts";
 type Header = readonly [name: string, value: string];
 
 const NOTHING: readonly Header[] = [];
-/** From where a cap's first alert is sent, see `store/lua/include/thresholds.lua`. */
+/** The share of a cap at which its first alert is sent, see `store/lua/include/thresholds.lua`. */
 const FIRST_ALERT_PERCENT = 90n;
 
 /**

@@ -82,7 +82,7 @@ export interface KeyStatusInput {
   readonly key: KeyRecord;
   readonly organization: OrganizationRecord;
   readonly spend: SpendFigures;
-  /** Of all that count for its requests. */
+  /** The limits of all owners that count for the key's requests. */
   readonly limits: LimitReading;
   readonly user: AdmittedOwner | null;
   readonly group: AdmittedOwner | null;

@@ -8,11 +8,11 @@ import { toldOf } from "./told.ts";
 
 const count = () => z.int().min(0);
 
-/** Of a request whose limit of output was lowered to what strict caps left room for. */
+/** The check that names a request whose limit of output was lowered to what strict caps left room for. */
 export const SHRUNK_CHECK = "affordable_output";
 const HIDDEN_CHECKS = /^(?:user|group|organization)_hard_cap$/;
 
-/** Of one charged request. */
+/** What one charged request cost. */
 const costDetails = z.strictObject({
   service_tier: z.string().describe("At which it was charged."),
   above_prompt_tokens: z.int().nullable().describe("Of the size of prompt; null: the smallest."),

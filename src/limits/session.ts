@@ -8,12 +8,12 @@ import { SESSION_BUDGET_HEADER, SESSION_HEADERS } from "../contract/header-names
 import { MAX_CENTS, parseCents } from "../money/money.ts";
 import { scrub } from "../text/scrub.ts";
 
-/** Of the body, where no header names a session. */
+/** The body's field that names a session where no header does. */
 export const SESSION_FIELD = "session_id";
 
 /** What a request's headers say of its session. */
 export interface SessionHeaders {
-  /** As it is kept; null: the headers name none. */
+  /** The name in the form that is kept; null: the headers name none. */
   readonly session: string | null;
   /** What the session may spend at most, from now on; null: they do not say. */
   readonly sessionBudgetCents: number | null;

@@ -26,7 +26,7 @@ export interface AskedHold {
 
 /** A limit of output that was lowered to what the caps left room for. */
 export interface Shrunk {
-  /** Of each answer. */
+  /** The limit of output that the request asked for, of each of its answers. */
   readonly requestedTokens: number;
   readonly maxTokens: number;
   /** The cap that left least room. */
@@ -41,18 +41,18 @@ export interface ReachedCap {
   readonly period: LimitPeriod;
   readonly organizationId: string;
   readonly keyId: string;
-  /** Of the user or the group whose cap it is; null: another's. */
+  /** The user or the group whose cap it is; null: the cap is another's. */
   readonly ownerId: string | null;
-  /** Of whose cap it is. */
+  /** The name of whose cap it is. */
   readonly name: string;
-  /** With live raises. */
+  /** The cap in force, live raises included. */
   readonly hardCapCents: number;
   readonly raisedCents: number;
   readonly spentMicrocents: bigint;
   readonly currency: string;
   /** `hide_amounts` of the organization: clients are told no figures of what is not their key's. */
   readonly areAmountsHidden: boolean;
-  /** Of the admission, "2026-11-21": the window is the one that this day is in. */
+  /** The day of the admission, "2026-11-21": the window is the one that it is in. */
   readonly day: string;
   /** Strict caps only: what requests in flight may still cost, and what this one may. */
   readonly held?: { readonly heldMicrocents: bigint; readonly worstCaseMicrocents: bigint };
@@ -121,7 +121,10 @@ export function formatFigures(
   };
 }
 
-/** In the words that clients look for: those of https://openrouter.ai/docs/api-reference/errors */
+/**
+ * What the request could still pay for, in the words that clients look for.
+ * @see https://openrouter.ai/docs/api-reference/errors
+ */
 export function describeAffordable({ affordable }: Pick<ReachedCap, "affordable">): string {
   if (!affordable || affordable.requestedTokens === null) return "";
   const { requestedTokens, affordableTokens } = affordable;

@@ -9,7 +9,7 @@ export interface Told {
   readonly errorCode: string | null;
 }
 
-/** As `createAdmissionError` words them. */
+/** The errors by which `createAdmissionError` refuses. */
 const CODES: Readonly<Record<Exclude<AdmissionDecision, "admitted">, ErrorCode>> = {
   unknown_key: "invalid_api_key",
   key_disabled: "key_disabled",

@@ -11,7 +11,7 @@ export const MAX_CENTS = 9_000_000_000;
 
 /** "2.50" per million tokens: 2.50 × 100 cents × 10^6 microcents. */
 const PRICE_DECIMALS = 8;
-/** Of a product of tokens and a price per million of them. */
+/** Decimals of a product of tokens and a price per million of them. */
 const PRODUCT_DECIMALS = PRICE_DECIMALS + 6;
 export const MIN_SHOWN_DECIMALS = 2;
 const PRICE_PATTERN = /^(\d{1,7})(?:\.(\d{1,8}))?$/;

@@ -20,7 +20,7 @@ export interface PriceCheck {
 
 const HOLD = "hold";
 const PER_MILLION = "_microcents_per_million";
-/** Of a server tool. */
+/** Ends the name of a server tool's price. */
 const PER_THOUSAND = "_microcents_per_thousand";
 const USES = "_uses";
 
@@ -31,7 +31,7 @@ interface KeptWords {
   /** Where in the price they stand; only what is not the default. */
   readonly place: PriceFigures;
   readonly json: string;
-  /** Of the last currency, for requests without further tokens. */
+  /** The check of the last currency, for requests without further tokens. */
   check: PriceCheck | null;
 }
 

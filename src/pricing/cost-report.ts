@@ -51,6 +51,6 @@ export function reportRecordedCost(request: RecordedCost): CostReport | null {
   if (kept === null) return null;
   const { charged, currency, further, tools } = kept;
   const tokens = { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, ...further };
-  // As it was charged, even where that is not what its tokens come to.
+  // The cost is what was charged, even where that is not what the tokens come to.
   return { ...reportCost({ tokens, tools, charged, currency }), cost: formatDecimal(cost) };
 }

@@ -22,11 +22,11 @@ export interface PromptTier extends ChosenRates {
   readonly abovePromptTokens: number;
 }
 
-/** Of one service tier: the rates of every size of prompt. */
+/** The rates of one service tier, for every size of prompt. */
 export interface Schedule {
-  /** Of prompts that no tier is for. */
+  /** The rates of prompts that no tier is for. */
   readonly plain: ChosenRates;
-  /** In ascending order. */
+  /** Tiers by the size of prompts, in ascending order. */
   readonly tiers: readonly PromptTier[];
 }
 
@@ -34,17 +34,17 @@ export interface Schedule {
 export interface Price {
   /** UTC day, "2027-01-01"; null: from the beginning. */
   readonly from: string | null;
-  /** Of requests that are served at no other service tier. */
+  /** The rates of requests that are served at no other service tier. */
   readonly base: Schedule;
-  /** By the name that upstreams answer with, in lower case. */
+  /** Schedules by the name that upstreams answer with, in lower case. */
   readonly serviceTiers: ReadonlyMap<string, Schedule>;
-  /** Of tools that run at the model's server, at every service tier and size of prompt. */
+  /** Prices of tools that run at the model's server, the same at every service tier and size of prompt. */
   readonly serverTools: ToolPrices;
   /** The cheapest that a token or a request can get, whichever rates it ends at. */
   readonly cheapest: Rates;
 }
 
-/** By day, the first from the beginning. Never empty. */
+/** Prices by the day from which they hold, the first from the beginning. Never empty. */
 export type PriceList = readonly [Price, ...Price[]];
 
 export interface GivenSchedule extends GivenRates {

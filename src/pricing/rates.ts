@@ -28,11 +28,11 @@ export type BilledTokens = TokenUsage;
 
 /** What one part of a request came to. */
 export interface CostPart {
-  /** Of a rate, or of a server tool. */
+  /** The name of a rate, or of a server tool. */
   readonly name: string;
   /** Null: the fee of the request, or uses of a tool. */
   readonly tokens: number | null;
-  /** Of a server tool; null: it is none. */
+  /** How often a server tool was used; null: it is none. */
   readonly uses: number | null;
   /** Per million tokens, per request, or per thousand uses. */
   readonly rate: bigint;
@@ -104,7 +104,7 @@ export function completeRates(given: GivenRates): Rates {
   });
 }
 
-/** Of a whole prompt, cached and written tokens included. */
+/** All tokens of a prompt, cached and written ones included. */
 export function promptTokensOf(tokens: Pick<TokenUsage, "inputTokens" | "cachedInputTokens">): number {
   return tokens.inputTokens + tokens.cachedInputTokens;
 }

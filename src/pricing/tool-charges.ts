@@ -1,7 +1,7 @@
 /** What uses of server tools cost: per thousand, exact, and rounded with the rest of a request once. */
 import type { ToolUses } from "../usage/server-tools.ts";
 
-/** By the tool's name: microcents per thousand uses; null: it passes without a price, and costs nothing here. */
+/** Microcents per thousand uses by the tool's name; null: it passes without a price, and costs nothing here. */
 export type ToolPrices = ReadonlyMap<string, bigint | null>;
 
 /** Uses of a tool that has a price. */

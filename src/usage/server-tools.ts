@@ -8,7 +8,7 @@ export type ToolUses = ReadonlyMap<string, number>;
 
 export const NO_USES: ToolUses = new Map();
 
-/** Of a name, in prices as in what upstreams write. */
+/** The form of a tool's name, in prices as in what upstreams write. */
 export const SERVER_TOOL_FORM = /^[a-z][a-z0-9_]{0,31}$/;
 
 const MAX_CHARACTERS = 64;

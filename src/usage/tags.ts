@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { holdsCredential } from "../text/scrub.ts";
 
-/** Of a header, and of a key's default. */
+/** The most that a header, or a key's default, has. */
 const MAX_TAGS = 8;
 /** How the documents say what tags are. */
 export const TAG_VALUES = `1 to ${MAX_TAGS} tags as in \`team=search,feature=autocomplete\``;
