@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { tsImport } from "tsx/esm/api";
 import { describe, expect, it } from "vitest";
+import type * as files from "../../../src/host/package-files.ts";
 import { entryFile, packageFile, programFile, readVersion } from "../../../src/host/package-files.ts";
 
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
@@ -22,10 +23,7 @@ describe("files of the package", () => {
   });
 
   it("lie there as well for a module whose address has a query, as those that tsx imports for `npm test`", async () => {
-    const imported = (await tsImport(
-      "../../../src/host/package-files.ts",
-      import.meta.url,
-    )) as typeof import("../../../src/host/package-files.ts");
+    const imported = (await tsImport("../../../src/host/package-files.ts", import.meta.url)) as typeof files;
     expect(imported.packageFile("").href).toBe(packageFile("").href);
     expect(imported.entryFile()).toBe(entryFile());
   });
