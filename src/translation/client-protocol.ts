@@ -16,10 +16,10 @@ import type { TokenUsage } from "../usage/token-usage.ts";
 import type { JsonBody } from "./json/parse-body.ts";
 import type { TierField } from "./upstream/service-tiers.ts";
 
-/** Which protocol a route speaks; it decides the envelope of errors too. */
+/** The protocol that a route speaks; it decides the envelope of errors too. */
 export type ProtocolName = "chat" | "messages" | "responses" | "embeddings" | "completions";
 
-/** In what an upstream can converse; every conversation can be carried to the first. */
+/** The protocols in which an upstream can converse; every conversation can be carried to the first. */
 export const UPSTREAM_PROTOCOLS = ["chat", "messages", "responses"] as const;
 /** What an upstream can speak. */
 export type UpstreamProtocol = (typeof UPSTREAM_PROTOCOLS)[number] | "embeddings" | "completions";
@@ -99,7 +99,7 @@ export interface ClientRequest {
   readonly prompts: number;
   /** Tokens of prompts that came as token ids; null: there is text to estimate. */
   readonly promptTokens: number | null;
-  /** For the worst case of strict caps. Computed when called: not on the path of default caps. */
+  /** The prompt's size for the worst case of strict caps. It is computed when called: not on the path of default caps. */
   promptSize(): PromptSize;
   /**
    * The body for the upstream.
@@ -108,7 +108,7 @@ export interface ClientRequest {
    * @throws GatewayError 400 where the model's profile cannot represent the request, or the caps do not let it pass.
    */
   toUpstream(model: ModelTarget, caps?: Caps, affordable?: number | null): Uint8Array;
-  /** Under which names the limit of output goes to this model's upstream; none: there is no such limit. */
+  /** The names under which the limit of output goes to this model's upstream; none: there is no such limit. */
   limitNames(model: ModelTarget): readonly string[];
   /** About how much memory stays in use once the body was let go: what the answer depends on, and repeats. */
   readonly keptBytes: number;
@@ -120,7 +120,7 @@ export interface ClientRequest {
 
 /** A tool that a request lets the model's server run. */
 export interface AskedTool {
-  /** As prices name it. */
+  /** The tool's name in prices. */
   readonly name: string;
   /** Where the request asks for it: "tools.0". */
   readonly param: string;
@@ -139,7 +139,7 @@ export interface PromptSize {
   /** UTF-8 bytes of the text of messages, system, tools and response schema. */
   readonly textBytes: number;
   /**
-   * Of that, what the model reads for certain, and as tokens: the conversation's texts without white space (see
+   * The part of it that the model reads for certain, and as tokens: the conversation's texts without white space (see
    * `countInkBytes`), and without what templates and servers may leave out: tools, schemas, reasoning, and in chats, whose
    * templates cut reasoning out of them, earlier answers.
    */
@@ -162,19 +162,19 @@ export interface CostReport {
   /** ISO 4217. */
   readonly cost_currency: string;
   readonly cost_details: {
-    /** At which it was charged; "default" where the upstream named none that has a price of its own. */
+    /** The tier at which it was charged; "default" where the upstream named none that has a price of its own. */
     readonly service_tier: string;
-    /** Of the size of prompt that it was charged at; null: the smallest. */
+    /** The size of prompt at whose rates it was charged; null: the smallest. */
     readonly above_prompt_tokens: number | null;
     /** UTC day from which the price is in force; null: from the beginning. */
     readonly price_from: string | null;
     /** They add up to `cost` before it is rounded up to eight decimals. */
     readonly parts: readonly {
-      /** Of a price, or of a server tool. */
+      /** The name of a price, or of a server tool. */
       readonly name: string;
       /** Null: the fee of the request, or a tool. */
       readonly tokens: number | null;
-      /** Of a server tool; left out of all others. */
+      /** How often a server tool was used; left out of all others. */
       readonly uses?: number;
       /** Per million tokens, or per thousand uses. */
       readonly price: string;
@@ -198,7 +198,7 @@ export interface AnswerContext {
   readonly estimatedInputTokens: number;
   /** Unix milliseconds, when called. */
   readonly nowMs: () => number;
-  /** For errors inside a stream. */
+  /** Errors inside a stream name it. */
   readonly requestId: string;
   /** The client has asked for the cost in the usage; null or left out: it has not. */
   readonly describeCost?: DescribeCost | null;
@@ -209,7 +209,7 @@ export interface Observation {
   /** The last not-null usage that the upstream sent, or null. */
   readonly usage: TokenUsage | null;
   /**
-   * That usage cannot be the whole answer's: something was generated behind the chunk that had it, or something was and it
+   * Whether that usage cannot be the whole answer's: something was generated behind the chunk that had it, or something was and it
    * tells no output.
    */
   readonly isUsageBehind: boolean;
@@ -264,7 +264,7 @@ export interface Answer {
 
 /** A client's body, read as JSON once; the model that it names decides which translation reads the rest. */
 export interface RequestBody extends JsonBody {
-  /** As the client wrote it. */
+  /** The model's name as the client wrote it. */
   readonly model: string;
 }
 
@@ -276,7 +276,7 @@ export interface Protocol {
    * @throws GatewayError 400 naming the field and what was expected.
    */
   readBody(bytes: Uint8Array): Steps<RequestBody>;
-  /** By what the upstream speaks; left out: requests cannot be carried to such an upstream. */
+  /** Translations by what the upstream speaks; left out: requests cannot be carried to such an upstream. */
   readonly translations: Readonly<Partial<Record<UpstreamProtocol, Translation>>>;
   /** The body of an error response. */
   formatError(error: GatewayError, requestId: string | null): string;

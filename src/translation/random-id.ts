@@ -2,7 +2,7 @@ import { randomFillSync } from "node:crypto";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** To ask for random bytes takes 3 microseconds, however few: those of many ids are asked for at once. */
+/** Asking for random bytes takes 3 microseconds, however few: those of many ids are asked for at once. */
 const RANDOM = Buffer.alloc(4_096);
 let usedBytes = RANDOM.length;
 

@@ -25,7 +25,7 @@ export type RequestFacts = Pick<
     readonly keptBytes: number;
   };
 
-/** For whom a body is written. */
+/** The upstream for which a body is written. */
 export interface UpstreamTerms {
   readonly model: ModelTarget;
   readonly strictCaps: boolean;

@@ -1,5 +1,5 @@
 const FIRST_BYTES = 1_024;
-/** Of a string's characters in UTF-8; four bytes are two of them. */
+/** The most bytes that one of a string's characters takes in UTF-8; four bytes are two of them. */
 const MAX_BYTES_PER_CHARACTER = 3;
 const FIRST_HIGH_SURROGATE = 0xd800;
 const LAST_HIGH_SURROGATE = 0xdbff;
@@ -29,7 +29,7 @@ export class TextBuffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Of the whole text; half a character is as long as what stands for it. */
+  /** The bytes of the whole text; half a character is as long as what stands for it. */
   get byteLength(): number {
     return this.#length + (this.#half === "" ? 0 : MAX_BYTES_PER_CHARACTER);
   }

@@ -38,7 +38,7 @@ export abstract class ConversationAnswer implements Answer {
   readonly #options: ConversationAnswerOptions;
   readonly #decoder = new SseDecoder({ maxEventBytes: MAX_EVENT_BYTES });
   readonly #reader: EventReader;
-  /** Of the last chunk that was parsed and had text alone. */
+  /** The template of the last chunk that was parsed and had text alone. */
   #template: TextTemplate | null = null;
   #templatesLeft = MAX_TEMPLATES;
   #output = "";

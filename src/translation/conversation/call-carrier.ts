@@ -21,7 +21,7 @@ export function readCallFields(call: JsonObject): CallFields | null {
 
 /**
  * What a message has beside its text and calls: Gemini's signature of the text, and LiteLLM's name of it. Null: nothing.
- * Of LiteLLM's other fields nothing is to be given back.
+ * Nothing of LiteLLM's other fields is to be given back.
  */
 export function readMessageFields(message: JsonObject): CallFields | null {
   const { extra_content: extra, provider_specific_fields: specific } = message;

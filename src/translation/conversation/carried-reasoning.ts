@@ -8,9 +8,9 @@ import { isUtf8 } from "node:buffer";
 import { deflateSync, inflateSync } from "node:zlib";
 
 const PREFIX = "gw1.";
-/** Of what `call-carrier.ts` packs. */
+/** Begins what `call-carrier.ts` packs. */
 export const CALL_PREFIX = "gw2.";
-/** Of what `compaction.ts` packs. */
+/** Begins what `compaction.ts` packs. */
 export const SUMMARY_PREFIX = "gw3.";
 /** Marks a signature as this gateway's, of a thinking block whose text the client reads: no proof of anything. */
 export const SIGNATURE_PREFIX = "gw.";

@@ -29,7 +29,7 @@ export interface ParsedRequest {
   /** How many alternatives to each token are wanted; null: no log probabilities at all. */
   readonly topLogprobs: number | null;
   readonly userId: string | null;
-  /** As the client wrote it; null where its protocol has other tiers than chat completions have. */
+  /** The tier that the client wrote; null where its protocol has other tiers than chat completions have. */
   readonly serviceTier: string | null;
 }
 

@@ -12,7 +12,7 @@ export type CostField =
   | { readonly kind: "choices" }
   /** A wish without which the answer is an answer all the same: it is taken off. */
   | { readonly kind: "dropped" }
-  /** Without it the answer would be another: it is refused, with what to send instead. */
+  /** A field without which the answer would be another is refused, and what to send instead is said. */
   | { readonly kind: "refused"; readonly instead: string };
 
 const LIMIT = { kind: "limit" } as const;
@@ -37,7 +37,7 @@ const COST_FIELDS: Readonly<Record<string, CostField>> = {
   max_tokens_to_sample: LIMIT,
   max_gen_len: LIMIT,
   max_gen_toks: LIMIT,
-  // With the prompt in it: no other name says the same.
+  // This limit has the prompt in it: no other name says the same.
   max_length: DROPPED,
   n: CHOICES,
   best_of: CHOICES,
@@ -80,12 +80,12 @@ const BY_FOLDED_NAME: ReadonlyMap<string, CostField> = new Map(
   Object.entries(COST_FIELDS).map(([name, field]) => [foldFieldName(name), field]),
 );
 
-/** Of a field in whatever letters: servers differ in whether `maxTokens` or `Max_Tokens` is `max_tokens` to them. */
+/** The rule of a field in whatever letters: servers differ in whether `maxTokens` or `Max_Tokens` is `max_tokens` to them. */
 export function findCostField(name: string): CostField | undefined {
   return BY_FOLDED_NAME.get(foldFieldName(name));
 }
 
-/** By way of upper case, so that the long s and the Kelvin sign fold as they do in case-insensitive JSON readers. */
+/** Folds by way of upper case, so that the long s and the Kelvin sign fold as they do in case-insensitive JSON readers. */
 export function foldFieldName(name: string): string {
   return name.replace(/[_-]/g, "").toUpperCase().toLowerCase();
 }

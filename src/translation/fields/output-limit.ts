@@ -5,7 +5,7 @@ import type { JsonBody } from "../json/parse-body.ts";
 import { findCostField } from "./cost-fields.ts";
 
 export interface OutputLimit {
-  /** Under which names it goes upstream. */
+  /** The names under which it goes upstream. */
   readonly names: readonly string[];
   /** Null: the client gave none, and none is needed. */
   readonly tokens: number | null;

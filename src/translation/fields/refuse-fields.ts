@@ -4,7 +4,7 @@ import type { JsonBody } from "../json/parse-body.ts";
 import { findCostField } from "./cost-fields.ts";
 import { isHarmlessField } from "./known-fields.ts";
 
-/** On which terms a client's own fields go upstream. */
+/** The terms on which a client's own fields go upstream. */
 export interface FieldTerms {
   readonly protocol: ProtocolName;
   readonly model: Pick<ModelTarget, "id" | "profile">;

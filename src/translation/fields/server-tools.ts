@@ -70,7 +70,7 @@ function isChatClientTool({ type, function: own }: JsonObject): boolean {
   return CHAT_CLIENT_TOOLS.has(type) || (type === undefined && isJsonObject(own));
 }
 
-/** By its type, or as Google has it, by its only field: `{google_search: {}}`. */
+/** The tool's name: its type, or as Google has it, its only field: `{google_search: {}}`. */
 function nameChatTool(tool: JsonObject): string {
   const { type } = tool;
   return nameServerTool(typeof type === "string" ? type : (Object.keys(tool)[0] ?? ""));

@@ -20,7 +20,7 @@ const PLAIN = /^[^"\\\u0000-\u001f\ud800-\udfff]*$/;
 const QUOTE = 0x22;
 const MINUS = 0x2d;
 
-/** That are searched in one step. */
+/** So many characters are searched in one step. */
 const STEP_CHARACTERS = 8 * 1024 * 1024;
 
 /** Begins a string that stands for an integer; nobody can guess it, and it leaves neither of the functions below. */

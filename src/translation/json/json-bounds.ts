@@ -14,13 +14,13 @@ export interface JsonBounds {
   readonly commas: number;
 }
 
-/** Of a client's body: some 30,000 messages, or two million token ids. */
+/** What a client's body may have: some 30,000 messages, or two million token ids. */
 export const REQUEST_BOUNDS: JsonBounds = { nodes: 250_000, commas: 2_000_000 };
 
-/** Of what an upstream sends: 20 alternatives to each of 7,000 tokens are a million. */
+/** What an upstream may send: 20 alternatives to each of 7,000 tokens are a million. */
 export const ANSWER_BOUNDS: JsonBounds = { nodes: 1_000_000, commas: 4_000_000 };
 
-/** For a text that is not parsed. */
+/** What a text may have that is not parsed. */
 export const NESTING_ALONE: JsonBounds = { nodes: Infinity, commas: Infinity };
 
 /** Integers beyond 2^53, each of which is searched, marked and made a bigint. */

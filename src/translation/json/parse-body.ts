@@ -10,7 +10,7 @@ const LARGE_BYTES = 4 * 1024;
 
 /** A JSON object with its text, so that single values in it can be replaced. */
 export interface JsonBody {
-  /** Without a BOM; encodes back to exactly the bytes that came. */
+  /** The body's text without a BOM; it encodes back to exactly the bytes that came. */
   readonly text: string;
   /** The text in UTF-8, as it came; null: it is another text. */
   readonly bytes: Buffer | null;
@@ -35,7 +35,7 @@ export function* readJsonBody(
   yield;
   if (text.trimStart() === "") throw invalid("The request body is blank: a JSON object is expected.");
   try {
-    // In this order: what it consists of is bounded before JSON.parse sees it.
+    // The order counts: what it consists of is bounded before JSON.parse sees it.
     const members = findMembers(text, 0, REQUEST_BOUNDS);
     yield;
     const value = yield* parse(text);

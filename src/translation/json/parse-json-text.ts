@@ -15,7 +15,7 @@ export function parseJsonText(text: string): unknown {
   return parseExactJson(text);
 }
 
-/** For JSON of an upstream that `JSON.parse` sees next. @throws JsonBoundError */
+/** Bounds JSON of an upstream that `JSON.parse` sees next. @throws JsonBoundError */
 export function boundJsonText(text: string): void {
   if (text.length > HARMLESS_CHARACTERS) findMembers(text, 0, ANSWER_BOUNDS);
 }

@@ -20,7 +20,7 @@ export interface AnswerSettings {
   readonly stopSequences: ReadonlySet<string>;
   readonly toolNames: ToolNames;
   readonly estimatedInputTokens: number;
-  /** For errors inside a stream. */
+  /** Errors inside a stream name it. */
   readonly requestId: string;
   readonly describeCost: DescribeCost | null;
   readonly ids: IdGenerator;

@@ -11,7 +11,7 @@ import { mapStreamError } from "./stream/map-stream-error.ts";
 
 /** One answer of an upstream that speaks Messages. */
 export class MessagesAnswer extends PassThroughAnswer {
-  /** Of a stream, as far as it was told. */
+  /** A stream's usage, as far as it was told. */
   #usage: JsonObject = {};
   #hasStarted = false;
   #hasStopReason = false;

@@ -15,7 +15,7 @@ import { formatStreamError } from "./error-body.ts";
  */
 export class AnswerStream {
   readonly #rewriter: ChunkRewriter;
-  /** For an error chunk. */
+  /** An error chunk names it. */
   readonly #requestId: string;
   readonly #lines: LineSplitter;
   readonly #reader: EventReader;

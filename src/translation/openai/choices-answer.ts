@@ -22,7 +22,7 @@ export interface ChoicesAnswerOptions {
   readonly describeCost: DescribeCost | null;
 }
 
-/** In what the protocols differ that answer in choices. */
+/** What differs between the protocols that answer in choices. */
 export interface ChoicesProtocol {
   readonly name: "chat" | "completions";
   /** What a choice of a whole answer says. */

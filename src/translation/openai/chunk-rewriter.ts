@@ -39,7 +39,7 @@ export class ChunkRewriter {
   readonly #generated: GeneratedText;
   readonly #readDelta: (choice: JsonObject) => unknown;
   readonly #textKey: string | null;
-  /** Of the last chunk that was parsed and had text alone. */
+  /** The template of the last chunk that was parsed and had text alone. */
   #learned: LearnedTemplate | null = null;
   #templatesLeft = MAX_TEMPLATES;
   readonly #begunChoices = new Set<unknown>();
@@ -180,7 +180,7 @@ export class ChunkRewriter {
     this.#templatesLeft -= 1;
   }
 
-  /** At the stream's end: the chunk with the usage and its cost, or null where there is none to tell. */
+  /** What is told at the stream's end: the chunk with the usage and its cost, or null where there is none to tell. */
   takeHeld(): string | null {
     const held = this.#held;
     this.#held = null;

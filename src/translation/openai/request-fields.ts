@@ -33,10 +33,10 @@ export function readInteger(
   throw invalid(name, `an integer ${range}`, number);
 }
 
-/** As many answers as OpenAI allows. */
+/** The most answers that OpenAI allows. */
 const MAX_CHOICES = 128;
 
-/** Of `n` or `best_of`; 1 when it is left out. @throws GatewayError 400 */
+/** How many answers `n` or `best_of` asks for; 1 when it is left out. @throws GatewayError 400 */
 export function readChoices(value: JsonObject, name: "n" | "best_of"): number {
   return readInteger(value, name, { max: MAX_CHOICES }) ?? 1;
 }
@@ -96,7 +96,7 @@ export function refuseAmbiguousKeys(
   }
 }
 
-/** By way of upper case, so that the long s and the Kelvin sign fold as they do in case-insensitive JSON readers. */
+/** Folds by way of upper case, so that the long s and the Kelvin sign fold as they do in case-insensitive JSON readers. */
 function foldCase(key: string): string {
   return key.toUpperCase().toLowerCase();
 }

@@ -7,7 +7,7 @@ import { formatJson, parseExactJson } from "../json/exact-json.ts";
 import { applyEdits, type Edit, findMembers, type MemberSpan } from "../json/object-spans.ts";
 
 export interface AnswerText {
-  /** Without a BOM. */
+  /** The answer's text without a BOM. */
   readonly text: string;
   readonly members: readonly MemberSpan[];
 }

@@ -17,7 +17,7 @@ export interface PassThroughAnswerOptions {
   readonly model: string;
   /** Whether the client asked for a stream. */
   readonly stream: boolean;
-  /** For errors inside a stream. */
+  /** Errors inside a stream name it. */
   readonly requestId: string;
   /** The client has asked for the cost in the usage; null: it has not. */
   readonly describeCost: DescribeCost | null;

@@ -18,7 +18,7 @@ import {
 } from "../json/object-spans.ts";
 import { withText } from "../json/parse-body.ts";
 
-/** Without `thinking` blocks of ours, and without messages that held nothing else. */
+/** The body without `thinking` blocks of ours, and without messages that held nothing else. */
 export function withoutOwnThinking(body: RequestBody): RequestBody {
   return withoutOwn(body, "messages", (message) => {
     const content = toArray(message["content"]);
@@ -29,7 +29,7 @@ export function withoutOwnThinking(body: RequestBody): RequestBody {
 }
 
 /**
- * Without `reasoning` items of ours, and with the summaries that we have packed as text of the user.
+ * The body without `reasoning` items of ours, and with the summaries that we have packed as text of the user.
  * @throws GatewayError 400 for a summary that is damaged.
  */
 export function withoutOwnItems(body: RequestBody): RequestBody {

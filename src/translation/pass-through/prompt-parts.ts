@@ -22,7 +22,7 @@ export class PromptParts {
     this.#inkBytes += countInkBytes(value);
   }
 
-  /** As `addText`, of what servers may leave out: reasoning, names of tools. */
+  /** Does what `addText` does with what servers may leave out: reasoning, names of tools. */
   addDroppable(value: unknown): void {
     if (typeof value === "string" && value !== "") this.#texts.push(value);
   }

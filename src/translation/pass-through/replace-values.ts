@@ -5,7 +5,7 @@ import { applyEdits, findMembers } from "../json/object-spans.ts";
 export interface Replacement {
   /** The member of the event that the object is; null: the event itself. */
   readonly member: string | null;
-  /** By key; what the object has not is not added. */
+  /** The new values by their keys; what the object has not is not added. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 

@@ -37,7 +37,7 @@ export interface AnswerSettings {
   readonly createdAt: number;
   /** Unix seconds, when called. */
   readonly now: () => number;
-  /** For errors inside a stream. */
+  /** Errors inside a stream name it. */
   readonly requestId: string;
   readonly describeCost: DescribeCost | null;
   readonly createId: CreateId;

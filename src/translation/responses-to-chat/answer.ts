@@ -32,7 +32,7 @@ export class ResponsesAnswer extends ConversationAnswer {
     this.#settings = settings;
     this.#events = new EventWriter(settings.toldBack);
     this.#translator = new StreamTranslator(settings, {
-      // Of a JSON answer only the response at its end is wanted.
+      // A JSON answer needs the response at its end alone.
       onItem: (event) => {
         if (settings.stream) this.#writeEvent(this.#events.formatItemEvent(event));
       },

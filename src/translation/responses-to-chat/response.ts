@@ -22,7 +22,7 @@ export interface ResponseObject {
   readonly model: string;
   readonly output: readonly OutputItem[];
   readonly usage: ResponseUsage | null;
-  /** That the upstream has named so far, else "default". */
+  /** The tier that the upstream has named so far, else "default". */
   readonly service_tier: string;
 }
 

@@ -19,7 +19,7 @@ export class EventSlicer {
   readonly #consume: EventConsumer;
   #pending: Buffer = Buffer.alloc(0);
   #pendingBytes = 0;
-  /** Of the pending bytes: where the line begins whose end is not known yet, and from where that end is searched for. */
+  /** Where, in the pending bytes, the line begins whose end is not known yet, and from where that end is searched for. */
   #lineStart = 0;
   #searchFrom = 0;
 

@@ -1,7 +1,7 @@
 const COLON = 0x3a;
 const OPENING_BRACE = 0x7b;
 const SPACE = 0x20;
-/** Of the object that servers write as it is where they fail. */
+/** The member of the object that servers write as it is where they fail. */
 export const ERROR_MEMBER = '"error"';
 
 /** A line of an event stream that is neither empty nor a comment. */

@@ -4,7 +4,7 @@
  */
 import type { UpstreamErrorText } from "./error-text.ts";
 
-/** As `error.type` or `error.code`: Anthropic, OpenAI, AWS. */
+/** Values of `error.type` or `error.code`: Anthropic, OpenAI, AWS. */
 const ACCOUNT_NAMES: ReadonlySet<string> = new Set([
   "authentication_error",
   "billing_error",
@@ -36,7 +36,7 @@ const ACCOUNT_WORDS = [
   /\bsecurity token included in the request\b|\brequest signature we calculated\b/i,
 ];
 
-/** Behind it stands what the request had in it, if anything: some servers repeat it. */
+/** What stands further back is, if anything, the request's own text: some servers repeat it. */
 const READ_CHARACTERS = 300;
 
 /** Whether an upstream's error is about the gateway's own account there, whatever status it came with. */

@@ -27,7 +27,7 @@ export const THINKING_BLOCKS: PieceRules = {
 export class CarriedPieces {
   readonly #rules: PieceRules;
   #whole: JsonObject[] = [];
-  /** Of the whole answer. */
+  /** The characters of the whole answer. */
   #characters = 0;
 
   constructor(rules: PieceRules) {

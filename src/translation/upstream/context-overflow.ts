@@ -8,7 +8,7 @@ import type { UpstreamErrorText } from "./error-text.ts";
 /** OpenAI's code for it. */
 export const CONTEXT_LENGTH_EXCEEDED = "context_length_exceeded";
 
-/** As `error.code` or `error.type`: OpenAI, Anthropic's proxies, llama.cpp, LiteLLM. */
+/** Values of `error.code` or `error.type`: OpenAI, Anthropic's proxies, llama.cpp, LiteLLM. */
 const OVERFLOW_NAMES: ReadonlySet<string> = new Set([
   CONTEXT_LENGTH_EXCEEDED,
   "context_window_exceeded",
@@ -20,7 +20,7 @@ const OVERFLOW_NAMES: ReadonlySet<string> = new Set([
 /** The room there is. */
 const ROOM =
   /context[ _-]?(?:length|window|size|limit|overflow)|(?:model|sequence|input|prompt)[ _-]length|max_model_len|token limit|input tokens?\b|prompt token|(?:number of|total) tokens|\bn_ctx\b/i;
-/** That it was exceeded. */
+/** The words by which a message says that it was exceeded. */
 const EXCEEDED =
   /exceed|overflow|too (?:long|large|many)|(?:long|great|larg|small)er than|over the limit|reduce|(?:cannot|must|should) (?:be|have|exceed)|only supports?|\bhowever\b|\bbut\b/i;
 /** What says both at once. */
@@ -47,7 +47,7 @@ const OUTPUT = [
   /max_(?:completion_)?tokens'? is too large: (\d+)/i,
 ];
 
-/** Behind it stands what the request had in it, if anything: some servers repeat it. */
+/** What stands further back is, if anything, the request's own text: some servers repeat it. */
 const READ_CHARACTERS = 1_000;
 
 /** Whether an upstream says that a prompt does not fit its model's context window. */

@@ -137,7 +137,7 @@ export class DeltaSequencer {
     this.#writer.writeArguments(json);
   }
 
-  /** Without an open call only calls wait, and the first one keeps the others. */
+  /** While no call is open only calls wait, and the first one keeps the others. */
   #isFirstOpenable(): boolean {
     const first = this.#waiting[0];
     return first !== undefined && !("kind" in first) && this.#isOpenable(first);

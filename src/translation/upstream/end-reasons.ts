@@ -41,7 +41,7 @@ const END_REASONS: Readonly<Record<string, EndReason>> = {
   spii: "content_filter",
 };
 
-/** As much of an unknown reason as is logged. */
+/** The most of an unknown reason that is logged. */
 const MAX_TOLD_CHARACTERS = 40;
 
 /** Whether the answer ended: false where the server broke it off. @param finishReason The upstream's, not empty. */

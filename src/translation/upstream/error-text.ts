@@ -19,7 +19,7 @@ export interface UpstreamErrorText {
 /** Some servers repeat the whole input in their message. */
 const MAX_MESSAGE_CHARACTERS = 2_000;
 const MAX_PLAIN_TEXT_CHARACTERS = 500;
-/** Of a body that was cut within its message. */
+/** Finds the message of a body that was cut within it. */
 const CUT_MESSAGE = /"(?:message|detail|error|msg)"\s*:\s*"((?:[^"\\]|\\.)+)/;
 
 const NOTHING: UpstreamErrorText = { message: null, code: null, type: null, param: null, status: null };
@@ -43,7 +43,7 @@ export function parseUpstreamError(status: number, body: Uint8Array): UpstreamEr
   }
 }
 
-/** Without a last character of which only the first bytes are there; "" where it is no UTF-8. */
+/** The text without a last character of which only the first bytes are there; "" where it is no UTF-8. */
 function decodeWhole(body: Uint8Array): string {
   for (let cut = 0; cut < 4 && cut < body.byteLength; cut++) {
     const whole = body.subarray(0, body.byteLength - cut);
@@ -52,7 +52,7 @@ function decodeWhole(body: Uint8Array): string {
   return "";
 }
 
-/** Of JSON whose end is missing: servers repeat a whole input in their message, and only the beginning is read. */
+/** The message of JSON whose end is missing: servers repeat a whole input in it, and only the beginning is read. */
 function readCutMessage(text: string): string | null {
   if (!/^\s*[[{]/.test(text)) return null;
   const escaped = CUT_MESSAGE.exec(text.slice(0, 2 * MAX_MESSAGE_CHARACTERS))?.[1];

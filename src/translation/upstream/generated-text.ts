@@ -6,7 +6,7 @@ import { TextBuffer } from "../text-buffer.ts";
 import { ServerToolUses } from "./server-tool-uses.ts";
 import { findUsage, isUsageOfNothing, type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";
 
-/** As much text as a tokenizer is given when an upstream reports no usage. */
+/** The most text that a tokenizer is given when an upstream reports no usage. */
 const MAX_TEXT_BYTES = 1_048_576;
 
 /**
@@ -26,7 +26,7 @@ export class GeneratedText implements Observation {
   #isNothingTold = false;
   /** Something was generated that is no text. */
   #hasMedia = false;
-  /** Of tools that run at the upstream's server. */
+  /** The uses of tools that run at the upstream's server. */
   readonly tools = new ServerToolUses();
   readonly #describeCost: DescribeCost | null;
   readonly #text = new TextBuffer({ maxBytes: MAX_TEXT_BYTES });

@@ -105,7 +105,7 @@ const OF_CREDENTIAL =
 /** Long words, and those with digits among their letters. */
 const LIKE_CREDENTIAL = /(?=[\w.~+/=-]*\d)[\w.~+/=-]{12,}|[\w.~+/=-]{20,}/g;
 
-/** For the log: a server may repeat the credential that it got, which only Envoy would recognise. */
+/** What the log says: a server may repeat the credential that it got, which only Envoy would recognise. */
 function describeText(status: number, { message }: UpstreamErrorText): string {
   if (message === null) return "no message";
   const isOfCredential = status === 401 || status === 403 || OF_CREDENTIAL.test(message);

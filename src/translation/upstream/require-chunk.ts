@@ -6,7 +6,7 @@ import type { GeneratedText } from "./generated-text.ts";
 import { mapErrorInAnswer } from "./map-error.ts";
 
 /**
- * That it is a chunk of a chat completion, whose usage is read.
+ * Makes sure that it is a chunk of a chat completion, whose usage is read.
  * @throws GatewayError what the upstream reports instead, or that it broke the protocol.
  */
 export function requireChunk(

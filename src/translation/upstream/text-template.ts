@@ -28,7 +28,7 @@ export interface TemplateOptions {
 
 /** The text of a chunk that is like its template. */
 export interface TemplateText {
-  /** As it stands in the chunk, without its quotes. */
+  /** The text as it stands in the chunk, without its quotes. */
   readonly escaped: string;
   /** What that means; null: the same. */
   readonly unescaped: string | null;
@@ -60,7 +60,7 @@ export class TextTemplate {
     let quote = at + key.length;
     if (text[quote] === " ") quote += 1;
     if (text.charCodeAt(quote) !== QUOTE) return null;
-    // Without text it is a stream's first chunk, which begins a role: none that follows is like it.
+    // A chunk without text is a stream's first, which begins a role: none that follows is like it.
     if (text.charCodeAt(quote + 1) === QUOTE) return null;
     const template = new TextTemplate(text.slice(0, quote + 1), text.slice(skipString(text, quote) - 1));
     return isOnlyText(template.marked, readDelta) ? template : null;

@@ -17,7 +17,7 @@ const FUNCTION_CALL_INDEX = -1;
 export interface UpdatedCall {
   readonly call: ToolCall;
   readonly isNew: boolean;
-  /** By how much `heldCharacters` of the call has grown. */
+  /** The characters by which `heldCharacters` of the call has grown. */
   readonly growth: number;
 }
 
@@ -30,9 +30,9 @@ export interface UpdatedCall {
 export class ToolCallTable {
   readonly #byIndex = new Map<number, ToolCall>();
   readonly #byId = new Map<string, ToolCall>();
-  /** By their place in the last chunk that had several. */
+  /** Calls by their place in the last chunk that had several. */
   readonly #byPlace: ToolCall[] = [];
-  /** In the order in which they were first seen. */
+  /** All calls in the order in which they were first seen. */
   readonly #calls: ToolCall[] = [];
   readonly #createCallId: () => string;
   readonly #onUpdate: (updated: UpdatedCall) => void;

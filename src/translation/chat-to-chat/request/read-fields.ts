@@ -21,7 +21,7 @@ export interface ChatFields {
   readonly streamOptions: Readonly<Record<string, unknown>> | null;
   /** Answers that are generated: `n`, or `best_of` where a server takes it and generates more to choose from. */
   readonly choices: number;
-  /** In lower case. */
+  /** The tier that was asked for, in lower case. */
   readonly serviceTier: string | null;
   /** The smallest limit that it gives under any name, or null. */
   readonly maxOutputTokens: number | null;

@@ -33,7 +33,7 @@ export function playStream(completion: JsonObject, model: string, isUsageWanted:
   return `${text}data: [DONE]\n\n`;
 }
 
-/** In a delta every tool call names its place, since it could come in pieces. */
+/** Every tool call of a delta names its place, since it could come in pieces. */
 function convertMessage(message: JsonObject): JsonObject {
   const { tool_calls: toolCalls } = message;
   if (!Array.isArray(toolCalls)) return message;

@@ -54,7 +54,7 @@ export function readCompletionsFields(body: JsonBody): CompletionsFields {
   };
 }
 
-/** Without a prompt a server begins a text of its own. vLLM takes embedded prompts, alone or beside others. */
+/** A server that gets no prompt begins a text of its own. vLLM takes embedded prompts, alone or beside others. */
 function readPrompts({ prompt, prompt_embeds: embedded }: JsonObject): Prompts {
   const given = isAbsent(prompt) ? null : measurePrompts(prompt);
   if (!isAbsent(prompt) && given === null) throw invalid("prompt", EXPECTED_PROMPTS, prompt);

@@ -45,7 +45,7 @@ function parseAssistantBlock(block: Block, unpacker: ReasoningUnpacker): Assista
   }
 }
 
-/** Without text, it is one that the client did not want to read: what the model thought may be in its signature. */
+/** A block without text is one that the client did not want to read: what the model thought may be in its signature. */
 function parseThinkingBlock({ fields, path }: Block, unpacker: ReasoningUnpacker): AssistantPart {
   const text = readString(fields["thinking"], `${path}.thinking`);
   const { signature } = fields;

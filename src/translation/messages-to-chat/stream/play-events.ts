@@ -4,10 +4,10 @@ import { formatEvent } from "../../sse/encoder.ts";
 
 /** What stands around the blocks of a message's stream. */
 export interface PlayedMessage {
-  /** Of `message_start`. */
+  /** What `message_start` says. */
   readonly message: object;
   readonly content: unknown;
-  /** Of `message_delta`. */
+  /** What `message_delta` says. */
   readonly delta: object;
   readonly usage: unknown;
 }

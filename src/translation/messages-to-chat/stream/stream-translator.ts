@@ -16,7 +16,7 @@ import { DeltaSequencer } from "../../upstream/delta-sequencer.ts";
 import { requireChunk } from "../../upstream/require-chunk.ts";
 import { ToolCallTable } from "../../upstream/tool-call-table.ts";
 
-/** As much of a refusal as is repeated as the explanation in `stop_details`. */
+/** The most of a refusal that is repeated as the explanation in `stop_details`. */
 const MAX_EXPLANATION_CHARACTERS = 16_384;
 
 /** After so many chunks of which the client sees nothing (hidden reasoning) a `ping` tells it that the answer goes on. */

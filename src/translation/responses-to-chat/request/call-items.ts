@@ -11,7 +11,7 @@ import { type Item, listToolNames } from "./items.ts";
 
 /** How a list of parts begins. */
 const PARTS_AS_TEXT = /^\s*\[\s*\{\s*"(?:type|text|image_url|detail)"\s*:/u;
-/** Of a list of parts that is read out of a text. */
+/** The most characters of a list of parts that is read out of a text. */
 const MAX_STRUCTURE = 512;
 
 /** @throws GatewayError 400 */

@@ -7,7 +7,7 @@ import type { ParsedResponsesRequest, RequestPurpose } from "./parsed-request.ts
 
 const PROMPT: ParsedMessage = { role: "user", parts: [{ kind: "text", text: SUMMARY_PROMPT }] };
 
-/** Of what an answer has, a summary is nothing but text. */
+/** A summary has nothing of what an answer has but its text. */
 const TEXT_ALONE = {
   // They stay declared: the upstream has read them before, and its cache begins with them.
   toolChoice: { mode: "none", disablesParallel: false },
@@ -33,7 +33,7 @@ export function askForSummary(request: ParsedResponsesRequest): ParsedResponsesR
   return { ...request, ...TEXT_ALONE, messages: [...request.messages, PROMPT] };
 }
 
-/** As the answer of `compact` repeats it. */
+/** The user's message as the answer of `compact` repeats it. */
 function listUserMessage({ type, fields }: Item): JsonObject[] {
   const { role, content } = fields;
   if (type !== "message" || role !== "user") return [];

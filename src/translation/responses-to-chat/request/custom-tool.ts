@@ -20,7 +20,7 @@ export function wrapInput(input: string): string {
   return JSON.stringify({ input });
 }
 
-/** With the grammar that OpenAI would hold the model to: nothing else tells it here. */
+/** Tells the model the grammar that OpenAI would hold it to: nothing else tells it here. */
 export function describeCustomTool(
   description: string | undefined,
   format: JsonObject | null,

@@ -7,7 +7,7 @@ export class DeclaredTools {
   readonly table = new ToolTable();
   readonly #functions = new Map<string, ChatFunction>();
 
-  /** In the order in which they were declared first; their names are flat. */
+  /** The functions in the order in which they were declared first; their names are flat. */
   get functions(): readonly ChatFunction[] {
     return [...this.#functions.values()];
   }

@@ -5,7 +5,7 @@ import { readObject, readTyped, type TypedObject } from "../../json/read-field.t
 /** One item of the input. */
 export type Item = TypedObject;
 
-/** Behind all other items: a summary of them is asked for in the place of an answer. */
+/** The item behind all others that asks for a summary of them in the place of an answer. */
 export const TRIGGER = "compaction_trigger";
 
 /** The items of `input`; a string is one user message. @throws GatewayError 400 */

@@ -27,7 +27,7 @@ const SILENT_PARTS: ReadonlySet<string> = new Set(["thinking", "call_carrier", "
 interface Context {
   readonly table: ToolTable;
   readonly unpacker: ReasoningUnpacker;
-  /** Of summaries, whose room no reasoning may take. */
+  /** Unpacks summaries, whose room no reasoning may take. */
   readonly summaries: ReasoningUnpacker;
 }
 

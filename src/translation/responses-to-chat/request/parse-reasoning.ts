@@ -9,7 +9,7 @@ export interface RequestedReasoning {
   /** Null: nothing is said, the model's own default applies. */
   readonly effort: ReasoningEffort | null;
   readonly display: ReasoningDisplay;
-  /** As the client wrote them, to be told back. */
+  /** What the client wrote, to be told back. */
   readonly given: { readonly effort: string | null; readonly summary: string | null };
 }
 

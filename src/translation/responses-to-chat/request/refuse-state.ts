@@ -21,7 +21,7 @@ const BY_FOLDED_NAME: ReadonlyMap<string, { readonly field: string; readonly rea
 );
 
 /**
- * Of whatever form and in whatever letters: servers differ in whether "true" and 1 are true to them, and in whether
+ * Whatever form and letters they have: servers differ in whether "true" and 1 are true to them, and in whether
  * `previousResponseId` is a name that they know.
  * @throws GatewayError 400 saying what to send instead. `store` is no such request: the SDKs' default is true.
  */

@@ -5,7 +5,7 @@ import type { CompactionItem, ItemEvent, OutputItem } from "../response.ts";
 import { AnswerBudget, CollectedText } from "./collected-text.ts";
 import type { ItemsWriter } from "./items-writer.ts";
 
-/** Of a call that nobody gets. */
+/** The index of a call that nobody gets. */
 const NO_INDEX = -1;
 
 /**

@@ -32,7 +32,7 @@ export class EventWriter {
   }
 
   /**
-   * As `formatEvent` would. Nearly every event of a stream is one of these, and of their fields the text alone is not
+   * The same text that `formatEvent` writes. Nearly every event of a stream is one of these, and of their fields the text alone is not
    * known to be plain: writing it as JSON, and not a copy of the event, takes a quarter of the time.
    */
   #formatTextDelta({ type, item_id, output_index, content_index, delta }: TextDelta): string {

@@ -26,11 +26,11 @@ export class OutputWriter implements ItemsWriter {
   readonly #emit: (event: ItemEvent) => void;
   readonly #settings: WriterSettings;
   readonly #budget = new AnswerBudget();
-  /** By output index; null while the item is open. */
+  /** Items by their output index; null while the item is open. */
   readonly #items: (OutputItem | null)[] = [];
   readonly #open = new Map<number, OpenItem>();
   #prose: { readonly index: number; readonly writer: MessageWriter | ReasoningWriter } | null = null;
-  /** Of what the model said last. */
+  /** The output index of what the model said last. */
   #lastIndex = -1;
   #bufferedSpace = "";
   #heldLogprobs: JsonObject[] = [];
@@ -70,7 +70,7 @@ export class OutputWriter implements ItemsWriter {
     this.#endProse();
     const last = this.#lastIndex;
     const { id, outputIndex } = this.#begin("rs");
-    // Behind a call that was cut short it does not hide that.
+    // What comes behind a call that was cut short does not hide that.
     this.#lastIndex = last;
     const added: ReasoningItem = { id, type: "reasoning", status: "in_progress", summary: [] };
     const done: ReasoningItem = { ...added, status: "completed", encrypted_content: carrier };

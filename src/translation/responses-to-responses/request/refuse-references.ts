@@ -48,7 +48,7 @@ function isReference(item: unknown): boolean {
   return isTyped ? Object.keys(item).every((key) => EMPTY_FIELDS.has(key)) : !isWholeMessage(item);
 }
 
-/** In whatever letters, since nobody knows how a server compares them. */
+/** Whatever letters it has: nobody knows how a server compares them. */
 function isReferenceType(type: string): boolean {
   return /^\s*item[\s_-]*reference\s*$/i.test(type);
 }
