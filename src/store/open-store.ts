@@ -46,7 +46,7 @@ export interface OpeningStore extends OpenStore {
   readonly isOpen: () => boolean;
   /** Resolves when it is; never rejects, and never resolves after `close`. */
   readonly opened: Promise<void>;
-  /** For what cannot go without Redis. Closes the store and rejects when it has not answered after so long. */
+  /** Waits for Redis where nothing goes without it. Closes the store and rejects when it has not answered after so long. */
   readonly waitUntilOpen: (boundMs: number) => Promise<void>;
 }
 

@@ -33,7 +33,7 @@ export function createRun({ context, isOpen, meter }: RunOptions): Run {
     if (meter === null) return commands(context);
     const startMs = performance.now();
     const answer = commands(context);
-    // Beside the answer, not before it: the caller waits for no promise more than without a meter.
+    // The meter hears of it beside the answer, not before it: the caller waits for no promise more than without a meter.
     answer.then(
       () => meter.ended(operation, performance.now() - startMs, false),
       () => meter.ended(operation, performance.now() - startMs, true),

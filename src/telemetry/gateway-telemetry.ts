@@ -28,7 +28,7 @@ export function createWorkerTelemetry(
 ): WorkerTelemetry {
   setLogLevel(config.telemetry.logLevel);
   const metrics = createMetrics();
-  // From 0 on, so that the first second try is an increase.
+  // They begin at 0, so that the first second try is an increase.
   for (const { name: upstream } of config.upstreams) metrics.upstreamRetries.inc({ upstream }, 0);
   const name = `worker-${index}`;
   let running: { stop(): Promise<void> } | null = null;
@@ -67,7 +67,7 @@ export interface HostTelemetry {
       readonly isLocal: boolean;
     };
   };
-  /** From now on the page shows these. */
+  /** Has the page show these from now on. */
   readonly showAlerts: (read: () => AlertFigures) => void;
   /** The same for how often spend went down, by cause. */
   readonly showSpendFalls: (read: () => Readonly<Record<string, number>>) => void;

@@ -5,7 +5,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const loggers = new Set<{ level: string }>();
 let current: LogLevel = "info";
 
-/** From now on the logger follows the process's level. There are a handful per process, and they live as long as it. */
+/** Has the logger follow the process's level. There are a handful per process, and they live as long as it. */
 export function followLogLevel(logger: { level: string }): void {
   logger.level = current;
   loggers.add(logger);
@@ -15,7 +15,7 @@ export function getLogLevel(): LogLevel {
   return current;
 }
 
-/** For every logger of this process, at once. */
+/** Sets the level of every logger of this process, at once. */
 export function setLogLevel(level: LogLevel): void {
   current = level;
   for (const logger of loggers) logger.level = level;

@@ -10,13 +10,13 @@ export interface MetricDefinition {
   readonly labels: readonly string[];
   /** Upper bounds, of histograms. */
   readonly buckets?: readonly number[];
-  /** Of gauges: what the page shows of the values of all processes. Their sum when left out. */
+  /** What the page shows of a gauge's values in all processes. Their sum when left out. */
   readonly aggregator?: "max";
 }
 
 const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 const CHUNK_SECONDS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.005, 0.025, 0.1];
-/** As the GenAI conventions advise. */
+/** The bounds that the GenAI conventions advise. */
 const DURATION_SECONDS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 300,
 ];

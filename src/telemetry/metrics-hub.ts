@@ -58,7 +58,7 @@ export class MetricsHub {
     this.#timer.unref();
   }
 
-  /** In Prometheus's text format. */
+  /** The page in Prometheus's text format. */
   async render(): Promise<{ readonly contentType: string; readonly text: string }> {
     this.#collecting ??= this.#collect().finally(() => {
       this.#collecting = null;
@@ -80,7 +80,7 @@ export class MetricsHub {
     return getLogLevel();
   }
 
-  /** For this process and every worker, also for those that start later. */
+  /** Sets the level of this process and every worker, also of those that start later. */
   setLogLevel(level: LogLevel): void {
     this.#isLevelChanged = true;
     setLogLevel(level);

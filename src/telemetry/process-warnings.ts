@@ -5,7 +5,7 @@
  */
 import type { Logger } from "../host/logger.ts";
 
-/** Of this process, from here on. */
+/** Logs the warnings of this process from here on. */
 export function logProcessWarnings(logger: Logger<"warn">): void {
   process.removeAllListeners("warning");
   process.on("warning", (warning) => logger.warn({ err: warning }, "Node warns of something"));

@@ -6,11 +6,11 @@ import { isLogLevel, type LogLevel } from "./log-level.ts";
 export type Snapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 export type TelemetryMessage =
-  /** From a worker, every few seconds and when asked. `pid`: another one in the same place begins at 0 again. */
+  /** A worker sends it every few seconds and when asked. `pid`: another one in the same place begins at 0 again. */
   | { readonly kind: "metrics"; readonly pid: number; readonly snapshot: Snapshot }
-  /** From the supervisor: send it now. */
+  /** The supervisor asks for it now. */
   | { readonly kind: "collect" }
-  /** From the supervisor. */
+  /** The supervisor sets the level. */
   | { readonly kind: "log_level"; readonly level: LogLevel };
 
 /** The message when it is one of telemetry, else null. */

@@ -13,14 +13,14 @@ export interface FinishedRequest {
   readonly organizationId: string | null;
   readonly keyId: string | null;
   readonly currency: string | null;
-  /** Of the catalog. */
+  /** The model's id in the catalog. */
   readonly model: string | null;
   readonly status: number;
-  /** As the client reads it, which an upstream may have made up: for the log. */
+  /** The code that the client reads, which an upstream may have made up: the log has it. */
   readonly code: string | null;
   /** The gateway's own: for metrics, whose labels come from closed lists. */
   readonly ownCode: OwnCode | null;
-  /** Of the cap that refused it; null: none did. */
+  /** The period of the cap that refused it; null: none did. */
   readonly capPeriod: LimitPeriod | null;
   /** Null: not metered, or refused before it was. */
   readonly settled: {
@@ -33,7 +33,7 @@ export interface FinishedRequest {
   /** Figures of the upstream's usage that cannot all be true, by kind. */
   readonly usageContradiction: string | null;
   readonly durationMs: number;
-  /** From the beginning to the first bytes of a streamed answer; null where it did not stream. */
+  /** The time from the beginning to the first bytes of a streamed answer; null where it did not stream. */
   readonly firstTokenMs: number | null;
 }
 
@@ -50,7 +50,7 @@ export interface RequestMeterOptions {
 
 /** What is counted of the requests of one endpoint for one model. */
 interface RouteSeries {
-  /** By status; of errors by status and code. */
+  /** Series by status; those of errors by status and code. */
   readonly requests: Map<number | string, CounterSeries>;
   /** Null: none was charged yet. */
   charged: ChargedSeries | null;
@@ -58,7 +58,7 @@ interface RouteSeries {
 
 interface ChargedSeries {
   readonly tokens: readonly { readonly field: keyof TokenUsage; readonly counter: CounterSeries }[];
-  /** By currency and the organization's label. */
+  /** Series by currency and the organization's label. */
   readonly spend: Map<string, Map<string, CounterSeries>>;
   readonly duration: HistogramSeries;
   readonly inputTokens: HistogramSeries;
@@ -106,9 +106,9 @@ const KNOWN_TIERS: ReadonlySet<string> = new Set([
 export class RequestMeter {
   readonly #options: RequestMeterOptions;
   readonly #organizations = new Set<string>();
-  /** By model (none: '') and endpoint. */
+  /** Series by model (none: '') and endpoint. */
   readonly #routes = new Map<string, Map<string, RouteSeries>>();
-  /** By code, of caps with the period behind it. */
+  /** Series by code, those of caps with the period behind it. */
   readonly #refusals = new Map<string, CounterSeries>();
   readonly #authz: HistogramSeries;
   readonly #requestBody: HistogramSeries;
@@ -272,7 +272,7 @@ function formatLine(request: FinishedRequest): object {
           input_tokens: settled.tokens.inputTokens,
           cached_input_tokens: settled.tokens.cachedInputTokens,
           output_tokens: settled.tokens.outputTokens,
-          // Beyond 2^53 only as text; a line's reader gets it the same way always.
+          // An amount beyond 2^53 is exact as text alone; a line's reader gets it the same way always.
           cost_microcents: String(settled.costMicrocents),
           estimated: settled.estimated,
           ...(settled.unpricedServiceTier === null

@@ -29,7 +29,7 @@ export class CounterSeries {
 export class SeriesCounter extends Counter {
   readonly #series: CounterSeries[] = [];
 
-  /** On the page from now on. Several with the same labels count together. */
+  /** A series that the page shows from now on. Several with the same labels count together. */
   series(labels: Labels): CounterSeries {
     const series = new CounterSeries(labels);
     this.#series.push(series);
@@ -63,7 +63,7 @@ export class HistogramSeries {
     this.#sum += value;
   }
 
-  /** As prom-client tells a histogram: each bucket with all below it. */
+  /** The values of a histogram as prom-client tells them: each bucket with all below it. */
   values(name: string): MetricValueWithName<string>[] {
     const labels = this.#labels;
     let count = 0;

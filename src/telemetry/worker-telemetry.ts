@@ -24,7 +24,7 @@ export interface WorkerGauges {
   readonly bufferedBytes: number;
   readonly isRedisOutOfReach: boolean;
   readonly overheadsExceeded: readonly ExceededOverhead[];
-  /** By cause. */
+  /** How often spend has fallen, by cause. */
   readonly spendFalls: Readonly<Record<string, number>>;
   readonly uncappedSessions: number;
   readonly spool: {
@@ -88,7 +88,7 @@ export function readProcess(metrics: Metrics, name: string, lag: IntervalHistogr
   metrics.residentMemory.set(labels, process.memoryUsage.rss());
   const { user, system } = process.cpuUsage();
   setTotal(metrics.cpu, labels, (user + system) / MICROSECONDS);
-  // Without a sample yet the percentile is no number.
+  // The percentile is no number while there is no sample.
   const seconds = lag.percentile(99) / NANOSECONDS - LAG_RESOLUTION_MS / 1000;
   metrics.eventLoopLag.set(labels, lag.count > 0 ? Math.max(0, seconds) : 0);
   lag.reset();

@@ -112,7 +112,7 @@ export function admitKeys({ organizationId, keyId }: KeyReference, month: string
 interface Sent {
   /** The settings whose version was sent: the reply has none when they are still those. */
   readonly known: AdmittedSettings | null;
-  /** As of this reply. */
+  /** What stands in this reply. */
   readonly own: OwnInReply;
   readonly ownSpend: OwnSpend;
 }
@@ -211,7 +211,7 @@ function createOwnReader(
   };
 }
 
-/** In limits of tokens. */
+/** Whether cached tokens count in limits of tokens. */
 function countsCachedTokens({ key, organization }: AdmittedSettings): boolean {
   if (key.countCachedTokens === null) return organization.countCachedTokens;
   return key.countCachedTokens === "always";

@@ -61,7 +61,7 @@ export function describeChecks(figures: AdmissionFigures): readonly Check[] {
         max_concurrent_requests: figures.maxConcurrentRequests,
       },
     ],
-    // Of several that are reached the one that resets last is named: which others are is not told.
+    // One that is reached is named, of several the one that resets last: which others are is not told.
     ...(reached === null ? capsOfMonth(figures) : [capOf(figures.decision, reached, currency)]),
   ];
   const failed = inOrder.findIndex(([decision]) => decision === figures.decision);

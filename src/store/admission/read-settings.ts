@@ -17,13 +17,13 @@ export interface AdmittedSettings {
   readonly organization: AdmittedOf<typeof ORGANIZATION_SETTINGS>;
   readonly user: AdmittedOwner | null;
   readonly group: AdmittedOwner | null;
-  /** Of their texts. */
+  /** The characters of their texts. */
   readonly characters: number;
 }
 
-/** As last told, by key id, the oldest first. */
+/** What was told last, by key id, the oldest first. */
 const known = new Map<string, AdmittedSettings>();
-/** Of all texts that are known: some 20,000 keys, or 600 with an organization's 100 names of models; 20 MB. */
+/** The bound of all texts that are known: some 20,000 keys, or 600 with an organization's 100 names of models; 20 MB. */
 const MAX_KNOWN_CHARACTERS = 3_000_000;
 let knownCharacters = 0;
 

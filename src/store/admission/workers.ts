@@ -1,9 +1,9 @@
-/** Which workers there are, over all hosts. */
+/** The workers that there are, over all hosts. */
 import type { StoreContext } from "../context.ts";
 import { WORKERS_KEY } from "../redis/keys.ts";
 import { formatCount } from "../redis/parse-reply.ts";
 
-/** Of releases that move the counters of windows (`windows.ts`); older ones announce their id alone. */
+/** Begins what releases announce that move the counters of windows (`windows.ts`); older ones announce their id alone. */
 const MOVES_WINDOWS = "windows ";
 
 export function isAnnouncedOfThisRelease(worker: string): boolean {

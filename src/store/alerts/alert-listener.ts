@@ -10,12 +10,12 @@ export interface AlertListener {
 
 export interface AlertListenerEvents {
   readonly onAlert: (organizationId: string) => void;
-  /** From now on nothing is missed; before, something may have been. */
+  /** Says that nothing is missed from now on; before, something may have been. */
   readonly onListening: () => void;
   readonly onError: (error: Error) => void;
 }
 
-/** On a connection of its own, which comes back by itself. */
+/** Listens on a connection of its own, which comes back by itself. */
 export function listenForAlerts(client: RedisClient, events: AlertListenerEvents): AlertListener {
   const { onAlert, onListening, onError } = events;
   // Overloads of a union cannot be called as one; the call is the same for a server and a cluster.

@@ -27,7 +27,7 @@ const MOST_IN_A_MESSAGE = 64;
 const SCAN_ENTRIES = 500;
 const MAX_SCANNED = 20_000;
 
-/** Of an alert that no delivery has taken up yet. */
+/** The state of an alert that no delivery has taken up yet. */
 const PENDING: DeliveryState = {
   state: "pending",
   attempts: 0,

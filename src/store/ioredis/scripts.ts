@@ -106,7 +106,7 @@ function runScript(
   const sent = isSent
     ? send(client, "evalsha", formatArguments(sha, script, keysAndArguments))
     : send(client, "eval", formatArguments(lua, script, keysAndArguments));
-  // Of each reply as many promises: see in-reply-order.ts.
+  // Each reply has as many promises: see in-reply-order.ts.
   return sent.catch((error: unknown) => {
     // Another node, or one that was started again.
     if (error instanceof Error && error.message.startsWith("NOSCRIPT")) {

@@ -36,7 +36,7 @@ import type { Operations } from "../run.ts";
 const ROTATION_ATTEMPTS = 5;
 /** Others change it at the same time: each tries again on what they have made of it. */
 const CHANGE_ATTEMPTS = 5;
-/** Of `set-limits.lua`, those that are always there. */
+/** The names of `set-limits.lua` that are always there. */
 const LIMIT_NAMES = 9;
 const LIST_PAGE = 500;
 
@@ -218,7 +218,7 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
 };
 
 /**
- * Which key works on beside the new one: the current one. But when the current one has no look-up, a rotation before
+ * The key that works on beside the new one: the current one. But when the current one has no look-up, a rotation before
  * this one broke off and nobody was ever given that key: then it is the one before it, for as long as it had.
  */
 async function chooseFormer(
@@ -250,7 +250,7 @@ async function removeLater(
 interface OwnedKeys {
   readonly kind: OwnerKind;
   readonly ownerId: string;
-  /** Of the owner's keys. */
+  /** The list of the owner's keys. */
   readonly list: string;
   readonly audit: ((record: KeyRecord) => AuditInput) | undefined;
 }
@@ -283,7 +283,7 @@ function isListed(record: KeyRecord, { userId, groupId }: Partial<KeyOwners>): b
 interface FieldChange {
   readonly expectedVersion: number | null;
   readonly audit: AuditInput | null;
-  /** Whose it was, and whose it is from now on. Left out: that stays. */
+  /** The owners that it had, and those that it has from now on. Left out: they stay. */
   readonly move?: { readonly from: KeyOwners; readonly to: KeyOwners };
 }
 

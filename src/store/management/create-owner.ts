@@ -94,7 +94,7 @@ export async function createOwner<Settings, Item extends Settings & OwnerRecord>
   throw unknownOutcome(outcome);
 }
 
-/** Of those who are nobody at another: they cannot be known. */
+/** The answer about those who are nobody elsewhere: they cannot be known. */
 export function withoutKnown<Item>(
   result: OwnerCreationResult<Item> | IdentityKnown,
 ): OwnerCreationResult<Item> {

@@ -1,4 +1,4 @@
-/** Whose a key is: its user and its group, as names of Redis keys. */
+/** The owners of a key, its user and its group, as names of Redis keys. */
 import type { KeySettings } from "../../settings/key.ts";
 import { ownerKey, ownerKeysKey } from "../redis/keys.ts";
 import { isId } from "../ids.ts";
@@ -23,7 +23,7 @@ function listOwners(owners: Partial<KeyOwners>): readonly Owner[] {
   });
 }
 
-/** For each of them its record and the list of its keys. @throws MissingOwnerError for what is no id */
+/** The record and the list of keys of each of them. @throws MissingOwnerError for what is no id */
 export function namesOfOwners(organizationId: string, owners: Partial<KeyOwners>): string[] {
   return listOwners(owners).flatMap(({ kind, id }) => [
     ownerKey(organizationId, kind, id),
@@ -36,7 +36,7 @@ export function listsOfOwners(organizationId: string, owners: Partial<KeyOwners>
   return listOwners(owners).map(({ kind, id }) => ownerKeysKey(organizationId, kind, id));
 }
 
-/** Which of them a script misses. @param place Of its record among the names, from 0 on. */
+/** The owner that a script misses. @param place The place of its record among the names, from 0 on. */
 export function missingOwnerAt(owners: Partial<KeyOwners>, place: number): MissingOwnerError {
   const owner = listOwners(owners)[Math.floor(place / 2)];
   if (owner === undefined) throw new TypeError(`a script misses an owner at ${place}, where there is none`);

@@ -12,7 +12,7 @@ import { integerAt, parseArray, parseInteger } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import type { NameHolder } from "../types/management.ts";
 
-/** From a claim to its record, at most: some commands, each with a timeout of seconds. */
+/** The most time from a claim to its record: some commands, each with a timeout of seconds. */
 const UNDER_WAY_US = 60_000_000;
 /** Each passes over what a crash has left. */
 const CLAIM_ATTEMPTS = 3;
@@ -24,7 +24,7 @@ export type NameClaim =
   | { readonly outcome: "claimed"; readonly claimedUs: number }
   | { readonly outcome: "name_taken"; readonly holder: NameHolder };
 
-/** As people compare names: "Ä" is "ä", and a wide "Ａ" is "a". */
+/** A name as people compare it: "Ä" is "ä", and a wide "Ａ" is "a". */
 export function foldCase(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
@@ -59,7 +59,7 @@ export async function claimName(
 }
 
 /**
- * Of an organization that has another name now, or that is gone.
+ * Releases the name of an organization that has another one now, or that is gone.
  * @param beforeUs A claim from after this time stays: the organization has got the name back.
  */
 export async function releaseName(
@@ -71,7 +71,7 @@ export async function releaseName(
   await client.igwReleaseName(ORGANIZATION_NAMES_KEY, foldName(name), organizationId, String(beforeUs));
 }
 
-/** Whose this entry is; null when its organization has not got the name, and will not get it any more. */
+/** The organization whose this entry is; null when its organization has not got the name, and will not get it any more. */
 async function readHolder(
   { client }: StoreContext,
   entry: string,

@@ -1,4 +1,4 @@
-/** Which users or groups there are: one by its id, a list's page, or those that a search finds. */
+/** The users or groups that there are: one by its id, a list's page, or those that a search finds. */
 import type { StoreContext } from "../context.ts";
 import { isId } from "../ids.ts";
 import { ownerKey, ownerListKey, ownerTextsKey, ownerUsersKey } from "../redis/keys.ts";
@@ -59,7 +59,7 @@ export async function listOwners<Settings, Item extends Settings & OwnerRecord>(
 type Search = OwnerFilter & { readonly search: string };
 
 /**
- * Whose name or mail address has the text at the beginning of a word, in capitals or not, in the order of what follows
+ * Those whose name or mail address has the text at the beginning of a word, in capitals or not, in the order of what follows
  * there; or whose id it is.
  */
 async function findOwners<Settings, Item extends Settings & OwnerRecord>(

@@ -7,7 +7,7 @@ import { foldName } from "./organization-names.ts";
 
 /** Further words are not found, so that nobody has more entries than twice as many. */
 const FOUND_WORDS = 10;
-/** Of a text; what is longer is compared with the record. */
+/** The characters of a text that an entry has; what is longer is compared with the record. */
 const ENTRY_CHARACTERS = 40;
 const END_OF_TEXT = "\0";
 const WORD = /[\p{L}\p{N}]+/gu;
@@ -17,7 +17,7 @@ export function listEntries(id: string, texts: readonly string[]): string[] {
   return [...new Set(texts.flatMap(listBeginnings).map((text) => formatEntry(text, id)))];
 }
 
-/** Which entries leave with a change of texts, and which come. */
+/** The entries that leave with a change of texts, and those that come. */
 export function compareEntries(
   before: readonly string[],
   after: readonly string[],

@@ -25,7 +25,7 @@ export async function repair(context: StoreContext): Promise<RepairReport> {
   return { lookUpsWritten, lookUpsRemoved: await removeDeadLookUps(context) };
 }
 
-/** Of organizations that are still on the list. */
+/** Finishes deletions of organizations that are still on the list. */
 async function finishDeletions(context: StoreContext): Promise<void> {
   for (const id of await context.client.zrange(ORGANIZATIONS_KEY, "0", "-1")) {
     const record = await organizationOperations.getOrganization(context, id);

@@ -16,7 +16,7 @@ import {
   type SessionStore,
 } from "../types/sessions.ts";
 
-/** Without anybody who comes with it. */
+/** How long a session lives with which nobody comes. */
 export const SESSION_IDLE_MS = 8 * 3_600_000;
 /** However busy it is. */
 export const SESSION_MS = 24 * 3_600_000;
@@ -25,7 +25,7 @@ const SEEN_MS = 60_000;
 /** Bounds the memory of one organization's: some 10 MB. */
 const MOST_SESSIONS = 10_000;
 const KNOWN_ROLE_SECONDS = 400 * 86_400;
-/** Of a page that begins behind what is gone. */
+/** The place of a page that begins behind what is gone. */
 const BEHIND_ALL = 2 ** 31;
 
 const organizationId = z.string();

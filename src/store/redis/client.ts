@@ -12,7 +12,7 @@ import { createRedisTls, type RedisTlsFiles, type RedisTlsOptions } from "./redi
 import { addScripts } from "../ioredis/scripts.ts";
 import { writeOncePerTurn } from "../ioredis/write-once-per-turn.ts";
 
-/** Under ext_authz's timeout, so that a lost answer still leaves time for the grace path. */
+/** A wait that is shorter than ext_authz's, so that a lost answer still leaves time for the grace path. */
 const COMMAND_TIMEOUT_MS = 250;
 const CONNECT_TIMEOUT_MS = 2000;
 /** A connection that answers nothing for so long is given up: its other end may be gone without a word. */

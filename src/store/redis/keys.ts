@@ -64,7 +64,7 @@ export const requestKey = (organizationId: string, requestId: string): string =>
   `igw:{${organizationId}}:request:${requestId}`;
 /** Pattern of the records of all organizations, for a scan. */
 export const REQUEST_PATTERN = "igw:{*}:request:*";
-/** Whose such a record is. */
+/** The organization whose such a record is. */
 export const organizationOfRequest = (key: string): string =>
   key.slice(key.indexOf("{") + 1, key.indexOf("}"));
 /** Sorted set: open requests by deadline. */

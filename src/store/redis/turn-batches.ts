@@ -17,7 +17,7 @@ interface Batch<Item, Answer> {
 const MAX_ITEMS = 64;
 
 export class TurnBatches<Item, Answer> {
-  /** Of this turn, by what their items have in common. */
+  /** This turn's batches, by what their items have in common. */
   readonly #batches = new Map<string, Batch<Item, Answer>>();
 
   /**
