@@ -49,7 +49,7 @@ export function formatAdmissionHeader(admission: Admission): string {
     keyId,
     keyName,
     currency,
-    strictCaps,
+    isStrict,
     isEntered,
     concurrencyLimit,
     models,
@@ -69,7 +69,7 @@ export function formatAdmissionHeader(admission: Admission): string {
     keyId,
     escape(keyName),
     currency,
-    formatHold(strictCaps, isEntered),
+    formatHold(isStrict, isEntered),
     concurrencyLimit ?? "",
     models === null ? "" : PRESENT + models.map(escape).join(","),
     month,
@@ -120,7 +120,7 @@ export function parseAdmissionHeader(header: string): Admission {
     keyId,
     keyName,
     currency,
-    strictCaps: hold === STRICT,
+    isStrict: hold === STRICT,
     isEntered: hold === ENTERED,
     concurrencyLimit: concurrencyLimit === "" ? null : Number(concurrencyLimit),
     models: models === "" ? null : parseModels(models.slice(1)),
@@ -179,8 +179,8 @@ class Fields {
   }
 }
 
-function formatHold(strictCaps: boolean, isEntered: boolean): string {
-  if (strictCaps) return STRICT;
+function formatHold(isStrict: boolean, isEntered: boolean): string {
+  if (isStrict) return STRICT;
   return isEntered ? ENTERED : "";
 }
 

@@ -5,6 +5,7 @@
  * given on a guess, and never asked for twice, because the first answer may only be late. Where ext_proc can wait for the
  * decision in its place, ext_authz does not (admissions-under-way.ts).
  */
+import { requestsPerMinuteOf } from "../settings/key.ts";
 import type { Caller } from "../auth/key-directory.ts";
 import { invalidKey } from "../auth/read-key.ts";
 import type { TokenVerdict } from "../auth/read-token.ts";
@@ -320,7 +321,7 @@ function createAdmission(
     keyId: key.id,
     keyName: key.name,
     currency: organization.currency,
-    strictCaps: organization.strictCaps,
+    isStrict: organization.strictCaps,
     shrinksOnCap: (key.onCap ?? organization.onCap) === "shrink",
     isEntered,
     concurrencyLimit: key.maxConcurrentRequests,
@@ -364,7 +365,7 @@ function readTagsHeader({ headers }: IncomingRequest, defaultTags: string | null
 
 function rateState({ key, bucket, timeMs, tokenBuckets }: KnownKeyResult): RateState {
   const { capacity, remaining, resetMs } = bucket;
-  return { limit: key.requestsPerMinute, capacity, remaining, resetMs, timeMs, tokens: tokenBuckets };
+  return { limit: requestsPerMinuteOf(key), capacity, remaining, resetMs, timeMs, tokens: tokenBuckets };
 }
 
 function readinessReply(ready: boolean, requestId: string): Reply {

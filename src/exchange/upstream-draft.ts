@@ -19,12 +19,12 @@ export class UpstreamDraft {
    * @param asked The client's body: what of an answer is for thinking.
    * @throws GatewayError 400 as `ClientRequest.toUpstream` says.
    */
-  constructor(request: ClientRequest, model: ModelTarget, strictCaps: boolean, asked: JsonObject = {}) {
+  constructor(request: ClientRequest, model: ModelTarget, isStrict: boolean, asked: JsonObject = {}) {
     this.thinkingBudget = readThinkingBudget(asked);
     this.#request = request;
     this.#model = model;
-    this.#isStrict = strictCaps;
-    this.#bytes = request.toUpstream(model, strictCaps ? "strict" : "default");
+    this.#isStrict = isStrict;
+    this.#bytes = request.toUpstream(model, isStrict ? "strict" : "default");
   }
 
   get bytes(): Uint8Array {
@@ -64,8 +64,8 @@ export class UpstreamDraft {
 export function writeDraft(
   request: ClientRequest,
   model: ModelTarget,
-  { strictCaps }: Pick<Admission, "strictCaps">,
+  { isStrict }: Pick<Admission, "isStrict">,
   asked: Pick<RequestBody, "value">,
 ): Steps<UpstreamDraft> {
-  return oneStep(() => new UpstreamDraft(request, model, strictCaps, asked.value));
+  return oneStep(() => new UpstreamDraft(request, model, isStrict, asked.value));
 }

@@ -4,10 +4,11 @@
  *
  * Redis is asked first, every time, so that its first answer ends the outage. Never on a guess: a key that this worker
  * has not seen, an organization with strict caps, a key that meets limits of tokens per minute, and everything past the grace time get the error that Redis failed
- * with (503); so does one that only a raise lets through, which may have ended since. Last known are the record (disabled,
- * expired, suspended as it was), the rate, of which each worker grants its share, and spend in each window of each owner, to
+ * with (503); so does one that only a raise lets through, which may have ended since. Last known are the record (what
+ * refuses by it still refuses), the rate, of which each worker grants its share, and spend in each window of each owner, to
  * which this worker adds what it has counted itself.
  */
+import { requestsPerMinuteOf } from "../settings/key.ts";
 import type { Clock } from "../time/clock.ts";
 import { dayAt, monthAt } from "../time/calendar.ts";
 import { setBounded } from "../collections/set-bounded.ts";
@@ -113,7 +114,8 @@ function remember(
     return null;
   }
   const before = known.get(input.presentedHash);
-  const isSameRate = before?.result.key.requestsPerMinute === result.key.requestsPerMinute;
+  const isSameRate =
+    before !== undefined && requestsPerMinuteOf(before.result.key) === requestsPerMinuteOf(result.key);
   const { key, organization, own } = result;
   // The spool has other organizations' charges, too, whose node of a cluster may be away for hours.
   const isBehind = options.isBehind() && own.isBehind;
@@ -234,15 +236,15 @@ function addOwnCount(
 /** This worker's share, beginning with no more than what must be left in Redis's bucket by now. */
 function openBuckets(last: LastKnown, shares: number, nowMs: number): Buckets {
   const { result, atMs } = last;
-  const { requestsPerMinute } = result.key;
+  const perMinute = requestsPerMinuteOf(result.key);
   const { capacity, remaining } = result.bucket;
-  const rate = { requestsPerMinute, shares, nowMs };
+  const rate = { perMinute, shares, nowMs };
   last.buckets ??= {
     requests: new GraceBucket({ ...rate, capacity }),
     count_tokens: new GraceBucket({ ...rate, capacity: Math.max(MIN_COUNT_CAPACITY, capacity) }),
   };
   if (!last.isCapped) {
-    const refilled = ((nowMs - atMs) * requestsPerMinute) / 60_000;
+    const refilled = ((nowMs - atMs) * perMinute) / 60_000;
     last.buckets.requests.cap((remaining + refilled) / shares, nowMs);
     last.isCapped = true;
   }

@@ -3,7 +3,7 @@
  * the key's own bucket would, except that every share holds at least one token.
  */
 export interface GraceBucketOptions {
-  readonly requestsPerMinute: number;
+  readonly perMinute: number;
   /** Tokens of the whole bucket. */
   readonly capacity: number;
   /** How many workers share the key's rate. */
@@ -19,8 +19,8 @@ export class GraceBucket {
   #tokens: number;
   #atMs: number;
 
-  constructor({ requestsPerMinute, capacity, shares, nowMs }: GraceBucketOptions) {
-    this.#tokensPerMs = requestsPerMinute / shares / MS_PER_MINUTE;
+  constructor({ perMinute, capacity, shares, nowMs }: GraceBucketOptions) {
+    this.#tokensPerMs = perMinute / shares / MS_PER_MINUTE;
     this.#capacity = Math.max(1, capacity / shares);
     this.#tokens = this.#capacity;
     this.#atMs = nowMs;

@@ -4,9 +4,10 @@
  */
 import { formatWindowEnd } from "../time/calendar.ts";
 import { isReached } from "../money/money.ts";
+import { untoldMonthCap } from "../limits/untold-cap.ts";
 import { LIMIT_PERIODS } from "../settings/limits.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
-import { LIMIT_SCOPES, type LimitScope } from "../store/types/decision.ts";
+import { LIMIT_SCOPES } from "../store/types/decision.ts";
 import { windowName } from "../store/usage/windows.ts";
 import type { GraceSpend } from "./grace-spend.ts";
 
@@ -28,12 +29,11 @@ const NEVER_MS = 8.64e15 / 100;
  */
 export function rememberCaps(result: KnownKeyResult, before: readonly KnownCap[]): readonly KnownCap[] {
   const told = result.caps.map((cap) => createCap(result, cap, cap.spentMicrocents - cap.ownMicrocents));
-  const isTold = (scope: LimitScope) => told.some((cap) => cap.scope === scope && cap.period === "month");
   const ofMonth = (["key", "organization"] as const).flatMap((scope) => {
-    const { hardCapCents: cents, spentMicrocents } = result[scope];
-    if (cents === null || isTold(scope)) return [];
+    const cap = untoldMonthCap(result, scope);
+    if (cap === null) return [];
     const own = scope === "key" ? result.own.keyMicrocents : result.own.organizationMicrocents;
-    return [createCap(result, { scope, period: "month", cents, raisedCents: 0 }, spentMicrocents - own)];
+    return [createCap(result, cap, cap.spentMicrocents - own)];
   });
   return [...ofMonth, ...told].map((cap) => {
     const same = before.find((one) => one.window === cap.window && one.subjectId === cap.subjectId);

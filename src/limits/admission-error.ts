@@ -1,6 +1,8 @@
 /** The refusals of an admission, in the contract's words. */
 import { clampRetryAfterSeconds, GatewayError } from "../contract/errors.ts";
 import type { DashboardAddress } from "../contract/pages.ts";
+import { requestsPerMinuteOf } from "../settings/key.ts";
+import { monthCapOf } from "../settings/month-limits.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import type { LimitScope } from "../store/types/decision.ts";
 import { type EndpointName, hasOutputLimit } from "./admission.ts";
@@ -49,10 +51,10 @@ function describeCapError(
   { endpoint, dashboard }: { readonly endpoint: EndpointName; readonly dashboard: DashboardAddress },
 ): GatewayError {
   const { key, organization, day } = result;
-  const { period, cents, raisedCents, spentMicrocents } = result.reachedCap ?? monthCapOf(scope, result);
+  const { period, cents, raisedCents, spentMicrocents } = result.reachedCap ?? reachedInMonth(scope, result);
   const ownerId = scope === "user" || scope === "group" ? (result[scope]?.id ?? null) : null;
   const owner = { scope, organizationId: organization.id, keyId: key.id, ownerId, name };
-  const amounts = { hardCapCents: cents, raisedCents, spentMicrocents, currency: organization.currency };
+  const amounts = { capCents: cents, raisedCents, spentMicrocents, currency: organization.currency };
   const areAmountsHidden = organization.hideAmounts;
   // Its body has not come.
   const affordable =
@@ -63,9 +65,10 @@ function describeCapError(
 }
 
 /** Where there is none but the month's. */
-function monthCapOf(scope: LimitScope, { key, organization }: KnownKeyResult): AdmittedCap {
-  const { hardCapCents, spentMicrocents } = scope === "key" ? key : organization;
-  return { scope, period: "month", cents: hardCapCents ?? 0, raisedCents: 0, spentMicrocents };
+function reachedInMonth(scope: LimitScope, { key, organization }: KnownKeyResult): AdmittedCap {
+  const owner = scope === "key" ? key : organization;
+  const { spentMicrocents } = owner;
+  return { scope, period: "month", cents: monthCapOf(owner) ?? 0, raisedCents: 0, spentMicrocents };
 }
 
 /** Its words avoid those on which some SDKs stop retrying: quota, billing, credit. */
@@ -73,7 +76,8 @@ function createRateLimitError({ key, bucket }: KnownKeyResult, endpoint: Endpoin
   // The same number as in `retry-after`.
   const seconds = clampRetryAfterSeconds(bucket.retryAfterSeconds) ?? 1;
   const kind = endpoint === "count_tokens" ? "count_tokens " : "";
-  const rate = `${key.requestsPerMinute} ${kind}${key.requestsPerMinute === 1 ? "request" : "requests"} per minute`;
+  const perMinute = requestsPerMinuteOf(key);
+  const rate = `${perMinute} ${kind}${perMinute === 1 ? "request" : "requests"} per minute`;
   return new GatewayError("rate_limit_exceeded", {
     message: `Rate limit of ${rate} for API key "${key.name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
     retryAfterSeconds: seconds,

@@ -45,7 +45,8 @@ export interface Admission {
   readonly keyId: string;
   readonly keyName: string;
   readonly currency: string;
-  readonly strictCaps: boolean;
+  /** The organization's caps are strict. */
+  readonly isStrict: boolean;
   /** Whether the limit of output is lowered, under strict caps, to what fits where the request's own does not. */
   readonly shrinksOnCap: boolean;
   /** See KnownKeyResult. */

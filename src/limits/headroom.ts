@@ -3,6 +3,7 @@ import { formatWindowEnd } from "../time/calendar.ts";
 import { formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money/money.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import { isHiddenFromClients } from "./spend-cap.ts";
+import { untoldMonthCap } from "./untold-cap.ts";
 
 type Header = readonly [name: string, value: string];
 
@@ -36,18 +37,10 @@ export function formatHeadroom(result: KnownKeyResult): readonly Header[] {
   ];
 }
 
-/** The narrowest owner's first. The month's of key and organization are among the told ones only where they are raised. */
-function capsOf({ caps, key, organization }: KnownKeyResult): readonly AdmittedCap[] {
-  return [...monthOf("key", key, caps), ...monthOf("organization", organization, caps), ...caps];
-}
-
-function monthOf(
-  scope: "key" | "organization",
-  { hardCapCents: cents, spentMicrocents }: Pick<KnownKeyResult["key"], "hardCapCents" | "spentMicrocents">,
-  told: readonly AdmittedCap[],
-): readonly AdmittedCap[] {
-  if (cents === null || told.some((cap) => cap.scope === scope && cap.period === "month")) return [];
-  return [{ scope, period: "month", cents, raisedCents: 0, spentMicrocents }];
+/** The narrowest owner's first. */
+function capsOf(result: KnownKeyResult): readonly AdmittedCap[] {
+  const ofMonth = [untoldMonthCap(result, "key"), untoldMonthCap(result, "organization")];
+  return [...ofMonth.filter((cap) => cap !== null), ...result.caps];
 }
 
 function leftOf({ cents, spentMicrocents }: AdmittedCap): bigint {

@@ -5,6 +5,7 @@ import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts
 import type { LimitReading, LimitStatus, SpendFigures } from "../store/types/reporting.ts";
 import { dayAt, formatResetsAt, formatTimeOrNull, formatWindowEnd } from "../time/calendar.ts";
 import { LIMIT_KINDS, LIMIT_PERIODS } from "../settings/limits.ts";
+import { monthBudgetOf, monthCapOf } from "../settings/month-limits.ts";
 import { raisedCap } from "../settings/raises.ts";
 import type { AdmittedOwner } from "../store/types/admission.ts";
 import { LIMIT_SCOPES } from "../store/types/decision.ts";
@@ -97,9 +98,9 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
   const { key, organization, spend, limits, user, group, remainingRequests, burst } = input;
   const keySpent = spend.keyMicrocents.get(key.id) ?? 0n;
   const ofMonth = { period: "month", nowMs: limits.timeMs } as const;
-  const keyCap = raisedCap(key.hardCapCents, key.raises, ofMonth);
+  const keyCap = raisedCap(monthCapOf(key), key.raises, ofMonth);
   const isTold = ({ scope }: LimitStatus) => scope === "key" || !organization.hideAmounts;
-  const organizationCap = raisedCap(organization.hardCapCents, organization.raises, ofMonth);
+  const organizationCap = raisedCap(monthCapOf(organization), organization.raises, ofMonth);
   return {
     object: "key",
     id: key.id,
@@ -113,7 +114,7 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
         : {
             spent_cents: wholeCents(spend.organizationMicrocents),
             hard_cap_cents: organizationCap,
-            budget_cents: organization.budgetCents,
+            budget_cents: monthBudgetOf(organization),
             remaining_cents: remainingCents(organizationCap, spend.organizationMicrocents),
           }),
     },
@@ -123,7 +124,7 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
     rate_limit: { requests_per_minute: key.requestsPerMinute, burst, remaining: remainingRequests },
     spent_cents: wholeCents(keySpent),
     hard_cap_cents: keyCap,
-    budget_cents: key.budgetCents,
+    budget_cents: monthBudgetOf(key),
     remaining_cents: remainingCents(keyCap, keySpent),
     headroom_cents: headroomOf(limits.limits.filter(isTold)),
     blocked_by: limits.limits.find(isReachedCap)?.scope ?? null,

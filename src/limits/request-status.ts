@@ -105,12 +105,12 @@ export function formatRequestStatus(request: RecentRequest): RequestStatus {
 
 /** The caps' own amounts of all but the key: what an organization hides from clients. */
 export function withoutAmounts(status: RequestStatus): RequestStatus {
-  return { ...status, checks: status.checks.map(hideAmounts) };
+  return { ...status, checks: status.checks.map(withoutFigures) };
 }
 
 type ShownCheck = RequestStatus["checks"][number];
 
-function hideAmounts(check: ShownCheck): ShownCheck {
+function withoutFigures(check: ShownCheck): ShownCheck {
   if (check.name === SHRUNK_CHECK && check.figures["scope"] !== "key") {
     const { scope = null, period = null } = check.figures;
     return { ...check, figures: { scope, period } };

@@ -6,18 +6,18 @@ import type { Admission } from "./admission.ts";
 import { type AskedHold, describeAffordable, formatFigures } from "./spend-cap.ts";
 
 /**
- * Never hidden (`hide_amounts`): a session is narrower than its key, whose figures clients are told as well.
+ * Amounts are never hidden from clients: a session is narrower than its key, whose figures clients are told as well.
  * @param asked What was asked for; null without strict caps.
  */
 export function createSessionCapError(
-  { spentMicrocents, heldMicrocents, hardCapCents }: SessionFigures,
+  { spentMicrocents, heldMicrocents, capCents }: SessionFigures,
   { session, keyName, currency }: Pick<Admission, "session" | "keyName" | "currency">,
   asked: AskedHold | null,
 ): GatewayError {
-  const cap = `The cap of ${formatCents(hardCapCents, currency)} for session "${session ?? ""}" of API key "${keyName}"`;
+  const cap = `The cap of ${formatCents(capCents, currency)} for session "${session ?? ""}" of API key "${keyName}"`;
   const spent = `${formatCents(wholeCents(spentMicrocents), currency)} spent`;
   const described =
-    isReached(hardCapCents, spentMicrocents) || asked === null
+    isReached(capCents, spentMicrocents) || asked === null
       ? `${cap} is reached: ${spent}.`
       : `${cap} would be passed: ${spent}, ${formatCents(ceilCents(heldMicrocents), currency)} held for requests in flight, and this request may cost up to ${formatCents(ceilCents(asked.worstCaseMicrocents), currency)}.`;
   const strict =
@@ -33,7 +33,7 @@ export function createSessionCapError(
       scope: "session",
       period: "session",
       resets_at: null,
-      ...formatFigures({ spentMicrocents, hardCapCents, raisedCents: 0, ...strict }),
+      ...formatFigures({ spentMicrocents, capCents, raisedCents: 0, ...strict }),
     },
   });
 }

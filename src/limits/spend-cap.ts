@@ -46,11 +46,11 @@ export interface ReachedCap {
   /** The name of whose cap it is. */
   readonly name: string;
   /** The cap in force, live raises included. */
-  readonly hardCapCents: number;
+  readonly capCents: number;
   readonly raisedCents: number;
   readonly spentMicrocents: bigint;
   readonly currency: string;
-  /** `hide_amounts` of the organization: clients are told no figures of what is not their key's. */
+  /** As the organization wants it: clients are told no figures of what is not their key's. */
   readonly areAmountsHidden: boolean;
   /** The day of the admission, "2026-11-21": the window is the one that it is in. */
   readonly day: string;
@@ -103,18 +103,18 @@ export function createCapError(cap: ReachedCap, dashboard: DashboardAddress): Ga
   });
 }
 
-/** `hide_amounts` is about what is not the key's own. */
+/** Hidden is what is not the key's own. */
 export function isHiddenFromClients(cap: Pick<ReachedCap, "areAmountsHidden" | "scope">): boolean {
   return cap.areAmountsHidden && cap.scope !== "key";
 }
 
 /** The published figures of a cap. */
 export function formatFigures(
-  cap: Pick<ReachedCap, "spentMicrocents" | "hardCapCents" | "raisedCents" | "held" | "affordable">,
+  cap: Pick<ReachedCap, "spentMicrocents" | "capCents" | "raisedCents" | "held" | "affordable">,
 ) {
   return {
     spent_cents: wholeCents(cap.spentMicrocents),
-    hard_cap_cents: cap.hardCapCents,
+    hard_cap_cents: cap.capCents,
     ...(cap.raisedCents === 0 ? {} : { raised_cents: cap.raisedCents }),
     ...(cap.held === undefined ? {} : { held_cents: ceilCents(cap.held.heldMicrocents) }),
     ...(cap.affordable ? { affordable_max_tokens: cap.affordable.affordableTokens } : {}),
@@ -144,7 +144,7 @@ function describeSubject({ scope, name }: ReachedCap): string {
 
 function describeCap(cap: ReachedCap): string {
   const spentCents = wholeCents(cap.spentMicrocents);
-  const amount = `${PERIOD_WORDS[cap.period]} hard cap of ${formatCents(cap.hardCapCents, cap.currency)} for ${describeSubject(cap)}`;
+  const amount = `${PERIOD_WORDS[cap.period]} hard cap of ${formatCents(cap.capCents, cap.currency)} for ${describeSubject(cap)}`;
   const spent = `${formatCents(spentCents, cap.currency)} spent ${describeWindow(cap.period, cap.day)}`;
   if (cap.held === undefined || isCapReached(cap)) return `${amount} reached: ${spent}.`;
   const heldCents = ceilCents(cap.held.heldMicrocents);
@@ -166,15 +166,14 @@ function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
   return `Raise it on ${dashboardUrl}${formatLimitPath(cap, "hard_cap")}`;
 }
 
-function isCapReached({ hardCapCents, spentMicrocents }: ReachedCap): boolean {
-  return isReached(hardCapCents, spentMicrocents);
+function isCapReached({ capCents, spentMicrocents }: ReachedCap): boolean {
+  return isReached(capCents, spentMicrocents);
 }
 
 /** Whether the request would fit if nothing else were in flight. */
 function inFlightOnly(cap: ReachedCap): boolean {
   if (cap.held === undefined) return false;
   return (
-    cap.spentMicrocents + cap.held.worstCaseMicrocents <=
-    BigInt(cap.hardCapCents) * BigInt(MICROCENTS_PER_CENT)
+    cap.spentMicrocents + cap.held.worstCaseMicrocents <= BigInt(cap.capCents) * BigInt(MICROCENTS_PER_CENT)
   );
 }

@@ -14,6 +14,7 @@ import {
   wholeNumberOrNull,
 } from "./kinds.ts";
 import { LIMITS_ROW } from "./limits.ts";
+import { monthRows } from "./month-limits.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
@@ -75,36 +76,7 @@ export const KEY_SETTINGS = defineSettings({
       none: "the organization's",
     },
   },
-  hardCapCents: {
-    apiName: "hard_cap_cents",
-    field: "hard_cap_cents",
-    inAdmission: true,
-    kind: amountOrNull(),
-    default: null,
-    description: "Monthly hard cap, whole cents; null: none.",
-    label: "Monthly hard cap",
-    hint: "From there on requests that cost money are refused with 402. Empty: no cap.",
-    cli: {
-      option: { flags: "--hard-cap <amount>", help: "monthly hard cap: 50.00, or none" },
-      label: "hard cap",
-      column: "HARD CAP",
-    },
-  },
-  budgetCents: {
-    apiName: "budget_cents",
-    field: "budget_cents",
-    inAdmission: true,
-    kind: amountOrNull(),
-    default: null,
-    description: "Monthly budget, whole cents; it never refuses anything. Null: none.",
-    label: "Monthly budget",
-    hint: "Refuses nothing; alerts come at 80 % and 100 %. Empty: no budget.",
-    cli: {
-      option: { flags: "--budget <amount>", help: "monthly budget: 40, or none" },
-      label: "budget",
-      column: "BUDGET",
-    },
-  },
+  ...monthRows({ subject: "", examples: { cap: "50.00", budget: "40" } }),
   sessionCapCents: {
     apiName: "session_cap_cents",
     field: "session_cap_cents",
@@ -257,5 +229,17 @@ export const KEY_SETTINGS = defineSettings({
     cli: { option: { flags: "--disabled", help: "make it disabled" } },
   },
 });
+
+/** The row of the limit of requests. */
+export const REQUEST_RATE = KEY_SETTINGS.requestsPerMinute;
+
+/** The limit of requests of a key, whole requests per minute. */
+export function requestsPerMinuteOf<Rate extends number | null>({
+  requestsPerMinute,
+}: {
+  readonly requestsPerMinute: Rate;
+}): Rate {
+  return requestsPerMinute;
+}
 
 export type KeySettings = RecordOf<typeof KEY_SETTINGS>;

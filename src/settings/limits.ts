@@ -3,8 +3,8 @@
  * cap refuses, a budget only tells. At most one of each period and kind.
  *
  * Keys and organizations had limits of a month before there were others: these stand in fields of their own under the
- * names `hard_cap_cents` and `budget_cents`, and what is stored as `limits` are the others. The API shows and takes both forms
- * (`gatherMonth`, `spreadMonth`).
+ * names of `MONTH_NAMES`, and what is stored as `limits` are the others. The API shows and takes both forms
+ * (`month-limits.ts`).
  */
 import * as z from "zod";
 import { formatCents, MAX_CENTS, parseCents } from "../money/money.ts";
@@ -24,6 +24,12 @@ export type Limit = {
   readonly kind: LimitKind;
   readonly cents: number;
 };
+
+/** The settings that a month's limits are of a key and of an organization, by their names in the API: see `month-limits.ts`. */
+export const MONTH_NAMES = { cap: "hard_cap_cents", budget: "budget_cents" } as const;
+
+/** Half a sentence for the API's documents. */
+export const MONTH_NAMES_TOO = `the month's are \`${MONTH_NAMES.cap}\` and \`${MONTH_NAMES.budget}\`, too.`;
 
 const STORED_ROW = /^(day|week|month|total) (cap|budget) (\d+)$/;
 const PERIOD_ERROR = `expected ${LIMIT_PERIODS.slice(0, -1).join(", ")} or total`;
@@ -63,8 +69,7 @@ export const LIMITS_ROW = {
   field: "limits",
   kind: limits(),
   default: [],
-  description:
-    "What may be spent in a day, a week (from Monday), a month and in total, all in UTC: a `cap` refuses, a `budget` only tells. Given whole; the month's are `hard_cap_cents` and `budget_cents`, too.",
+  description: `What may be spent in a day, a week (from Monday), a month and in total, all in UTC: a \`cap\` refuses, a \`budget\` only tells. Given whole; ${MONTH_NAMES_TOO}`,
   label: "Limits",
   hint: "One a line: day cap 5.00. Periods are day, week, month and total. Empty: none.",
   cli: {
@@ -74,14 +79,17 @@ export const LIMITS_ROW = {
   },
 } as const;
 
+/** In the API and in Redis. */
+export const MEMBER_LIMITS = "member_limits";
+
 /**
- * The row `member_limits` of an owner.
+ * The row of that name of an owner.
  * @param who.member Whose they are, as "user of the group"; `help`: the same on the command line.
  */
 export function memberLimitsRow({ member, help }: { readonly member: string; readonly help: string }) {
   return {
-    apiName: "member_limits",
-    field: "member_limits",
+    apiName: MEMBER_LIMITS,
+    field: MEMBER_LIMITS,
     kind: limits(),
     default: [],
     description: `What each ${member} may spend who has no limit of that period and kind of its own. Given whole.`,
@@ -98,6 +106,25 @@ export function memberLimitsRow({ member, help }: { readonly member: string; rea
   } as const;
 }
 
+/** What each user may spend: its own rows, and behind them what its group or, without one, its organization gives each member. */
+export function limitsOfMember(
+  user: { readonly limits: readonly Limit[] },
+  { memberLimits }: { readonly memberLimits: readonly Limit[] },
+): readonly Limit[] {
+  return [...user.limits, ...memberLimits];
+}
+
+/** The limits whose windows an owner's settings, or a change of them, ask for: its own, and those of each member. */
+export function limitsAsked({
+  limits: own = [],
+  memberLimits = [],
+}: {
+  readonly limits?: readonly Limit[];
+  readonly memberLimits?: readonly Limit[];
+}): { readonly own: readonly Limit[]; readonly ofMembers: readonly Limit[] } {
+  return { own, ofMembers: memberLimits };
+}
+
 function refuseTwice(rows: readonly Limit[], context: z.RefinementCtx): void {
   for (const [place, { period, kind }] of rows.entries()) {
     const first = rows.findIndex((row) => row.period === period && row.kind === kind);
@@ -107,7 +134,8 @@ function refuseTwice(rows: readonly Limit[], context: z.RefinementCtx): void {
   }
 }
 
-function orderLimits(rows: readonly Limit[]): readonly Limit[] {
+/** In the order of periods and kinds. */
+export function orderLimits(rows: readonly Limit[]): readonly Limit[] {
   return LIMIT_PERIODS.flatMap((period) =>
     LIMIT_KINDS.flatMap((kind) => rows.filter((row) => row.period === period && row.kind === kind)),
   );
@@ -154,57 +182,4 @@ export function parseLimitList(list: string): readonly Limit[] {
       }
       return { period: period as LimitPeriod, kind: kind as LimitKind, cents };
     });
-}
-
-/** In the words of the API, in both forms. */
-export interface BothForms {
-  readonly limits?: readonly Limit[] | undefined;
-  readonly hard_cap_cents?: number | null | undefined;
-  readonly budget_cents?: number | null | undefined;
-}
-
-const MONTH_NAMES = { cap: "hard_cap_cents", budget: "budget_cents" } as const;
-
-/** What the API shows: `limits` has the month's, too. */
-export function gatherMonth<Described extends Required<BothForms>>(described: Described): Described {
-  const ofMonth = LIMIT_KINDS.flatMap((kind): Limit[] => {
-    const cents = described[MONTH_NAMES[kind]];
-    return cents === null || cents === undefined ? [] : [{ period: "month", kind, cents }];
-  });
-  return { ...described, limits: orderLimits([...(described.limits ?? []), ...ofMonth]) };
-}
-
-/** The rows that have no other name: those of the month only where they do not stand under their own. */
-export function rowsWithoutName(described: BothForms): readonly Limit[] {
-  const rows = described.limits ?? [];
-  return MONTH_NAMES.cap in described ? rows.filter(({ period }) => period !== "month") : rows;
-}
-
-/** Both forms name a limit of the month, with different values. */
-export class LimitsConflict extends Error {
-  override readonly name = "LimitsConflict";
-  readonly field: "hard_cap_cents" | "budget_cents";
-
-  constructor(kind: LimitKind) {
-    super(`differs from the month's ${kind} in \`limits\`: expected one of them, or both alike`);
-    this.field = MONTH_NAMES[kind];
-  }
-}
-
-/**
- * What a caller of the API wants, with the month's limits under their own names. `limits` are given whole: without a row of
- * the month there is none.
- * @throws LimitsConflict
- */
-export function spreadMonth<Wanted extends BothForms>(wanted: Wanted): Wanted {
-  const { limits: rows } = wanted;
-  if (rows === undefined) return wanted;
-  const ofMonth = LIMIT_KINDS.map((kind) => {
-    const row = rows.find((one) => one.period === "month" && one.kind === kind);
-    const old = wanted[MONTH_NAMES[kind]];
-    if (old !== undefined && old !== (row?.cents ?? null)) throw new LimitsConflict(kind);
-    return [MONTH_NAMES[kind], row?.cents ?? null];
-  });
-  const others = rows.filter(({ period }) => period !== "month");
-  return { ...wanted, ...Object.fromEntries(ofMonth), limits: others };
 }

@@ -2,8 +2,9 @@
 import { group } from "./group.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, ON_CAP, RATE_BOUNDS } from "./key.ts";
 import { choice, amountOrNull, currency, emails, flag, name, rateOrNull, wholeNumber } from "./kinds.ts";
-import { limits, LIMITS_ROW, memberLimitsRow } from "./limits.ts";
+import { limits, LIMITS_ROW, memberLimitsRow, MONTH_NAMES_TOO } from "./limits.ts";
 import { MODEL_NAMES } from "./model-names.ts";
+import { monthRows } from "./month-limits.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { defaultsOf } from "./table.ts";
@@ -104,7 +105,7 @@ const KEY_DEFAULTS = defineSettings({
     apiName: "limits",
     kind: limits(),
     default: [],
-    description: "All its limits; the month's are `hard_cap_cents` and `budget_cents`, too. Given whole.",
+    description: `All its limits; ${MONTH_NAMES_TOO} Given whole.`,
     label: "Limits",
     hint: "One a line: day cap 5.00. Empty: none.",
     cli: {
@@ -144,39 +145,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
       label: "currency",
     },
   },
-  hardCapCents: {
-    apiName: "hard_cap_cents",
-    field: "hard_cap_cents",
-    inAdmission: true,
-    kind: amountOrNull(),
-    default: null,
-    description: "Monthly hard cap over all keys, whole cents; null: none.",
-    label: "Monthly hard cap",
-    hint: "From there on requests that cost money are refused with 402. Empty: no cap.",
-    cli: {
-      option: {
-        flags: "--hard-cap <amount>",
-        help: "monthly hard cap over all keys: 1000.00, or none",
-      },
-      label: "hard cap",
-      column: "HARD CAP",
-    },
-  },
-  budgetCents: {
-    apiName: "budget_cents",
-    field: "budget_cents",
-    inAdmission: true,
-    kind: amountOrNull(),
-    default: null,
-    description: "Monthly budget over all keys, whole cents; it never refuses anything. Null: none.",
-    label: "Monthly budget",
-    hint: "Refuses nothing; alerts come at 80 % and 100 %. Empty: no budget.",
-    cli: {
-      option: { flags: "--budget <amount>", help: "monthly budget over all keys: 800, or none" },
-      label: "budget",
-      column: "BUDGET",
-    },
-  },
+  ...monthRows({ subject: " over all keys", examples: { cap: "1000.00", budget: "800" } }),
   limits: LIMITS_ROW,
   raises: RAISES_ROW,
   memberLimits: memberLimitsRow({ member: "user without a group", help: "user without a group" }),

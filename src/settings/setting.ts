@@ -51,7 +51,7 @@ export interface Kind<Value, Input = Value, Output = Value> {
 }
 
 export interface Setting {
-  /** In the API: "budget_cents". */
+  /** In the API: "allowed_models". */
   readonly apiName: string;
   readonly kind: Kind<unknown, unknown, unknown>;
   /** Where nobody has said anything, and in records from before there was this setting. Without one it is required. */
@@ -72,7 +72,7 @@ export interface Setting {
 
 export interface CommandTexts {
   readonly option?: {
-    /** "--rpm <n>" */
+    /** "--note <text>" */
     readonly flags: string;
     readonly help: string;
     /** Of the command that changes it, where that says something else. */

@@ -2,6 +2,7 @@
 import { isReached } from "../money/money.ts";
 import type { KeySettings } from "./key.ts";
 import type { Limit } from "./limits.ts";
+import { monthBudgetOf, monthCapOf, type MonthLimits } from "./month-limits.ts";
 import type { OrganizationSettings } from "./organization.ts";
 import { raisedCap } from "./raises.ts";
 
@@ -28,7 +29,7 @@ const TEXTS: Readonly<Record<KeyState | OrganizationState, StateText>> = {
   deleted: { words: "deleted", level: "off" },
 };
 
-type Limits = Pick<KeySettings, "hardCapCents" | "budgetCents" | "raises">;
+type Limits = MonthLimits & Pick<KeySettings, "raises">;
 
 /** What was spent of one's own limits. */
 export interface LimitSpend {
@@ -62,17 +63,16 @@ export function organizationStateOf(
   return settings.suspended ? "suspended" : spendStateOf(settings, spend);
 }
 
-function spendStateOf(
-  { hardCapCents, budgetCents, raises }: Limits,
-  { spentMicrocents, nowMs, otherLimits }: LimitSpend,
-) {
+function spendStateOf(settings: Limits, { spentMicrocents, nowMs, otherLimits }: LimitSpend) {
   const isSetAndReached = (cents: number | null, spent: bigint): boolean =>
     cents !== null && isReached(cents, spent);
   const isAnyReached = (kind: Limit["kind"]): boolean =>
     otherLimits.some((limit) => limit.kind === kind && isSetAndReached(limit.cents, limit.spentMicrocents));
-  const capCents = raisedCap(hardCapCents, raises, { period: "month", nowMs });
+  const capCents = raisedCap(monthCapOf(settings), settings.raises, { period: "month", nowMs });
   if (isSetAndReached(capCents, spentMicrocents) || isAnyReached("cap")) return "cap_reached";
-  return isSetAndReached(budgetCents, spentMicrocents) || isAnyReached("budget") ? "over_budget" : "active";
+  return isSetAndReached(monthBudgetOf(settings), spentMicrocents) || isAnyReached("budget")
+    ? "over_budget"
+    : "active";
 }
 
 /** @param state Of an answer of the API: a newer gateway's may be one that this program does not know. */

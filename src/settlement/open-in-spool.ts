@@ -16,7 +16,7 @@ export interface SpoolOpenServices {
 export interface UnansweredHold {
   /** What the store rejected with. */
   readonly error: unknown;
-  readonly strictCaps: boolean;
+  readonly isStrict: boolean;
   /**
    * Takes one of this worker's share of the places that the key has for requests in flight. Null, or the error when
    * there is none left.
@@ -31,10 +31,10 @@ export interface UnansweredHold {
 export async function openInSpool(
   { spool, outage, clock, logger }: SpoolOpenServices,
   account: RequestAccount,
-  { error, strictCaps, takePlace }: UnansweredHold,
+  { error, isStrict, takePlace }: UnansweredHold,
 ): Promise<GatewayError | null> {
   const unavailable = new GatewayError("gateway_unavailable", { cause: error });
-  if (strictCaps || !isOutOfReach(error)) return unavailable;
+  if (isStrict || !isOutOfReach(error)) return unavailable;
   const { identity, opened } = account;
   outage.missed(identity.organizationId);
   if (!outage.isInGrace(identity.organizationId)) return unavailable;

@@ -45,7 +45,7 @@ const MAX_SHRUNK_HOLDS = 3;
  */
 export async function placeHold(store: Pick<Store, "hold">, input: PlaceHoldInput): Promise<PlacedHold> {
   const { hold, admission, worstCase, dashboard } = input;
-  let worstCaseMicrocents = admission.strictCaps ? worstCase.microcents() : null;
+  let worstCaseMicrocents = admission.isStrict ? worstCase.microcents() : null;
   let result = await store.hold(boundFloor(hold, worstCaseMicrocents));
   if (result.outcome === "worst_case_required") {
     // Strict caps were switched on between the admission and the hold.
@@ -94,8 +94,8 @@ function isHeld(result: HoldResult): result is Extract<HoldResult, { outcome: "h
 }
 
 /** Strict caps refuse by the one that leaves least room, so this much fits under all of them. */
-function roomUnder({ hardCapCents, spentMicrocents, heldMicrocents }: SessionFigures): bigint {
-  const cap = BigInt(hardCapCents) * BigInt(MICROCENTS_PER_CENT);
+function roomUnder({ capCents, spentMicrocents, heldMicrocents }: SessionFigures): bigint {
+  const cap = BigInt(capCents) * BigInt(MICROCENTS_PER_CENT);
   return cap - spentMicrocents - heldMicrocents;
 }
 

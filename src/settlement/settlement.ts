@@ -213,7 +213,7 @@ export class Settlement {
     } catch (thrown) {
       if (thrown instanceof GatewayError) throw thrown;
       const takePlace = () => this.#takePlace(account, admission);
-      const hold = { error: thrown, strictCaps: admission.strictCaps, takePlace };
+      const hold = { error: thrown, isStrict: admission.isStrict, takePlace };
       const refusal = await openInSpool(this.#options, account, hold);
       if (refusal !== null) {
         this.#withdraw(account, refusal);

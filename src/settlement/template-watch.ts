@@ -46,7 +46,7 @@ export class TemplateWatch {
   watch({ admission, model, request, upstream }: WatchedRequest): ((promptTokens: number) => void) | null {
     const upstreamBytes = upstream.byteLength;
     // Measuring is not for free, and long texts hide a template.
-    if (!admission.strictCaps && upstreamBytes > MAX_BYTES_TO_LEARN_OVERHEAD) return null;
+    if (!admission.isStrict && upstreamBytes > MAX_BYTES_TO_LEARN_OVERHEAD) return null;
     const { hasMedia, hasTools, messages, isWhole, textBytes, inkBytes } = request.promptSize();
     // No chat template stands around prompts and texts that are no messages; and what the model's server adds (a search,
     // a tool of its own, a stored file) is no template.

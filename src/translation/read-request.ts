@@ -28,7 +28,7 @@ export type RequestFacts = Pick<
 /** The upstream for which a body is written. */
 export interface UpstreamTerms {
   readonly model: ModelTarget;
-  readonly strictCaps: boolean;
+  readonly isStrict: boolean;
   /** As `ClientRequest.toUpstream`. */
   readonly affordable: number | null;
 }
@@ -81,7 +81,7 @@ export abstract class ReadRequest<Content, Kept> implements ClientRequest {
    * @throws GatewayError 400 where the model's profile cannot represent the request, or the caps do not let it pass.
    */
   toUpstream(model: ModelTarget, caps: Caps = "default", affordable: number | null = null): Uint8Array {
-    return this.convert(this.content, { model, strictCaps: caps === "strict", affordable });
+    return this.convert(this.content, { model, isStrict: caps === "strict", affordable });
   }
 
   letGo(model: ModelTarget): void {

@@ -67,7 +67,7 @@ function* work({ protocol, upstream, isCount = false }: Way, body: Buffer): Step
   yield;
   if (isCount) yield* translation?.counting?.readPrompt(read, model) ?? [];
   else if (translation !== undefined) {
-    yield* writeDraft(translation.parseRequest(read), model, { strictCaps: false }, read);
+    yield* writeDraft(translation.parseRequest(read), model, { isStrict: false }, read);
   }
 }
 

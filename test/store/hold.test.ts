@@ -53,7 +53,7 @@ describe("hold", () => {
     await spend(key, 10n * CENT);
     expect(await test.store.hold(holdInput(identity))).toEqual({
       outcome: row.outcome,
-      figures: { ...OF_MONTH, spentMicrocents: 10n * CENT, heldMicrocents: 0n, hardCapCents: 10 },
+      figures: { ...OF_MONTH, spentMicrocents: 10n * CENT, heldMicrocents: 0n, capCents: 10 },
     });
     expect(await test.client.exists(`igw:{${key.organizationId}}:request:${identity.requestId}`)).toBe(0);
   });
@@ -101,7 +101,7 @@ describe("hold with strict caps", () => {
     const second = holdInput(await createIdentity(test.store, key), { worstCaseMicrocents: 4n * CENT });
     expect(await test.store.hold(second)).toEqual({
       outcome: "key_cap_reached",
-      figures: { ...OF_MONTH, spentMicrocents: 0n, heldMicrocents: 7n * CENT, hardCapCents: 10 },
+      figures: { ...OF_MONTH, spentMicrocents: 0n, heldMicrocents: 7n * CENT, capCents: 10 },
     });
     await test.store.charge(chargeInput(first, 1, 2n * CENT, { final: FINAL }));
     expect((await test.store.hold(second)).outcome).toBe("held");

@@ -70,7 +70,7 @@ describe.skipIf(!canSetClock)("a raise (sets Redis's clock: takes Linux and cc)"
       });
       expect(await timed().store.hold(holdInput(await identify(of)))).toMatchObject({
         outcome: `${scope}_cap_reached`,
-        figures: { period, hardCapCents: 150, raisedCents: 50 },
+        figures: { period, capCents: 150, raisedCents: 50 },
       });
     },
   );
@@ -85,7 +85,7 @@ describe.skipIf(!canSetClock)("a raise (sets Redis's clock: takes Linux and cc)"
     setClock(UNTIL_MS);
     expect(await decide(of)).toBe("user_cap_reached week");
     expect(await timed().store.hold(holdInput(await identify(of)))).toMatchObject({
-      figures: { hardCapCents: 100, raisedCents: 0 },
+      figures: { capCents: 100, raisedCents: 0 },
     });
   });
 

@@ -69,7 +69,7 @@ describe("the cap of a session", () => {
     await spend(key, 1n);
     expect((await hold(key)).held).toEqual({
       outcome: "session_cap_reached",
-      figures: { spentMicrocents: BigInt(row.cents) * CENT, heldMicrocents: 0n, hardCapCents: row.cents },
+      figures: { spentMicrocents: BigInt(row.cents) * CENT, heldMicrocents: 0n, capCents: row.cents },
     });
     expect((await hold(key, { session: "run 2" })).held.outcome).toBe("held");
     const unnamed = await createIdentity(test.store, key);
@@ -90,7 +90,7 @@ describe("the cap of a session", () => {
     await spend(key, 2n, { sessionBudgetCents: 6 });
     await spend(key, 1n, { sessionBudgetCents: 9 });
     const { held } = await hold(key);
-    expect(held).toMatchObject({ outcome: "session_cap_reached", figures: { hardCapCents: 6 } });
+    expect(held).toMatchObject({ outcome: "session_cap_reached", figures: { capCents: 6 } });
   });
 
   it("is set by its client alone where there is none, for this session", async () => {
@@ -102,7 +102,7 @@ describe("the cap of a session", () => {
     expect(await admitKnown(test.store, key)).toMatchObject({ areSessionsCapped: true });
     expect((await hold(key)).held).toMatchObject({
       outcome: "session_cap_reached",
-      figures: { spentMicrocents: 4n * CENT, hardCapCents: 4 },
+      figures: { spentMicrocents: 4n * CENT, capCents: 4 },
     });
     expect((await hold(key, { session: "run 2" })).held.outcome).toBe("held");
   });
@@ -144,7 +144,7 @@ describe("the cap of a session with strict caps", () => {
     expect(await readSession(key)).toEqual({ spent: CENT / 2n, held: (15n * CENT) / 2n });
     expect((await hold(key, { worstCaseMicrocents: 2n * CENT + 1n })).held).toEqual({
       outcome: "session_cap_reached",
-      figures: { spentMicrocents: CENT / 2n, heldMicrocents: (15n * CENT) / 2n, hardCapCents: 10 },
+      figures: { spentMicrocents: CENT / 2n, heldMicrocents: (15n * CENT) / 2n, capCents: 10 },
     });
     expect((await hold(key, { worstCaseMicrocents: 2n * CENT })).held.outcome).toBe("held");
   });

@@ -48,11 +48,11 @@ export async function ask(
     if (!("figures" in held) || held.outcome === "session_cap_reached") {
       return { answer: { outcome }, identity: null };
     }
-    const { spentMicrocents, heldMicrocents, hardCapCents, raisedCents, period } = held.figures;
+    const { spentMicrocents, heldMicrocents, capCents, raisedCents, period } = held.figures;
     const figures = {
       spent: spentMicrocents,
       held: heldMicrocents,
-      cents: hardCapCents,
+      cents: capCents,
       raised: raisedCents,
     };
     return { answer: { outcome, period, ...figures }, identity: null };

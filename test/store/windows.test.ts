@@ -56,7 +56,7 @@ describe.skipIf(!canSetClock)("a cap (sets Redis's clock: takes Linux and cc)", 
       const identity = await identify(of);
       expect(await timed().store.hold(holdInput(identity))).toMatchObject({
         outcome: `${scope}_cap_reached`,
-        figures: { period, hardCapCents: 100, spentMicrocents: 100n * CENT },
+        figures: { period, capCents: 100, spentMicrocents: 100n * CENT },
       });
       timed().clock.set(microseconds(THURSDAY) + BigInt(DAYS_UNTIL_NEXT[period] * DAY_MS) * 1000n);
       expect(await decide(of)).toBe(period === "total" ? `${scope}_cap_reached total` : "admitted");
@@ -271,7 +271,7 @@ describe.skipIf(!canSetClock)("strict caps (sets Redis's clock)", () => {
       expect(first.result.outcome).toBe("held");
       expect((await hold(of, 41)).result).toMatchObject({
         outcome: `${scope}_cap_reached`,
-        figures: { period, heldMicrocents: 60n * CENT, hardCapCents: 100 },
+        figures: { period, heldMicrocents: 60n * CENT, capCents: 100 },
       });
       await timed().store.charge(chargeInput(first.identity, 1, 30n * CENT));
       expect((await hold(of, 41)).result.outcome).toBe(`${scope}_cap_reached`);

@@ -40,7 +40,7 @@ export function planOrganizationChange(
   requireChannels(wanted, services);
   requireWebhooks(wanted, current?.notifications.webhooks ?? []);
   requireModelNames(wanted, services.catalog());
-  requireStrictCaps(wanted, current, wanted.strict_caps ?? current?.strictCaps ?? false);
+  requireStrictCaps(wanted, current, { strictCaps: wanted.strict_caps ?? current?.strictCaps ?? false });
   const { key_defaults: keyDefaults, ...own } = spreadLimits(wanted);
   const spread =
     keyDefaults === undefined ? own : { ...own, key_defaults: spreadLimits(keyDefaults, "key_defaults.") };

@@ -1,7 +1,7 @@
 import { formatTimeOrNull } from "../../time/calendar.ts";
 import { wholeCents } from "../../money/money.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
-import { gatherMonth } from "../../settings/limits.ts";
+import { gatherMonth } from "../../settings/month-limits.ts";
 import { keyStateOf, type LimitSpend } from "../../settings/state.ts";
 import { describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";

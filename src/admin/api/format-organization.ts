@@ -1,7 +1,7 @@
 import { formatTimeOrNull } from "../../time/calendar.ts";
 import { wholeCents } from "../../money/money.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
-import { gatherMonth } from "../../settings/limits.ts";
+import { gatherMonth } from "../../settings/month-limits.ts";
 import { type LimitSpend, organizationStateOf } from "../../settings/state.ts";
 import { type DescriptionOf, describeSettings, recordSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";

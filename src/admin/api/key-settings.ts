@@ -1,9 +1,9 @@
 /** From what a caller sends to a key's settings. */
 import { formatSuggestion } from "../../config/schema/nearest.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import { type BothForms, LimitsConflict, spreadMonth } from "../../settings/limits.ts";
+import { type BothForms, LimitsConflict, spreadMonth } from "../../settings/month-limits.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
-import type { KeyDefaults } from "../../settings/organization.ts";
+import type { KeyDefaults, OrganizationSettings } from "../../settings/organization.ts";
 import { newKeySettings } from "../../settings/new-key.ts";
 import { convertSettings } from "../../settings/table.ts";
 import { invalidField } from "../admin-error.ts";
@@ -55,15 +55,15 @@ function requireModels(apiName: string, wanted: readonly string[], catalog: Cata
 
 /**
  * What shrinks has its room from strict caps. Where it is so already, nothing is set: without strict caps it does nothing.
- * @param isStrict Of the organization as it will be.
+ * @param organization As it will be.
  * @throws AdminError 400.
  */
 export function requireStrictCaps(
   wanted: Pick<KeyChange, "on_cap">,
   current: Pick<KeySettings, "onCap"> | null,
-  isStrict: boolean,
+  organization: Pick<OrganizationSettings, "strictCaps">,
 ): void {
-  if (wanted.on_cap !== "shrink" || current?.onCap === "shrink" || isStrict) return;
+  if (wanted.on_cap !== "shrink" || current?.onCap === "shrink" || organization.strictCaps) return;
   const problem =
     "`shrink` works with strict caps alone: set `strict_caps` of the organization first, or leave it at `refuse`";
   throw invalidField("on_cap", problem);

@@ -1,4 +1,5 @@
 /** `/api/organizations/{organization}/keys`: make, list, show, change, delete. */
+import { requestsPerMinuteOf } from "../../settings/key.ts";
 import { createKey, displayKey, hashKey } from "../../auth/key-format.ts";
 import { bucketCapacity } from "../../limits/bucket-capacity.ts";
 import { monthAt } from "../../time/calendar.ts";
@@ -36,7 +37,7 @@ const create = defineOrganizationRoute({
     const { organization, body } = call;
     const { store } = services;
     requireUsableSettings(body, services.catalog(), await store.timeMs());
-    requireStrictCaps(body, null, organization.strictCaps);
+    requireStrictCaps(body, null, organization);
     const settings = createKeySettings(body, organization.keyDefaults);
     // Read before: once the secret is made, nothing may keep it from its answer.
     const ownersOf = await readNamedOwners(store, organization.id, [settings]);
@@ -106,7 +107,7 @@ const change = defineOrganizationRoute({
     const changes = convertKeyChange(call.body);
     return changeCurrent(await requireKey(call, services), call.ifMatch, async (current, expectedVersion) => {
       if (Object.keys(changes).length === 0) return answerOne(current, services);
-      requireStrictCaps(call.body, current, call.organization.strictCaps);
+      requireStrictCaps(call.body, current, call.organization);
       const after = { ...current, ...changes };
       const entry = describeUpdate(
         { ...describeTarget("key.updated", after), before: describeKey(current), after: describeKey(after) },
@@ -194,7 +195,7 @@ export async function readFigures(
 
 /** Nothing is spent yet, and the bucket is full. */
 function newFigures(record: KeyRecord, timeMs: number, owners: NamedOwners): KeyFigures {
-  const capacity = bucketCapacity(record.requestsPerMinute);
+  const capacity = bucketCapacity(requestsPerMinuteOf(record));
   const month = monthAt(timeMs).name;
   return {
     month,

@@ -5,8 +5,21 @@
  */
 import { createKeySettings } from "./key-settings.ts";
 import { formatCents } from "../../money/money.ts";
-import { DEFAULT_REQUESTS_PER_MINUTE, KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
-import { type Limit, LIMIT_PERIODS, type LimitPeriod } from "../../settings/limits.ts";
+import {
+  DEFAULT_REQUESTS_PER_MINUTE,
+  KEY_SETTINGS,
+  type KeySettings,
+  REQUEST_RATE,
+  requestsPerMinuteOf,
+} from "../../settings/key.ts";
+import {
+  type Limit,
+  LIMIT_PERIODS,
+  type LimitPeriod,
+  limitsOfMember,
+  MONTH_NAMES,
+} from "../../settings/limits.ts";
+import { type MonthCap, monthCapOf } from "../../settings/month-limits.ts";
 import type { KeyRecord, OrganizationRecord } from "../../store/types/management.ts";
 import { isProviderKey } from "../../store/management/provider-keys.ts";
 import type { UserRecord } from "../../store/types/owners.ts";
@@ -241,7 +254,7 @@ interface Bounds {
   readonly user: ReadonlyMap<LimitPeriod, number>;
   /** What new keys begin with. */
   readonly defaults: ReadonlyMap<LimitPeriod, number>;
-  readonly requestsPerMinute: number;
+  readonly perMinute: number;
 }
 
 async function boundsOf(
@@ -251,13 +264,13 @@ async function boundsOf(
 ): Promise<Bounds> {
   const inGroup = { groupId: user.groupId };
   const ownersOf = await readNamedOwners(store, organization.id, [inGroup]);
-  const { memberLimits } = ownersOf(inGroup).group ?? organization;
+  const members = limitsOfMember(user, ownersOf(inGroup).group ?? organization);
   const { keyDefaults } = organization;
   return {
     // A limit of the user's own goes before what each member has.
-    user: new Map([...capsOf(memberLimits), ...capsOf(user.limits)]),
+    user: capsOf(members.toReversed()),
     defaults: capsOfKey(keyDefaults),
-    requestsPerMinute: keyDefaults.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE,
+    perMinute: requestsPerMinuteOf(keyDefaults) ?? DEFAULT_REQUESTS_PER_MINUTE,
   };
 }
 
@@ -265,9 +278,10 @@ function capsOf(rows: readonly Limit[]): Map<LimitPeriod, number> {
   return new Map(rows.filter(({ kind }) => kind === "cap").map(({ period, cents }) => [period, cents]));
 }
 
-function capsOfKey({ limits: rows, hardCapCents }: Pick<KeySettings, "limits" | "hardCapCents">) {
-  const caps = capsOf(rows);
-  return hardCapCents === null ? caps : caps.set("month", hardCapCents);
+function capsOfKey(key: MonthCap & Pick<KeySettings, "limits">) {
+  const caps = capsOf(key.limits);
+  const ofMonth = monthCapOf(key);
+  return ofMonth === null ? caps : caps.set("month", ofMonth);
 }
 
 /** @throws AdminError 400 for a key that would be looser than what its user, or a new key, has. */
@@ -275,25 +289,21 @@ function requireTight(settings: KeySettings, bounds: Bounds): void {
   const caps = capsOfKey(settings);
   for (const period of LIMIT_PERIODS) {
     const [cap, ofDefaults, ofUser] = [caps, bounds.defaults, bounds.user].map((of) => of.get(period));
-    const row = period === "month" ? KEY_SETTINGS.hardCapCents : KEY_SETTINGS.limits;
+    const field = period === "month" ? MONTH_NAMES.cap : KEY_SETTINGS.limits.apiName;
     if (ofDefaults !== undefined && (cap === undefined || cap > ofDefaults)) {
       throw invalidField(
-        row.apiName,
+        field,
         `expected a ${period} cap of at most ${amountOf(ofDefaults)}, as new keys have here`,
       );
     }
     // What new keys have may be above it: the user's own cap holds all the same.
     if (cap !== undefined && ofUser !== undefined && cap > ofUser && cap !== ofDefaults) {
-      throw invalidField(
-        row.apiName,
-        `expected a ${period} cap of at most ${amountOf(ofUser)}, which is your own`,
-      );
+      throw invalidField(field, `expected a ${period} cap of at most ${amountOf(ofUser)}, which is your own`);
     }
   }
-  const { requestsPerMinute } = bounds;
-  if (settings.requestsPerMinute <= requestsPerMinute) return;
-  const { apiName } = KEY_SETTINGS.requestsPerMinute;
-  throw invalidField(apiName, `expected at most ${requestsPerMinute}, as new keys have here`);
+  const { perMinute } = bounds;
+  if (requestsPerMinuteOf(settings) <= perMinute) return;
+  throw invalidField(REQUEST_RATE.apiName, `expected at most ${perMinute}, as new keys have here`);
 }
 
 function amountOf(cents: number): string {

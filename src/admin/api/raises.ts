@@ -1,5 +1,6 @@
 /** `POST` and `DELETE …/raises` of each owner: a cap is higher until a moment, and nobody has to set it back. */
-import { gatherMonth, type Limit } from "../../settings/limits.ts";
+import { type Limit, limitsOfMember } from "../../settings/limits.ts";
+import { gatherMonth } from "../../settings/month-limits.ts";
 import {
   describeRaise,
   liveRaises,
@@ -175,7 +176,7 @@ const users: RaisedOwner<UserRecord> = {
   listLimits: async (user, organization, store) => {
     const ownersOf = await readNamedOwners(store, organization.id, [{ groupId: user.groupId }]);
     const { ownGroup } = ownersOf({ groupId: user.groupId });
-    return [...user.limits, ...(ownGroup ?? organization).memberLimits];
+    return limitsOfMember(user, ownGroup ?? organization);
   },
   change: ({ organizationId, id }, { raises, expectedVersion, entry }, store) =>
     store.changeUser(organizationId, id, { raises }, expectedVersion, entry),

@@ -1,4 +1,5 @@
 /** `/api/organizations/{organization}/users`: make, list, show, change, delete. */
+import { limitsOfMember } from "../../settings/limits.ts";
 import { USER_SETTINGS } from "../../settings/user.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
@@ -161,7 +162,7 @@ async function readTightest(
   const ownersOf = await readNamedOwners(store, organization.id, inGroups);
   const owners = records.map(({ id, limits, groupId }) => {
     const { ownGroup } = ownersOf({ groupId });
-    return { id, limits: [...limits, ...(ownGroup ?? organization).memberLimits] };
+    return { id, limits: limitsOfMember({ limits }, ownGroup ?? organization) };
   });
   return readTightestLimits(store, organization.id, "user", owners);
 }

@@ -1,6 +1,5 @@
 /** What needs somebody: each with the page where it is settled. The most urgent first. */
-import { KEY_SETTINGS } from "../../settings/key.ts";
-import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
+import { MONTH_NAMES } from "../../settings/limits.ts";
 import type { ListedAlert } from "../../store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../format.ts";
 import type { Attention } from "./attention-entry.ts";
@@ -53,9 +52,9 @@ function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput
   const { id, currency } = organization;
   const cap = limits.find(({ period, kind }) => period === "month" && kind === "cap");
   if (cap === undefined || standingOf(cap) === "reached") return [];
-  if (!isOverCap({ hardCapCents: cap.cents }, forecastMicrocents ?? 0)) return [];
+  if (!isOverCap({ monthCapCents: cap.cents }, forecastMicrocents ?? 0)) return [];
   const text = `At this pace the month comes to ${formatMoney(forecastMicrocents ?? 0, currency)}, past the hard cap of ${formatLimit(cap.cents, currency)}.`;
-  const path = `/organizations/${id}/settings#${ORGANIZATION_SETTINGS.hardCapCents.apiName}`;
+  const path = `/organizations/${id}/settings#${MONTH_NAMES.cap}`;
   return [{ level: "warn", text, label: "Change this cap", path }];
 }
 
@@ -64,8 +63,8 @@ function ofKeys({ organization, keys }: AttentionInput, state: "cap_reached" | "
   const isCap = state === "cap_reached";
   const found = keys.filter((key) => key.state === state);
   const shown = found.slice(0, MOST_KEYS).map((key): Attention => {
-    const { hardCapCents, budgetCents } = spendingOf(key);
-    const cents = isCap ? hardCapCents : budgetCents;
+    const { monthCapCents, monthBudgetCents } = spendingOf(key);
+    const cents = isCap ? monthCapCents : monthBudgetCents;
     const spent = formatMoney(key.spent_microcents, organization.currency);
     const limit = formatLimit(cents, organization.currency);
     return {
@@ -74,7 +73,7 @@ function ofKeys({ organization, keys }: AttentionInput, state: "cap_reached" | "
         ? `API key "${key.name}" has reached its hard cap: ${spent} of ${limit}. It is refused with 402.`
         : `API key "${key.name}" is past its budget: ${spent} of ${limit}.`,
       label: isCap ? "Change this cap" : "Change this budget",
-      path: `${base}/${key.id}#${KEY_SETTINGS[isCap ? "hardCapCents" : "budgetCents"].apiName}`,
+      path: `${base}/${key.id}#${MONTH_NAMES[isCap ? "cap" : "budget"]}`,
     };
   });
   const more = found.length - shown.length;

@@ -4,13 +4,8 @@ import { isGroup } from "../../settings/group.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
 import { USER_SETTINGS } from "../../settings/user.ts";
-import {
-  type BothForms,
-  formatLimitRows,
-  gatherMonth,
-  type Limit,
-  rowsWithoutName,
-} from "../../settings/limits.ts";
+import { formatLimitRows, type Limit } from "../../settings/limits.ts";
+import { type BothForms, gatherMonth, rowsWithoutName } from "../../settings/month-limits.ts";
 import type { Notation, Setting, Settings } from "../../settings/setting.ts";
 import { hasOwnCalls } from "../../settings/table.ts";
 import { type FieldKind, type Fields, type FormValues, readBody, setAt } from "./form.ts";

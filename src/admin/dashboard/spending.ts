@@ -1,30 +1,30 @@
 /** A month's spend and what it is held against, of a key or of an organization, as pages and pictures read it. */
-import { MICROCENTS_PER_CENT } from "../../money/money.ts";
+import { isReached, MICROCENTS_PER_CENT } from "../../money/money.ts";
+import { type ShownMonth, shownMonthOf } from "../../settings/month-limits.ts";
 import type { KeyView } from "./views.ts";
 
 export interface Spending {
   readonly spentMicrocents: number;
-  readonly hardCapCents: number | null;
-  readonly budgetCents: number | null;
+  /** The month's; null for none. */
+  readonly monthCapCents: number | null;
+  readonly monthBudgetCents: number | null;
 }
 
 /** From the API's own fields, which both have. */
-export function spendingOf(
-  owner: Pick<KeyView, "spent_microcents" | "hard_cap_cents" | "budget_cents">,
-): Spending {
+export function spendingOf(owner: ShownMonth & Pick<KeyView, "spent_microcents">): Spending {
   return {
     spentMicrocents: owner.spent_microcents,
-    hardCapCents: owner.hard_cap_cents,
-    budgetCents: owner.budget_cents,
+    monthCapCents: shownMonthOf(owner, "cap"),
+    monthBudgetCents: shownMonthOf(owner, "budget"),
   };
 }
 
 /** Nothing is refused for it; alerts and pages say so. */
-export function isBudgetReached({ budgetCents, spentMicrocents }: Spending): boolean {
-  return budgetCents !== null && spentMicrocents >= budgetCents * MICROCENTS_PER_CENT;
+export function isBudgetReached({ monthBudgetCents, spentMicrocents }: Spending): boolean {
+  return monthBudgetCents !== null && isReached(monthBudgetCents, BigInt(spentMicrocents));
 }
 
 /** Whether so much is more than the cap. */
-export function isOverCap({ hardCapCents }: Pick<Spending, "hardCapCents">, microcents: number): boolean {
-  return hardCapCents !== null && microcents > hardCapCents * MICROCENTS_PER_CENT;
+export function isOverCap({ monthCapCents }: Pick<Spending, "monthCapCents">, microcents: number): boolean {
+  return monthCapCents !== null && microcents > monthCapCents * MICROCENTS_PER_CENT;
 }

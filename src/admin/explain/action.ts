@@ -1,5 +1,5 @@
-import { KEY_SETTINGS } from "../../settings/key.ts";
-import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
+import { KEY_SETTINGS, REQUEST_RATE } from "../../settings/key.ts";
+import { MONTH_NAMES } from "../../settings/limits.ts";
 import type { ExplainedRequest } from "./explained-request.ts";
 
 /** What can be done about a refusal, and the page of the dashboard where it is done. */
@@ -15,12 +15,12 @@ const fieldOfKey = (setting: keyof typeof KEY_SETTINGS): string =>
 /** By error code: what is done, on the key's page or another one of the organization. */
 const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: string }>> = {
   session_cap_reached: { label: "Change this cap", page: fieldOfKey("sessionCapCents") },
-  hard_cap_reached: { label: "Change this cap", page: fieldOfKey("hardCapCents") },
+  hard_cap_reached: { label: "Change this cap", page: `/keys/{key}#${MONTH_NAMES.cap}` },
   org_hard_cap_reached: {
     label: "Change this cap",
-    page: `/settings#${ORGANIZATION_SETTINGS.hardCapCents.apiName}`,
+    page: `/settings#${MONTH_NAMES.cap}`,
   },
-  rate_limit_exceeded: { label: "Change this rate", page: fieldOfKey("requestsPerMinute") },
+  rate_limit_exceeded: { label: "Change this rate", page: `/keys/{key}#${REQUEST_RATE.apiName}` },
   token_rate_limit_exceeded: { label: "Change this limit", page: fieldOfKey("tokensPerMinute") },
   concurrency_limit_exceeded: {
     label: "Change this limit",

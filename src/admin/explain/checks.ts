@@ -41,8 +41,13 @@ export function explainChecks(
   });
 }
 
+/** Requests per minute of a check of the rate. */
+export function rateAt(figures: Figures): number {
+  return Number(figures["requests_per_minute"]);
+}
+
 function explainRate(figures: Figures): string {
-  const rate = `${countAt(figures, "requests_per_minute")} per minute, ${countAt(figures, "burst")} at once`;
+  const rate = `${formatCount(rateAt(figures))} per minute, ${countAt(figures, "burst")} at once`;
   const wait = Number(figures["retry_after_seconds"]);
   if (wait > 0) return `${rate}; none was left, the next came ${formatCount(wait)} s later`;
   return `${rate}; ${countAt(figures, "remaining")} left after this one`;

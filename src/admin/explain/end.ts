@@ -10,6 +10,7 @@ import {
 } from "../format.ts";
 import { type ExplainedRequest, failedCheckOf, type Figures, microcentsOf } from "./explained-request.ts";
 import { sayReason } from "../../envoy-reasons/reason.ts";
+import { rateAt } from "./checks.ts";
 import { explainUpstream, reasonOf } from "./upstream.ts";
 
 export function explainEnd(request: ExplainedRequest, currency: string): string {
@@ -64,7 +65,7 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   group_hard_cap_reached: (figures, call) => explainCap("this key's group", "its", figures, call),
   org_hard_cap_reached: (figures, call) => explainCap("the organization", "its", figures, call),
   rate_limit_exceeded: (figures) =>
-    `this key may send ${formatCountOf(Number(figures["requests_per_minute"]), "request")} per minute, ${formatCount(Number(figures["burst"]))} at once, and had none left. The next was free ${formatCount(Number(figures["retry_after_seconds"]))} s later.`,
+    `this key may send ${formatCountOf(rateAt(figures), "request")} per minute, ${formatCount(Number(figures["burst"]))} at once, and had none left. The next was free ${formatCount(Number(figures["retry_after_seconds"]))} s later.`,
   key_disabled: () => "this key is disabled.",
   key_expired: ({ expires_at: at }) =>
     typeof at === "string" ? `this key expired at ${formatTime(at)}.` : "this key has expired.",

@@ -1,3 +1,4 @@
+import { MEMBER_LIMITS } from "../../settings/limits.ts";
 import * as z from "zod";
 import { timestamp } from "../../settings/input-schemas.ts";
 import { LIMIT_KINDS, LIMIT_PERIODS } from "../../settings/limits.ts";
@@ -32,7 +33,7 @@ const limit = answer("Limit", {
   member_of: z
     .strictObject({ scope: z.enum(["group", "organization"]), id: z.string(), name: z.string() })
     .nullable()
-    .describe("Whose `member_limits` a user has it from; null: it is its owner's own."),
+    .describe(`Whose \`${MEMBER_LIMITS}\` a user has it from; null: it is its owner's own.`),
   window_start: z
     .string()
     .meta({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples: ["2026-11-23"] })

@@ -31,7 +31,7 @@ function formatRow(entry: JsonObject): string[] {
   ];
 }
 
-/** "budget_cents 5000 -> 6000"; nothing for what was made or deleted as a whole, but for usage from outside. */
+/** "max_own_keys 5 -> 6"; nothing for what was made or deleted as a whole, but for usage from outside. */
 function formatChange(before: JsonObject | null, after: JsonObject | null): string {
   const outside = after?.["outside_usage"];
   if (outside !== undefined && outside !== null) return describeOutsideUsage(outside as JsonObject);

@@ -1,4 +1,5 @@
 /** `limit …`: one limit of an owner at a time; `--limits` of its own command sets all of them. */
+import { MEMBER_LIMITS } from "../../settings/limits.ts";
 import type { Command } from "commander";
 import { type Limit, LIMIT_KINDS, LIMIT_PERIODS } from "../../settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
@@ -105,8 +106,8 @@ async function change(
   return formatLimits(limitsOf(changed, options), organization);
 }
 
-function fieldOf({ members }: MembersOptions): "limits" | "member_limits" {
-  return members === true ? "member_limits" : "limits";
+function fieldOf({ members }: MembersOptions): "limits" | typeof MEMBER_LIMITS {
+  return members === true ? MEMBER_LIMITS : "limits";
 }
 
 /** @throws CommandError where members are asked for that there are none of. */

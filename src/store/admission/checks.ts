@@ -25,7 +25,7 @@ export interface AdmissionFigures {
   /** The cap that refused, where it is none of the month's of key and organization. */
   readonly reached: {
     readonly period: string;
-    readonly hardCapCents: number;
+    readonly capCents: number;
     readonly spentMicrocents: bigint;
   } | null;
 }
@@ -103,14 +103,14 @@ function capsOfMonth(figures: AdmissionFigures): NamedCheck[] {
 /** "week": "user_hard_cap", with its period among the figures. */
 function capOf(
   decision: AdmissionDecision,
-  { period, hardCapCents, spentMicrocents }: NonNullable<AdmissionFigures["reached"]>,
+  { period, capCents, spentMicrocents }: NonNullable<AdmissionFigures["reached"]>,
   currency: string,
 ): NamedCheck {
   const name = decision.replace(/_cap_reached$/, "_hard_cap");
-  return [decision, name, { ...cap(spentMicrocents, hardCapCents, currency), period }];
+  return [decision, name, { ...cap(spentMicrocents, capCents, currency), period }];
 }
 
 /** Microcents as text: JSON's numbers are doubles for most readers. */
-function cap(spentMicrocents: bigint, hardCapCents: number | null, currency: string): Check["figures"] {
-  return { spent_microcents: String(spentMicrocents), hard_cap_cents: hardCapCents, currency };
+function cap(spentMicrocents: bigint, capCents: number | null, currency: string): Check["figures"] {
+  return { spent_microcents: String(spentMicrocents), hard_cap_cents: capCents, currency };
 }

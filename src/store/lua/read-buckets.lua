@@ -16,16 +16,16 @@ local now_ms = math.floor(now_us / 1000)
 
 local reply = {}
 for position = 1, #KEYS, 2 do
-  local rpm_text, limits = unpack(redis.call('HMGET', KEYS[position], 'rpm', 'token_limits'))
-  local rpm = tonumber(rpm_text or '')
-  if rpm then
-    local capacity = request_capacity(rpm)
+  local rate_text, limits = unpack(redis.call('HMGET', KEYS[position], RATE_FIELD, 'token_limits'))
+  local rate = tonumber(rate_text or '')
+  if rate then
+    local capacity = request_capacity(rate)
     local buckets, told, scope, hash, stored_units, stored_at = {}, '', 'key', KEYS[position + 1], nil, nil
     if (limits or '') ~= '' then
 -- @include token-buckets.lua
 -- @include tell-token-buckets.lua
     end
-    local units = bucket_units(hash, rpm, capacity, now_us, stored_units, stored_at)
+    local units = bucket_units(hash, rate, capacity, now_us, stored_units, stored_at)
     reply[#reply + 1] = { 'bucket', integer(math.floor(units / UNITS_PER_TOKEN)), integer(capacity), told }
   else
     reply[#reply + 1] = { 'missing' }

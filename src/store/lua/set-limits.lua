@@ -41,10 +41,10 @@ local function scale(units, new, old)
   return whole * new + math.floor((units - whole * old) * new / old)
 end
 
-local function rescale(bucket, old_rpm, new_rpm, capacity_of, now_us)
-  local old_capacity = capacity_of(old_rpm)
-  local units = bucket_units(bucket, old_rpm, old_capacity, now_us)
-  write_bucket(bucket, scale(units, capacity_of(new_rpm), old_capacity), now_us)
+local function rescale(bucket, old_rate, new_rate, capacity_of, now_us)
+  local old_capacity = capacity_of(old_rate)
+  local units = bucket_units(bucket, old_rate, old_capacity, now_us)
+  write_bucket(bucket, scale(units, capacity_of(new_rate), old_capacity), now_us)
 end
 
 local now_ms = now_milliseconds()
@@ -59,12 +59,12 @@ local missing = missing_owner(first_owner)
 if missing then
   return { 'owner_missing', integer(missing) }
 end
-local new_rpm = tonumber(changed_value('rpm', FIRST_FIELD) or '')
-if new_rpm then
-  local old_rpm, now_us = tonumber(redis.call('HGET', key_record, 'rpm')), now_microseconds()
-  if old_rpm ~= new_rpm then
-    rescale(request_bucket, old_rpm, new_rpm, request_capacity, now_us)
-    rescale(count_bucket, old_rpm, new_rpm, count_capacity, now_us)
+local new_rate = tonumber(changed_value(RATE_FIELD, FIRST_FIELD) or '')
+if new_rate then
+  local old_rate, now_us = tonumber(redis.call('HGET', key_record, RATE_FIELD)), now_microseconds()
+  if old_rate ~= new_rate then
+    rescale(request_bucket, old_rate, new_rate, request_capacity, now_us)
+    rescale(count_bucket, old_rate, new_rate, count_capacity, now_us)
   end
 end
 local reply = change_record(key_record, FIRST_FIELD)

@@ -19,6 +19,7 @@ import { expiryOf, monthsBackFrom } from "../../time/calendar.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
 import { claimName, foldCase, foldName, releaseName } from "./organization-names.ts";
 import { parseFields, textAt } from "../redis/parse-reply.ts";
+import { limitsAsked } from "../../settings/limits.ts";
 import type { OrganizationSettings } from "../../settings/organization.ts";
 import type { AuditInput } from "../types/audit.ts";
 import type { OrganizationChangeResult, OrganizationRecord } from "../types/management.ts";
@@ -118,8 +119,9 @@ export const organizationOperations: Operations<OrganizationStore> = {
 };
 
 /** The limits of members are users', whose months are counted like all else. */
-function periodsOfOrganization({ limits = [], memberLimits = [] }: Partial<OrganizationSettings>) {
-  return [...periodsOf(limits, { countsMonth: false }), ...periodsOf(memberLimits, { countsMonth: true })];
+function periodsOfOrganization(settings: Partial<OrganizationSettings>) {
+  const { own, ofMembers } = limitsAsked(settings);
+  return [...periodsOf(own, { countsMonth: false }), ...periodsOf(ofMembers, { countsMonth: true })];
 }
 
 /** Whether a search for this text finds it. */

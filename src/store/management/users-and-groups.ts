@@ -1,4 +1,5 @@
 /** What differs between users and groups. */
+import { limitsAsked } from "../../settings/limits.ts";
 import type { UserGroupSettings } from "../../settings/user-group.ts";
 import type { UserSettings } from "../../settings/user.ts";
 import { periodsOf } from "../usage/windows.ts";
@@ -43,8 +44,10 @@ export const GROUPS: Owners<UserGroupSettings, GroupRecord> = {
   externalOf: () => null,
   textsOf: ({ name }) => [name],
   groupOf: () => null,
-  periodsOf: ({ limits = [], memberLimits = [] }) =>
-    periodsOf([...limits, ...memberLimits], { countsMonth: true }),
+  periodsOf: (settings) => {
+    const { own, ofMembers } = limitsAsked(settings);
+    return periodsOf([...own, ...ofMembers], { countsMonth: true });
+  },
 };
 
 export function entriesOf<Settings, Item extends Settings & OwnerRecord>(

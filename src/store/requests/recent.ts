@@ -234,7 +234,7 @@ function parseOutcome(
 function parseReached(fields: Fields) {
   const { reached_period: period = "", reached_cap_cents: cents, reached_spent: spent = "0" } = fields;
   if (period === "") return null;
-  return { period, hardCapCents: parseIntegerOrNull(cents) ?? 0, spentMicrocents: BigInt(spent) };
+  return { period, capCents: parseIntegerOrNull(cents) ?? 0, spentMicrocents: BigInt(spent) };
 }
 
 function parseRefusalChecks(decision: AdmissionDecision, fields: Fields): readonly Check[] {

@@ -246,9 +246,9 @@ function parseCapReached(reply: readonly unknown[]): HoldResult {
   const at = AT.capReached;
   const spentMicrocents = amountAt(reply, at.spent);
   const heldMicrocents = amountAt(reply, at.held);
-  const hardCapCents = integerAt(reply, at.capCents);
+  const capCents = integerAt(reply, at.capCents);
   if (reply[OUTCOME] === "session_cap_reached") {
-    return { outcome: "session_cap_reached", figures: { spentMicrocents, heldMicrocents, hardCapCents } };
+    return { outcome: "session_cap_reached", figures: { spentMicrocents, heldMicrocents, capCents } };
   }
   const scope = LIMIT_SCOPES.find((known) => `${known}_cap_reached` === reply[OUTCOME]);
   const period = LIMIT_PERIODS.find((known) => known === reply[at.period]);
@@ -258,7 +258,7 @@ function parseCapReached(reply: readonly unknown[]): HoldResult {
     figures: {
       spentMicrocents,
       heldMicrocents,
-      hardCapCents,
+      capCents,
       raisedCents: integerAt(reply, at.raisedCents),
       period,
       ownerName: textAt(reply, at.ownerName),

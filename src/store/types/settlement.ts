@@ -52,7 +52,7 @@ export interface HoldInput extends Omit<RequestIdentity, "tagRow"> {
 }
 
 /** The cap of a session and what stands against it. */
-export type SessionFigures = Pick<CapFigures, "spentMicrocents" | "heldMicrocents" | "hardCapCents">;
+export type SessionFigures = Pick<CapFigures, "spentMicrocents" | "heldMicrocents" | "capCents">;
 
 /** A cap and what stands against it. */
 export interface CapFigures {
@@ -60,12 +60,12 @@ export interface CapFigures {
   /** Worst cases of requests in flight; 0 without strict caps. */
   readonly heldMicrocents: bigint;
   /** With live raises. */
-  readonly hardCapCents: number;
+  readonly capCents: number;
   readonly raisedCents: number;
   readonly period: LimitPeriod;
   /** Of the key, the user or the group; '' where only the caller knows it. */
   readonly ownerName: string;
-  /** `hide_amounts` of the organization. */
+  /** The organization hides amounts from clients. */
   readonly areAmountsHidden: boolean;
 }
 

@@ -46,10 +46,10 @@ export class ChatRequest extends ReadRequest<Content, ChatFields["streamOptions"
   }
 
   protected override convert({ body }: Content, terms: UpstreamTerms): Uint8Array {
-    const { model, strictCaps } = terms;
+    const { model, isStrict } = terms;
     const stream = this.stream ? wishForUsage(model.profile) : null;
     const limit = limitOutput(this.limitNames(model), this.maxOutputTokens, terms);
-    return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, strictCaps });
+    return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, isStrict });
   }
 
   protected override keep({ fields }: Content): ChatFields["streamOptions"] {

@@ -63,10 +63,10 @@ export class CompletionsRequest extends ReadRequest<Content, Kept> {
   }
 
   protected override convert({ body, fields }: Content, terms: UpstreamTerms): Uint8Array {
-    const { model, strictCaps } = terms;
+    const { model, isStrict } = terms;
     const stream = this.stream ? wishForUsage(model.profile) : null;
     const limit = limitOutput(LIMIT_NAMES, fields.maxOutputTokens, terms);
-    return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, strictCaps });
+    return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, isStrict });
   }
 
   protected override keep({ fields: { streamOptions, echo, choicesPerPrompt } }: Content): Kept {

@@ -51,9 +51,9 @@ export class EmbeddingsRequest extends ReadRequest<Content, null> {
     };
   }
 
-  protected override convert({ body }: Content, { model, strictCaps }: UpstreamTerms): Uint8Array {
+  protected override convert({ body }: Content, { model, isStrict }: UpstreamTerms): Uint8Array {
     const { protocol } = this;
-    return createUpstreamBody(body, { protocol, model, stream: null, limit: NOTHING_GENERATED, strictCaps });
+    return createUpstreamBody(body, { protocol, model, stream: null, limit: NOTHING_GENERATED, isStrict });
   }
 
   protected override keep(): null {

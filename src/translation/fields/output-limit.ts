@@ -14,7 +14,7 @@ export interface OutputLimit {
 /** What a client's limit becomes. */
 export interface LimitTerms {
   readonly model: Pick<ModelTarget, "maxOutputTokens">;
-  readonly strictCaps: boolean;
+  readonly isStrict: boolean;
   /** Tokens that the caps leave room for; null: as many as client and model allow. */
   readonly affordable: number | null;
 }
@@ -27,12 +27,12 @@ export interface LimitTerms {
 export function limitOutput(
   names: readonly string[],
   asked: number | null,
-  { model, strictCaps, affordable }: LimitTerms,
+  { model, isStrict, affordable }: LimitTerms,
 ): OutputLimit {
   if (asked === null && affordable === null) {
-    return { names, tokens: strictCaps ? model.maxOutputTokens : null };
+    return { names, tokens: isStrict ? model.maxOutputTokens : null };
   }
-  if (asked === 0 && strictCaps) {
+  if (asked === 0 && isStrict) {
     throw unsupportedField(
       names[0] ?? "max_tokens",
       "some servers take 0 for no limit, so this organization's strict caps do not allow it; write at least 1",

@@ -8,7 +8,7 @@ import { isHarmlessField } from "./known-fields.ts";
 export interface FieldTerms {
   readonly protocol: ProtocolName;
   readonly model: Pick<ModelTarget, "id" | "profile">;
-  readonly strictCaps: boolean;
+  readonly isStrict: boolean;
 }
 
 /**
@@ -16,14 +16,14 @@ export interface FieldTerms {
  * every field of which is not known that it cannot.
  * @throws GatewayError 400 naming the field, and what to do.
  */
-export function refuseFields({ text, members }: JsonBody, { protocol, model, strictCaps }: FieldTerms): void {
+export function refuseFields({ text, members }: JsonBody, { protocol, model, isStrict }: FieldTerms): void {
   for (const { key, valueStart, valueEnd } of members) {
     if (isHarmlessField(protocol, key)) continue;
     const field = findCostField(key);
     if (field?.kind === "refused" && text.slice(valueStart, valueEnd) !== "null") {
       throw unsupportedField(unquoted(key), `this field does not reach a model's server; ${field.instead}`);
     }
-    if (!strictCaps || field !== undefined || model.profile.passthroughFields.includes(key)) continue;
+    if (!isStrict || field !== undefined || model.profile.passthroughFields.includes(key)) continue;
     throw unsupportedField(
       unquoted(key),
       "it is not known whether this field changes what a request costs, so this organization's strict caps do not let " +

@@ -12,7 +12,7 @@ export interface UpstreamBodyOptions {
   /** Null: no stream was asked for, or its usage comes unasked. */
   readonly stream: UsageWish | null;
   readonly limit: OutputLimit;
-  readonly strictCaps: boolean;
+  readonly isStrict: boolean;
 }
 
 /**

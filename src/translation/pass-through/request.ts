@@ -29,7 +29,7 @@ export interface PassThroughFields {
  * @throws GatewayError 400 for a field that would have another model's server count.
  */
 export function createCountBody(protocol: ProtocolName, body: RequestBody, model: ModelTarget): Uint8Array {
-  return createUpstreamBody(body, { protocol, model, stream: null, limit: NO_LIMIT, strictCaps: false });
+  return createUpstreamBody(body, { protocol, model, stream: null, limit: NO_LIMIT, isStrict: false });
 }
 
 /** What a client calls its user; null: it says nothing. */
@@ -69,8 +69,8 @@ export abstract class PassThroughRequest extends ReadRequest<RequestBody, null> 
 
   protected override convert(body: RequestBody, terms: UpstreamTerms): Uint8Array {
     const { protocol } = this;
-    const { model, strictCaps } = terms;
+    const { model, isStrict } = terms;
     const limit = limitOutput(this.limitNames(), this.maxOutputTokens, terms);
-    return createUpstreamBody(body, { protocol, model, stream: null, limit, strictCaps });
+    return createUpstreamBody(body, { protocol, model, stream: null, limit, isStrict });
   }
 }

@@ -43,7 +43,7 @@ export const ADMISSION: Admission = {
   keyId: "key_1",
   keyName: "ci",
   currency: "USD",
-  strictCaps: false,
+  isStrict: false,
   isEntered: false,
   concurrencyLimit: null,
   uploadBytes: null,

@@ -35,7 +35,7 @@ describe("readSessionHeaders", () => {
 
 describe("createSessionCapError", () => {
   it("names the session, its cap and what is spent", () => {
-    const figures = { spentMicrocents: 260_000_000n, heldMicrocents: 0n, hardCapCents: 250 };
+    const figures = { spentMicrocents: 260_000_000n, heldMicrocents: 0n, capCents: 250 };
     const error = createSessionCapError(figures, { session: "run", keyName: "ci", currency: "USD" }, null);
     expect(error.message).toMatch(
       /^The cap of 2\.50 USD for session "run" of API key "ci" is reached: 2\.60 USD spent\./,

@@ -8,7 +8,7 @@ const reached = {
   keyId: "key_1",
   ownerId: null,
   name: "ci",
-  hardCapCents: 5000,
+  capCents: 5000,
   raisedCents: 0,
   spentMicrocents: 5013_999_999n,
   currency: "USD",

@@ -194,7 +194,7 @@ describe("an entered request", () => {
 
   it("leaves them by its final charge alone when its hold was not answered", async () => {
     const { settlement, seen } = open({ hold: away });
-    const refused = settlement.open(createOpenInput({ strictCaps: true }));
+    const refused = settlement.open(createOpenInput({ isStrict: true }));
     await expect(refused).rejects.toMatchObject({ code: "gateway_unavailable" });
     settlement.leave(ADMISSION);
     await settlement.stop(1_000);

@@ -6,7 +6,7 @@ import { openInSpool, type SpoolOpenServices } from "../../../src/settlement/ope
 import { createAccount } from "./account-fixture.ts";
 
 const TIMEOUT = new Error("Command timed out");
-const HOLD = { error: TIMEOUT, strictCaps: false, takePlace: () => null };
+const HOLD = { error: TIMEOUT, isStrict: false, takePlace: () => null };
 
 function createServices(changes: Partial<SpoolOpenServices> = {}, graceMs = 1_000) {
   const entries: SpoolEntry[] = [];
@@ -57,7 +57,7 @@ describe("openInSpool", () => {
   ] as const)("keeps a request from going on with %s", async (_name, changes, error, isStrict, graceMs) => {
     const { account } = createAccount();
     const { services, entries } = createServices(changes, graceMs);
-    const hold = { ...HOLD, error, strictCaps: isStrict };
+    const hold = { ...HOLD, error, isStrict: isStrict };
     expect((await openInSpool(services, account, hold))?.code).toBe("gateway_unavailable");
     expect(entries).toEqual([]);
   });

@@ -24,7 +24,7 @@ export const ADMISSION: Admission = {
   organizationName: "Acme",
   keyName: "ci",
   currency: "USD",
-  strictCaps: false,
+  isStrict: false,
   isEntered: false,
   concurrencyLimit: null,
   uploadBytes: null,

@@ -24,7 +24,7 @@ function refuse(figures: { spent: bigint; held: bigint; cap: number }): HoldResu
     figures: {
       spentMicrocents: figures.spent,
       heldMicrocents: figures.held,
-      hardCapCents: figures.cap,
+      capCents: figures.cap,
       raisedCents: 0,
       period: "month",
       ownerName: "",
@@ -51,13 +51,13 @@ describe("Settlement.open", () => {
   it("estimates no prompt beyond what strict caps hold for what goes upstream", async () => {
     const { settlement, seen } = createSettlement();
     await settlement.open(createOpenInput({}, 20_000, 82));
-    await settlement.open(createOpenInput({ strictCaps: true }, 20_000, 82));
+    await settlement.open(createOpenInput({ isStrict: true }, 20_000, 82));
     expect(seen.holds.map(({ floorInputTokens }) => floorInputTokens <= 82)).toEqual([true, true]);
   });
 
   it("holds the worst case with strict caps", async () => {
     const { settlement, seen } = createSettlement();
-    await settlement.open(createOpenInput({ strictCaps: true }));
+    await settlement.open(createOpenInput({ isStrict: true }));
     expect(seen.holds[0]?.worstCaseMicrocents).toBe(400n + 100n);
   });
 
@@ -91,7 +91,7 @@ describe("Settlement.open", () => {
     const { settlement } = createSettlement({
       hold: () => Promise.resolve(refuse({ spent: 0n, held: 900_000n, cap: 1 })),
     });
-    const error = await errorOf(settlement.open(createOpenInput({ strictCaps: true })));
+    const error = await errorOf(settlement.open(createOpenInput({ isStrict: true })));
     expect(error.fields).toMatchObject({ held_cents: 1 });
   });
 
@@ -100,7 +100,7 @@ describe("Settlement.open", () => {
       hold: () => Promise.resolve(refuse({ spent: 1_000_000n - 455n, held: 10n, cap: 1 })),
     });
     // The prompt's 401 bytes leave 44 microcents, which are four tokens of ten; with the limit as it is there are 400.
-    const input = createOpenInput({ strictCaps: true });
+    const input = createOpenInput({ isStrict: true });
     const upstream = { ...input.upstream, lengthAt: () => 401 };
     const error = await errorOf(settlement.open({ ...input, upstream }));
     expect(error.fields).toMatchObject({ affordable_max_tokens: 4 });
@@ -122,7 +122,7 @@ describe("Settlement.open", () => {
           );
         },
       });
-      const input = createOpenInput({ strictCaps: true, shrinksOnCap: true });
+      const input = createOpenInput({ isStrict: true, shrinksOnCap: true });
       const opened = settlement.open({
         ...input,
         model: { ...input.model, maxOutputTokens: 1_000 },
@@ -194,7 +194,7 @@ describe("Settlement.open", () => {
     const { settlement } = createSettlement({
       hold: () => Promise.resolve(refuse({ spent: 0n, held: 999_999n, cap: 1 })),
     });
-    const error = await errorOf(settlement.open(createOpenInput({ strictCaps: true, endpoint })));
+    const error = await errorOf(settlement.open(createOpenInput({ isStrict: true, endpoint })));
     expect(error.fields).not.toHaveProperty("affordable_max_tokens");
     expect(error.message).not.toContain("afford");
   });

@@ -6,12 +6,12 @@ import { createOpenInput } from "./settlement-fixture.ts";
 
 interface WatchedOf {
   readonly size?: Partial<PromptSize>;
-  readonly strictCaps?: boolean;
+  readonly isStrict?: boolean;
   readonly upstreamBytes?: number;
 }
 
-function watchedOf({ size = {}, strictCaps = false, upstreamBytes = 100 }: WatchedOf = {}): WatchedRequest {
-  const input = createOpenInput({ strictCaps }, upstreamBytes);
+function watchedOf({ size = {}, isStrict = false, upstreamBytes = 100 }: WatchedOf = {}): WatchedRequest {
+  const input = createOpenInput({ isStrict }, upstreamBytes);
   const request = { ...input.request, promptSize: () => ({ ...input.request.promptSize(), ...size }) };
   return { ...input, request };
 }
@@ -53,6 +53,6 @@ describe("TemplateWatch", () => {
   it("measures no long body but under strict caps, whose holds rest on it", () => {
     const { watch } = createWatch();
     expect(watch.watch(watchedOf({ upstreamBytes: 1_025 }))).toBeNull();
-    expect(watch.watch(watchedOf({ upstreamBytes: 1_025, strictCaps: true }))).not.toBeNull();
+    expect(watch.watch(watchedOf({ upstreamBytes: 1_025, isStrict: true }))).not.toBeNull();
   });
 });

@@ -54,7 +54,7 @@ describe("describeChecks", () => {
 
   it.each(ADMISSION_DECISIONS.slice(2))("ends with the failed check for %s", (decision) => {
     const isOfOwner = decision === "user_cap_reached" || decision === "group_cap_reached";
-    const reached = isOfOwner ? { period: "week", hardCapCents: 100, spentMicrocents: 100_000_000n } : null;
+    const reached = isOfOwner ? { period: "week", capCents: 100, spentMicrocents: 100_000_000n } : null;
     const isOfTokens = decision === "token_rate_limited";
     const tokenLimit = isOfTokens ? ({ scope: "group", type: "input", limit: 1_000 } as const) : null;
     const checks = describeChecks({ ...FIGURES, decision, reached, tokenLimit });
@@ -62,7 +62,7 @@ describe("describeChecks", () => {
   });
 
   it("names the cap of a window by its owner, and no other cap", () => {
-    const reached = { period: "week", hardCapCents: 100, spentMicrocents: 100_000_001n };
+    const reached = { period: "week", capCents: 100, spentMicrocents: 100_000_001n };
     const checks = describeChecks({ ...FIGURES, decision: "user_cap_reached", reached });
     expect(checks.filter(({ name }) => name.endsWith("_hard_cap"))).toEqual([
       {

@@ -7,21 +7,21 @@ const BURSTS_PER_MINUTE = 10;
 /**
  * "60 rpm: 1 request per second, bursts of 10".
  *
- * @param {number} requestsPerMinute
+ * @param {number} perMinute
  * @returns {string}
  */
-export function describeRate(requestsPerMinute) {
-  const burst = Math.max(MIN_BURST, Math.floor(requestsPerMinute / BURSTS_PER_MINUTE));
-  return `${formatCount(requestsPerMinute)} rpm: ${describePace(requestsPerMinute)}, bursts of ${formatCount(burst)}`;
+export function describeRate(perMinute) {
+  const burst = Math.max(MIN_BURST, Math.floor(perMinute / BURSTS_PER_MINUTE));
+  return `${formatCount(perMinute)} rpm: ${describePace(perMinute)}, bursts of ${formatCount(burst)}`;
 }
 
-/** @param {number} requestsPerMinute */
-function describePace(requestsPerMinute) {
-  if (requestsPerMinute < 60) {
-    const seconds = Number((60 / requestsPerMinute).toFixed(1));
+/** @param {number} perMinute */
+function describePace(perMinute) {
+  if (perMinute < 60) {
+    const seconds = Number((60 / perMinute).toFixed(1));
     return `1 request every ${seconds} seconds`;
   }
-  const perSecond = Number((requestsPerMinute / 60).toFixed(1));
+  const perSecond = Number((perMinute / 60).toFixed(1));
   return `${formatCount(perSecond)} request${perSecond === 1 ? "" : "s"} per second`;
 }
 

@@ -24,6 +24,7 @@ import {
   textsOf,
   textsOfForm,
 } from "../setting-form.ts";
+import { requestRateOf } from "../request-rate.ts";
 import { spendingOf } from "../spending.ts";
 import { submit } from "../submit.ts";
 import type { CatalogView, KeyView, KeyWithSecretView } from "../views.ts";
@@ -185,6 +186,7 @@ function describeTokens({
 function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyView }) {
   const { currency } = page.organization;
   const spending = spendingOf(apiKey);
+  const rate = requestRateOf(apiKey);
   return (
     <div class="card">
       <p>
@@ -193,11 +195,12 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
       </p>
       <p>
         {formatMoney(spending.spentMicrocents, currency)} spent this month, hard cap{" "}
-        {formatLimit(spending.hardCapCents, currency)}, budget {formatLimit(spending.budgetCents, currency)}
+        {formatLimit(spending.monthCapCents, currency)}, budget{" "}
+        {formatLimit(spending.monthBudgetCents, currency)}
       </p>
       <p>
-        {formatCountOf(apiKey.requests_per_minute, "request")} per minute, burst{" "}
-        {formatCount(apiKey.bucket.capacity)}; {formatCount(apiKey.bucket.remaining)} left now
+        {formatCountOf(rate.perMinute, "request")} per minute, burst {formatCount(rate.burst)};{" "}
+        {formatCount(rate.left)} left now
       </p>
       {apiKey.token_buckets.map((bucket) => (
         <p key={bucket.type}>{describeTokens(bucket)}</p>

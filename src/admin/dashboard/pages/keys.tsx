@@ -14,6 +14,7 @@ import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
+import { requestRateOf } from "../request-rate.ts";
 import { type Spending, spendingOf } from "../spending.ts";
 import type { KeyPageView, KeyView, RequestView } from "../views.ts";
 
@@ -125,29 +126,32 @@ function columnsOf(
     },
     {
       label: "rate",
-      cell: ({ requests_per_minute: rate, bucket: { capacity, remaining } }) => (
-        <>
-          <span class="whole">{formatCount(rate)} per minute</span>
-          <span class="below whole">
-            burst {formatCount(capacity)}, {formatCount(remaining)} left now
-          </span>
-        </>
-      ),
+      cell: (key) => {
+        const { perMinute, burst, left } = requestRateOf(key);
+        return (
+          <>
+            <span class="whole">{formatCount(perMinute)} per minute</span>
+            <span class="below whole">
+              burst {formatCount(burst)}, {formatCount(left)} left now
+            </span>
+          </>
+        );
+      },
     },
     { label: "last used", cell: ({ id }) => <LastUse at={uses.get(id)} /> },
   ];
 }
 
 function Spent({ spending, currency }: { spending: Spending; currency: string }) {
-  const { spentMicrocents, hardCapCents, budgetCents } = spending;
+  const { spentMicrocents, monthCapCents, monthBudgetCents } = spending;
   return (
     <>
       {formatMoney(spentMicrocents, currency)}
       <SpendBar spending={spending} currency={currency} />
-      {hardCapCents === null && budgetCents === null ? null : (
+      {monthCapCents === null && monthBudgetCents === null ? null : (
         <span class="below">
-          <span class="whole">cap {formatLimit(hardCapCents, currency)},</span>{" "}
-          <span class="whole">budget {formatLimit(budgetCents, currency)}</span>
+          <span class="whole">cap {formatLimit(monthCapCents, currency)},</span>{" "}
+          <span class="whole">budget {formatLimit(monthBudgetCents, currency)}</span>
         </span>
       )}
     </>

@@ -158,7 +158,7 @@ const COLUMNS: RowTableColumns<OrganizationView> = [
   {
     label: "hard cap",
     kind: "number",
-    cell: (organization) => formatLimit(spendingOf(organization).hardCapCents, organization.currency),
+    cell: (organization) => formatLimit(spendingOf(organization).monthCapCents, organization.currency),
   },
 ];
 

@@ -18,7 +18,7 @@ import { StackedColumns } from "../parts/stacked-columns.tsx";
 import { UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
 import { readList } from "../read-lists.ts";
 import { readUsage } from "../read-usage.ts";
-import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
+import { MONTH_NAMES } from "../../../settings/limits.ts";
 import { spendingOf } from "../spending.ts";
 import { columnsOf, gatherCost } from "../usage-columns.ts";
 import { groupByKey } from "../usage-groups.ts";
@@ -159,8 +159,8 @@ function Spend({ page, dayRows, progress }: SpendProps) {
   const spending = spendingOf(organization);
   const { daysBegun, daysLeft, forecastMicrocents } = progress;
   const spent = formatMoney(spending.spentMicrocents, currency);
-  const hardCap = formatLimit(spending.hardCapCents, currency);
-  const budget = formatLimit(spending.budgetCents, currency);
+  const hardCap = formatLimit(spending.monthCapCents, currency);
+  const budget = formatLimit(spending.monthBudgetCents, currency);
   const forecast = forecastMicrocents === null ? null : formatMoney(forecastMicrocents, currency);
   const label = `${spent} spent in ${monthName(month)}${forecast === null ? "" : `, heading for ${forecast}`}; hard cap ${hardCap}, budget ${budget}`;
   return (
@@ -182,13 +182,10 @@ function Spend({ page, dayRows, progress }: SpendProps) {
         currency={currency}
         label={label}
       />
-      {spending.hardCapCents === null ? (
+      {spending.monthCapCents === null ? (
         <p class="quiet">
           There is no hard cap. Set one in{" "}
-          <a href={`${page.base}/settings#${ORGANIZATION_SETTINGS.hardCapCents.apiName}`}>
-            Inference settings
-          </a>
-          .
+          <a href={`${page.base}/settings#${MONTH_NAMES.cap}`}>Inference settings</a>.
         </p>
       ) : null}
     </section>
@@ -207,7 +204,7 @@ function Figure({ name, value }: { name: string; value: string }) {
 /** In place of empty charts. */
 function FirstSteps({ page, hasKey }: { page: OrganizationPageCall; hasKey: boolean }) {
   const { base } = page;
-  const { hardCapCents: cap, budgetCents: budget } = spendingOf(page.organization);
+  const { monthCapCents: cap, monthBudgetCents: budget } = spendingOf(page.organization);
   return (
     <section class="card empty" aria-labelledby="first">
       <h2 id="first">Three steps to the first answer</h2>

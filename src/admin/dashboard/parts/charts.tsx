@@ -7,18 +7,19 @@ import { round } from "./plot.tsx";
 
 /** A bar up to the cap (or the budget), a mark at the budget. */
 export function SpendBar({ spending, currency }: { spending: Spending; currency: string }) {
-  const { spentMicrocents, hardCapCents, budgetCents } = spending;
-  const fullCents = hardCapCents ?? budgetCents;
+  const { spentMicrocents, monthCapCents, monthBudgetCents } = spending;
+  const fullCents = monthCapCents ?? monthBudgetCents;
   if (fullCents === null) return <span class="below">no cap, no budget</span>;
   const full = Math.max(fullCents * MICROCENTS_PER_CENT, 1);
   const share = Math.min(1, Math.max(0, spentMicrocents / full));
   const isPastBudget = isBudgetReached(spending);
-  const level = hardCapCents !== null && share >= 1 ? "full" : isPastBudget || share >= 0.9 ? "high" : "fine";
+  const level =
+    monthCapCents !== null && share >= 1 ? "full" : isPastBudget || share >= 0.9 ? "high" : "fine";
   const mark =
-    hardCapCents !== null && budgetCents !== null
-      ? Math.min(1, (budgetCents * MICROCENTS_PER_CENT) / full)
+    monthCapCents !== null && monthBudgetCents !== null
+      ? Math.min(1, (monthBudgetCents * MICROCENTS_PER_CENT) / full)
       : null;
-  const of = hardCapCents === null ? "budget" : "cap";
+  const of = monthCapCents === null ? "budget" : "cap";
   const label = `${formatMoney(spentMicrocents, currency)} of a ${of} of ${formatLimit(fullCents, currency)}`;
   return <Bar share={share} level={level} mark={mark} label={label} />;
 }

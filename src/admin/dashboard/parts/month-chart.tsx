@@ -23,16 +23,18 @@ const LABELS_OF_VALUES = 5;
 
 export function MonthChart(picture: MonthPicture) {
   const { forecastMicrocents, currency } = picture;
-  const { hardCapCents, budgetCents } = picture.spending;
+  const { monthCapCents, monthBudgetCents } = picture.spending;
   const entries = [
     { label: "spent", class: "color-0" },
     ...(forecastMicrocents === null
       ? []
       : [{ label: `heading for ${formatMoney(forecastMicrocents, currency)}`, class: "forecast" }]),
-    ...(hardCapCents === null ? [] : [{ label: `cap ${formatLimit(hardCapCents, currency)}`, class: "cap" }]),
-    ...(budgetCents === null
+    ...(monthCapCents === null
       ? []
-      : [{ label: `budget ${formatLimit(budgetCents, currency)}`, class: "budget" }]),
+      : [{ label: `cap ${formatLimit(monthCapCents, currency)}`, class: "cap" }]),
+    ...(monthBudgetCents === null
+      ? []
+      : [{ label: `budget ${formatLimit(monthBudgetCents, currency)}`, class: "budget" }]),
   ];
   return (
     <>
@@ -44,10 +46,10 @@ export function MonthChart(picture: MonthPicture) {
 
 function drawMonth(picture: MonthPicture, { width, height }: Area): Drawing {
   const { days, daysBegun, forecastMicrocents } = picture;
-  const { hardCapCents, budgetCents } = picture.spending;
+  const { monthCapCents, monthBudgetCents } = picture.spending;
   let sum = 0;
   const sums = days.slice(0, daysBegun).map((day) => (sum += day.microcents));
-  const limits = [hardCapCents, budgetCents].map((cents) => (cents ?? 0) * MICROCENTS_PER_CENT);
+  const limits = [monthCapCents, monthBudgetCents].map((cents) => (cents ?? 0) * MICROCENTS_PER_CENT);
   const drawn = [...limits, ...sums, forecastMicrocents ?? 0];
   const x = scaleLinear().domain([0, days.length]).range([0, width]);
   const y = scaleLinear()
@@ -82,8 +84,8 @@ function drawMonth(picture: MonthPicture, { width, height }: Area): Drawing {
             y2={round(y(forecastMicrocents))}
           />
         )}
-        {limitLine("cap", hardCapCents, y, width)}
-        {limitLine("budget", budgetCents, y, width)}
+        {limitLine("cap", monthCapCents, y, width)}
+        {limitLine("budget", monthBudgetCents, y, width)}
       </>
     ),
   };

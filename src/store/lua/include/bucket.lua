@@ -1,20 +1,23 @@
--- Token buckets. One token is 60,000,000 units, so that each microsecond adds exactly `rpm` units (rpm / 60 tokens a
--- second): integers only, no rounding anywhere. The largest bucket, 100,000 tokens, is 6 * 10^12 units.
+-- Token buckets. One token is 60,000,000 units, so that each microsecond adds exactly as many units as its
+-- rate is requests per minute (a sixtieth of them tokens a second): integers only, no rounding anywhere. The largest bucket, 100,000 tokens, is 6 * 10^12 units.
 local UNITS_PER_TOKEN = 60000000
 
+-- The rate, in a key's record.
+local RATE_FIELD = 'rpm'
+
 -- Capacity in tokens of the bucket of requests.
-local function request_capacity(rpm)
-  return math.max(10, math.floor(rpm / 10))
+local function request_capacity(rate)
+  return math.max(10, math.floor(rate / 10))
 end
 
 -- Capacity in tokens of the bucket of count_tokens: clients send two dozen of these at once.
-local function count_capacity(rpm)
-  return math.max(60, request_capacity(rpm))
+local function count_capacity(rate)
+  return math.max(60, request_capacity(rate))
 end
 
 -- Units in a bucket now: it starts full. A clock that went back adds nothing. A product beyond 2^53 is inexact, but then
 -- far beyond any capacity. `units`, `at`: as they are stored, where they are read already.
-local function bucket_units(bucket, rpm, capacity, now_us, units, at)
+local function bucket_units(bucket, rate, capacity, now_us, units, at)
   local full = capacity * UNITS_PER_TOKEN
   if not at then
     local state = redis.call('HMGET', bucket, 'units', 'at')
@@ -24,7 +27,7 @@ local function bucket_units(bucket, rpm, capacity, now_us, units, at)
     return full
   end
   local elapsed = math.max(0, now_us - tonumber(at))
-  return math.min(full, tonumber(units) + elapsed * rpm)
+  return math.min(full, tonumber(units) + elapsed * rate)
 end
 
 -- `...`: fields and values that go with it.

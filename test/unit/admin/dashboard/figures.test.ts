@@ -102,9 +102,9 @@ describe("fitLine", () => {
 
 describe("isOverCap", () => {
   it("takes a forecast of exactly the cap for one that fits", () => {
-    expect(isOverCap({ hardCapCents: 5 }, 5_000_000)).toBe(false);
-    expect(isOverCap({ hardCapCents: 5 }, 5_000_001)).toBe(true);
-    expect(isOverCap({ hardCapCents: null }, 5_000_001)).toBe(false);
+    expect(isOverCap({ monthCapCents: 5 }, 5_000_000)).toBe(false);
+    expect(isOverCap({ monthCapCents: 5 }, 5_000_001)).toBe(true);
+    expect(isOverCap({ monthCapCents: null }, 5_000_001)).toBe(false);
   });
 });
 
