@@ -10,11 +10,11 @@ import { batches } from "./organization-batches.ts";
 export const DUE_INTERVAL_MS = 250;
 /** The first charge makes the request's record, too. */
 export const FIRST_CHARGE_AFTER_MS = 1_000;
-const NEXT_CHARGE_AFTER_MS = 1_250;
+export const NEXT_CHARGE_AFTER_MS = 1_250;
 
 export interface Chargeable {
-  /** By a clock that never goes back. */
-  dueMs: number;
+  /** Whether a charge is due; the next one is due later then. */
+  takeDue(nowMs: number): boolean;
 }
 
 /** In batches, so that an admission never waits for the charges of thousands of streams. */
@@ -24,10 +24,6 @@ export async function chargeDue<Account extends Chargeable>(
   charge: (account: Account) => Promise<void>,
 ): Promise<void> {
   const due: Account[] = [];
-  for (const account of accounts) {
-    if (account.dueMs > nowMs) continue;
-    account.dueMs = nowMs + NEXT_CHARGE_AFTER_MS;
-    due.push(account);
-  }
+  for (const account of accounts) if (account.takeDue(nowMs)) due.push(account);
   for (const batch of batches(due)) await Promise.all(batch.map(charge));
 }

@@ -19,14 +19,19 @@ export interface ChargeWriterOptions {
   readonly spool: Pick<Spool, "append">;
   /** Learns what was counted; what of it is acknowledged the store tells it. */
   readonly spend: Pick<GraceSpend, "counted">;
+  readonly listener: ChargeListener;
 }
 
-/** Hears what becomes of a request's charges. */
+/** Hears what becomes of the charges. */
 export interface ChargeListener {
-  /** Whether an attempt was executed is not known, so the record must stay. */
-  readonly onUnanswered: () => void;
   /** The request is on record, in Redis or in the spool: each time. */
-  readonly onRecord: () => void;
+  readonly onRecord: (requestId: string) => void;
+  /** Whether an attempt was executed is not known, so the record must stay: each time. */
+  readonly onUnanswered: (charge: ChargeInput) => void;
+  /** The answer's last piece waits no longer; the final charge is in memory alone and is tried again. */
+  readonly onLate: (requestId: string) => void;
+  /** The final charge will never be taken. */
+  readonly onGivenUp: (requestId: string) => void;
 }
 
 /** The first attempt of a charge. */
@@ -57,30 +62,31 @@ export class ChargeWriter {
    * Resolves when the charge is acknowledged (true) or in the spool, or after a bound, while it goes on trying. Never
    * rejects.
    */
-  async write(charge: ChargeInput, listener: ChargeListener): Promise<boolean> {
-    const { spend, store, clock } = this.#options;
+  async write(charge: ChargeInput): Promise<boolean> {
+    const { spend, store, clock, listener } = this.#options;
     spend.counted(charge, charge.totalMicrocents);
-    if (charge.final === null) return this.#tryOnce(charge, listener);
+    if (charge.final === null) return this.#tryOnce(charge);
     this.#unacknowledged += 1;
     const startedMs = clock.monotonicMs();
     try {
       await store.charge(charge);
     } catch (error) {
-      return this.#writeLate(charge, listener, { startedMs, error });
+      return this.#writeLate(charge, { startedMs, error });
     }
     this.#unacknowledged -= 1;
-    listener.onRecord();
+    listener.onRecord(charge.requestId);
     return true;
   }
 
-  async #tryOnce(charge: ChargeInput, listener: ChargeListener): Promise<boolean> {
+  async #tryOnce(charge: ChargeInput): Promise<boolean> {
+    const { store, listener } = this.#options;
     try {
-      await this.#options.store.charge(charge);
-      listener.onRecord();
+      await store.charge(charge);
+      listener.onRecord(charge.requestId);
       return true;
     } catch {
       // Not worth a line: it would be one for each stream every two seconds.
-      listener.onUnanswered();
+      listener.onUnanswered(charge);
       return false;
     }
   }
@@ -98,27 +104,25 @@ export class ChargeWriter {
   }
 
   /** The answer has waited for the store's own bound; a timer for each charge would cost more than its wait. */
-  async #writeLate(charge: ChargeInput, listener: ChargeListener, first: FailedAttempt): Promise<boolean> {
-    let isAcknowledged = false;
+  async #writeLate(charge: ChargeInput, first: FailedAttempt): Promise<boolean> {
+    const { clock, listener } = this.#options;
+    let isAcknowledged: boolean | null = null;
     const write = async (): Promise<void> => {
-      isAcknowledged = await this.#repeat(charge, listener, first);
+      isAcknowledged = await this.#repeat(charge, first);
       this.#unacknowledged -= 1;
     };
-    const waitedMs = this.#options.clock.monotonicMs() - first.startedMs;
+    const waitedMs = clock.monotonicMs() - first.startedMs;
     await waitAtMost(write(), MAX_ANSWER_DELAY_MS - waitedMs);
-    return isAcknowledged;
+    if (isAcknowledged === null) listener.onLate(charge.requestId);
+    return isAcknowledged === true;
   }
 
   /** Never rejects. */
-  async #repeat(
-    charge: ChargeInput,
-    listener: ChargeListener,
-    { startedMs, error: first }: FailedAttempt,
-  ): Promise<boolean> {
-    const { store, clock, logger } = this.#options;
+  async #repeat(charge: ChargeInput, { startedMs, error: first }: FailedAttempt): Promise<boolean> {
+    const { store, clock, logger, listener } = this.#options;
     let error = first;
     for (let attempt = 1; ; attempt += 1) {
-      listener.onUnanswered();
+      listener.onUnanswered(charge);
       const fields = {
         request_id: charge.requestId,
         microcents: String(charge.totalMicrocents),
@@ -126,10 +130,11 @@ export class ChargeWriter {
       };
       if (isRefusedCharge(error)) {
         logger.error(fields, "a charge contradicts what is on record and is given up");
+        listener.onGivenUp(charge.requestId);
         return false;
       }
       if (await this.#putInSpool(charge)) {
-        listener.onRecord();
+        listener.onRecord(charge.requestId);
         return false;
       }
       if (attempt === 1) logger.warn(fields, "a charge was not acknowledged and is tried again");
@@ -138,7 +143,7 @@ export class ChargeWriter {
       });
       try {
         await store.charge(charge);
-        listener.onRecord();
+        listener.onRecord(charge.requestId);
         return true;
       } catch (again) {
         error = again;

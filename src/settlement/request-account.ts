@@ -14,10 +14,10 @@ import type { Check } from "../store/types/reporting.ts";
 import type { ChargeInput, BilledRequest } from "../store/types/settlement.ts";
 import type { Answer, DescribeCost, Observation } from "../translation/client-protocol.ts";
 import { NO_TOKENS, plainTokens, type TokenUsage } from "../usage/token-usage.ts";
-import type { JournalFile } from "../spool/open-journal.ts";
 import { type OpenedRequest, openingCharge } from "../spool/opened-request.ts";
 import type { TakenTokens, UsedTokens } from "../store/types/token-rate.ts";
 import { commandsSent } from "../event-loop/turn-end.ts";
+import { FIRST_CHARGE_AFTER_MS, NEXT_CHARGE_AFTER_MS } from "./charge-due.ts";
 import type { EstimatedPrompt } from "./estimate-prompt.ts";
 import { checkOf, formatEstimate, formatFinal, formatTokens, toolsOf } from "./format-settled.ts";
 import type { Ending, Settled } from "./settled.ts";
@@ -50,7 +50,9 @@ export interface AccountKeeper {
    * Puts a charge on record; resolves when it is (true), or when everything was done to get it there (false). Never
    * rejects.
    */
-  charge(input: ChargeInput, account: RequestAccount): Promise<boolean>;
+  charge(input: ChargeInput): Promise<boolean>;
+  /** Whether a request has gone upstream on its line of the journal, and all that was charged of it was answered. */
+  isBegun(requestId: string): boolean;
   /** What the request came to is known; its charge is not on record yet. */
   onCounted(account: RequestAccount, ending: Ending): void;
   /** Every charge has come to its end. */
@@ -69,14 +71,9 @@ export class RequestAccount {
   #worstCaseMicrocents: bigint | null = null;
   #progress: Promise<boolean> | null = null;
   #settling: Promise<Settled> | null = null;
-  /** A command of this request was never answered, so its record must not be deleted. */
-  hasUnansweredCommand = false;
-  /** When it is charged next, see `chargeDue`. */
-  dueMs = 0;
-  /** The file of the journal that has this request's line, while Redis has no record of it. */
-  begunIn: JournalFile | null = null;
-  /** What the limit of its answers was lowered to; null: it was not. */
-  shrunk: Shrunk | null = null;
+  /** When it is charged next, by a clock that never goes back. */
+  #dueMs = Infinity;
+  #shrunk: Shrunk | null = null;
 
   constructor(options: AccountOptions) {
     this.#identity = options.identity;
@@ -87,6 +84,23 @@ export class RequestAccount {
 
   get identity(): BilledRequest {
     return this.#identity;
+  }
+
+  /** What the limit of its answers was lowered to; null: it was not. */
+  get shrunk(): Shrunk | null {
+    return this.#shrunk;
+  }
+
+  /** It goes upstream now: from here on it is charged again and again. */
+  goUpstream(nowMs: number): void {
+    this.#dueMs = nowMs + FIRST_CHARGE_AFTER_MS;
+  }
+
+  /** Whether a charge is due; the next one is due later then. */
+  takeDue(nowMs: number): boolean {
+    if (this.#dueMs > nowMs) return false;
+    this.#dueMs = nowMs + NEXT_CHARGE_AFTER_MS;
+    return true;
   }
 
   /** Which row of usage the hold says that this request counts in: every charge repeats it. */
@@ -119,12 +133,12 @@ export class RequestAccount {
   /** Strict caps: no progress and no estimate is charged above the worst case that is held. Null: no limit. */
   limitTo(worstCaseMicrocents: bigint | null, shrunk: Shrunk | null = null): void {
     this.#worstCaseMicrocents = worstCaseMicrocents;
-    this.shrunk = shrunk;
+    this.#shrunk = shrunk;
   }
 
   get #largestOutputTokens(): number {
     const { asked, largestOutputTokens } = this.#options;
-    return this.shrunk === null ? largestOutputTokens : asked.choices * this.shrunk.maxTokens;
+    return this.#shrunk === null ? largestOutputTokens : asked.choices * this.#shrunk.maxTokens;
   }
 
   /** The answer whose observation tells what has been used so far. */
@@ -162,7 +176,7 @@ export class RequestAccount {
   /** Makes the record of a request that has none, as long as it has not generated anything. Never rejects. */
   async chargeOpening(): Promise<void> {
     if (this.#settling !== null || this.#progress !== null || this.#sequence > 0) return;
-    await this.#watch(this.#options.keeper.charge(openingCharge(this.opened, this.promptFloorPrice), this));
+    await this.#watch(this.#options.keeper.charge(openingCharge(this.opened, this.promptFloorPrice)));
   }
 
   /** The end of the account waits for it, and the next one, too. */
@@ -192,7 +206,7 @@ export class RequestAccount {
     // The request was brief: no charge was due, and the journal alone has it. Should this process die before Redis has its
     // charge, that line still has its prompt, and what is missing was generated in the last two seconds: no more than of a
     // request in flight.
-    const isBrief = this.begunIn !== null && this.#progress === null && !this.hasUnansweredCommand;
+    const isBrief = this.#progress === null && this.#options.keeper.isBegun(this.#identity.requestId);
     const charged = this.#charge(settled, null, ending, isBrief).then(() => this.#end());
     await (isBrief ? commandsSent() : charged);
     return settled;
@@ -337,11 +351,11 @@ export class RequestAccount {
       requests: ending?.outcome === "not_sent" ? 0 : 1,
       estimated: settled.estimated,
       estimate: estimate === null ? null : formatEstimate(estimate, currency),
-      final: ending === null ? null : formatFinal(ending, currency, this.shrunk),
+      final: ending === null ? null : formatFinal(ending, currency, this.#shrunk),
       isBrief: isBrief ? true : undefined,
       usedTokens: this.#countUsedTokens(estimate ?? settled, ending),
       ...this.identity,
     };
-    return this.#options.keeper.charge(input, this);
+    return this.#options.keeper.charge(input);
   }
 }

@@ -3,15 +3,14 @@
  *
  * It decides what is charged and when; it never refuses anything itself (the store compares with the caps) and never
  * lets a charge be forgotten: one that Redis did not acknowledge goes to the spool on this host's disk and is sent until
- * it is. Most requests go upstream on what their admission has entered in Redis and a line of this host's journal
- * (`begun-requests.ts`); the others wait for a hold. When Redis fails at the hold, the request is refused, because without
- * a record its spend could be lost; in the grace time (never with strict caps) it goes on once it is on record in the
- * spool.
+ * it is. Most requests go upstream on what their admission has entered in Redis and a line of this host's journal; the
+ * others wait for a hold (`open-record.ts`). When Redis fails at the hold, the request is refused, because without a record
+ * its spend could be lost; in the grace time (never with strict caps) it goes on once it is on record in the spool. Where
+ * each record stands is a state of `record-state.ts`.
  */
 import type { Clock } from "../time/clock.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { Admission } from "../limits/admission.ts";
-import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
 import type { GraceOutage } from "../grace/grace-outage.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../host/logger.ts";
@@ -19,23 +18,21 @@ import type { DashboardAddress } from "../contract/pages.ts";
 import { type Price, priceInForce } from "../pricing/price.ts";
 import { NO_TOOLS } from "../pricing/tool-charges.ts";
 import type { Store } from "../store/types.ts";
-import type { ChargeInput, EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
+import type { EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
 import { NO_TOKENS } from "../usage/token-usage.ts";
-import { ShortLivedMap } from "../collections/short-lived-map.ts";
 import { pause } from "../event-loop/wait.ts";
-import { BegunRequests } from "./begun-requests.ts";
-import { ChargeWriter } from "./charge-writer.ts";
+import { type ChargeListener, ChargeWriter } from "./charge-writer.ts";
 import { identifyRequest } from "./identify-request.ts";
-import { describeHold, placeHold } from "./place-hold.ts";
+import { RecordOpener } from "./open-record.ts";
+import { RequestRecords } from "./record-state.ts";
 import { estimatePrompt, type SentPrompt } from "./estimate-prompt.ts";
 import { describeRefusal } from "./refusal-checks.ts";
-import { chargeDue, DUE_INTERVAL_MS, FIRST_CHARGE_AFTER_MS } from "./charge-due.ts";
+import { chargeDue, DUE_INTERVAL_MS } from "./charge-due.ts";
 import { eachOrganization, pushTo } from "./organization-batches.ts";
 import type { ClientResult } from "../request-log/line.ts";
 import { type AccountKeeper, RequestAccount } from "./request-account.ts";
 import type { Ending } from "./settled.ts";
 import type { RequestLog } from "../request-log/request-log.ts";
-import { openInSpool } from "./open-in-spool.ts";
 import type { Spool } from "../spool/spool.ts";
 import { formatRequestLogLine, type LoggedRequest } from "../request-log/line.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
@@ -91,32 +88,33 @@ export interface SettlementFigures {
 export class Settlement {
   readonly #options: SettlementOptions;
   readonly #charges: ChargeWriter;
-  readonly #begun: BegunRequests;
+  readonly #records: RequestRecords;
+  readonly #opener: RecordOpener;
   readonly #templates: TemplateWatch;
   readonly #tagRows = new TagRows();
-  /** By request id. */
-  readonly #open = new ShortLivedMap<string, RequestAccount>();
-  /** Closed records that their owner may delete, by organization. */
-  #closed = new Map<string, string[]>();
-  /** Among the holds by their admission, and they do not go upstream; by organization. */
-  #left = new Map<string, EnteredRequest[]>();
-  /** Refused since their hold was not answered; they are recorded by their final charge. */
-  readonly #withoutHold = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #keeper: AccountKeeper = {
-    charge: (charge, account) =>
-      this.#charges.write(charge, {
-        onUnanswered: () => this.#onUnanswered(account, charge),
-        onRecord: () => this.#begun.onRecord(account),
-      }),
+    charge: (charge) => this.#charges.write(charge),
+    isBegun: (requestId) => this.#records.stateOf(requestId).kind === "begun",
     onCounted: (account, ending) => this.#onCounted(account, ending),
-    onSettled: (account) => this.#onSettled(account),
+    onSettled: ({ identity }) => this.#records.end(identity.requestId),
+  };
+  readonly #chargeListener: ChargeListener = {
+    onRecord: (requestId) => this.#records.recorded(requestId),
+    onUnanswered: ({ requestId, final }) => {
+      this.#records.missed(requestId);
+      // A final charge goes to the spool itself.
+      if (final === null) void this.#opener.onUnanswered(requestId);
+    },
+    onLate: (requestId) => this.#records.owe(requestId),
+    onGivenUp: (requestId) => this.#records.giveUp(requestId),
   };
 
   constructor(options: SettlementOptions) {
     this.#options = options;
-    this.#charges = new ChargeWriter(options);
-    this.#begun = new BegunRequests(options);
+    this.#records = new RequestRecords(options.spool.journal);
+    this.#opener = new RecordOpener(options, this.#records, this.#tagRows);
+    this.#charges = new ChargeWriter({ ...options, listener: this.#chargeListener });
     this.#templates = new TemplateWatch(options.estimator);
   }
 
@@ -130,7 +128,7 @@ export class Settlement {
   /** Requests in flight here, and final charges that are neither acknowledged nor in the spool: for metrics. */
   get figures(): SettlementFigures {
     return {
-      openHolds: this.#open.size,
+      openHolds: this.#records.sizeInFlight,
       unacknowledgedCharges: this.#charges.unacknowledged,
       overheadsExceeded: this.#templates.exceeded,
     };
@@ -138,9 +136,7 @@ export class Settlement {
 
   /** Requests of a key that are in flight here. */
   countOpen(keyId: string): number {
-    let count = 0;
-    for (const { identity } of this.#open.values()) if (identity.keyId === keyId) count += 1;
-    return count;
+    return this.#records.countInFlight(keyId);
   }
 
   /**
@@ -151,14 +147,15 @@ export class Settlement {
   async stop(boundMs: number): Promise<void> {
     const { clock, requestLog, spool } = this.#options;
     const endMs = clock.monotonicMs() + boundMs;
-    const left = () => this.#open.size + this.#charges.unacknowledged;
+    const left = () => this.#records.sizeInFlight + this.#charges.unacknowledged;
     while (left() > 0 && clock.monotonicMs() < endMs) await pause(20, { ref: false });
     for (const timer of this.#timers) clearInterval(timer);
     const isDrained = await spool.stop(Math.max(0, endMs - clock.monotonicMs()));
     await requestLog.close();
     if (left() > 0) {
+      const { sizeInFlight } = this.#records;
       const charges = this.#charges.unacknowledged;
-      throw new Error(`${this.#open.size} requests are not settled, ${charges} charges not acknowledged`);
+      throw new Error(`${sizeInFlight} requests are not settled, ${charges} charges not acknowledged`);
     }
     if (!isDrained) throw new Error("charges are left in the spool; the next start sends them");
     await this.#forget();
@@ -177,11 +174,11 @@ export class Settlement {
     refuseUnpricedTier(price, model, input.request);
     refuseUnpricedTools(price, model, input.request.serverTools);
     const account = this.#createAccount(input, price);
-    if (!(await this.#begun.begin(account, admission))) {
-      await this.#hold(account, input, price);
+    if (!(await this.#opener.begin(account, admission))) {
+      const worstCase = new StrictWorstCase(input, price, this.#options.estimator);
+      await this.#opener.hold(account, admission, worstCase);
     }
-    account.dueMs = this.#options.clock.monotonicMs() + FIRST_CHARGE_AFTER_MS;
-    this.#open.set(account.identity.requestId, account);
+    account.goUpstream(this.#options.clock.monotonicMs());
     return account;
   }
 
@@ -193,33 +190,7 @@ export class Settlement {
     owners,
     takenTokens,
   }: EnteredRequest & Pick<Admission, "organizationId">): void {
-    // A hold that was not answered may be there: only a final charge takes away all of it.
-    if (this.#withoutHold.has(requestId)) return;
-    pushTo(this.#left, organizationId, { keyId, requestId, owners, takenTokens });
-  }
-
-  /** @see Settlement.open */
-  async #hold(account: RequestAccount, input: OpenInput, price: Price): Promise<void> {
-    const { admission } = input;
-    const hold = describeHold(account, admission);
-    const worstCase = new StrictWorstCase(input, price, this.#options.estimator);
-    try {
-      const { store, dashboard } = this.#options;
-      const placed = await placeHold(store, { hold, admission, worstCase, dashboard });
-      account.limitTo(placed.worstCaseMicrocents, placed.shrunk);
-      account.countIn(placed.tagRow);
-      this.#tagRows.decided(account.identity, placed.tagRow);
-      this.#begun.onHeld();
-    } catch (thrown) {
-      if (thrown instanceof GatewayError) throw thrown;
-      const takePlace = () => this.#takePlace(account, admission);
-      const hold = { error: thrown, isStrict: admission.isStrict, takePlace };
-      const refusal = await openInSpool(this.#options, account, hold);
-      if (refusal !== null) {
-        this.#withdraw(account, refusal);
-        throw refusal;
-      }
-    }
+    this.#records.leave(organizationId, { keyId, requestId, owners, takenTokens });
   }
 
   /** An admitted request was refused before its hold: it cost nothing, but its client can look up why. */
@@ -232,7 +203,7 @@ export class Settlement {
     const { store, logger } = this.#options;
     const { organizationId, keyId, requestId, route, month, day, currency, tags, session } = admission;
     const owners = admission.owners === "" ? undefined : admission.owners;
-    if (this.#withoutHold.delete(requestId)) return;
+    if (this.#records.tellRefusal(requestId)) return;
     this.#log({
       identity: {
         organizationId,
@@ -274,16 +245,6 @@ export class Settlement {
     );
   }
 
-  /** In the grace time this worker counts by itself: from before the account is on disk, or many would fit at once. */
-  #takePlace(account: RequestAccount, admission: Admission): GatewayError | null {
-    const { keyId, keyName, concurrencyLimit } = admission;
-    const shares = this.#options.shares();
-    const fits = fitsShare(concurrencyLimit, shares, this.countOpen(keyId));
-    if (!fits) return createConcurrencyError(keyName, concurrencyLimit);
-    this.#open.set(account.identity.requestId, account);
-    return null;
-  }
-
   #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {
     this.#log({
       identity: account.identity,
@@ -316,26 +277,6 @@ export class Settlement {
     });
   }
 
-  /** Nobody knows whether the hold is there: a final charge of nothing takes it away. */
-  #withdraw(account: RequestAccount, error: GatewayError): void {
-    account.hasUnansweredCommand = true;
-    this.#withoutHold.add(account.identity.requestId);
-    void account.settle("not_sent", { status: error.status("chat"), errorCode: error.publicCode });
-  }
-
-  #onUnanswered(account: RequestAccount, { final }: ChargeInput): void {
-    account.hasUnansweredCommand = true;
-    // A final charge goes to the spool itself.
-    if (final === null) void this.#begun.onUnanswered(account);
-  }
-
-  #onSettled(account: RequestAccount): void {
-    const { organizationId, requestId } = account.identity;
-    this.#open.delete(requestId);
-    if (account.hasUnansweredCommand) return;
-    pushTo(this.#closed, organizationId, requestId);
-  }
-
   #log(request: LoggedRequest): void {
     const { requestLog, clock } = this.#options;
     requestLog.write(formatRequestLogLine(request, clock.nowMs()));
@@ -366,9 +307,9 @@ export class Settlement {
   #startCharging(): void {
     const { clock, logger } = this.#options;
     const run = (): void => {
-      chargeDue(this.#open.values(), clock.monotonicMs(), async (account) => {
+      chargeDue(this.#records.inFlight(), clock.monotonicMs(), async (account) => {
         await account.chargeProgress();
-        if (this.#begun.has(account)) await account.chargeOpening();
+        if (this.#records.isMissing(account.identity.requestId)) await account.chargeOpening();
       }).catch((error: unknown) => logger.warn({ err: error }, "requests in flight could not be charged"));
     };
     const timer = setInterval(() => setImmediate(run), DUE_INTERVAL_MS);
@@ -378,15 +319,18 @@ export class Settlement {
 
   async #renew(): Promise<void> {
     const byOrganization = new Map<string, RequestIdentity[]>();
-    for (const { identity } of this.#open.values()) pushTo(byOrganization, identity.organizationId, identity);
+    for (const { identity } of this.#records.inFlight()) {
+      pushTo(byOrganization, identity.organizationId, identity);
+    }
     await eachOrganization(byOrganization, (...batch) => this.#options.store.renew(...batch));
   }
 
   async #forget(): Promise<void> {
-    const closed = this.#closed;
-    this.#closed = new Map();
-    const left = this.#left;
-    this.#left = new Map();
+    const left = new Map<string, EnteredRequest[]>();
+    const closed = new Map<string, string[]>();
+    const ended = this.#records.takeEnded();
+    for (const { organizationId, request } of ended.left) pushTo(left, organizationId, request);
+    for (const { organizationId, requestId } of ended.closed) pushTo(closed, organizationId, requestId);
     const { store } = this.#options;
     await Promise.all([
       eachOrganization(closed, (...batch) => store.forget(...batch)),

@@ -248,7 +248,7 @@ describe("the last piece of an answer", () => {
     ['"stop_reason":"end_turn"', MESSAGES_PATH, messagesBody()],
   ] as const;
 
-  /** Before its first progress, an answer's charge is on its way only (`begun-requests.test.ts`). */
+  /** Before its first progress, an answer's charge is on its way only (`open-record-begun.test.ts`). */
   async function waitForRecord({ organizationId }: CreatedKey): Promise<void> {
     await chat.upstream.waitForRequests(1);
     const readRecords = () => redis.keys(`igw:{${organizationId}}:request:*`);

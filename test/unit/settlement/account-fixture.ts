@@ -84,6 +84,7 @@ export function createAccount(options: FixtureOptions = {}): AccountUnderTest {
         await charge?.(input);
         return true;
       },
+      isBegun: () => false,
       onCounted: (_, ending) => endings.push(ending),
       onSettled: () => {
         tested.settledCount += 1;

@@ -21,18 +21,20 @@ function open(
   charge: (attempt: number) => Promise<ChargeResult>,
   changes: Parameters<typeof createSafeties>[0] = {},
 ) {
-  const seen = { attempts: 0, warnings: 0, errors: 0, unanswered: 0, onRecord: 0 };
+  const seen = { attempts: 0, warnings: 0, errors: 0, unanswered: 0, onRecord: 0, late: 0, givenUp: 0 };
   const writer = new ChargeWriter({
     ...createSafeties(changes),
     store: { charge: () => charge((seen.attempts += 1)) },
     clock: { nowMs: () => 0, monotonicMs: () => performance.now() },
     logger: { warn: () => void (seen.warnings += 1), error: () => void (seen.errors += 1) },
+    listener: {
+      onUnanswered: () => void (seen.unanswered += 1),
+      onRecord: () => void (seen.onRecord += 1),
+      onLate: () => void (seen.late += 1),
+      onGivenUp: () => void (seen.givenUp += 1),
+    },
   });
-  const listener = {
-    onUnanswered: () => void (seen.unanswered += 1),
-    onRecord: () => void (seen.onRecord += 1),
-  };
-  return { writer, seen, listener };
+  return { writer, seen };
 }
 
 const APPLIED = Promise.resolve<ChargeResult>({ outcome: "applied" });
@@ -40,40 +42,41 @@ const fail = (message = "Command timed out") => Promise.reject(new Error(message
 
 describe("ChargeWriter.write", () => {
   it("sends a charge once when it is acknowledged", async () => {
-    const { writer, seen, listener } = open(() => APPLIED);
-    await writer.write(FINAL, listener);
-    expect(seen).toEqual({ attempts: 1, warnings: 0, errors: 0, unanswered: 0, onRecord: 1 });
+    const { writer, seen } = open(() => APPLIED);
+    await writer.write(FINAL);
+    expect(seen).toMatchObject({ attempts: 1, warnings: 0, errors: 0, unanswered: 0, onRecord: 1, late: 0 });
     expect(writer.unacknowledged).toBe(0);
   });
 
   it("sends a final charge again until it is acknowledged, warns once, and says that an attempt was not answered", async () => {
-    const { writer, seen, listener } = open((attempt) => (attempt < 4 ? fail() : APPLIED));
-    const written = writer.write(FINAL, listener);
+    const { writer, seen } = open((attempt) => (attempt < 4 ? fail() : APPLIED));
+    const written = writer.write(FINAL);
     expect(writer.unacknowledged).toBe(1);
     await written;
     // The disk takes nothing either, each time.
-    expect(seen).toEqual({ attempts: 4, warnings: 1, errors: 3, unanswered: 3, onRecord: 1 });
+    expect(seen).toMatchObject({ attempts: 4, warnings: 1, errors: 3, unanswered: 3, onRecord: 1, late: 0 });
     expect(writer.unacknowledged).toBe(0);
   });
 
   it("sends progress once, whatever becomes of it", async () => {
-    const { writer, seen, listener } = open(() => fail());
-    await writer.write(PROGRESS, listener);
-    expect(seen).toEqual({ attempts: 1, warnings: 0, errors: 0, unanswered: 1, onRecord: 0 });
+    const { writer, seen } = open(() => fail());
+    await writer.write(PROGRESS);
+    expect(seen).toMatchObject({ attempts: 1, warnings: 0, errors: 0, unanswered: 1, onRecord: 0, late: 0 });
   });
 
   it("says that a charge is on record once the spool has it", async () => {
     const spool = { ...createSafeties().spool, append: () => Promise.resolve() };
-    const { writer, seen, listener } = open(() => fail(), { spool });
-    expect(await writer.write(FINAL, listener)).toBe(false);
+    const { writer, seen } = open(() => fail(), { spool });
+    expect(await writer.write(FINAL)).toBe(false);
     expect(seen).toMatchObject({ attempts: 1, unanswered: 1, onRecord: 1 });
   });
 
   it("lets the answer go after a bound and goes on trying", async () => {
     let isBack = false;
-    const { writer, seen, listener } = open(() => (isBack ? APPLIED : fail()));
-    await writer.write(FINAL, listener);
+    const { writer, seen } = open(() => (isBack ? APPLIED : fail()));
+    await writer.write(FINAL);
     expect(writer.unacknowledged).toBe(1);
+    expect(seen).toMatchObject({ late: 1, onRecord: 0 });
     const before = seen.attempts;
     isBack = true;
     await waitFor("the charge to be acknowledged", () => writer.unacknowledged === 0);
@@ -81,11 +84,9 @@ describe("ChargeWriter.write", () => {
   });
 
   it("gives up a charge that contradicts the record, and says so", async () => {
-    const { writer, seen, listener } = open(() =>
-      fail("MISMATCH the record of this request says another key"),
-    );
-    await writer.write(FINAL, listener);
-    expect(seen).toMatchObject({ attempts: 1, errors: 1, onRecord: 0 });
+    const { writer, seen } = open(() => fail("MISMATCH the record of this request says another key"));
+    await writer.write(FINAL);
+    expect(seen).toMatchObject({ attempts: 1, errors: 1, onRecord: 0, givenUp: 1, late: 0 });
     expect(writer.unacknowledged).toBe(0);
   });
 });

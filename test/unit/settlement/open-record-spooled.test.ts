@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../src/contract/errors.ts";
+import { GraceOutage } from "../../../src/grace/grace-outage.ts";
+import type { Admission } from "../../../src/limits/admission.ts";
+import { RecordOpener, type RecordOpenerOptions } from "../../../src/settlement/open-record.ts";
+import { RequestRecords } from "../../../src/settlement/record-state.ts";
+import type { RequestAccount } from "../../../src/settlement/request-account.ts";
+import { TagRows } from "../../../src/settlement/tag-rows.ts";
+import type { SpoolEntry } from "../../../src/spool/entry.ts";
+import { createAccount, IDENTITY } from "./account-fixture.ts";
+import { NO_JOURNAL } from "./safeties-fixture.ts";
+import { ADMISSION } from "./settlement-fixture.ts";
+
+const TIMEOUT = new Error("Command timed out");
+const FULL = () => Promise.reject(new Error("the spool holds as much as it may"));
+
+/** A request whose hold the store rejects with an error, on a worker in the grace time. */
+async function openWithoutHold(failure: Error, admission: Partial<Admission> = {}, changes: Changes = {}) {
+  const { account, charges } = createAccount();
+  const entries: SpoolEntry[] = [];
+  const spooled = (entry: SpoolEntry) => (changes.append ?? (async () => void entries.push(entry)))();
+  const clock = { monotonicMs: () => 0 };
+  const records = new RequestRecords(NO_JOURNAL);
+  const options: RecordOpenerOptions = {
+    store: { hold: () => Promise.reject(failure) },
+    spool: { append: spooled, journal: NO_JOURNAL },
+    outage: new GraceOutage({
+      clock,
+      graceMs: changes.graceMs ?? 1_000,
+      logger: { warn: () => undefined },
+    }),
+    shares: () => 1,
+    clock: { nowMs: () => 7 },
+    logger: { error: () => undefined },
+    dashboard: { baseUrl: null, contact: null },
+  };
+  for (let number = 1; number <= (changes.others ?? 0); number += 1) {
+    const identity = { ...IDENTITY, requestId: `req_other_${number}` };
+    records.takePlace({ identity } as RequestAccount);
+  }
+  const opener = new RecordOpener(options, records, new TagRows());
+  const worstCase = { microcents: () => 0n, afford: () => null, shrinkTo: () => false };
+  const held = opener.hold(account, { ...ADMISSION, ...admission }, worstCase);
+  const refusal = await codeOf(held);
+  const state = records.stateOf(account.identity.requestId).kind;
+  return { account, charges, entries, refusal, state };
+}
+
+/** The code of the error that it rejects with; null: it does not. */
+async function codeOf(promise: Promise<void>): Promise<string | null> {
+  try {
+    await promise;
+    return null;
+  } catch (thrown) {
+    return GatewayError.from(thrown).code;
+  }
+}
+
+interface Changes {
+  readonly append?: () => Promise<void>;
+  readonly graceMs?: number;
+  /** Requests of the key that are in flight. */
+  readonly others?: number;
+}
+
+describe("a request whose hold was not answered", () => {
+  it("is put on record in the spool at its floor, and its record is kept", async () => {
+    const { account, entries, refusal, state } = await openWithoutHold(TIMEOUT);
+    expect(entries).toEqual([
+      {
+        kind: "open",
+        atMs: 7,
+        opened: { ...account.identity, floorMicrocents: 100n, floorInputTokens: 100 },
+      },
+    ]);
+    expect([refusal, state]).toEqual([null, "kept"]);
+  });
+
+  it("is written nowhere when it has no place among the key's requests in flight", async () => {
+    const { entries, refusal, state } = await openWithoutHold(
+      TIMEOUT,
+      { concurrencyLimit: 2 },
+      { others: 2 },
+    );
+    expect(entries).toEqual([]);
+    expect([refusal, state]).toEqual(["concurrency_limit_exceeded", "withdrawn"]);
+  });
+
+  it.each([
+    ["strict caps", { isStrict: true }, {}, TIMEOUT],
+    ["no grace time", {}, { graceMs: 0 }, TIMEOUT],
+    ["an error that is no outage", {}, {}, new TypeError("a script replied number")],
+    ["a spool that is full", {}, { append: FULL }, TIMEOUT],
+  ] as const)("does not go on with %s, and a final charge of nothing follows", async (...row) => {
+    const [, admission, changes, error] = row;
+    const { charges, entries, refusal, state } = await openWithoutHold(error, admission, changes);
+    expect([refusal, state]).toEqual(["gateway_unavailable", "withdrawn"]);
+    expect(entries).toEqual([]);
+    expect(charges).toMatchObject([{ totalMicrocents: 0n, requests: 0, final: { status: 503 } }]);
+  });
+});

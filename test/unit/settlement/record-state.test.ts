@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { type RecordStateName, RequestRecords, TRANSITIONS } from "../../../src/settlement/record-state.ts";
+import type { JournalFile } from "../../../src/spool/open-journal.ts";
+import { createAccount, IDENTITY } from "./account-fixture.ts";
+
+const { requestId: ID, organizationId, keyId } = IDENTITY;
+const ENTRY = { requestId: ID, keyId, owners: undefined };
+
+type Event = (records: RequestRecords) => unknown;
+
+const { account } = createAccount();
+const LINE: JournalFile = { path: "worker-0.1.000000.begun", bytes: 1, live: 1 };
+
+/** What may happen to a request that this worker has not heard of. */
+const OPENING: readonly Event[] = [
+  (records) => records.begin(account, LINE),
+  (records) => records.hold(account),
+  (records) => records.takePlace(account),
+];
+/** What may happen to it at any time. */
+const EVENTS = {
+  withdraw: (records) => records.withdraw(ID),
+  recorded: (records) => records.recorded(ID),
+  missed: (records) => records.missed(ID),
+  owe: (records) => records.owe(ID),
+  giveUp: (records) => records.giveUp(ID),
+  end: (records) => records.end(ID),
+  leave: (records) => records.leave(organizationId, ENTRY),
+  tellRefusal: (records) => records.tellRefusal(ID),
+  takeEnded: (records) => records.takeEnded(),
+} as const satisfies Record<string, Event>;
+
+/** How to come to each state. */
+const WAYS: Record<RecordStateName, readonly Event[]> = {
+  entered: [],
+  begun: [(records) => records.begin(account, LINE)],
+  held: [(records) => records.hold(account)],
+  spooling: [(records) => records.takePlace(account)],
+  unanswered: [(records) => records.begin(account, LINE), EVENTS.missed],
+  kept: [(records) => records.hold(account), EVENTS.missed],
+  owed: [(records) => records.begin(account, LINE), EVENTS.missed, EVENTS.owe],
+  withdrawn: [EVENTS.withdraw],
+  left: [EVENTS.leave],
+  closed: [(records) => records.hold(account), EVENTS.end],
+};
+const NAMES = Object.keys(WAYS) as RecordStateName[];
+
+/** The records of a worker with one request in a state, and the lines of the journal that it does not need any more. */
+function comeTo(name: RecordStateName) {
+  const left: JournalFile[] = [];
+  const records = new RequestRecords({ leave: (line) => void left.push(line) });
+  for (const event of WAYS[name]) event(records);
+  return { records, left };
+}
+
+/** What is not in the collection cannot be told from what has never been there. */
+function nameAfter(records: RequestRecords): RecordStateName | "forgotten" {
+  const { kind } = records.stateOf(ID);
+  return kind === "entered" ? "forgotten" : kind;
+}
+
+describe("the record of a request", () => {
+  it.each(NAMES)("goes from %s exactly where the table says, whatever happens", (name) => {
+    const reached = new Set<RecordStateName | "forgotten">();
+    const events = [...Object.values(EVENTS), ...(name === "entered" ? OPENING : [])];
+    for (const event of events) {
+      const { records } = comeTo(name);
+      expect(records.stateOf(ID).kind).toBe(name);
+      event(records);
+      if (records.stateOf(ID).kind !== name) reached.add(nameAfter(records));
+    }
+    expect(reached).toEqual(new Set<RecordStateName | "forgotten">(TRANSITIONS[name]));
+  });
+
+  it.each(NAMES.filter((name) => name !== "begun" && name !== "unanswered"))(
+    "has no line of the journal to leave when it is %s, but for one that is owed",
+    (name) => {
+      const { records, left } = comeTo(name);
+      left.length = 0;
+      records.recorded(ID);
+      expect(left).toEqual(name === "owed" ? [LINE] : []);
+    },
+  );
+
+  it.each(["begun", "unanswered", "owed"] as const)(
+    "leaves its line of the journal once when it is %s and Redis or the spool has taken something of it",
+    (name) => {
+      const { records, left } = comeTo(name);
+      expect(left).toEqual([]);
+      records.recorded(ID);
+      records.recorded(ID);
+      expect(left).toEqual([LINE]);
+    },
+  );
+
+  it("leaves its line where it is when its final charge will never be taken", () => {
+    for (const name of ["unanswered", "owed"] as const) {
+      const { records, left } = comeTo(name);
+      records.giveUp(ID);
+      records.end(ID);
+      expect(nameAfter(records)).toBe("forgotten");
+      expect(left).toEqual([]);
+    }
+  });
+
+  it("is of a request in flight from its place or its line on until its charges have come to their end", () => {
+    const inFlight = NAMES.filter((name) => comeTo(name).records.sizeInFlight === 1);
+    expect(inFlight).toEqual(["begun", "held", "spooling", "unanswered", "kept"]);
+    const { records } = comeTo("held");
+    expect([...records.inFlight()]).toEqual([account]);
+    expect([records.countInFlight(keyId), records.countInFlight("key_other")]).toEqual([1, 0]);
+  });
+
+  it("is missing in Redis, as far as this worker knows, while it needs its line", () => {
+    expect(NAMES.filter((name) => comeTo(name).records.isMissing(ID))).toEqual(["begun", "unanswered"]);
+  });
+
+  it("is told to Redis once when it is over", () => {
+    const { records } = comeTo("closed");
+    records.leave(organizationId, { ...ENTRY, requestId: "req_2" });
+    expect(records.takeEnded()).toEqual({
+      left: [{ kind: "left", organizationId, request: { ...ENTRY, requestId: "req_2" } }],
+      closed: [{ kind: "closed", organizationId, requestId: ID }],
+    });
+    expect(records.takeEnded()).toEqual({ left: [], closed: [] });
+  });
+
+  it("whose final charge tells of its refusal says so once", () => {
+    const { records } = comeTo("withdrawn");
+    expect([records.tellRefusal(ID), records.tellRefusal(ID)]).toEqual([true, false]);
+  });
+});
