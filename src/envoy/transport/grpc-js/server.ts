@@ -33,7 +33,7 @@ import {
 } from "../../messages/codec.ts";
 import { createHealthService, type HealthService } from "../health-service.ts";
 import { Http2Listener } from "./http2-listener.ts";
-import { ProcessStream } from "../process-stream.ts";
+import { ReplyLedger } from "../reply-ledger.ts";
 import type { EnvoyHandlers, EnvoyServer, EnvoyServerOptions } from "../contract.ts";
 import { readSidecarCertificates, renewSidecarCertificates, type SidecarTlsOptions } from "../sidecar-tls.ts";
 
@@ -113,7 +113,7 @@ function addProcess(server: Server, handlers: EnvoyHandlers): void {
   addMethod(server, "bidi", PROCESS, (call: ServerDuplexStream<ProcessingRequest, ProcessingResponse>) => {
     // Not destroy(): grpc-js sends the status of an error event after what was written before it.
     const endWithError = (reason: string) => call.emit("error", { code: status.ABORTED, details: reason });
-    const stream = new ProcessStream(
+    const ledger = new ReplyLedger(
       {
         send(response) {
           if (call.writableLength >= MAX_UNSENT_REPLIES) endWithError("replies are not read");
@@ -126,10 +126,10 @@ function addProcess(server: Server, handlers: EnvoyHandlers): void {
       },
       handlers,
     );
-    call.on("data", (request: ProcessingRequest) => stream.receive(request));
-    call.on("end", () => stream.halfClose());
-    call.on("cancelled", () => stream.close());
-    call.on("close", () => stream.close());
+    call.on("data", (request: ProcessingRequest) => ledger.receive(request));
+    call.on("end", () => ledger.halfClose());
+    call.on("cancelled", () => ledger.close());
+    call.on("close", () => ledger.close());
   });
 }
 

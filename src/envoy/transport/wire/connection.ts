@@ -18,21 +18,21 @@ import {
   protocolError,
 } from "./frames.ts";
 import { END_WITHIN_MS, MAX_FRAME_BYTES, MAX_UNSENT_BYTES, OWED_WITHIN_MS } from "./limits.ts";
-import { Output } from "./output.ts";
+import { TurnWriter } from "./turn-writer.ts";
 import { RequestHeaders } from "./request-headers.ts";
-import { type StreamEvents, Streams } from "./streams.ts";
+import { type CallEvents, FrameRouter } from "./frame-router.ts";
 
-export interface ConnectionOptions extends StreamEvents {
+export interface ConnectionOptions extends CallEvents {
   readonly maxMessageBytes: number;
   readonly onClosed: () => void;
 }
 
 export class WireConnection {
   readonly #socket: Socket;
-  readonly #output: Output;
+  readonly #writer: TurnWriter;
   readonly #control: ControlFrames;
   readonly #headers = new RequestHeaders();
-  readonly #streams: Streams;
+  readonly #router: FrameRouter;
   readonly #guards = new FrameGuards();
   readonly #reader: FrameReader;
   readonly #onClosed: () => void;
@@ -51,15 +51,15 @@ export class WireConnection {
     this.#socket = socket;
     this.#nowMs = nowMs;
     this.#onClosed = options.onClosed;
-    const output = new Output(socket);
-    this.#output = output;
-    this.#control = new ControlFrames(output, () => this.#headers.forbidTable());
-    const onCallClosed: StreamEvents["onCallClosed"] = (stream) => {
+    const writer = new TurnWriter(socket);
+    this.#writer = writer;
+    this.#control = new ControlFrames(writer, () => this.#headers.forbidTable());
+    const onCallClosed: CallEvents["onCallClosed"] = (stream) => {
       options.onCallClosed(stream);
       this.#endIfDone();
     };
     const { peer } = this.#control;
-    this.#streams = new Streams({ ...options, onCallClosed, output, peer, guards: this.#guards }, nowMs);
+    this.#router = new FrameRouter({ ...options, onCallClosed, writer, peer, guards: this.#guards }, nowMs);
     this.#reader = new FrameReader(MAX_FRAME_BYTES, (type, flags, id, bytes, start, end) =>
       this.#onFrame(type, flags, id, bytes, start, end),
     );
@@ -77,10 +77,10 @@ export class WireConnection {
    */
   async sendAway(): Promise<void> {
     if (this.#destroyAtMs !== null) return;
-    this.#output.write(formatGoaway(MAX_STREAM_ID, ERROR.noError));
+    this.#writer.write(formatGoaway(MAX_STREAM_ID, ERROR.noError));
     await waitAtMost(this.#control.ping(), END_WITHIN_MS);
     if (this.#destroyAtMs !== null) return;
-    this.#output.write(formatGoaway(this.#streams.takeNoMore(), ERROR.noError));
+    this.#writer.write(formatGoaway(this.#router.takeNoMore(), ERROR.noError));
     this.#isLeaving = true;
     this.#endIfDone();
   }
@@ -95,7 +95,7 @@ export class WireConnection {
   tick(nowMs: number): void {
     this.#guards.refill(nowMs - this.#nowMs);
     this.#nowMs = nowMs;
-    this.#streams.tick(nowMs);
+    this.#router.tick(nowMs);
     if (this.#destroyAtMs !== null && this.#destroyAtMs <= nowMs) this.#socket.destroy();
     const isOwed = !this.#control.isSettled || this.#headers.openStreamId !== null;
     this.#owedSinceMs = isOwed ? (this.#owedSinceMs ?? nowMs) : null;
@@ -113,12 +113,12 @@ export class WireConnection {
       if (!(error instanceof ConnectionError)) throw error;
       this.#fail(error);
     }
-    if (this.#output.unsentBytes > MAX_UNSENT_BYTES) this.#socket.pause();
+    if (this.#writer.unsentBytes > MAX_UNSENT_BYTES) this.#socket.pause();
   }
 
   #onDrain(): void {
     this.#socket.resume();
-    this.#streams.pump();
+    this.#router.pump();
   }
 
   /** Returns what comes after it. */
@@ -137,9 +137,9 @@ export class WireConnection {
       throw protocolError("a frame within a block of headers");
     }
     if (type === FRAME.data) {
-      this.#streams.receiveData(flags, id, bytes, start, end);
+      this.#router.receiveData(flags, id, bytes, start, end);
     } else if (type === FRAME.headers) {
-      this.#streams.receiveHeaders(this.#headers.begin(flags, id, bytes, start, end));
+      this.#router.receiveHeaders(this.#headers.begin(flags, id, bytes, start, end));
     } else {
       this.#onRareFrame(type, flags, id, bytes.subarray(start, end));
     }
@@ -148,24 +148,24 @@ export class WireConnection {
   #onRareFrame(type: number, flags: number, id: number, payload: Buffer): void {
     switch (type) {
       case FRAME.continuation:
-        this.#streams.receiveHeaders(this.#headers.continue(flags, id, payload));
+        this.#router.receiveHeaders(this.#headers.continue(flags, id, payload));
         break;
       case FRAME.rstStream:
-        this.#streams.receiveReset(id, payload);
+        this.#router.receiveReset(id, payload);
         break;
       case FRAME.windowUpdate:
-        this.#streams.receiveWindowUpdate(id, payload);
+        this.#router.receiveWindowUpdate(id, payload);
         break;
       case FRAME.settings:
         this.#guards.idleFrames.take();
-        this.#streams.changeWindows(this.#control.receiveSettings(flags, id, payload));
+        this.#router.changeWindows(this.#control.receiveSettings(flags, id, payload));
         break;
       case FRAME.ping:
         this.#guards.idleFrames.take();
         this.#control.receivePing(flags, id, payload);
         break;
       case FRAME.priority:
-        this.#streams.receivePriority(id, payload);
+        this.#router.receivePriority(id, payload);
         break;
       case FRAME.pushPromise:
         throw protocolError("a PUSH_PROMISE of a client");
@@ -179,25 +179,25 @@ export class WireConnection {
 
   #fail({ code, message }: ConnectionError): void {
     if (this.#destroyAtMs !== null) return;
-    this.#output.write(formatGoaway(this.#streams.lastId, code, message));
+    this.#writer.write(formatGoaway(this.#router.lastId, code, message));
     this.#end();
-    this.#streams.close();
+    this.#router.close();
   }
 
   #end(): void {
     if (this.#destroyAtMs !== null) return;
     this.#destroyAtMs = this.#nowMs + END_WITHIN_MS;
-    this.#output.flush();
+    this.#writer.flush();
     this.#socket.end();
   }
 
   #onSocketClosed(): void {
     this.#destroyAtMs ??= this.#nowMs;
-    this.#streams.close();
+    this.#router.close();
     this.#onClosed();
   }
 
   #endIfDone(): void {
-    if (this.#isLeaving && this.#streams.areDone) this.#end();
+    if (this.#isLeaving && this.#router.areDone) this.#end();
   }
 }

@@ -17,7 +17,7 @@ import {
   MAX_HEADER_BYTES,
   STREAM_WINDOW_BYTES,
 } from "./limits.ts";
-import type { Output } from "./output.ts";
+import type { TurnWriter } from "./turn-writer.ts";
 import { PeerSettings } from "./peer-settings.ts";
 
 const GREETING = Buffer.concat([
@@ -36,16 +36,16 @@ const SETTINGS_ACK = formatFrame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0));
 /** SETTINGS and PING: what the two sides of a connection agree on, and whether the other one is there. */
 export class ControlFrames {
   readonly peer = new PeerSettings();
-  readonly #output: Output;
+  readonly #writer: TurnWriter;
   readonly #onAcknowledged: () => void;
   #hasSettings = false;
   #isAcknowledged = false;
   #onPong: () => void = () => {};
 
-  constructor(output: Output, onAcknowledged: () => void) {
-    this.#output = output;
+  constructor(writer: TurnWriter, onAcknowledged: () => void) {
+    this.#writer = writer;
     this.#onAcknowledged = onAcknowledged;
-    output.write(GREETING);
+    writer.write(GREETING);
   }
 
   /** Whether the peer has sent its SETTINGS, which must be its first frame. */
@@ -70,7 +70,7 @@ export class ControlFrames {
     const before = this.peer.initialWindowBytes;
     this.peer.read(payload);
     this.#hasSettings = true;
-    this.#output.write(SETTINGS_ACK);
+    this.#writer.write(SETTINGS_ACK);
     return this.peer.initialWindowBytes - before;
   }
 
@@ -79,14 +79,14 @@ export class ControlFrames {
     if (streamId !== 0) throw new ConnectionError(ERROR.protocolError, "a PING of a stream");
     if (payload.length !== 8) throw frameSizeError("a PING of another size than 8");
     if ((flags & FLAG.ack) !== 0) this.#onPong();
-    else this.#output.write(formatFrame(FRAME.ping, FLAG.ack, 0, payload));
+    else this.#writer.write(formatFrame(FRAME.ping, FLAG.ack, 0, payload));
   }
 
   /** Resolves when the peer has read all that was sent before. Never rejects, but may never resolve. */
   async ping(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#onPong = resolve;
-      this.#output.write(formatFrame(FRAME.ping, 0, 0, Buffer.from("draining", "latin1")));
+      this.#writer.write(formatFrame(FRAME.ping, 0, 0, Buffer.from("draining", "latin1")));
     });
   }
 }

@@ -1,21 +1,21 @@
 import { MAX_QUEUED_BYTES } from "./limits.ts";
-import type { Outgoing } from "./outgoing.ts";
+import type { CallSender } from "./call-sender.ts";
 
 /** The streams of a connection that have something to send and may not: for want of a window, or of the socket. */
 export class SendQueue {
-  readonly #waiting = new Set<Outgoing>();
+  readonly #waiting = new Set<CallSender>();
   #bytes = 0;
 
   get isFull(): boolean {
     return this.#bytes > MAX_QUEUED_BYTES;
   }
 
-  add(outgoing: Outgoing): void {
-    this.#waiting.add(outgoing);
+  add(sender: CallSender): void {
+    this.#waiting.add(sender);
   }
 
-  remove(outgoing: Outgoing): void {
-    this.#waiting.delete(outgoing);
+  remove(sender: CallSender): void {
+    this.#waiting.delete(sender);
   }
 
   /** What waits has become more, or less. */
@@ -29,10 +29,10 @@ export class SendQueue {
       const round = [...this.#waiting];
       this.#waiting.clear();
       hasSent = false;
-      for (const outgoing of round) {
-        if (!outgoing.pumpFrame()) continue;
+      for (const sender of round) {
+        if (!sender.pumpFrame()) continue;
         hasSent = true;
-        this.#waiting.add(outgoing);
+        this.#waiting.add(sender);
       }
     }
   }

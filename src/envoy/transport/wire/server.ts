@@ -15,7 +15,7 @@ import { removeStaleSocket } from "../socket-file.ts";
 import { type ConnectionOptions, WireConnection } from "./connection.ts";
 import { OWED_WITHIN_MS, TICK_MS } from "./limits.ts";
 import { Services } from "./services.ts";
-import type { WireStream } from "./stream.ts";
+import type { GrpcCall } from "./grpc-call.ts";
 
 const ALPN = "h2";
 
@@ -110,20 +110,20 @@ class WireServer implements EnvoyServer {
   #accept(socket: Socket): void {
     const options: ConnectionOptions = {
       maxMessageBytes: this.#options.maxMessageBytes,
-      onCall: (stream) => {
-        if (isCounted(stream)) this.#openStreams += 1;
-        this.#notice.onCall(stream.headers.path);
-        this.#services.serve(stream);
+      onCall: (call) => {
+        if (isCounted(call)) this.#openStreams += 1;
+        this.#notice.onCall(call.headers.path);
+        this.#services.serve(call);
       },
-      onCallClosed: (stream) => this.#onCallClosed(stream),
+      onCallClosed: (call) => this.#onCallClosed(call),
       onClosed: () => this.#connections.delete(connection),
     };
     const connection: WireConnection = new WireConnection(socket, options, performance.now());
     this.#connections.add(connection);
   }
 
-  #onCallClosed(stream: WireStream): void {
-    if (!isCounted(stream)) return;
+  #onCallClosed(call: GrpcCall): void {
+    if (!isCounted(call)) return;
     this.#openStreams -= 1;
     if (this.#openStreams > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
@@ -131,7 +131,7 @@ class WireServer implements EnvoyServer {
 }
 
 /** Waiting for others would hold up the drain. */
-function isCounted({ headers }: WireStream): boolean {
+function isCounted({ headers }: GrpcCall): boolean {
   return !LASTING_CALLS.has(headers.path);
 }
 

@@ -11,9 +11,9 @@ import { parseMessage, sendMessage } from "./call-messages.ts";
 import type { EnvoyHandlers } from "../contract.ts";
 import { GRPC_STATUS } from "./grpc-status.ts";
 import type { HealthService } from "../health-service.ts";
-import { ProcessStream, type ProcessTransport } from "../process-stream.ts";
+import { ReplyLedger, type ProcessTransport } from "../reply-ledger.ts";
 import { MAX_CONCURRENT_STREAMS } from "./limits.ts";
-import type { GrpcCallListener, WireStream } from "./stream.ts";
+import type { GrpcCallListener, GrpcCall } from "./grpc-call.ts";
 
 export class Services {
   readonly #handlers: EnvoyHandlers;
@@ -27,73 +27,73 @@ export class Services {
   }
 
   /** Begins a call. */
-  serve(stream: WireStream): void {
-    if (!stream.headers.isGrpc) {
-      stream.refuse(415, "This is a gRPC server.\n");
+  serve(call: GrpcCall): void {
+    if (!call.headers.isGrpc) {
+      call.refuse(415, "This is a gRPC server.\n");
       return;
     }
-    switch (stream.headers.path) {
+    switch (call.headers.path) {
       case PROCESS.path:
-        stream.start(new ProcessService(stream, this.#handlers));
+        call.start(new ProcessService(call, this.#handlers));
         break;
       case CHECK.path:
-        this.#serveCheck(stream);
+        this.#serveCheck(call);
         break;
       case HEALTH_CHECK.path:
-        this.#serveHealthCheck(stream);
+        this.#serveHealthCheck(call);
         break;
       case HEALTH_WATCH.path:
-        this.#serveHealthWatch(stream);
+        this.#serveHealthWatch(call);
         break;
       case ACCESS_LOG.path:
-        stream.start(new AccessLogService(stream, this.#handlers));
+        call.start(new AccessLogService(call, this.#handlers));
         break;
       default:
-        stream.fail(GRPC_STATUS.unimplemented, "there is no such method");
+        call.fail(GRPC_STATUS.unimplemented, "there is no such method");
     }
   }
 
-  #serveCheck(stream: WireStream): void {
+  #serveCheck(call: GrpcCall): void {
     if (this.#checks >= MAX_CONCURRENT_STREAMS) {
-      stream.fail(GRPC_STATUS.resourceExhausted, "too many checks are under way");
+      call.fail(GRPC_STATUS.resourceExhausted, "too many checks are under way");
       return;
     }
-    stream.start(new UnaryService(stream, CHECK, (request) => void this.#answerCheck(stream, request)));
+    call.start(new UnaryService(call, CHECK, (request) => void this.#answerCheck(call, request)));
   }
 
-  async #answerCheck(stream: WireStream, request: Parameters<EnvoyHandlers["check"]>[0]): Promise<void> {
+  async #answerCheck(call: GrpcCall, request: Parameters<EnvoyHandlers["check"]>[0]): Promise<void> {
     this.#checks += 1;
     try {
-      sendMessage(stream, CHECK, await this.#handlers.check(request, stream));
-      stream.end();
+      sendMessage(call, CHECK, await this.#handlers.check(request, call));
+      call.end();
     } catch (error) {
       // Only if the handler breaks its promise never to reject. Envoy refuses the request.
       const name = error instanceof Error ? error.name : "unknown";
-      stream.fail(GRPC_STATUS.internal, `the check failed: ${name}`);
+      call.fail(GRPC_STATUS.internal, `the check failed: ${name}`);
     } finally {
       this.#checks -= 1;
     }
   }
 
-  #serveHealthCheck(stream: WireStream): void {
+  #serveHealthCheck(call: GrpcCall): void {
     const answer = ({ service = "" }: { service?: string }) => {
       const response = this.#health.check(service);
       if (response === null) {
-        stream.fail(GRPC_STATUS.notFound, "there is no such service");
+        call.fail(GRPC_STATUS.notFound, "there is no such service");
         return;
       }
-      sendMessage(stream, HEALTH_CHECK, response);
-      stream.end();
+      sendMessage(call, HEALTH_CHECK, response);
+      call.end();
     };
-    stream.start(new UnaryService(stream, HEALTH_CHECK, answer));
+    call.start(new UnaryService(call, HEALTH_CHECK, answer));
   }
 
-  #serveHealthWatch(stream: WireStream): void {
+  #serveHealthWatch(call: GrpcCall): void {
     let stop = () => {};
     const watch = ({ service = "" }: { service?: string }) => {
-      stop = this.#health.watch(service, (response) => sendMessage(stream, HEALTH_WATCH, response));
+      stop = this.#health.watch(service, (response) => sendMessage(call, HEALTH_WATCH, response));
     };
-    stream.start(new UnaryService(stream, HEALTH_WATCH, watch, () => stop()));
+    call.start(new UnaryService(call, HEALTH_WATCH, watch, () => stop()));
   }
 }
 
@@ -103,19 +103,19 @@ export class Services {
  */
 class UnaryService<Request> implements GrpcCallListener {
   readonly #onClose: () => void;
-  readonly #stream: WireStream;
+  readonly #call: GrpcCall;
   readonly #codec: Pick<MethodCodec<Request, unknown>, "decodeRequest">;
   readonly #handle: (request: Request) => void;
   #isHandled = false;
   #isClosed = false;
 
   constructor(
-    stream: WireStream,
+    call: GrpcCall,
     codec: Pick<MethodCodec<Request, unknown>, "decodeRequest">,
     handle: (request: Request) => void,
     onClose: () => void = () => {},
   ) {
-    this.#stream = stream;
+    this.#call = call;
     this.#codec = codec;
     this.#handle = handle;
     this.#onClose = onClose;
@@ -126,7 +126,7 @@ class UnaryService<Request> implements GrpcCallListener {
     this.#isHandled = true;
     queueMicrotask(() => {
       if (this.#isClosed) return;
-      const request = parseMessage(this.#stream, this.#codec, bytes);
+      const request = parseMessage(this.#call, this.#codec, bytes);
       if (request !== null) this.#handle(request);
     });
   }
@@ -137,42 +137,42 @@ class UnaryService<Request> implements GrpcCallListener {
   }
 
   onHalfClose(): void {
-    if (!this.#isHandled) this.#stream.fail(GRPC_STATUS.internal, "there is no request message");
+    if (!this.#isHandled) this.#call.fail(GRPC_STATUS.internal, "there is no request message");
   }
 }
 
 /** The access log: messages, for as long as Envoy likes. */
 class AccessLogService implements GrpcCallListener {
-  readonly #stream: WireStream;
+  readonly #call: GrpcCall;
   readonly #handlers: EnvoyHandlers;
 
-  constructor(stream: WireStream, handlers: EnvoyHandlers) {
-    this.#stream = stream;
+  constructor(call: GrpcCall, handlers: EnvoyHandlers) {
+    this.#call = call;
     this.#handlers = handlers;
   }
 
   onMessage(bytes: Buffer): void {
-    const message = parseMessage(this.#stream, ACCESS_LOG, bytes);
+    const message = parseMessage(this.#call, ACCESS_LOG, bytes);
     if (message !== null) this.#handlers.log(message);
   }
 
   onHalfClose(): void {
-    this.#stream.end();
+    this.#call.end();
   }
 }
 
-/** ext_proc: the rules are those of `ProcessStream`. */
+/** ext_proc: the rules are those of `ReplyLedger`. */
 class ProcessService implements GrpcCallListener, ProcessTransport {
-  readonly #stream: WireStream;
-  readonly #process: ProcessStream;
+  readonly #call: GrpcCall;
+  readonly #process: ReplyLedger;
 
-  constructor(stream: WireStream, handlers: EnvoyHandlers) {
-    this.#stream = stream;
-    this.#process = new ProcessStream(this, handlers);
+  constructor(call: GrpcCall, handlers: EnvoyHandlers) {
+    this.#call = call;
+    this.#process = new ReplyLedger(this, handlers);
   }
 
   onMessage(bytes: Buffer): void {
-    const request = parseMessage(this.#stream, PROCESS, bytes);
+    const request = parseMessage(this.#call, PROCESS, bytes);
     if (request !== null) this.#process.receive(request);
   }
 
@@ -185,22 +185,22 @@ class ProcessService implements GrpcCallListener, ProcessTransport {
   }
 
   send(response: Parameters<ProcessTransport["send"]>[0]): void {
-    sendMessage(this.#stream, PROCESS, response);
+    sendMessage(this.#call, PROCESS, response);
   }
 
   endOk(): void {
-    this.#stream.end();
+    this.#call.end();
   }
 
   endWithError(reason: string): void {
-    this.#stream.fail(GRPC_STATUS.aborted, reason);
+    this.#call.fail(GRPC_STATUS.aborted, reason);
   }
 
   pause(): void {
-    this.#stream.pause();
+    this.#call.pause();
   }
 
   resume(): void {
-    this.#stream.resume();
+    this.#call.resume();
   }
 }

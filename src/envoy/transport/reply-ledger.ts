@@ -14,25 +14,30 @@ export interface ProcessTransport {
 }
 
 /**
- * The rules of an ext_proc stream that hold on every transport: who owes a reply, when our side may end with OK, and
+ * How far our side of the call is:
+ * - `in turn`: each reply answers what has come.
+ * - `streaming`: both sides send as they like, since a response is streamed.
+ * - `answered`: the client's answer is complete. Nothing is sent or handed on any more, and Envoy ends the call.
+ * - `ended`: OK is sent.
+ * - `failed`: an error status is sent.
+ * - `closed`: the listener has heard of the end.
+ */
+type CallState = "in turn" | "streaming" | "answered" | "ended" | "failed" | "closed";
+
+/**
+ * The rules of an ext_proc call that hold on every transport: who owes a reply, when our side may end with OK, and
  * that the listener hears of the end exactly once. While a response is streamed nobody owes anything: Envoy lets nothing
  * of it pass that we have not sent.
  */
-export class ProcessStream implements ProcessCall {
+export class ReplyLedger implements ProcessCall {
   readonly #transport: ProcessTransport;
   readonly #listener: ProcessListener;
-  /** Of what has come of the request, and of the response, something is not answered. */
+  #state: CallState = "in turn";
+  /** Request and response have debts of their own: a reply to the one does not answer the other. */
   #owesRequest = false;
   #owesResponse = false;
-  /** From here on both sides send as they like: the response is streamed. */
-  #isStreaming = false;
-  /** Nothing is sent or handed on any more: an immediate response was sent, or the call is over on our side. */
-  #isAnswered = false;
-  /** The upstream's response has come to its end: Envoy has no further message. */
+  /** This is about Envoy's side: it has given the whole response, and has no further message. */
   #isResponseComplete = false;
-  #hasEnded = false;
-  #hasFailed = false;
-  #isClosed = false;
 
   constructor(transport: ProcessTransport, handlers: EnvoyHandlers) {
     this.#transport = transport;
@@ -40,62 +45,62 @@ export class ProcessStream implements ProcessCall {
   }
 
   reply(response: ProcessingResponse): void {
-    if (this.#isAnswered) return;
-    if (this.#isStreaming) {
-      this.#isAnswered = isLast(response);
-      this.#transport.send(response);
-      if (this.#isAnswered) this.#endIfComplete();
-      return;
-    }
-    if (!this.#takeDebt(response)) {
+    if (!this.#isOpen) return;
+    if (this.#state === "streaming") {
+      if (isLast(response)) this.#state = "answered";
+    } else if (!this.#takeDebt(response)) {
       // Envoy breaks the client's connection on a reply that it did not ask for: the same, with a reason in its log.
       this.fail("a reply without a message");
       return;
+    } else if (response.immediate_response !== undefined) {
+      this.#state = "answered";
+    } else if (beginsStream(response)) {
+      this.#state = "streaming";
     }
-    this.#isAnswered = response.immediate_response !== undefined;
-    this.#isStreaming = beginsStream(response);
     this.#transport.send(response);
-    if (!this.#owesReply && !this.#isStreaming) this.#endIfComplete();
+    this.#endIfComplete();
   }
 
   fail(reason: string): void {
-    if (this.#isAnswered) return;
-    this.#isAnswered = true;
-    this.#hasFailed = true;
+    if (!this.#isOpen) return;
+    this.#state = "failed";
     this.#transport.endWithError(reason);
   }
 
   pause(): void {
-    if (!this.#isClosed) this.#transport.pause();
+    if (this.#state !== "closed") this.#transport.pause();
   }
 
   resume(): void {
-    if (!this.#isClosed) this.#transport.resume();
+    if (this.#state !== "closed") this.#transport.resume();
   }
 
   /** A message of Envoy. */
   receive(request: ProcessingRequest): void {
-    if (this.#isAnswered) return;
+    if (!this.#isOpen) return;
     if (isOfRequest(request)) this.#owesRequest = true;
-    else if (!this.#isStreaming) this.#owesResponse = true;
+    else if (this.#state === "in turn") this.#owesResponse = true;
     this.#isResponseComplete ||= isEndOfResponse(request);
     this.#listener.onMessage(request);
   }
 
   /** Envoy has half-closed: it is done with the stream, normally or since the client went away. */
   halfClose(): void {
-    if (this.#isClosed) return;
-    if (this.#owesReply) this.fail("the stream was closed before its last reply");
-    else if (!this.#hasFailed) this.#endOk();
+    if (this.#isOpen && this.#owesReply) this.fail("the stream was closed before its last reply");
+    else if (this.#isOpen || this.#state === "answered") this.#endOk();
     this.close();
   }
 
   /** The stream is over: completed, cancelled or broken. */
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#isAnswered = true;
+    if (this.#state === "closed") return;
+    this.#state = "closed";
     this.#listener.onEnd();
+  }
+
+  /** Messages are handed on, and replies are sent. */
+  get #isOpen(): boolean {
+    return this.#state === "in turn" || this.#state === "streaming";
   }
 
   get #owesReply(): boolean {
@@ -122,17 +127,15 @@ export class ProcessStream implements ProcessCall {
 
   /**
    * The end of the call leaves together with its last reply, not a turn later when Envoy has half-closed: a system call
-   * and a wake-up less for each request. Only where no message can follow.
+   * and a wake-up less for each request. That is possible only where no message can follow.
    */
   #endIfComplete(): void {
-    if (!this.#isResponseComplete) return;
-    this.#isAnswered = true;
-    this.#endOk();
+    const isLastReply = this.#state === "answered" || (this.#state === "in turn" && !this.#owesReply);
+    if (isLastReply && this.#isResponseComplete) this.#endOk();
   }
 
   #endOk(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
+    this.#state = "ended";
     this.#transport.endOk();
   }
 }

@@ -17,7 +17,7 @@ const EARLY_BYTES = 64 * 1024;
 /**
  * What a connection sends. Everything of one turn of the event loop leaves in one write, but for large messages.
  */
-export class Output {
+export class TurnWriter {
   readonly #socket: Socket;
   #slab: Buffer = Buffer.allocUnsafeSlow(SLAB_BYTES);
   /** Of the slab: what is not yet among the parts. */

@@ -6,7 +6,7 @@ import { ERROR, type ErrorCode, formatWindowUpdate } from "./frames.ts";
 import type { HeldBytes, Holder } from "./held-bytes.ts";
 import { encodeHeaderBlock } from "./hpack.ts";
 import { QUEUED_SHARE_BYTES, STREAM_WINDOW_BYTES } from "./limits.ts";
-import { Outgoing, type SendHost } from "./outgoing.ts";
+import { CallSender, type SendHost } from "./call-sender.ts";
 
 /** What a call tells the service that it belongs to. */
 export interface GrpcCallListener {
@@ -19,33 +19,36 @@ export interface GrpcCallListener {
 }
 
 /** A connection as its streams see it. */
-export interface StreamHost extends SendHost {
+export interface CallHost extends SendHost {
   readonly maxMessageBytes: number;
   /** What its streams have received of messages that are not whole. */
   readonly held: HeldBytes;
   /** All its streams together have too much that the peer does not read. */
   readonly isFull: boolean;
   /** Our side is done; reset the stream if the peer's is not soon. */
-  expectEnd(stream: WireStream): void;
-  reset(stream: WireStream, code: ErrorCode): void;
+  expectEnd(stream: GrpcCall): void;
+  reset(stream: GrpcCall, code: ErrorCode): void;
   /** Both sides are done. */
-  remove(stream: WireStream): void;
+  remove(stream: GrpcCall): void;
 }
 
 /** Of an error's text; it goes into one frame. */
 const MAX_REASON_LENGTH = 1_000;
 const OK_TRAILERS = encodeHeaderBlock([["grpc-status", "0"]]);
 
+/** How far a stream is (RFC 9113, 5.1): nobody has ended it, the peer has sent its end, or it is over for both. */
+type StreamState = "open" | "remote end" | "closed";
+
 /** One HTTP/2 stream, and the gRPC call on it: messages in both directions, and one status at the end. */
-export class WireStream implements Holder {
+export class GrpcCall implements Holder {
   readonly id: number;
   readonly headers: CallHeaders;
-  readonly outgoing: Outgoing;
+  readonly sender: CallSender;
   /** By the server's clock, for the table of streams: when the call's time is over. */
   expiresAtMs = Number.POSITIVE_INFINITY;
   /** By when the peer should have ended the stream. */
   endsAtMs = Number.POSITIVE_INFINITY;
-  readonly #host: StreamHost;
+  readonly #host: CallHost;
   readonly #receiveWindow = new ReceiveWindow(STREAM_WINDOW_BYTES);
   readonly #reader: GrpcFrameReader;
   #listener: GrpcCallListener | null = null;
@@ -55,29 +58,29 @@ export class WireStream implements Holder {
   #buffered: Buffer[] = [];
   /** Of the window: while the listener has paused, or others come first. */
   #withheldBytes = 0;
+  /** The listener's wish: it may pause and resume in every state. */
   #isPaused = false;
-  #isRemoteClosed = false;
-  #isOver = false;
+  #state: StreamState = "open";
 
-  constructor(id: number, headers: CallHeaders, host: StreamHost, initialWindowBytes: number) {
+  constructor(id: number, headers: CallHeaders, host: CallHost, initialWindowBytes: number) {
     this.id = id;
     this.headers = headers;
     this.#host = host;
     this.#reader = new GrpcFrameReader(host.maxMessageBytes);
-    this.outgoing = new Outgoing(id, host, initialWindowBytes, () => {
-      if (this.#isRemoteClosed) host.remove(this);
+    this.sender = new CallSender(id, host, initialWindowBytes, () => {
+      if (this.#state === "remote end") host.remove(this);
       else host.expectEnd(this);
     });
   }
 
   /** The call has had its end: nothing that is sent reaches the peer any more. */
   get isOver(): boolean {
-    return this.#isOver || this.outgoing.isEnded;
+    return this.#state === "closed" || this.sender.isEnded;
   }
 
   /** The peer sends nothing more. */
   get isRemoteClosed(): boolean {
-    return this.#isRemoteClosed;
+    return this.#state !== "open";
   }
 
   get heldBytes(): number {
@@ -100,16 +103,16 @@ export class WireStream implements Holder {
     for (const part of parts) bytes += part.length;
     if (bytes > maxMessageBytes) {
       this.fail(GRPC_STATUS.resourceExhausted, `a reply of ${bytes} bytes is over the limit`);
-    } else if (this.outgoing.queuedBytes > 2 * maxMessageBytes || this.#isOverShare(bytes)) {
+    } else if (this.sender.queuedBytes > 2 * maxMessageBytes || this.#isOverShare(bytes)) {
       // Envoy stops sending when its own buffers are full, so this much unread means that it is stuck.
       this.fail(GRPC_STATUS.resourceExhausted, "replies are not read");
     } else {
-      this.outgoing.sendMessage(parts, bytes);
+      this.sender.sendMessage(parts, bytes);
     }
   }
 
   #isOverShare(bytes: number): boolean {
-    return this.#host.isFull && this.outgoing.queuedBytes + bytes > QUEUED_SHARE_BYTES;
+    return this.#host.isFull && this.sender.queuedBytes + bytes > QUEUED_SHARE_BYTES;
   }
 
   /** Ends with OK after what was sent, however slowly that is read. */
@@ -119,7 +122,7 @@ export class WireStream implements Holder {
 
   /** Ends with an error status after what was sent; what is not read soon is not sent any more. */
   fail(status: Exclude<GrpcStatusCode, 0>, reason: string): void {
-    if (this.outgoing.isEnded) return;
+    if (this.sender.isEnded) return;
     const message = encodeURIComponent(reason.slice(0, MAX_REASON_LENGTH));
     this.#end(
       encodeHeaderBlock([
@@ -127,7 +130,7 @@ export class WireStream implements Holder {
         ["grpc-message", message],
       ]),
     );
-    if (!this.#isOver) this.#host.expectEnd(this);
+    if (this.#state !== "closed") this.#host.expectEnd(this);
   }
 
   /** Answers a request that is no gRPC call. */
@@ -137,7 +140,7 @@ export class WireStream implements Holder {
       ["content-type", "text/plain"],
     ] as const;
     this.#host.expectEnd(this);
-    this.outgoing.sendPlain(encodeHeaderBlock(fields), Buffer.from(text));
+    this.sender.sendPlain(encodeHeaderBlock(fields), Buffer.from(text));
   }
 
   /** The listener is behind: it gets no message until `resume`, and the peer no more window. */
@@ -167,7 +170,7 @@ export class WireStream implements Holder {
     }
     this.#receivedBytes += end - start;
     // Nothing is read after our own end: what still comes may use up the window, not more.
-    if (this.outgoing.isEnded) return;
+    if (this.sender.isEnded) return;
     let messages: Buffer[];
     try {
       messages = this.#reader.read(bytes, start, end);
@@ -188,26 +191,26 @@ export class WireStream implements Holder {
       this.#host.reset(this, ERROR.protocolError);
       return;
     }
-    this.#isRemoteClosed = true;
+    this.#state = "remote end";
     this.#buffered = [];
     if (this.#reader.isWithinMessage) this.fail(GRPC_STATUS.internal, "the stream ended within a message");
-    if (!this.#isOver) this.#listener?.onHalfClose?.();
-    if (this.outgoing.isClosed) this.#host.remove(this);
+    if (this.#state === "remote end") this.#listener?.onHalfClose?.();
+    if (this.sender.isClosed) this.#host.remove(this);
   }
 
   /** The stream is over: complete, reset, or its connection broke. */
   close(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.outgoing.drop();
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.sender.drop();
     this.#forget();
     this.#listener?.onClose?.();
   }
 
   #end(trailers: Buffer): void {
-    if (this.outgoing.isEnded) return;
+    if (this.sender.isEnded) return;
     this.#forget();
-    this.outgoing.end(trailers);
+    this.sender.end(trailers);
   }
 
   /** What has come and is nobody's any more. */
@@ -233,7 +236,7 @@ export class WireStream implements Holder {
 
   #handOver(messages: readonly Buffer[]): void {
     for (const message of messages) {
-      if (this.outgoing.isEnded) return;
+      if (this.sender.isEnded) return;
       if (this.#isPaused) this.#buffered.push(message);
       else this.#listener?.onMessage?.(message);
     }
@@ -245,8 +248,8 @@ export class WireStream implements Holder {
       return;
     }
     const increment = this.#receiveWindow.giveBack(bytes);
-    if (increment > 0 && !this.#isRemoteClosed) {
-      this.#host.output.write(formatWindowUpdate(this.id, increment));
+    if (increment > 0 && this.#state === "open") {
+      this.#host.writer.write(formatWindowUpdate(this.id, increment));
     }
   }
 }

@@ -2,18 +2,18 @@ import { formatPrefix, PREFIX_BYTES } from "./grpc-frames.ts";
 import { SendWindow } from "./flow-control.ts";
 import { FLAG, FRAME, FRAME_HEADER_BYTES, writeFrameHeader } from "./frames.ts";
 import { encodeHeaderBlock } from "./hpack.ts";
-import type { Output } from "./output.ts";
+import type { TurnWriter } from "./turn-writer.ts";
 
 /** A connection as the sending side of its streams sees it. */
 export interface SendHost {
-  readonly output: Output;
+  readonly writer: TurnWriter;
   readonly sendWindow: SendWindow;
   /** The largest payload that the peer takes. */
   readonly peerFrameBytes: number;
   /** A DATA frame has been written. */
   onDataSent(): void;
   /** There are bytes that wait for a window or the socket: `pump` when there may be one. */
-  waitToSend(outgoing: Outgoing): void;
+  waitToSend(sender: CallSender): void;
   /** Bytes of a stream wait to be sent (less when negative). */
   countQueued(bytes: number): void;
 }
@@ -21,25 +21,27 @@ export interface SendHost {
 /** Messages within this are copied into what leaves with this turn of the event loop. */
 const FAST_PATH_BYTES = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
-/** The same for every call, so made once. 0x88: `:status: 200` of the static table. */
+/** They are the same for every call, so they are made once. 0x88 is `:status: 200` of the static table. */
 const RESPONSE_HEADERS = Buffer.concat([
   Buffer.from([0x88]),
   encodeHeaderBlock([["content-type", "application/grpc"]]),
 ]);
 
+/** What of our side of a stream has been written: nothing, its headers, or all of it up to its last frame. */
+type Written = "nothing" | "headers" | "all";
+
 /** Our side of one stream: headers, gRPC messages, trailers, as fast as windows and socket allow. */
-export class Outgoing {
+export class CallSender {
   readonly window: SendWindow;
   readonly #streamId: number;
   readonly #host: SendHost;
-  /** Told once the last frame has been written. */
+  /** This is called once the last frame has been written. */
   readonly #onClosed: () => void;
   #queue: Buffer[] = [];
   #queuedBytes = 0;
   /** The trailers, once there is nothing more to come; empty for a body that ends by its DATA. */
   #end: Buffer | null = null;
-  #areHeadersSent = false;
-  #isClosed = false;
+  #written: Written = "nothing";
 
   constructor(streamId: number, host: SendHost, initialWindowBytes: number, onClosed: () => void) {
     this.#streamId = streamId;
@@ -59,7 +61,7 @@ export class Outgoing {
 
   /** The last frame has been written. */
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#written === "all";
   }
 
   sendMessage(parts: readonly Buffer[], messageBytes: number): void {
@@ -67,12 +69,12 @@ export class Outgoing {
     this.#enqueue(formatPrefix(messageBytes));
     for (const part of parts) this.#enqueue(part);
     this.pump();
-    this.#host.output.flushIfLarge();
+    this.#host.writer.flushIfLarge();
   }
 
   /** A response that is no gRPC: its headers and its body. */
   sendPlain(block: Buffer, body: Buffer): void {
-    this.#areHeadersSent = true;
+    this.#written = "headers";
     this.#writeHeaders(block, false);
     this.#enqueue(body);
     this.end(EMPTY);
@@ -85,21 +87,21 @@ export class Outgoing {
     this.pump();
   }
 
-  /** Sends what is queued, as far as it may; asks its host to call again when it may not. */
+  /** It sends what is queued, as far as it may, and asks its host to call again when it may not. */
   pump(): void {
     while (this.pumpFrame());
   }
 
-  /** One frame of it, in turn with other streams. True when there may be another. */
+  /** It sends one frame, in turn with other streams, and returns true when there may be another. */
   pumpFrame(): boolean {
-    if (this.#isClosed) return false;
+    if (this.#written === "all") return false;
     if (this.#queuedBytes === 0) {
       if (this.#end !== null) this.#writeEnd(this.#end);
       return false;
     }
-    const { output, sendWindow, peerFrameBytes } = this.#host;
+    const { writer, sendWindow, peerFrameBytes } = this.#host;
     const bytes = Math.min(this.#queuedBytes, this.window.left, sendWindow.left, peerFrameBytes);
-    if (bytes <= 0 || output.isCongested) {
+    if (bytes <= 0 || writer.isCongested) {
       this.#host.waitToSend(this);
       return false;
     }
@@ -110,7 +112,7 @@ export class Outgoing {
   /** The stream is over. */
   drop(): void {
     this.#end ??= EMPTY;
-    this.#isClosed = true;
+    this.#written = "all";
     this.#host.countQueued(-this.#queuedBytes);
     this.#queue = [];
     this.#queuedBytes = 0;
@@ -118,13 +120,13 @@ export class Outgoing {
 
   /** A message that nothing stands in the way of: headers, prefix and message go out as one piece. */
   #sendAtOnce(parts: readonly Buffer[], messageBytes: number): boolean {
-    const { output, sendWindow, peerFrameBytes } = this.#host;
+    const { writer, sendWindow, peerFrameBytes } = this.#host;
     const bytes = PREFIX_BYTES + messageBytes;
     const allowed = Math.min(this.window.left, sendWindow.left, peerFrameBytes, FAST_PATH_BYTES);
-    if (this.#queuedBytes > 0 || bytes > allowed || output.isCongested) return false;
+    if (this.#queuedBytes > 0 || bytes > allowed || writer.isCongested) return false;
     this.#ensureHeaders();
-    const at = output.reserve(FRAME_HEADER_BYTES + bytes);
-    const { buffer } = output;
+    const at = writer.reserve(FRAME_HEADER_BYTES + bytes);
+    const { buffer } = writer;
     const payload = this.#beginData(buffer, at, bytes);
     buffer[payload] = 0;
     buffer.writeUInt32BE(messageBytes, payload + 1);
@@ -141,16 +143,16 @@ export class Outgoing {
   }
 
   #writeQueued(bytes: number): void {
-    const { output } = this.#host;
+    const { writer } = this.#host;
     this.#ensureHeaders();
-    const at = output.reserve(FRAME_HEADER_BYTES);
-    this.#beginData(output.buffer, at, bytes);
+    const at = writer.reserve(FRAME_HEADER_BYTES);
+    this.#beginData(writer.buffer, at, bytes);
     this.#queuedBytes -= bytes;
     this.#host.countQueued(-bytes);
     for (let left = bytes; left > 0;) {
       const first = this.#queue[0] ?? EMPTY;
       const taken = first.subarray(0, left);
-      output.write(taken);
+      writer.write(taken);
       left -= taken.length;
       if (taken.length === first.length) this.#queue.shift();
       else this.#queue[0] = first.subarray(taken.length);
@@ -167,28 +169,28 @@ export class Outgoing {
 
   #writeEnd(end: Buffer): void {
     if (end.length === 0) {
-      const { output } = this.#host;
-      const at = output.reserve(FRAME_HEADER_BYTES);
-      writeFrameHeader(output.buffer, at, 0, FRAME.data, FLAG.endStream, this.#streamId);
+      const { writer } = this.#host;
+      const at = writer.reserve(FRAME_HEADER_BYTES);
+      writeFrameHeader(writer.buffer, at, 0, FRAME.data, FLAG.endStream, this.#streamId);
     } else {
-      this.#writeHeaders(this.#areHeadersSent ? end : Buffer.concat([RESPONSE_HEADERS, end]), true);
+      this.#writeHeaders(this.#written === "headers" ? end : Buffer.concat([RESPONSE_HEADERS, end]), true);
     }
-    this.#isClosed = true;
+    this.#written = "all";
     this.#onClosed();
   }
 
   #ensureHeaders(): void {
-    if (this.#areHeadersSent) return;
-    this.#areHeadersSent = true;
+    if (this.#written !== "nothing") return;
+    this.#written = "headers";
     this.#writeHeaders(RESPONSE_HEADERS, false);
   }
 
   /** Ours always fit into the smallest frame. */
   #writeHeaders(block: Buffer, isEndOfStream: boolean): void {
-    const { output } = this.#host;
+    const { writer } = this.#host;
     const flags = FLAG.endHeaders | (isEndOfStream ? FLAG.endStream : 0);
-    const at = output.reserve(FRAME_HEADER_BYTES + block.length);
-    const { buffer } = output;
+    const at = writer.reserve(FRAME_HEADER_BYTES + block.length);
+    const { buffer } = writer;
     block.copy(buffer, writeFrameHeader(buffer, at, block.length, FRAME.headers, flags, this.#streamId));
   }
 }

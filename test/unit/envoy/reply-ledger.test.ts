@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { ProcessStream } from "../../../src/envoy/transport/process-stream.ts";
+import { ReplyLedger } from "../../../src/envoy/transport/reply-ledger.ts";
 
 const MESSAGE = { request_headers: {} };
 const REPLY = { request_headers: {} };
@@ -9,13 +9,13 @@ const WHOLE = { response_headers: { response: { status: "CONTINUE_AND_REPLACE" }
 const START = { response_headers: { response: {} } } as const;
 const IMMEDIATE = { immediate_response: { details: "gateway" } };
 
-describe("ProcessStream", () => {
+describe("ReplyLedger", () => {
   let events: string[];
-  let stream: ProcessStream;
+  let ledger: ReplyLedger;
 
   beforeEach(() => {
     events = [];
-    stream = new ProcessStream(
+    ledger = new ReplyLedger(
       {
         send: (response) => events.push(response.immediate_response === undefined ? "reply" : "immediate"),
         endOk: () => events.push("ok"),
@@ -40,11 +40,11 @@ describe("ProcessStream", () => {
     { name: "the last of a body", message: { response_body: { end_of_stream: true } } },
     { name: "trailers", message: { response_trailers: {} } },
   ])("ends with OK together with the reply to $name, once", ({ message }) => {
-    stream.receive(message);
+    ledger.receive(message);
     expect(events).toEqual(["message"]);
-    stream.reply(WHOLE);
+    ledger.reply(WHOLE);
     expect(events).toEqual(["message", "reply", "ok"]);
-    stream.halfClose();
+    ledger.halfClose();
     expect(events).toEqual(["message", "reply", "ok", "end"]);
   });
 
@@ -52,12 +52,12 @@ describe("ProcessStream", () => {
     const piece = (end_of_stream: boolean) => ({
       response_body: { response: { body_mutation: { streamed_response: { end_of_stream } } } },
     });
-    stream.receive({ response_headers: {} });
-    stream.reply(START);
-    stream.receive({ response_body: { end_of_stream: true } });
-    stream.reply(piece(false));
+    ledger.receive({ response_headers: {} });
+    ledger.reply(START);
+    ledger.receive({ response_body: { end_of_stream: true } });
+    ledger.reply(piece(false));
     expect(events).toEqual(["message", "reply", "message", "reply"]);
-    stream.reply(piece(true));
+    ledger.reply(piece(true));
     expect(events.slice(4)).toEqual(["reply", "ok"]);
   });
 
@@ -65,52 +65,52 @@ describe("ProcessStream", () => {
     const last = {
       response_body: { response: { body_mutation: { streamed_response: { end_of_stream: true } } } },
     };
-    stream.receive({ response_headers: {} });
-    stream.reply(START);
-    stream.receive({ response_body: {} });
-    stream.reply(last);
+    ledger.receive({ response_headers: {} });
+    ledger.reply(START);
+    ledger.receive({ response_body: {} });
+    ledger.reply(last);
     expect(events).not.toContain("ok");
-    stream.halfClose();
+    ledger.halfClose();
     expect(events.slice(-2)).toEqual(["ok", "end"]);
   });
 
   it("owes one reply to all that comes of a request, and one to all of a response", () => {
-    stream.receive(MESSAGE);
-    stream.receive({ request_body: {} });
-    stream.receive({ request_trailers: {} });
-    stream.reply(REPLY);
-    stream.receive({ response_headers: {} });
-    stream.receive({ response_body: {} });
-    stream.receive({ response_body: { end_of_stream: true } });
+    ledger.receive(MESSAGE);
+    ledger.receive({ request_body: {} });
+    ledger.receive({ request_trailers: {} });
+    ledger.reply(REPLY);
+    ledger.receive({ response_headers: {} });
+    ledger.receive({ response_body: {} });
+    ledger.receive({ response_body: { end_of_stream: true } });
     expect(events).not.toContain("ok");
-    stream.reply(WHOLE);
+    ledger.reply(WHOLE);
     expect(events.slice(-2)).toEqual(["reply", "ok"]);
-    stream.halfClose();
+    ledger.halfClose();
     expect(events.at(-1)).toBe("end");
   });
 
   it("owes a reply to the body that comes after the reply to its headers", () => {
-    stream.receive(MESSAGE);
-    stream.reply(REPLY);
-    stream.receive({ request_body: {} });
-    stream.halfClose();
+    ledger.receive(MESSAGE);
+    ledger.reply(REPLY);
+    ledger.receive({ request_body: {} });
+    ledger.halfClose();
     expect(events.slice(-2)).toEqual(["error: the stream was closed before its last reply", "end"]);
   });
 
   it("ends with OK when every message is answered", () => {
-    stream.receive(MESSAGE);
-    stream.reply(REPLY);
-    stream.halfClose();
-    stream.close();
+    ledger.receive(MESSAGE);
+    ledger.reply(REPLY);
+    ledger.halfClose();
+    ledger.close();
     expect(events).toEqual(["message", "reply", "ok", "end"]);
   });
 
   it("ends with an error when a reply is owed", () => {
-    stream.receive(MESSAGE);
-    stream.receive({ response_headers: {} });
-    stream.reply(REPLY);
-    stream.halfClose();
-    stream.close();
+    ledger.receive(MESSAGE);
+    ledger.receive({ response_headers: {} });
+    ledger.reply(REPLY);
+    ledger.halfClose();
+    ledger.close();
     expect(events).toEqual([
       "message",
       "message",
@@ -121,28 +121,28 @@ describe("ProcessStream", () => {
   });
 
   it("answers all that is owed by an immediate response, and hands nothing on after it", () => {
-    stream.receive(MESSAGE);
-    stream.receive(MESSAGE);
-    stream.reply(IMMEDIATE);
-    stream.receive(MESSAGE);
-    stream.reply(REPLY);
-    stream.fail("late");
-    stream.halfClose();
+    ledger.receive(MESSAGE);
+    ledger.receive(MESSAGE);
+    ledger.reply(IMMEDIATE);
+    ledger.receive(MESSAGE);
+    ledger.reply(REPLY);
+    ledger.fail("late");
+    ledger.halfClose();
     expect(events).toEqual(["message", "message", "immediate", "ok", "end"]);
   });
 
   it("never ends with OK once it has failed", () => {
-    stream.fail("broken");
-    stream.receive(MESSAGE);
-    stream.reply(REPLY);
-    stream.halfClose();
-    stream.close();
+    ledger.fail("broken");
+    ledger.receive(MESSAGE);
+    ledger.reply(REPLY);
+    ledger.halfClose();
+    ledger.close();
     expect(events).toEqual(["error: broken", "end"]);
   });
 
   it.each([REPLY, WHOLE, IMMEDIATE])("fails at a reply that nobody asked for: %o", (reply) => {
-    stream.reply(reply);
-    stream.close();
+    ledger.reply(reply);
+    ledger.close();
     expect(events).toEqual(["error: a reply without a message", "end"]);
   });
 
@@ -150,8 +150,8 @@ describe("ProcessStream", () => {
     { name: "the request", message: { response_headers: {} }, reply: REPLY },
     { name: "the response", message: MESSAGE, reply: WHOLE },
   ])("fails at a reply to $name of which nothing has come", ({ message, reply }) => {
-    stream.receive(message);
-    stream.reply(reply);
+    ledger.receive(message);
+    ledger.reply(reply);
     expect(events.at(-1)).toBe("error: a reply without a message");
   });
 
@@ -161,36 +161,70 @@ describe("ProcessStream", () => {
     });
 
     beforeEach(() => {
-      stream.receive({ response_headers: {} });
-      stream.reply(START);
+      ledger.receive({ response_headers: {} });
+      ledger.reply(START);
       events.length = 0;
     });
 
     it("sends pieces that answer no message, and owes none to those that come", () => {
-      stream.reply(piece(false));
-      stream.reply(piece(false));
-      stream.receive({ response_body: {} });
-      stream.halfClose();
+      ledger.reply(piece(false));
+      ledger.reply(piece(false));
+      ledger.receive({ response_body: {} });
+      ledger.halfClose();
       expect(events).toEqual(["reply", "reply", "message", "ok", "end"]);
     });
 
     it("neither sends nor hands on anything after the end of the response", () => {
-      stream.reply(piece(true));
-      stream.receive(MESSAGE);
-      stream.reply(piece(false));
-      stream.fail("late");
-      stream.halfClose();
+      ledger.reply(piece(true));
+      ledger.receive(MESSAGE);
+      ledger.reply(piece(false));
+      ledger.fail("late");
+      ledger.halfClose();
       expect(events).toEqual(["reply", "ok", "end"]);
     });
   });
 
+  it("ends a streamed response that is complete, though trailers of its request were not answered", () => {
+    const last = {
+      response_body: { response: { body_mutation: { streamed_response: { end_of_stream: true } } } },
+    };
+    ledger.receive({ response_headers: {} });
+    ledger.reply(START);
+    ledger.receive({ request_trailers: {} });
+    ledger.reply(last);
+    ledger.halfClose();
+    expect(events.slice(-3)).toEqual(["reply", "ok", "end"]);
+  });
+
+  it("stays over where a reply cannot be sent and the transport ends the call instead", () => {
+    const failing = new ReplyLedger(
+      {
+        send: () => failing.close(),
+        endOk: () => events.push("ok"),
+        endWithError: (reason) => events.push(`error: ${reason}`),
+        pause: () => undefined,
+        resume: () => undefined,
+      },
+      {
+        check: async () => ({}),
+        log: () => undefined,
+        isServing: () => true,
+        openProcess: () => ({ onMessage: () => undefined, onEnd: () => events.push("end") }),
+      },
+    );
+    failing.receive({ response_headers: { end_of_stream: true } });
+    failing.reply(IMMEDIATE);
+    failing.halfClose();
+    expect(events).toEqual(["end"]);
+  });
+
   it("sends nothing once the stream is closed", () => {
-    stream.receive(MESSAGE);
-    stream.close();
-    stream.close();
-    stream.halfClose();
-    stream.reply(REPLY);
-    stream.fail("late");
+    ledger.receive(MESSAGE);
+    ledger.close();
+    ledger.close();
+    ledger.halfClose();
+    ledger.reply(REPLY);
+    ledger.fail("late");
     expect(events).toEqual(["message", "end"]);
   });
 });

@@ -1,18 +1,18 @@
 import { ShortLivedMap } from "../../../collections/short-lived-map.ts";
 import { END_WITHIN_MS, TICK_MS } from "./limits.ts";
-import type { WireStream } from "./stream.ts";
+import type { GrpcCall } from "./grpc-call.ts";
 
 /** Streams that we reset lately: what the peer had sent before it knew is passed over. */
 const MAX_REMEMBERED_RESETS = 1_024;
 
 /** The streams of one connection, by their numbers, and what they wait for. */
-export class StreamTable {
-  readonly #streams = new ShortLivedMap<number, WireStream>();
+export class CallTable {
+  readonly #calls = new ShortLivedMap<number, GrpcCall>();
   readonly #resetIds = new Set<number>();
   #lastId = 0;
 
   get size(): number {
-    return this.#streams.size;
+    return this.#calls.size;
   }
 
   /** The highest number that was begun. */
@@ -25,30 +25,30 @@ export class StreamTable {
     this.#lastId = id;
   }
 
-  find(id: number): WireStream | undefined {
-    return this.#streams.get(id);
+  find(id: number): GrpcCall | undefined {
+    return this.#calls.get(id);
   }
 
   /** All of them, though some may go meanwhile. */
-  list(): WireStream[] {
-    return [...this.#streams.values()];
+  list(): GrpcCall[] {
+    return [...this.#calls.values()];
   }
 
   /** Times here are of the last tick, hence the tick on top: nothing expires early. */
-  add(stream: WireStream, nowMs: number): void {
-    this.#streams.set(stream.id, stream);
-    const { timeoutMs } = stream.headers;
-    if (timeoutMs !== null) stream.expiresAtMs = nowMs + timeoutMs + TICK_MS;
+  add(call: GrpcCall, nowMs: number): void {
+    this.#calls.set(call.id, call);
+    const { timeoutMs } = call.headers;
+    if (timeoutMs !== null) call.expiresAtMs = nowMs + timeoutMs + TICK_MS;
   }
 
-  expectEnd(stream: WireStream, nowMs: number): void {
-    stream.expiresAtMs = Number.POSITIVE_INFINITY;
-    stream.endsAtMs = nowMs + END_WITHIN_MS + TICK_MS;
+  expectEnd(call: GrpcCall, nowMs: number): void {
+    call.expiresAtMs = Number.POSITIVE_INFINITY;
+    call.endsAtMs = nowMs + END_WITHIN_MS + TICK_MS;
   }
 
   /** False when it was not there. */
-  remove(stream: WireStream): boolean {
-    return this.#streams.delete(stream.id);
+  remove(call: GrpcCall): boolean {
+    return this.#calls.delete(call.id);
   }
 
   rememberReset(id: number): void {
@@ -63,12 +63,12 @@ export class StreamTable {
   }
 
   /** Calls whose time is over. */
-  listExpired(nowMs: number): WireStream[] {
+  listExpired(nowMs: number): GrpcCall[] {
     return this.list().filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
   }
 
   /** Streams that the peer should have ended by now. */
-  listUnended(nowMs: number): WireStream[] {
+  listUnended(nowMs: number): GrpcCall[] {
     return this.list().filter(({ endsAtMs }) => endsAtMs <= nowMs);
   }
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Output } from "../../../../src/envoy/transport/wire/output.ts";
+import { TurnWriter } from "../../../../src/envoy/transport/wire/turn-writer.ts";
 
 const server = createServer((peer) => void peer.resume());
 let socket: Socket;
@@ -18,10 +18,10 @@ afterEach(() => {
 });
 
 it("sends small messages at the end of the turn", async () => {
-  const output = new Output(socket);
+  const writer = new TurnWriter(socket);
   for (let message = 0; message < 10; message += 1) {
-    output.write(Buffer.alloc(1_000));
-    output.flushIfLarge();
+    writer.write(Buffer.alloc(1_000));
+    writer.flushIfLarge();
   }
   expect(socket.bytesWritten).toBe(0);
   await new Promise(setImmediate);
@@ -29,14 +29,14 @@ it("sends small messages at the end of the turn", async () => {
 });
 
 it("sends large messages, and what was written before them, before the turn ends", async () => {
-  const output = new Output(socket);
-  output.write(Buffer.alloc(1_000));
-  output.write(Buffer.alloc(100_000));
-  output.flushIfLarge();
+  const writer = new TurnWriter(socket);
+  writer.write(Buffer.alloc(1_000));
+  writer.write(Buffer.alloc(100_000));
+  writer.flushIfLarge();
   expect(socket.bytesWritten).toBe(101_000);
-  expect(output.unsentBytes).toBe(socket.writableLength);
-  output.write(Buffer.alloc(500));
-  output.flushIfLarge();
+  expect(writer.unsentBytes).toBe(socket.writableLength);
+  writer.write(Buffer.alloc(500));
+  writer.flushIfLarge();
   expect(socket.bytesWritten).toBe(101_000);
   await new Promise(setImmediate);
   expect(socket.bytesWritten).toBe(101_500);

@@ -17,38 +17,38 @@ import type { FrameGuards } from "./frame-guards.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { readDependency, withoutPadding } from "./header-collector.ts";
 import { CONNECTION_WINDOW_BYTES, MAX_CONCURRENT_STREAMS } from "./limits.ts";
-import type { Outgoing } from "./outgoing.ts";
-import type { Output } from "./output.ts";
+import type { CallSender } from "./call-sender.ts";
+import type { TurnWriter } from "./turn-writer.ts";
 import type { PeerSettings } from "./peer-settings.ts";
 import type { ReceivedHeaders } from "./request-headers.ts";
 import { SendQueue } from "./send-queue.ts";
-import { type StreamHost, WireStream } from "./stream.ts";
-import { StreamTable } from "./stream-table.ts";
+import { type CallHost, GrpcCall } from "./grpc-call.ts";
+import { CallTable } from "./call-table.ts";
 
-export interface StreamEvents {
+export interface CallEvents {
   /** A call has begun; it is to be started, refused or failed at once. */
-  readonly onCall: (stream: WireStream) => void;
+  readonly onCall: (stream: GrpcCall) => void;
   /** It is over; its listener has been told. */
-  readonly onCallClosed: (stream: WireStream) => void;
+  readonly onCallClosed: (stream: GrpcCall) => void;
 }
 
-export interface StreamsOptions extends StreamEvents {
-  readonly output: Output;
+export interface FrameRouterOptions extends CallEvents {
+  readonly writer: TurnWriter;
   readonly peer: PeerSettings;
   readonly guards: FrameGuards;
   readonly maxMessageBytes: number;
 }
 
 /** All streams of a connection: frames that belong to one, and what the streams share. */
-export class Streams implements StreamHost {
-  readonly output: Output;
+export class FrameRouter implements CallHost {
+  readonly writer: TurnWriter;
   readonly sendWindow = new SendWindow(DEFAULT_WINDOW_BYTES);
   readonly maxMessageBytes: number;
   readonly held = new HeldBytes();
   readonly #peer: PeerSettings;
   readonly #guards: FrameGuards;
-  readonly #events: StreamEvents;
-  readonly #table = new StreamTable();
+  readonly #events: CallEvents;
+  readonly #table = new CallTable();
   readonly #sendQueue = new SendQueue();
   readonly #receiveWindow = new ReceiveWindow(CONNECTION_WINDOW_BYTES);
   /** Streams above are not taken any more. */
@@ -56,8 +56,8 @@ export class Streams implements StreamHost {
   /** By the server's clock, as of the last tick. */
   #nowMs: number;
 
-  constructor(options: StreamsOptions, nowMs: number) {
-    this.output = options.output;
+  constructor(options: FrameRouterOptions, nowMs: number) {
+    this.writer = options.writer;
     this.maxMessageBytes = options.maxMessageBytes;
     this.#peer = options.peer;
     this.#guards = options.guards;
@@ -87,27 +87,27 @@ export class Streams implements StreamHost {
     this.#guards.windowUpdates.give(2);
   }
 
-  waitToSend(outgoing: Outgoing): void {
-    this.#sendQueue.add(outgoing);
+  waitToSend(sender: CallSender): void {
+    this.#sendQueue.add(sender);
   }
 
   countQueued(bytes: number): void {
     this.#sendQueue.count(bytes);
   }
 
-  expectEnd(stream: WireStream): void {
+  expectEnd(stream: GrpcCall): void {
     this.#table.expectEnd(stream, this.#nowMs);
   }
 
-  reset(stream: WireStream, code: ErrorCode): void {
+  reset(stream: GrpcCall, code: ErrorCode): void {
     this.#writeReset(stream.id, code);
     this.remove(stream);
   }
 
-  remove(stream: WireStream): void {
+  remove(stream: GrpcCall): void {
     if (!this.#table.remove(stream)) return;
     stream.close();
-    this.#sendQueue.remove(stream.outgoing);
+    this.#sendQueue.remove(stream.sender);
     this.#events.onCallClosed(stream);
   }
 
@@ -134,7 +134,7 @@ export class Streams implements StreamHost {
       stream.fail(GRPC_STATUS.deadlineExceeded, "the call's deadline has passed");
     }
     for (const stream of this.#table.listUnended(nowMs)) {
-      this.reset(stream, stream.outgoing.isClosed ? ERROR.noError : ERROR.internalError);
+      this.reset(stream, stream.sender.isClosed ? ERROR.noError : ERROR.internalError);
     }
   }
 
@@ -144,7 +144,7 @@ export class Streams implements StreamHost {
     const frameBytes = end - start;
     if (!this.#receiveWindow.take(frameBytes)) throw flowControlError();
     const increment = this.#receiveWindow.giveBack(frameBytes);
-    if (increment > 0) this.output.write(formatWindowUpdate(0, increment));
+    if (increment > 0) this.writer.write(formatWindowUpdate(0, increment));
     const payload = withoutPadding(flags, bytes, start, end);
     const stream = this.#findOpen(id);
     if (stream === null) return;
@@ -155,7 +155,7 @@ export class Streams implements StreamHost {
   }
 
   /** The stream that a DATA frame is for; null when there is none any more, which has then been answered. */
-  #findOpen(id: number): WireStream | null {
+  #findOpen(id: number): GrpcCall | null {
     const stream = this.#table.find(id);
     if (stream !== undefined && !stream.isRemoteClosed) return stream;
     if (this.#isIdle(id)) throw protocolError("DATA of a stream that was not begun");
@@ -175,7 +175,7 @@ export class Streams implements StreamHost {
     else if (!this.#isPassedOver(streamId)) throw streamClosed("HEADERS after the end");
   }
 
-  #onTrailers(stream: WireStream, { isEndOfStream, areTrailers }: ReceivedHeaders): void {
+  #onTrailers(stream: GrpcCall, { isEndOfStream, areTrailers }: ReceivedHeaders): void {
     if (stream.isRemoteClosed) this.reset(stream, ERROR.streamClosed);
     else if (!isEndOfStream || !areTrailers) this.reset(stream, ERROR.protocolError);
     else stream.receiveEnd();
@@ -190,7 +190,7 @@ export class Streams implements StreamHost {
     } else if (this.#table.size >= MAX_CONCURRENT_STREAMS) {
       this.#writeReset(streamId, ERROR.refusedStream);
     } else {
-      const stream = new WireStream(streamId, call, this, this.#peer.initialWindowBytes);
+      const stream = new GrpcCall(streamId, call, this, this.#peer.initialWindowBytes);
       this.#table.add(stream, this.#nowMs);
       this.#events.onCall(stream);
       if (isEndOfStream && this.#table.find(streamId) === stream) stream.receiveEnd();
@@ -218,15 +218,15 @@ export class Streams implements StreamHost {
     const stream = this.#table.find(id);
     if (stream === undefined) return;
     if (increment === 0) this.reset(stream, ERROR.protocolError);
-    else if (stream.outgoing.window.grow(increment)) stream.outgoing.pump();
+    else if (stream.sender.window.grow(increment)) stream.sender.pump();
     else this.reset(stream, ERROR.flowControlError);
   }
 
   /** The peer's SETTINGS have changed the window of each stream by so much. */
   changeWindows(change: number): void {
     if (change === 0) return;
-    for (const { outgoing } of this.#table.list()) {
-      if (!outgoing.window.grow(change)) throw flowControlError();
+    for (const { sender } of this.#table.list()) {
+      if (!sender.window.grow(change)) throw flowControlError();
     }
     this.#sendQueue.pump();
   }
@@ -254,6 +254,6 @@ export class Streams implements StreamHost {
 
   #writeReset(id: number, code: ErrorCode): void {
     this.#table.rememberReset(id);
-    this.output.write(formatReset(id, code));
+    this.writer.write(formatReset(id, code));
   }
 }
