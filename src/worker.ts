@@ -308,7 +308,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     meter,
   };
   const streamServices: StreamServices = {
-    createExchange: (admission, protocol) => new Exchange(admission, protocol, exchangeServices),
+    createExchange: (options) => new Exchange(options, exchangeServices),
     createCount: (admission) => new CountExchange(admission, countServices),
     localEndpoints,
     underWay,

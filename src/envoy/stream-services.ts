@@ -1,16 +1,16 @@
 /** What every ext_proc stream of a worker uses. */
 import type { CollectedBodyOptions } from "../exchange/collected-body.ts";
+import type { ExchangeOptions } from "../exchange/exchange.ts";
 import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
 import type { Uploads } from "../exchange/uploads.ts";
 import type { UpstreamCall } from "../exchange/upstream-call.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Logger } from "../host/logger.ts";
-import type { Protocol } from "../translation/client-protocol.ts";
 import type { AdmissionReader } from "./read-admission.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
 export interface StreamServices extends AdmissionReader {
-  readonly createExchange: (admission: Admission, protocol: Protocol) => UpstreamCall;
+  readonly createExchange: (options: ExchangeOptions) => UpstreamCall;
   /** For endpoints that count the tokens of a request. */
   readonly createCount: (admission: Admission) => UpstreamCall;
   readonly localEndpoints: LocalEndpoints;

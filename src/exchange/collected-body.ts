@@ -13,13 +13,13 @@ export interface CollectedBodyOptions {
 
 export class CollectedBody {
   readonly #options: CollectedBodyOptions;
-  readonly #owner: () => BodyOwner;
+  readonly #owner: BodyOwner;
+  /** It is made with the first byte. */
   #share: BodyShare | null = null;
   #pieces: Uint8Array[] = [];
   #byteLength = 0;
 
-  /** @param owner Asked for with the first byte. */
-  constructor(options: CollectedBodyOptions, owner: () => BodyOwner) {
+  constructor(options: CollectedBodyOptions, owner: BodyOwner) {
     this.#options = options;
     this.#owner = owner;
   }
@@ -32,7 +32,7 @@ export class CollectedBody {
       return new GatewayError(tooLarge, { cause: new Error(`a body of more than ${maxBytes} bytes`) });
     }
     try {
-      this.#share ??= budget.shareOf(this.#owner());
+      this.#share ??= budget.shareOf(this.#owner);
       this.#share.hold(piece.byteLength);
     } catch (thrown) {
       return GatewayError.from(thrown);

@@ -25,9 +25,8 @@ import type { ExpectedEnd, ReportedEnds } from "./reported-ends.ts";
 import { HeldBody } from "./held-body.ts";
 import { measureParsed, measureText } from "../translation/json/measure-memory.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
-import { createOrderError } from "./order-error.ts";
 import { withoutSession } from "./take-session.ts";
-import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
+import type { ResponseStart, RoutedCall, Route, UpstreamCall, UpstreamResponse } from "./upstream-call.ts";
 
 export interface CountServices {
   readonly catalog: () => Catalog;
@@ -53,25 +52,18 @@ const HAS_NO_COUNT: ReadonlySet<number> = new Set([404, 405, 501]);
 
 export class CountExchange implements UpstreamCall {
   readonly admission: Admission;
+  readonly services: CountServices;
   readonly settled = null;
   /** It costs nothing, and tells nothing of it. */
-  wantsCost = false;
   readonly formattedCost = null;
-  readonly budgetHeaders = [];
-  readonly contentType = "application/json";
-  readonly #services: CountServices;
   readonly #startedMs = performance.now();
-  #model: Model | null = null;
-  #asked: Asked | null = null;
-  #error: { readonly status: number; readonly retryAfter: string | null } | null = null;
   readonly #held: HeldBody;
   readonly #reported: ExpectedEnd;
-  #isFinished = false;
-  #hasEnded = false;
+  #model: Model | null = null;
 
   constructor(admission: Admission, services: CountServices) {
     this.admission = admission;
-    this.#services = services;
+    this.services = services;
     this.#held = new HeldBody(services.budget, admission);
     this.#reported = services.ends.expect(admission.requestId);
   }
@@ -81,7 +73,7 @@ export class CountExchange implements UpstreamCall {
   }
 
   async onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply> {
-    const { budget, catalog, protocols } = this.#services;
+    const { budget, catalog, protocols } = this.services;
     let keptBytes = 0;
     try {
       const turn = this.#held.begin(body);
@@ -101,24 +93,75 @@ export class CountExchange implements UpstreamCall {
       this.#held.made(measureParsed(read) + promptBytes);
       if (counting.upstream === null) {
         this.#held.letGo(promptBytes);
-        return await this.#estimate(asked);
+        return await this.estimate(asked);
       }
-      this.#asked = asked;
       keptBytes = promptBytes;
       const { upstreamPath, createBody } = counting.upstream;
       const path = formatUpstreamPath(model, { upstreamPath, forwardedQuery }, query);
       const upstreamBody = createBody(read, model);
       budget.checkUpstreamBody(upstreamBody.byteLength);
       const { upstream, contextWindow } = model;
-      return { upstream, path, body: upstreamBody, forwardedHeaders, contextWindow };
+      const call = new RoutedCount(this, asked);
+      return { upstream, path, body: upstreamBody, forwardedHeaders, contextWindow, call };
     } finally {
-      this.#held.letGo(this.#hasEnded ? 0 : keptBytes);
+      this.#held.letGo(keptBytes);
     }
   }
 
-  async onResponseStart(start: ResponseStart): Promise<ResponseMode | Reply> {
-    const { model } = this.#requireAsked();
-    const { reached } = this.#services;
+  onRefused(error: GatewayError): void {
+    this.finish(error.status(this.admission.protocol), error);
+  }
+
+  /** It ended before the client was told anything: Envoy knows why. */
+  async onEnd(): Promise<void> {
+    this.#held.letGo(0);
+    const { result, error } = describeBrokenEnd(await this.#reported.take());
+    this.finish(result.status, error);
+  }
+
+  async onEndAnswered(): Promise<void> {
+    this.#held.letGo(0);
+    this.#reported.drop();
+  }
+
+  async estimate({ model, counting, prompt }: Asked): Promise<Reply> {
+    const subject = { model: model.id, organizationId: this.admission.organizationId };
+    const tokens = await this.services.estimator.countPrompt(subject, prompt.text);
+    const count = counting.formatCount(tokens + prompt.media * MEDIA_TOKENS);
+    this.finish(200, null);
+    return createJsonReply(200, count, this.admission);
+  }
+
+  /** What the client got is known. Called once: in the phase of its stream that decides it. */
+  finish(status: number, error: GatewayError | null): void {
+    const durationMs = performance.now() - this.#startedMs;
+    this.services.meter.finished(describeEnd(this.admission, { status, error, durationMs }));
+  }
+}
+
+/** A count that its upstream is asked for. */
+class RoutedCount implements RoutedCall {
+  readonly #exchange: CountExchange;
+  readonly #asked: Asked;
+
+  constructor(exchange: CountExchange, asked: Asked) {
+    this.#exchange = exchange;
+    this.#asked = asked;
+  }
+
+  onSent(): void {}
+
+  onEndUnsent(): Promise<void> {
+    return this.#exchange.onEnd();
+  }
+
+  onEnd(): Promise<void> {
+    return this.#exchange.onEnd();
+  }
+
+  onResponseStart(start: ResponseStart): UpstreamResponse | Promise<Reply> {
+    const { model } = this.#asked;
+    const { reached } = this.#exchange.services;
     if (!isFromUpstream(start.codeDetails)) {
       const { startupSeconds } = model;
       const wasEverReached = reached.has(model.upstream);
@@ -126,86 +169,45 @@ export class CountExchange implements UpstreamCall {
     }
     reached.note(model.upstream);
     const { status, endOfStream } = start;
-    if (HAS_NO_COUNT.has(status)) return this.#estimate(this.#requireAsked());
-    if (status >= 200 && status <= 299 && !endOfStream) return "whole";
-    this.#error = { status, retryAfter: start.retryAfter ?? null };
-    return endOfStream ? this.onErrorBody(EMPTY) : "error";
+    if (HAS_NO_COUNT.has(status)) return this.#exchange.estimate(this.#asked);
+    if (status >= 200 && status <= 299 && !endOfStream) return this.#whole;
+    if (endOfStream) throw this.#upstreamError(start, EMPTY);
+    return {
+      kind: "error",
+      onBody: async (body) => {
+        throw this.#upstreamError(start, body);
+      },
+      onEnd: () => this.#exchange.onEnd(),
+    };
   }
 
-  async onWholeBody(body: Uint8Array): Promise<Uint8Array> {
-    const counted = parseCompletion(body);
-    if (!isJsonObject(counted) || !Number.isSafeInteger(counted["input_tokens"])) {
-      const cause = new Error("the upstream's count has no `input_tokens`");
-      throw new GatewayError("upstream_error", { cause });
-    }
-    this.#finished(200, null);
-    return body;
+  get #whole(): UpstreamResponse {
+    return {
+      kind: "whole",
+      contentType: "application/json",
+      budgetHeaders: [],
+      onBody: async (body) => {
+        const counted = parseCompletion(body);
+        if (!isJsonObject(counted) || !Number.isSafeInteger(counted["input_tokens"])) {
+          const cause = new Error("the upstream's count has no `input_tokens`");
+          throw new GatewayError("upstream_error", { cause });
+        }
+        this.#exchange.finish(200, null);
+        return body;
+      },
+      onBodyRefused: async (error) => {
+        throw error;
+      },
+    };
   }
 
-  async onErrorBody(body: Uint8Array): Promise<never> {
-    if (this.#error === null) throw createOrderError("an error's body came without its start");
-    throw this.#upstreamError(this.#error.status, this.#error.retryAfter, body);
-  }
-
-  async onBodyRefused(error: GatewayError): Promise<never> {
-    throw error;
-  }
-
-  /** A count is no stream. */
-  onChunk(): ResponsePiece {
-    return { bytes: EMPTY, failed: null };
-  }
-
-  get keepAlive(): string {
-    return "";
-  }
-
-  async onSilence(): Promise<ResponsePiece> {
-    return this.onChunk();
-  }
-
-  onRefused(error: GatewayError): void {
-    this.#finished(error.status(this.admission.protocol), error);
-  }
-
-  async onEnd(): Promise<void> {
-    this.#hasEnded = true;
-    this.#held.letGo(0);
-    if (this.#isFinished) {
-      this.#reported.drop();
-      return;
-    }
-    const { result, error } = describeBrokenEnd(await this.#reported.take());
-    this.#finished(result.status, error);
-  }
-
-  async #estimate({ model, counting, prompt }: Asked): Promise<Reply> {
-    const subject = { model: model.id, organizationId: this.admission.organizationId };
-    const tokens = await this.#services.estimator.countPrompt(subject, prompt.text);
-    const count = counting.formatCount(tokens + prompt.media * MEDIA_TOKENS);
-    this.#finished(200, null);
-    return createJsonReply(200, count, this.admission);
-  }
-
-  #upstreamError(status: number, retryAfter: string | null, body: Uint8Array): GatewayError {
-    const { model } = this.#requireAsked();
-    const { startupSeconds, id } = model;
-    const { protocol, requestId } = this.admission;
+  #upstreamError({ status, ...start }: ResponseStart, body: Uint8Array): GatewayError {
+    const retryAfter = start.retryAfter ?? null;
+    const { startupSeconds, id } = this.#asked.model;
+    const { admission, services } = this.#exchange;
+    const { protocol, requestId } = admission;
     const error = mapUpstreamError({ status, retryAfter, body, startupSeconds, model: id, protocol });
-    logFailedUpstream(this.#services.logger, { requestId, model: id }, error, status);
+    logFailedUpstream(services.logger, { requestId, model: id }, error, status);
     return error;
-  }
-
-  #requireAsked(): Asked {
-    if (this.#asked !== null) return this.#asked;
-    throw createOrderError("a response began before a request was routed");
-  }
-
-  /** The first call counts. */
-  #finished(status: number, error: GatewayError | null): void {
-    if (this.#isFinished) return;
-    this.#isFinished = true;
-    const durationMs = performance.now() - this.#startedMs;
-    this.#services.meter.finished(describeEnd(this.admission, { status, error, durationMs }));
   }
 }

@@ -28,7 +28,7 @@ export class ErrorBody {
 
   constructor(options: ErrorBodyOptions) {
     this.#options = options;
-    this.#body = new CollectedBody({ budget: options.budget, maxBytes: MAX_BYTES }, () => options.owner);
+    this.#body = new CollectedBody({ budget: options.budget, maxBytes: MAX_BYTES }, options.owner);
     this.#timer = setTimeout(() => options.onLate(this.end()), options.maxWaitMs ?? MAX_WAIT_MS);
   }
 

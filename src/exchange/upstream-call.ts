@@ -14,10 +14,9 @@ export interface Route {
   readonly forwardedHeaders: readonly string[];
   /** The model's, in tokens: what asks for a larger one does not go along. */
   readonly contextWindow: number;
+  /** The call from here on. */
+  readonly call: RoutedCall;
 }
-
-/** How the body of an upstream's response is to be read: piece by piece, all of it, or as much as says what went wrong. */
-export type ResponseMode = "stream" | "whole" | "error";
 
 export interface ResponseStart {
   readonly status: number;
@@ -34,51 +33,83 @@ export interface ResponseStart {
   readonly endOfStream: boolean;
 }
 
-/** Bytes for the client, in reply to bytes of the upstream. */
-export interface ResponsePiece {
-  readonly bytes: Uint8Array;
-  /** Not null: the stream ended with this error's event. */
-  readonly failed: GatewayError | null;
-}
-
-/** Where a method throws a GatewayError, it is what the client is told instead. */
+/** A request before it is routed, and what is known of it throughout. Where a method throws, the client is told that error. */
 export interface UpstreamCall {
   readonly admission: Admission;
   /** The catalog model, once it is known: for the access log. */
   readonly modelId: string | null;
   /** What the request cost, once it is settled. */
   readonly settled: Settled | null;
-  /** The client asked for what its request cost. */
-  wantsCost: boolean;
-  /** What a whole answer's header tells of it; null: nothing. */
+  /** What a whole answer's header tells of its cost; null: nothing. */
   readonly formattedCost: string | null;
-  /** What a successful answer's headers say of how the caps have changed its request; most often nothing. */
-  readonly budgetHeaders: readonly Header[];
-  /** Content type of the answer that the client gets. */
-  readonly contentType: string;
   /**
    * The client's whole body. A reply where no upstream has to be asked.
    * @param query Of the client's path, without the question mark.
+   * @throws GatewayError when the request is refused.
    */
   onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply>;
-  /**
-   * The upstream's response has begun. A reply that the client gets in its place, or how its body is to be read: at once,
-   * unless it takes another look.
-   */
-  onResponseStart(start: ResponseStart): ResponseMode | Promise<ResponseMode | Reply>;
-  onWholeBody(body: Uint8Array): Promise<Uint8Array>;
-  /** The beginning of an error response's body. Throws the error once it is settled. */
-  onErrorBody(body: Uint8Array): Promise<never>;
-  /** The rest of a whole body is not read. Throws the error once it is settled. */
-  onBodyRefused(error: GatewayError): Promise<never>;
-  /** Never throws: what goes wrong in a stream is an event in it. */
-  onChunk(chunk: Uint8Array, endOfStream: boolean): ResponsePiece | Promise<ResponsePiece>;
-  /** What tells the client of a stream that it goes on; "" while nothing is streamed. */
-  readonly keepAlive: string;
-  /** The upstream of a stream has been silent for too long: its last piece, as `onChunk`. */
-  onSilence(): Promise<ResponsePiece>;
   /** The client was told an error. */
   onRefused(error: GatewayError): void;
-  /** It is over, whichever way. Never throws. */
+  /** The stream has ended before the body had come. Never throws. */
+  onEnd(): Promise<void>;
+  /** The stream has ended, and what the client is told was decided before. Never throws. */
+  onEndAnswered(): Promise<void>;
+}
+
+/** A request that has its route. */
+export interface RoutedCall {
+  /** It goes upstream now. */
+  onSent(): void;
+  /** The stream has ended while it was being routed: nothing is sent. Never throws. */
+  onEndUnsent(): Promise<void>;
+  /**
+   * The upstream's response has begun: what is to come of it, at once; or a reply that the client gets in its place, once
+   * that is there.
+   * @throws GatewayError in the promise, once the request is settled.
+   */
+  onResponseStart(start: ResponseStart): UpstreamResponse | Promise<Reply>;
+  /** The stream has ended before the response, or in the midst of an answer. Never throws. */
+  onEnd(): Promise<void>;
+}
+
+/** An upstream's response by how its body is read: all of it, piece by piece, or as much as says what went wrong. */
+export type UpstreamResponse = WholeResponse | StreamedResponse | ErrorResponse;
+
+interface ClientHeaders {
+  /** Content type of the answer that the client gets. */
+  readonly contentType: string;
+  /** What a successful answer's headers say of how the caps have changed its request; most often nothing. */
+  readonly budgetHeaders: readonly Header[];
+}
+
+/** An answer that is not streamed. */
+export interface WholeResponse extends ClientHeaders {
+  readonly kind: "whole";
+  /**
+   * The whole of it; the client's bytes, once it is charged.
+   * @throws GatewayError once the request is settled.
+   */
+  onBody(body: Uint8Array): Promise<Uint8Array>;
+  /** The rest of it is not read. Throws the error once it is settled. */
+  onBodyRefused(error: GatewayError): Promise<never>;
+}
+
+/** A streamed answer. It never throws: what goes wrong in a stream is an event in it. */
+export interface StreamedResponse extends ClientHeaders {
+  readonly kind: "stream";
+  /** What tells the client that its answer goes on. */
+  readonly keepAlive: string;
+  /** The client's bytes in reply to the upstream's. A promise of the last ones, which wait for their charge. */
+  onChunk(chunk: Uint8Array, endOfStream: boolean): Uint8Array | Promise<Uint8Array>;
+  /** The upstream has been silent for too long: the last bytes. */
+  onSilence(): Promise<Uint8Array>;
+}
+
+/** An error, which the client is told in the gateway's words. */
+export interface ErrorResponse {
+  readonly kind: "error";
+  /** The beginning of its body. Throws the error once it is settled. */
+  onBody(body: Uint8Array): Promise<never>;
+  /** The stream has ended before that. Never throws. */
   onEnd(): Promise<void>;
 }

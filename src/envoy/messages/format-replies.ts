@@ -88,11 +88,13 @@ export const AWAIT_BODY = constantReply({
   mode_override: { request_header_mode: "SEND", request_body_mode: "BUFFERED", ...RESPONSE_MODES },
 });
 
-/** ext_proc, where there is nothing to change. */
-export const NOTHING_IN_HEADERS = constantReply({ response_headers: { response: {} } });
-export const NOTHING_IN_BODY = constantReply({ response_body: { response: {} } });
-export const NOTHING_IN_REQUEST_TRAILERS = constantReply({ request_trailers: {} });
-export const NOTHING_IN_TRAILERS = constantReply({ response_trailers: {} });
+/** ext_proc, where there is nothing to change: by the message that it answers. */
+export const NOTHING_IN = {
+  response_headers: constantReply({ response_headers: { response: {} } }),
+  response_body: constantReply({ response_body: { response: {} } }),
+  request_trailers: constantReply({ request_trailers: {} }),
+  response_trailers: constantReply({ response_trailers: {} }),
+};
 const CONTENT_IS_JSON = formatRawHeader("content-type", "application/json");
 
 /** What the upstream gets of a request. */

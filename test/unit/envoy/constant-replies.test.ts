@@ -3,10 +3,7 @@ import { GENERIC_PROCESS, PROCESS } from "../../../src/envoy/messages/codec.ts";
 import {
   AWAIT_BODY,
   createStreamStartReply,
-  NOTHING_IN_BODY,
-  NOTHING_IN_HEADERS,
-  NOTHING_IN_REQUEST_TRAILERS,
-  NOTHING_IN_TRAILERS,
+  NOTHING_IN,
 } from "../../../src/envoy/messages/format-replies.ts";
 
 const startOfStream = () =>
@@ -15,10 +12,7 @@ const startOfStream = () =>
 describe("a constant reply", () => {
   it.each([
     { name: "AWAIT_BODY", reply: AWAIT_BODY },
-    { name: "NOTHING_IN_HEADERS", reply: NOTHING_IN_HEADERS },
-    { name: "NOTHING_IN_BODY", reply: NOTHING_IN_BODY },
-    { name: "NOTHING_IN_REQUEST_TRAILERS", reply: NOTHING_IN_REQUEST_TRAILERS },
-    { name: "NOTHING_IN_TRAILERS", reply: NOTHING_IN_TRAILERS },
+    ...Object.entries(NOTHING_IN).map(([name, reply]) => ({ name: `NOTHING_IN.${name}`, reply })),
     { name: "the start of a stream", reply: startOfStream() },
   ])("is encoded once, as the generic encoder does it: $name", ({ reply }) => {
     const bytes = PROCESS.encodeResponse(reply);

@@ -109,7 +109,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
       fail: (reason) => void replies.push(reason),
     },
     {
-      createExchange: (admission, protocol) => new Exchange(admission, protocol, services),
+      createExchange: (options) => new Exchange(options, services),
       createCount: (admission) =>
         new CountExchange(admission, {
           ...services,

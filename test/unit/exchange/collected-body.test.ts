@@ -7,7 +7,7 @@ const OTHER: BodyOwner = { keyId: "key_2", keyName: "ci", organizationId: "org_2
 
 function createBody(limits = { maxBodyBytes: 10, maxUpstreamBytes: 11, maxBufferedBytes: 20 }) {
   const budget = new BodyBudget(limits);
-  return { budget, body: new CollectedBody({ budget, maxBytes: 12 }, () => OWNER) };
+  return { budget, body: new CollectedBody({ budget, maxBytes: 12 }, OWNER) };
 }
 
 describe("CollectedBody", () => {

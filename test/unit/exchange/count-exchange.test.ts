@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { CountExchange } from "../../../src/exchange/count-exchange.ts";
 import type { Reply } from "../../../src/exchange/reply.ts";
-import type { ResponseStart, Route } from "../../../src/exchange/upstream-call.ts";
+import type {
+  ResponseStart,
+  RoutedCall,
+  Route,
+  UpstreamResponse,
+} from "../../../src/exchange/upstream-call.ts";
 import type { ProtocolName } from "../../../src/translation/client-protocol.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
@@ -50,7 +55,20 @@ function open(protocol: ProtocolName = "messages", extra = "", reached = new Set
     },
   );
   const send = (body: object, query = "") => exchange.onRequestBody(bytesOf(body), query);
-  return { exchange, send, asked, held, budget, finished };
+  /** The call, where the upstream is asked. */
+  const sendOn = async (body: object): Promise<RoutedCall> => {
+    const route = await send(body);
+    if ("call" in route) return route.call;
+    throw new Error("the upstream is not asked");
+  };
+  return { exchange, send, sendOn, asked, held, budget, finished };
+}
+
+/** What the upstream answers, of the kind that is expected. */
+function begin<Kind extends UpstreamResponse["kind"]>(call: RoutedCall, start: ResponseStart, kind: Kind) {
+  const response = call.onResponseStart(start);
+  if (!("kind" in response) || response.kind !== kind) throw new Error(`the response is not "${kind}"`);
+  return response as Extract<UpstreamResponse, { kind: Kind }>;
 }
 
 const bodyOf = async (reply: Promise<Route | Reply>) => {
@@ -110,23 +128,22 @@ describe("counting a prompt's tokens where the upstream speaks the protocol", ()
   ] as const)(
     "[responses.native.input_tokens] asks the upstream for %s, and passes its answer on",
     async (protocol, fields, path) => {
-      const { exchange, send, asked, finished } = open(protocol, NATIVE);
-      const route = await send({ model: "acme/a", ...fields }, "beta=true");
+      const { send, asked, finished } = open(protocol, NATIVE);
+      const route = (await send({ model: "acme/a", ...fields }, "beta=true")) as Route;
       expect(route).toMatchObject({ upstream: "local", path });
       expect(await bodyOf(Promise.resolve(route))).toEqual({ model: "native", ...fields });
-      expect(await exchange.onResponseStart(FOUND)).toBe("whole");
       const answer = bytesOf({ input_tokens: 7, tomorrow: true });
-      expect(await exchange.onWholeBody(answer)).toEqual(answer);
+      expect(await begin(route.call, FOUND, "whole").onBody(answer)).toEqual(answer);
       expect(asked).toEqual([]);
       expect(finished).toMatchObject([{ status: 200 }]);
     },
   );
 
   it.each([404, 405, 501])("estimates where the upstream has no such endpoint: %d", async (status) => {
-    const { exchange, send, asked, finished } = open("messages", NATIVE);
+    const { sendOn, asked, finished } = open("messages", NATIVE);
     const tools = [{ type: "web_search_20260101", name: "web_search" }];
-    await send({ model: "acme/a", messages: MESSAGES, tools });
-    const reply = await exchange.onResponseStart({ ...FOUND, status });
+    const call = await sendOn({ model: "acme/a", messages: MESSAGES, tools });
+    const reply = await call.onResponseStart({ ...FOUND, status });
     expect(reply).toMatchObject({ status: 200, body: '{"input_tokens":5}' });
     expect(asked).toMatchObject([{ text: `how many?\n${JSON.stringify(tools[0])}` }]);
     expect(finished).toMatchObject([{ status: 200 }]);
@@ -137,21 +154,21 @@ describe("counting a prompt's tokens where the upstream speaks the protocol", ()
     [429, "model_overloaded"],
     [503, "model_starting"],
   ])("tells a %d of the upstream as it is told elsewhere", async (status, code) => {
-    const { exchange, send } = open("messages", NATIVE);
-    await send({ model: "acme/a", messages: MESSAGES });
-    const start = exchange.onResponseStart({ ...FOUND, status, endOfStream: true });
-    await expect(start).rejects.toMatchObject({ code });
+    const { sendOn } = open("messages", NATIVE);
+    const call = await sendOn({ model: "acme/a", messages: MESSAGES });
+    const start = () => call.onResponseStart({ ...FOUND, status, endOfStream: true });
+    expect(start).toThrow(expect.objectContaining({ code }));
   });
 
   it("passes the upstream's words about the request on, and nothing that is no count", async () => {
-    const { exchange, send } = open("messages", NATIVE);
-    await send({ model: "acme/a", messages: MESSAGES });
-    await expect(exchange.onWholeBody(bytesOf({ tokens: 7 }))).rejects.toMatchObject({
+    const { sendOn } = open("messages", NATIVE);
+    const call = await sendOn({ model: "acme/a", messages: MESSAGES });
+    await expect(begin(call, FOUND, "whole").onBody(bytesOf({ tokens: 7 }))).rejects.toMatchObject({
       code: "upstream_error",
     });
-    expect(await exchange.onResponseStart({ ...FOUND, status: 400 })).toBe("error");
+    const response = begin(call, { ...FOUND, status: 400 }, "error");
     const error = bytesOf({ type: "error", error: { type: "invalid_request_error", message: "bad tools" } });
-    await expect(exchange.onErrorBody(error)).rejects.toMatchObject({
+    await expect(response.onBody(error)).rejects.toMatchObject({
       code: "invalid_parameter",
       message: "bad tools",
     });
@@ -165,9 +182,9 @@ describe("counting a prompt's tokens where the upstream speaks the protocol", ()
     async ({ answered, code }) => {
       const reached = new Set<string>();
       const start = async (response: ResponseStart) => {
-        const { exchange, send } = open("messages", NATIVE, reached);
-        await send({ model: "acme/a", messages: MESSAGES });
-        return exchange.onResponseStart(response);
+        const { sendOn } = open("messages", NATIVE, reached);
+        const call = await sendOn({ model: "acme/a", messages: MESSAGES });
+        return call.onResponseStart(response);
       };
       for (const response of answered) await start(response);
       const gone = { ...FOUND, status: 503, codeDetails: "no_healthy_upstream" };
@@ -176,10 +193,9 @@ describe("counting a prompt's tokens where the upstream speaks the protocol", ()
   );
 
   it("tells the meter of a client that went away", async () => {
-    const { exchange, send, finished } = open("messages", NATIVE);
-    await send({ model: "acme/a", messages: MESSAGES });
-    await exchange.onEnd();
-    await exchange.onEnd();
+    const { sendOn, finished } = open("messages", NATIVE);
+    const call = await sendOn({ model: "acme/a", messages: MESSAGES });
+    await call.onEnd();
     expect(finished).toMatchObject([{ status: 499 }]);
   });
 });

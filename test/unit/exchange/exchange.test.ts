@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/contract/errors.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { Exchange } from "../../../src/exchange/exchange.ts";
-import type { ResponseStart } from "../../../src/exchange/upstream-call.ts";
+import type { ResponseStart, RoutedCall, UpstreamResponse } from "../../../src/exchange/upstream-call.ts";
 import type { Admission } from "../../../src/limits/admission.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
@@ -28,8 +28,18 @@ const bytesOf = (body: object) => new TextEncoder().encode(JSON.stringify(body))
 /** An exchange whose request was routed. */
 async function route(reached = new Set<string>()) {
   const { exchange, ...rest } = create(reached);
-  await exchange.onRequestBody(bytesOf({ model: "acme/a", messages: [{ role: "user", content: "hi" }] }));
-  return { exchange, ...rest };
+  const { call } = await exchange.onRequestBody(
+    bytesOf({ model: "acme/a", messages: [{ role: "user", content: "hi" }] }),
+  );
+  call.onSent();
+  return { exchange, call, ...rest };
+}
+
+/** What the upstream answers, of the kind that is expected. */
+function begin<Kind extends UpstreamResponse["kind"]>(call: RoutedCall, start: ResponseStart, kind: Kind) {
+  const response = call.onResponseStart(start);
+  if (!("kind" in response) || response.kind !== kind) throw new Error(`the response is not "${kind}"`);
+  return response as Extract<UpstreamResponse, { kind: Kind }>;
 }
 
 function create(reached = new Set<string>(), admission: Partial<Admission> = {}, end = CLIENT_LEFT) {
@@ -38,17 +48,20 @@ function create(reached = new Set<string>(), admission: Partial<Admission> = {},
   const { meter, finished } = createRecordingMeter();
   const warnings: object[] = [];
   const budget = new BodyBudget({ maxBodyBytes: 1_000, maxUpstreamBytes: 1_010, maxBufferedBytes: 1_000 });
-  const exchange = new Exchange({ ...ADMISSION, ...admission }, PROTOCOLS.chat, {
-    catalog: () => catalog,
-    protocols: PROTOCOLS,
-    settlement,
-    budget,
-    reached: { has: (name) => reached.has(name), note: (name) => void reached.add(name) },
-    ends: endsReportedAs(end),
-    nowMs: () => 0,
-    logger: { warn: (fields) => void warnings.push(fields) },
-    meter,
-  });
+  const exchange = new Exchange(
+    { admission: { ...ADMISSION, ...admission }, protocol: PROTOCOLS.chat },
+    {
+      catalog: () => catalog,
+      protocols: PROTOCOLS,
+      settlement,
+      budget,
+      reached: { has: (name) => reached.has(name), note: (name) => void reached.add(name) },
+      ends: endsReportedAs(end),
+      nowMs: () => 0,
+      logger: { warn: (fields) => void warnings.push(fields) },
+      meter,
+    },
+  );
   return { exchange, settlement, budget, seen, finished, warnings };
 }
 
@@ -82,9 +95,9 @@ it("counts a body with all that is made of it until it goes upstream, and then w
   // What came, its text, what was parsed of it, and what goes upstream.
   const times = budget.bufferedBytes / bytesOf(body).byteLength;
   expect([times > 3.5, times <= 4]).toEqual([true, true]);
-  await routed;
+  const { call } = await routed;
   expect(budget.bufferedBytes).toBe(2 * JSON.stringify(body.user).length);
-  await exchange.onEnd();
+  await call.onEnd();
   expect(budget.bufferedBytes).toBe(0);
 });
 
@@ -94,17 +107,16 @@ it("counts a body that is not ASCII alone six times at most", async () => {
   const routed = exchange.onRequestBody(bytesOf(body));
   const times = budget.bufferedBytes / bytesOf(body).byteLength;
   expect([times > 5, times <= 6]).toEqual([true, true]);
-  await routed;
-  await exchange.onEnd();
+  const { call } = await routed;
+  await call.onEnd();
 });
 
 it("counts nothing of a body that was refused, or whose client has left meanwhile", async () => {
   const refused = create();
   await errorOf(refused.exchange.onRequestBody(bytesOf({ model: "acme/none", messages: [] })));
   const left = create();
-  const routed = left.exchange.onRequestBody(bytesOf({ model: "acme/a", user: "u", messages: [{}] }));
-  await left.exchange.onEnd();
-  await routed;
+  const { call } = await left.exchange.onRequestBody(bytesOf({ model: "acme/a", user: "u", messages: [{}] }));
+  await call.onEndUnsent();
   expect([refused.budget.bufferedBytes, left.budget.bufferedBytes]).toEqual([0, 0]);
 });
 
@@ -142,11 +154,11 @@ describe("an exchange whose upstream does not answer as it should", () => {
       isFree: true,
     },
   ])("is settled once and refused with $code when it $name", async ({ start, code, isFree }) => {
-    const { exchange, seen } = await route();
-    const error = await errorOf(exchange.onResponseStart({ ...JSON_START, ...start }));
+    const { exchange, call, seen } = await route();
+    const error = await errorOf(call.onResponseStart({ ...JSON_START, ...start }));
     expect(error.publicCode).toBe(code);
     exchange.onRefused(error);
-    await exchange.onEnd();
+    await exchange.onEndAnswered();
     expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(1);
     expect(exchange.settled?.costMicrocents === 0n).toBe(isFree);
   });
@@ -157,17 +169,17 @@ describe("an exchange whose upstream does not answer as it should", () => {
   ])("is told as one that starts when it is gone after $name", async ({ start }) => {
     const reached = new Set<string>();
     const before = await route(reached);
-    await errorOf(before.exchange.onResponseStart({ ...JSON_START, ...start })).catch(() => undefined);
-    const { exchange } = await route(reached);
+    await errorOf(before.call.onResponseStart({ ...JSON_START, ...start })).catch(() => undefined);
+    const { call } = await route(reached);
     const gone = { ...JSON_START, status: 503, codeDetails: "no_healthy_upstream" };
-    expect((await errorOf(exchange.onResponseStart(gone))).code).toBe("model_starting");
+    expect((await errorOf(call.onResponseStart(gone))).code).toBe("model_starting");
   });
 
   it("passes on what the upstream says about the client's own request, and charges nothing", async () => {
-    const { exchange, finished, warnings } = await route();
-    expect(await exchange.onResponseStart({ ...JSON_START, status: 400 })).toBe("error");
+    const { exchange, call, finished, warnings } = await route();
+    const response = begin(call, { ...JSON_START, status: 400 }, "error");
     const body = bytesOf({ error: { message: "temperature: too hot", type: "invalid_request_error" } });
-    const error = await errorOf(exchange.onErrorBody(body));
+    const error = await errorOf(response.onBody(body));
     exchange.onRefused(error);
     expect([error.status("chat"), error.message]).toEqual([400, expect.stringContaining("too hot")]);
     expect(exchange.settled?.costMicrocents).toBe(0n);
@@ -183,27 +195,26 @@ describe("an exchange whose upstream does not answer as it should", () => {
     { status: 500, message: "image input is not supported", code: "invalid_parameter" },
     { status: 503, message: "Loading model", code: "model_starting" },
   ])("reads why the upstream answers $status: $message", async ({ status, message, code }) => {
-    const { exchange, warnings } = await route();
-    expect(await exchange.onResponseStart({ ...JSON_START, status })).toBe("error");
-    const error = await errorOf(exchange.onErrorBody(bytesOf({ error: { message } })));
+    const { call, warnings } = await route();
+    const response = begin(call, { ...JSON_START, status }, "error");
+    const error = await errorOf(response.onBody(bytesOf({ error: { message } })));
     expect(error.code).toBe(code);
     expect((error.cause as Error).message).toBe(`upstream status ${status}: ${message}`);
     expect(warnings).toHaveLength(1);
   });
 
   it("costs nothing when the client goes while an error is being read", async () => {
-    const { exchange } = await route();
-    await exchange.onResponseStart({ ...JSON_START, status: 429 });
-    await exchange.onEnd();
+    const { exchange, call } = await route();
+    await begin(call, { ...JSON_START, status: 429 }, "error").onEnd();
     expect(exchange.settled?.costMicrocents).toBe(0n);
   });
 
   it("tells the client of a body that cannot be read, and is settled once", async () => {
-    const { exchange, seen } = await route();
-    await exchange.onResponseStart(JSON_START);
-    const error = await errorOf(exchange.onWholeBody(new TextEncoder().encode("<html>")));
+    const { exchange, call, seen } = await route();
+    const response = begin(call, JSON_START, "whole");
+    const error = await errorOf(response.onBody(new TextEncoder().encode("<html>")));
     expect(error.publicCode).toBe("upstream_error");
-    await exchange.onEnd();
+    await exchange.onEndAnswered();
     expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(1);
   });
 
@@ -223,8 +234,8 @@ describe("an exchange whose upstream does not answer as it should", () => {
   ])(
     "leaves on record how far it came and what its upstream did when it $name",
     async ({ start, upstream, isAnswered }) => {
-      const { exchange, seen } = await route();
-      await errorOf(exchange.onResponseStart({ ...JSON_START, ...start }));
+      const { call, seen } = await route();
+      await errorOf(call.onResponseStart({ ...JSON_START, ...start }));
       const way = seen.charges.at(-1)?.final?.way;
       expect(way?.upstream).toMatchObject(upstream);
       const { bodyMs, routedMs, upstreamMs, firstTokenMs, endMs } = way!.timeline!;
@@ -244,8 +255,12 @@ describe("an exchange whose admission entered it in Redis", () => {
     { why: "its body is refused", body: { model: "acme/unknown", messages: [] } },
   ])("leaves it when $why", async ({ body }) => {
     const { exchange, settlement, seen } = create(new Set(), { isEntered });
-    if (body !== null) exchange.onRefused(await errorOf(exchange.onRequestBody(bytesOf(body))));
-    await exchange.onEnd();
+    if (body === null) {
+      await exchange.onEnd();
+    } else {
+      exchange.onRefused(await errorOf(exchange.onRequestBody(bytesOf(body))));
+      await exchange.onEndAnswered();
+    }
     await settlement.stop(1_000);
     expect(seen.left).toMatchObject([{ requestId: ADMISSION.requestId }]);
     expect(seen.charges).toEqual([]);
@@ -253,8 +268,9 @@ describe("an exchange whose admission entered it in Redis", () => {
 
   it("does not leave it when it goes upstream: its charge does that", async () => {
     const { exchange, settlement, seen } = create(new Set(), { isEntered });
-    await exchange.onRequestBody(bytesOf({ model: "acme/a", messages: [{ role: "user", content: "hi" }] }));
-    await exchange.onEnd();
+    const body = bytesOf({ model: "acme/a", messages: [{ role: "user", content: "hi" }] });
+    const { call } = await exchange.onRequestBody(body);
+    await call.onEnd();
     await settlement.stop(1_000);
     expect(seen.left).toEqual([]);
     expect(seen.charges).toHaveLength(1);

@@ -1,0 +1,44 @@
+/** A metered request once it is routed, as the stages from there on share it. */
+import type { Model } from "../catalog/catalog.ts";
+import type { GatewayError } from "../contract/errors.ts";
+import type { Admission } from "../limits/admission.ts";
+import type { ClientResult, Outcome } from "../request-log/line.ts";
+import type { RequestAccount } from "../settlement/request-account.ts";
+import type { ClientRequest, ModelTarget, Observation, Protocol } from "../translation/client-protocol.ts";
+import type { ExchangeServices } from "./exchange-services.ts";
+import type { WayMeter } from "./way-meter.ts";
+
+/** An exchange as what comes behind its route sees it. */
+export interface ExchangeHost {
+  readonly services: ExchangeServices;
+  readonly protocol: Protocol;
+  /** With its session, once the body has named one. */
+  readonly admission: Admission;
+  readonly way: WayMeter;
+  /** For the log. */
+  readonly named: { readonly requestId: string; readonly model: string | null };
+  /** The answer whose end may contradict what it said of its usage. */
+  observe(observation: Observation): void;
+  /** The final charge. The first call decides. */
+  settle(outcome: Outcome, result: ClientResult): Promise<void>;
+  /** Settles it and throws the error that the client is told. */
+  refuse(outcome: Outcome, error: GatewayError): Promise<never>;
+  /** What the client got is known. Called once: in the phase of its stream that decides it. */
+  finish(result: ClientResult, error?: GatewayError | null): void;
+  /**
+   * The stream ended before the client was told all: Envoy knows why.
+   * @param settledAs What is charged is known before Envoy has told.
+   */
+  end(outcome: Outcome, settledAs?: ClientResult): Promise<void>;
+}
+
+export interface RoutedRequest {
+  readonly exchange: ExchangeHost;
+  readonly model: Model;
+  /** The model under the name that the client asked for. */
+  readonly target: ModelTarget;
+  readonly account: RequestAccount;
+  readonly request: ClientRequest;
+  /** The client asks for the cost in the usage of its answer. */
+  readonly wantsCost: boolean;
+}
