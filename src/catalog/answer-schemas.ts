@@ -1,21 +1,20 @@
 /** What is told of models and their prices, to customers and in the management API. */
 import * as z from "zod";
 import type { PartName } from "../pricing/rates.ts";
+import { TOKEN_FIGURES } from "../usage/figures.ts";
 
 const price = (description: string) => z.string().meta({ description, examples: ["2.50"] });
 
 /** Every rate by its name in `gateway.yaml`, fallbacks filled in. */
 const rates = {
-  input: price("Per million tokens, a decimal, as every price but `request`."),
-  cached_input: price("From the upstream's cache."),
-  cache_write: price("Written to the upstream's cache for 5 minutes."),
-  cache_write_1h: price("Written to the upstream's cache for an hour."),
-  input_audio: price("Audio of the prompt."),
-  output: price("Generated tokens."),
-  reasoning: price("Generated tokens of reasoning."),
-  output_audio: price("Generated audio."),
+  ...tokenRates(),
   request: price("Once for each request, an amount of the currency."),
 } satisfies Record<PartName, z.ZodType>;
+
+function tokenRates() {
+  const shape = Object.values(TOKEN_FIGURES).map(({ price: { name, shown } }) => [name, price(shown)]);
+  return Object.fromEntries(shape) as Record<Exclude<PartName, "request">, ReturnType<typeof price>>;
+}
 const schedule = z.strictObject({
   ...rates,
   tiers: z

@@ -3,9 +3,9 @@
  * whatever the catalog says by then. A rate that equals what it falls back to is left out, which is how records of
  * before there were more than three rates read, too.
  */
-import { TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
+import { FURTHER_KINDS, type FurtherTokens, TOKEN_NAMES } from "../usage/token-usage.ts";
 import type { ChosenRates } from "./price.ts";
-import { completeRates, FALLBACKS, RATE_NAMES, type Rates } from "./rates.ts";
+import { completeRates, fallbackOf, isAlwaysShown, RATE_NAMES, type Rates } from "./rates.ts";
 import { type ChargedTool, NO_TOOLS } from "./tool-charges.ts";
 
 /** The figures of a check named "price". */
@@ -65,9 +65,8 @@ export function formatChargedPrice(charged: ChosenRates): string {
 
 function isLeftOut(rates: Rates, rate: keyof Rates): boolean {
   if (rate === "request") return rates.request === 0n;
-  // Records have always had these three.
-  if (rate === "input" || rate === "cachedInput" || rate === "output") return false;
-  return rates[rate] === rates[FALLBACKS[rate]];
+  const fallback = fallbackOf(rate);
+  return !isAlwaysShown(rate) && fallback !== null && rates[rate] === rates[fallback];
 }
 
 function describePlace({ serviceTier, abovePromptTokens, from }: ChosenRates): PriceFigures {
@@ -77,15 +76,6 @@ function describePlace({ serviceTier, abovePromptTokens, from }: ChosenRates): P
     ...(from === null ? {} : { price_from: from }),
   };
 }
-
-/** Tokens that have a price of their own and no figure in a list of requests. */
-const FURTHER_TOKENS = [
-  "cacheWriteTokens",
-  "cacheWrite1hTokens",
-  "inputAudioTokens",
-  "outputAudioTokens",
-] as const satisfies readonly (keyof TokenUsage)[];
-export type FurtherTokens = Pick<TokenUsage, (typeof FURTHER_TOKENS)[number]>;
 
 export interface KeptPrice {
   readonly charged: ChosenRates;
@@ -108,8 +98,8 @@ function createCheck(price: KeptPrice): PriceCheck {
 }
 
 function hasAny(further: FurtherTokens): boolean {
-  const { cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens, outputAudioTokens } = further;
-  return cacheWriteTokens + cacheWrite1hTokens + inputAudioTokens + outputAudioTokens > 0;
+  for (const kind of FURTHER_KINDS) if (further[kind] > 0) return true;
+  return false;
 }
 
 /** What the tokens come to is more than strict caps held for the request, and that is what it costs. */
@@ -124,7 +114,7 @@ export function isBoundByHold(figures: PriceFigures): boolean {
 /** Counts of 0 are left out. */
 export function formatPriceFigures({ charged, currency, further, tools }: KeptPrice): PriceFigures {
   const counts: Record<string, number | string> = {};
-  for (const kind of FURTHER_TOKENS) if (further[kind] !== 0) counts[TOKEN_NAMES[kind]] = further[kind];
+  for (const kind of FURTHER_KINDS) if (further[kind] !== 0) counts[TOKEN_NAMES[kind]] = further[kind];
   for (const { name, uses, rate } of tools) {
     counts[`${name}${USES}`] = uses;
     counts[`${name}${PER_THOUSAND}`] = String(rate);
@@ -168,7 +158,7 @@ function readTools(figures: PriceFigures): readonly ChargedTool[] {
 }
 
 function readFurther(figures: PriceFigures): FurtherTokens {
-  const counts = FURTHER_TOKENS.map((kind) => {
+  const counts = FURTHER_KINDS.map((kind) => {
     const count = figures[TOKEN_NAMES[kind]];
     return [kind, typeof count === "number" ? count : 0];
   });

@@ -2,7 +2,7 @@
  * What a model costs in one currency: by size of prompt, by service tier, and from when. Which of its rates a request
  * gets is decided once, when its usage is known; what it can come to at least and at most is known before.
  */
-import { completeRates, costMicrocents, type GivenRates, type Rates } from "./rates.ts";
+import { completeRates, costMicrocents, type GivenRates, type Rates, ratesOf } from "./rates.ts";
 import type { ToolPrices } from "./tool-charges.ts";
 import { plainTokens } from "../usage/token-usage.ts";
 import { DEFAULT_SERVICE_TIERS, withoutPlace } from "../translation/upstream/service-tiers.ts";
@@ -59,6 +59,8 @@ export interface GivenPrice extends GivenSchedule {
 }
 
 const NO_PRICES: ToolPrices = new Map();
+const RATES_OF_PROMPT = ratesOf("input");
+const RATES_OF_ANSWER = ratesOf("output");
 
 export function createPrice(given: GivenPrice): Price {
   const { from } = given;
@@ -70,10 +72,8 @@ export function createPrice(given: GivenPrice): Price {
     [plain, ...tiers].map(({ rates }) => rates),
   );
   const cheapest = completeRates({
-    input: smallest(
-      all.flatMap((one) => [one.input, one.cachedInput, one.cacheWrite, one.cacheWrite1h, one.inputAudio]),
-    ),
-    output: smallest(all.flatMap((one) => [one.output, one.reasoning, one.outputAudio])),
+    input: smallest(all.flatMap((one) => RATES_OF_PROMPT.map((rate) => one[rate]))),
+    output: smallest(all.flatMap((one) => RATES_OF_ANSWER.map((rate) => one[rate]))),
     request: smallest(all.map((one) => one.request)),
   });
   return Object.freeze({ from, base, serviceTiers, serverTools: given.serverTools ?? NO_PRICES, cheapest });
@@ -150,10 +150,9 @@ function createSchedule(
 
 /** Every token at the dearest rate that one of its kind can get. */
 function dearest(rates: Rates): Rates {
-  const { input, cachedInput, cacheWrite, cacheWrite1h, inputAudio, output, reasoning, outputAudio } = rates;
   return completeRates({
-    input: largest([input, cachedInput, cacheWrite, cacheWrite1h, inputAudio]),
-    output: largest([output, reasoning, outputAudio]),
+    input: largest(RATES_OF_PROMPT.map((rate) => rates[rate])),
+    output: largest(RATES_OF_ANSWER.map((rate) => rates[rate])),
     request: rates.request,
   });
 }

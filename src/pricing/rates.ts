@@ -3,25 +3,21 @@
  * at its end; so no part is rounded by itself.
  */
 import { formatPrice } from "../money/money.ts";
-import type { TokenUsage } from "../usage/token-usage.ts";
+import { compileExpression } from "../usage/compile.ts";
+import { TOKEN_FIGURES } from "../usage/figures.ts";
+import { partsOf, TOKEN_KINDS, type TokenKind, type TokenUsage, WHOLE_KINDS } from "../usage/token-usage.ts";
 import { type ChargedTool, NO_TOOLS, toolAmount } from "./tool-charges.ts";
 
-/** Microcents per million tokens; but `request`, which is in microcents. */
-export interface Rates {
-  /** Prompt tokens that none of the next four are for. */
-  readonly input: bigint;
-  readonly cachedInput: bigint;
-  /** Written to a cache for 5 minutes. */
-  readonly cacheWrite: bigint;
-  readonly cacheWrite1h: bigint;
-  readonly inputAudio: bigint;
-  /** Generated tokens that neither of the next two are for. */
-  readonly output: bigint;
-  readonly reasoning: bigint;
-  readonly outputAudio: bigint;
-  /** Once for each request. */
-  readonly request: bigint;
-}
+type Table = typeof TOKEN_FIGURES;
+/** A rate of tokens. */
+type TokenRate = Table[TokenKind]["price"]["rate"];
+/** The rates that have to be given. */
+type BaseRate = "input" | "output";
+
+/** Microcents per million tokens, of tokens that have no rate of their own as a part; but `request`, which is in microcents. */
+export type Rates = {
+  readonly [Name in TokenRate | "request"]: bigint;
+};
 
 /** The tokens of a request as they are billed: none is in two parts. */
 export type BilledTokens = TokenUsage;
@@ -40,68 +36,82 @@ export interface CostPart {
   readonly amount: bigint;
 }
 
-export type PartName = (typeof RATE_NAMES)[number]["name"];
+export type PartName = Table[TokenKind]["price"]["name"] | "request";
+
+interface RateName {
+  readonly rate: keyof Rates;
+  readonly name: PartName;
+}
 
 /** A rate's name in files, records and answers, beside that of its field, in the order in which they are shown. */
-export const RATE_NAMES = [
-  { rate: "input", name: "input" },
-  { rate: "cachedInput", name: "cached_input" },
-  { rate: "cacheWrite", name: "cache_write" },
-  { rate: "cacheWrite1h", name: "cache_write_1h" },
-  { rate: "inputAudio", name: "input_audio" },
-  { rate: "output", name: "output" },
-  { rate: "reasoning", name: "reasoning" },
-  { rate: "outputAudio", name: "output_audio" },
+export const RATE_NAMES: readonly RateName[] = [
+  ...Object.values(TOKEN_FIGURES).map(({ price: { rate, name } }): RateName => ({ rate, name })),
   { rate: "request", name: "request" },
-] as const satisfies readonly { rate: keyof Rates; name: string }[];
+];
+
+type Fallbacks = Readonly<Record<Exclude<TokenRate, BaseRate>, TokenRate>>;
 
 /** What a rate is when it is not given. A fee that is not given is none. */
-export const FALLBACKS = {
-  cachedInput: "input",
-  cacheWrite: "input",
-  cacheWrite1h: "cacheWrite",
-  inputAudio: "input",
-  reasoning: "output",
-  outputAudio: "output",
-} as const satisfies Record<Exclude<keyof Rates, "input" | "output" | "request">, keyof Rates>;
+const FALLBACKS = Object.fromEntries(
+  Object.values(TOKEN_FIGURES).flatMap(({ price: { rate, fallback } }) =>
+    fallback === null ? [] : [[rate, fallback]],
+  ),
+) as Fallbacks;
+
+/** The rates that prices are always shown with: of the kinds of tokens that are parts of nothing. */
+const ALWAYS_SHOWN: ReadonlySet<keyof Rates> = new Set(
+  WHOLE_KINDS.map((kind) => TOKEN_FIGURES[kind].price.rate),
+);
+
+/** Whether a rate is always in what is shown and kept of a price, whatever it is. */
+export function isAlwaysShown(rate: keyof Rates): boolean {
+  return ALWAYS_SHOWN.has(rate);
+}
+
+/** What a rate is when it is not given; null: it has to be given, or is the fee. */
+export function fallbackOf(rate: keyof Rates): TokenRate | null {
+  return FALLBACKS[rate as keyof Fallbacks] ?? null;
+}
+
+/** The rates that a token of a prompt, or of an answer, can get: the base and all that come down to it. */
+export function ratesOf(base: BaseRate): readonly TokenRate[] {
+  const comesTo = (rate: TokenRate): TokenRate => {
+    const fallback = fallbackOf(rate);
+    return fallback === null ? rate : comesTo(fallback);
+  };
+  return TOKEN_KINDS.map((kind) => TOKEN_FIGURES[kind].price.rate).filter((rate) => comesTo(rate) === base);
+}
 
 const NO_FEE = formatPrice(0n);
 
 /**
- * The names of the rates that are not what they fall back to, the fee of a request behind them where there is one; beside
- * input, cached input and output, which are always shown.
+ * The names of the rates that are not what they fall back to, the fee of a request behind them where there is one; without
+ * those that are always shown.
  */
 export function listOtherRates(shown: Readonly<Record<string, unknown>>): PartName[] {
   const nameOf = new Map<keyof Rates, PartName>(RATE_NAMES.map(({ rate, name }) => [rate, name]));
   return RATE_NAMES.filter(({ rate, name }) => {
-    if (rate === "input" || rate === "cachedInput" || rate === "output") return false;
+    if (isAlwaysShown(rate)) return false;
     if (rate === "request") return shown[name] !== NO_FEE;
-    return shown[name] !== shown[nameOf.get(FALLBACKS[rate]) ?? ""];
+    return shown[name] !== shown[nameOf.get(fallbackOf(rate) ?? rate) ?? ""];
   }).map(({ name }) => name);
 }
 
 /** Rates as somebody gave them: all but two may be left out. */
-export type GivenRates = Pick<Rates, "input" | "output"> & {
-  readonly [Name in Exclude<keyof Rates, "input" | "output">]?: Rates[Name] | undefined;
+export type GivenRates = Pick<Rates, BaseRate> & {
+  readonly [Name in Exclude<keyof Rates, BaseRate>]?: Rates[Name] | undefined;
 };
 
 export const TOKENS_PER_PRICE_UNIT = 1_000_000n;
 
 /** Rates with what was left out. */
 export function completeRates(given: GivenRates): Rates {
-  const rateOf = (name: Exclude<keyof Rates, "request">): bigint =>
-    name === "input" || name === "output" ? given[name] : (given[name] ?? rateOf(FALLBACKS[name]));
-  return Object.freeze({
-    input: given.input,
-    cachedInput: rateOf("cachedInput"),
-    cacheWrite: rateOf("cacheWrite"),
-    cacheWrite1h: rateOf("cacheWrite1h"),
-    inputAudio: rateOf("inputAudio"),
-    output: given.output,
-    reasoning: rateOf("reasoning"),
-    outputAudio: rateOf("outputAudio"),
-    request: given.request ?? 0n,
-  });
+  const rateOf = (rate: keyof Rates): bigint => {
+    const fallback = fallbackOf(rate);
+    return given[rate] ?? (fallback === null ? 0n : rateOf(fallback));
+  };
+  const rates = RATE_NAMES.map(({ rate }) => [rate, rateOf(rate)]);
+  return Object.freeze(Object.fromEntries(rates) as Rates);
 }
 
 /** All tokens of a prompt, cached and written ones included. */
@@ -109,26 +119,34 @@ export function promptTokensOf(tokens: Pick<TokenUsage, "inputTokens" | "cachedI
   return tokens.inputTokens + tokens.cachedInputTokens;
 }
 
+/** What is charged at each rate: the tokens of its kind that are in none of the kind's parts. */
+const CHARGED = TOKEN_KINDS.map((kind) => {
+  const { rate, name } = TOKEN_FIGURES[kind].price;
+  return { kind, parts: partsOf(kind), rate, name };
+});
+
+function countCharged(tokens: BilledTokens, { kind, parts }: (typeof CHARGED)[number]): number {
+  let count = tokens[kind];
+  for (const part of parts) count -= tokens[part];
+  return count;
+}
+
+/** The tokens of each kind at its rate; BigInt is not asked to count nothing. */
+const amountOfTokens = compileExpression(
+  ["tokens", "rates"],
+  CHARGED.map(({ kind, parts, rate }) => {
+    const count = [kind, ...parts].map((name) => `tokens.${name}`).join(" - ");
+    return `(tokens.${kind} === 0 ? 0n : BigInt(${count}) * rates.${rate})`;
+  }).join(" + "),
+) as (tokens: BilledTokens, rates: Rates) => bigint;
+
 /** The cost of a request in microcents, rounded up once, on the sum. */
 export function costMicrocents(
   tokens: BilledTokens,
   rates: Rates,
   tools: readonly ChargedTool[] = NO_TOOLS,
 ): bigint {
-  const { cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens, reasoningTokens, outputAudioTokens } =
-    tokens;
-  let sum = rates.request * TOKENS_PER_PRICE_UNIT;
-  const add = (count: number, rate: bigint): void => {
-    if (count > 0) sum += BigInt(count) * rate;
-  };
-  add(tokens.inputTokens - cacheWriteTokens - cacheWrite1hTokens - inputAudioTokens, rates.input);
-  add(tokens.cachedInputTokens, rates.cachedInput);
-  add(cacheWriteTokens, rates.cacheWrite);
-  add(cacheWrite1hTokens, rates.cacheWrite1h);
-  add(inputAudioTokens, rates.inputAudio);
-  add(tokens.outputTokens - reasoningTokens - outputAudioTokens, rates.output);
-  add(reasoningTokens, rates.reasoning);
-  add(outputAudioTokens, rates.outputAudio);
+  let sum = rates.request * TOKENS_PER_PRICE_UNIT + amountOfTokens(tokens, rates);
   for (const tool of tools) sum += toolAmount(tool);
   return roundUp(sum);
 }
@@ -139,30 +157,17 @@ export function costParts(
   rates: Rates,
   tools: readonly ChargedTool[] = NO_TOOLS,
 ): CostPart[] {
-  const { cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens, reasoningTokens, outputAudioTokens } =
-    tokens;
-  const counts: Readonly<Record<Exclude<keyof Rates, "request">, number>> = {
-    input: tokens.inputTokens - cacheWriteTokens - cacheWrite1hTokens - inputAudioTokens,
-    cachedInput: tokens.cachedInputTokens,
-    cacheWrite: cacheWriteTokens,
-    cacheWrite1h: cacheWrite1hTokens,
-    inputAudio: inputAudioTokens,
-    output: tokens.outputTokens - reasoningTokens - outputAudioTokens,
-    reasoning: reasoningTokens,
-    outputAudio: outputAudioTokens,
-  };
-  const ofRates = RATE_NAMES.flatMap(({ rate: field, name }): CostPart[] => {
-    const rate = rates[field];
-    if (field === "request") {
-      return rate === 0n
-        ? []
-        : [{ name, tokens: null, uses: null, rate, amount: rate * TOKENS_PER_PRICE_UNIT }];
-    }
-    const count = counts[field];
+  const ofTokens = CHARGED.flatMap((charged): CostPart[] => {
+    const { name } = charged;
+    const [count, rate] = [countCharged(tokens, charged), rates[charged.rate]];
     return count === 0 ? [] : [{ name, tokens: count, uses: null, rate, amount: BigInt(count) * rate }];
   });
+  const fee = rates.request;
+  const amount = fee * TOKENS_PER_PRICE_UNIT;
+  const ofRequest: CostPart[] =
+    fee === 0n ? [] : [{ name: "request", tokens: null, uses: null, rate: fee, amount }];
   const ofTools = tools.map((tool): CostPart => ({ ...tool, tokens: null, amount: toolAmount(tool) }));
-  return [...ofRates, ...ofTools];
+  return [...ofTokens, ...ofRequest, ...ofTools];
 }
 
 /** Millionths of a microcent as whole microcents: the only rounding of a cost. */

@@ -10,7 +10,8 @@ import { formatChargedPrice } from "../pricing/charged-price.ts";
 import type { ChosenRates } from "../pricing/price.ts";
 import type { ChargedTool } from "../pricing/tool-charges.ts";
 import { OTHER_TAGS, readTags } from "../usage/tags.ts";
-import type { TokenUsage } from "../usage/token-usage.ts";
+import { compileExpression } from "../usage/compile.ts";
+import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
 
 /**
  * How a request ended: `complete`: the answer was whole; `broken`: it was handed on, but client or upstream broke it
@@ -76,14 +77,7 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     `,"upstream_cause":${formatJsonText(upstream?.cause ?? null)}` +
     `,"month":"${identity.month}"` +
     `,"day":"${identity.day}"` +
-    `,"input_tokens":${tokens.inputTokens}` +
-    `,"cached_input_tokens":${tokens.cachedInputTokens}` +
-    `,"cache_write_tokens":${tokens.cacheWriteTokens}` +
-    `,"cache_write_1h_tokens":${tokens.cacheWrite1hTokens}` +
-    `,"input_audio_tokens":${tokens.inputAudioTokens}` +
-    `,"output_tokens":${tokens.outputTokens}` +
-    `,"reasoning_tokens":${tokens.reasoningTokens}` +
-    `,"output_audio_tokens":${tokens.outputAudioTokens}` +
+    formatTokens(tokens) +
     `,"estimated":${request.estimated}` +
     `,"shrunk":${formatShrunk(request)}` +
     `,"currency":${formatJsonText(identity.currency)}` +
@@ -94,6 +88,11 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     `,"cost_microcents":${request.costMicrocents}}`
   );
 }
+
+const formatTokens = compileExpression(
+  ["tokens"],
+  TOKEN_KINDS.map((kind) => `',"${TOKEN_NAMES[kind]}":' + tokens.${kind}`).join(" + "),
+) as (tokens: TokenUsage) => string;
 
 /** For people, where Envoy said the cause; null: there is none, or it is in the upstream's own words. */
 function formatReason({ name, status, cause }: UpstreamEnd): string | null {

@@ -6,10 +6,11 @@ import { createInterface } from "node:readline";
 import * as z from "zod";
 import { type ChargedTool, toolMicrocents } from "../pricing/tool-charges.ts";
 import { formatTags, OTHER_TAGS } from "../usage/tags.ts";
-import { TOKEN_KINDS, TOKEN_NAMES } from "../usage/token-usage.ts";
+import { isListed, mapTokens, nameTokens, TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
+import { addFigures, type MutableUsageFigures, NO_USAGE, type UsageFigures } from "../usage/usage-figures.ts";
 import { formatOwnerIds } from "../store/types/owner-ids.ts";
 import { type ChargeInput, LOGGED_SEQUENCE } from "../store/types/settlement.ts";
-import { NO_USAGE, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
+import type { UsageRow } from "../store/types/reporting.ts";
 
 /** Of one organization, day, key, its owners, model and combination of tags. */
 export interface LoggedRow extends UsageRow {
@@ -37,9 +38,8 @@ export interface LoggedUsage {
 /** What organizations are billed in, by organization; one that is not there may have any. */
 export type Currencies = ReadonlyMap<string, string>;
 
-type MutableFigures = { -readonly [Name in keyof UsageFigures]: UsageFigures[Name] };
 type MutableRow = Omit<LoggedRow, keyof UsageFigures | "undecided"> &
-  MutableFigures & { readonly undecided: MutableFigures };
+  MutableUsageFigures & { readonly undecided: MutableUsageFigures };
 
 const FILE = /^(\d{4}-\d{2}-\d{2})\..+\.jsonl$/;
 
@@ -61,15 +61,8 @@ const lineSchema = z.object({
   currency: z.string().optional(),
   month: z.string(),
   day: z.string(),
-  input_tokens: z.number(),
-  cached_input_tokens: z.number(),
-  output_tokens: z.number(),
-  reasoning_tokens: z.number(),
-  // Lines of older versions have none of these.
-  cache_write_tokens: z.number().default(0),
-  cache_write_1h_tokens: z.number().default(0),
-  input_audio_tokens: z.number().default(0),
-  output_audio_tokens: z.number().default(0),
+  // Lines of older versions have only those that the list of recent requests has, too.
+  ...nameTokens(mapTokens((kind) => (isListed(kind) ? z.number() : z.number().default(0)))),
   server_tools: z
     .record(z.string(), z.object({ uses: z.number().int(), microcents_per_thousand: z.number().int() }))
     .default({}),
@@ -196,16 +189,7 @@ function toCharge(line: ChargedLine, totalMicrocents: bigint): ChargeInput {
     totalMicrocents,
     toolMicrocents: toolMicrocents(toolsOf(line), totalMicrocents),
     sequence: LOGGED_SEQUENCE,
-    tokens: {
-      input: line.input_tokens,
-      cachedInput: line.cached_input_tokens,
-      output: line.output_tokens,
-      reasoning: line.reasoning_tokens,
-      cacheWrite: line.cache_write_tokens,
-      cacheWrite1h: line.cache_write_1h_tokens,
-      inputAudio: line.input_audio_tokens,
-      outputAudio: line.output_audio_tokens,
-    },
+    tokens: tokensOf(line),
     requests: 1,
     estimated: line.estimated,
     estimate: null,
@@ -275,12 +259,16 @@ function toolsOf({ server_tools: tools }: Line): ChargedTool[] {
   }));
 }
 
-function add(figures: MutableFigures, line: Line, cost: bigint): void {
-  for (const kind of TOKEN_KINDS) {
-    figures[kind] += line[TOKEN_NAMES[kind]];
-  }
-  figures.requests += 1;
-  figures.estimatedRequests += line.estimated ? 1 : 0;
-  figures.costMicrocents += cost;
-  figures.toolMicrocents += toolMicrocents(toolsOf(line), cost);
+function add(figures: MutableUsageFigures, line: Line, cost: bigint): void {
+  addFigures(figures, {
+    requests: 1,
+    estimatedRequests: line.estimated ? 1 : 0,
+    costMicrocents: cost,
+    toolMicrocents: toolMicrocents(toolsOf(line), cost),
+    ...tokensOf(line),
+  });
+}
+
+function tokensOf(line: Line): TokenUsage {
+  return mapTokens((kind) => line[TOKEN_NAMES[kind]]);
 }

@@ -5,8 +5,8 @@
  */
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
-import { FIGURE_NAMES, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
-import { TOKEN_KINDS } from "../usage/token-usage.ts";
+import type { UsageRow } from "../store/types/reporting.ts";
+import { addFigures, FIGURES, type UsageFigure } from "../usage/usage-figures.ts";
 import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
 import { groupRows } from "./verify-usage.ts";
 
@@ -26,8 +26,6 @@ type LateCharges = () => AsyncIterable<ChargeInput>;
 
 /** One look at the records takes so many. */
 const BATCH = 1_000;
-const COUNTS = [...TOKEN_KINDS, "requests", "estimatedRequests"] as const;
-const FIGURES = Object.keys(FIGURE_NAMES) as readonly (keyof UsageFigures)[];
 
 /** A repeat changes nothing. */
 export async function rebuildUsage(
@@ -118,12 +116,8 @@ function addUpByTags(rows: readonly UsageRow[]): readonly UsageRow[] {
 }
 
 function addUsage(sum: UsageRow, row: UsageRow): UsageRow {
-  const added = {
-    ...sum,
-    costMicrocents: sum.costMicrocents + row.costMicrocents,
-    toolMicrocents: sum.toolMicrocents + row.toolMicrocents,
-  };
-  for (const count of COUNTS) added[count] += row[count];
+  const added = { ...sum };
+  addFigures(added, row);
   return added;
 }
 
@@ -132,7 +126,7 @@ function nameOf({ day, keyId, owners = "", model }: ChargeInput): string {
   return `${day} ${keyId} ${owners} ${model}`;
 }
 
-function sum(rows: readonly UsageRow[], figure: keyof UsageFigures): bigint {
+function sum(rows: readonly UsageRow[], figure: UsageFigure): bigint {
   return rows.reduce((total, row) => total + BigInt(row[figure]), 0n);
 }
 

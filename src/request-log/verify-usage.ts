@@ -3,8 +3,14 @@
  * requests (what was counted, request by request). Says every difference and puts none right; `rebuildUsage` does.
  */
 import type { Store } from "../store/types.ts";
-import { FIGURE_NAMES, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
+import type { UsageRow } from "../store/types/reporting.ts";
 import { OTHER_TAGS } from "../usage/tags.ts";
+import {
+  FIGURE_NAMES,
+  FIGURES,
+  type UsageFigure as Figure,
+  type UsageFigures,
+} from "../usage/usage-figures.ts";
 import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
 
 /** One figure that two accounts of a month do not agree on. */
@@ -31,9 +37,7 @@ export interface UsageDifference {
   readonly found: bigint;
 }
 
-type Figure = keyof UsageFigures;
 type FigureName = (typeof FIGURE_NAMES)[Figure];
-const FIGURES = Object.keys(FIGURE_NAMES) as readonly Figure[];
 
 export interface UsageVerification {
   readonly month: string;

@@ -3,7 +3,8 @@ import type { WindowPeriod } from "../time/calendar.ts";
 import type { Store } from "../store/types.ts";
 import type { LimitScope } from "../store/types/decision.ts";
 import { parseOwnerIds } from "../store/types/owner-ids.ts";
-import { FIGURE_NAMES, type UsageRow } from "../store/types/reporting.ts";
+import type { UsageRow } from "../store/types/reporting.ts";
+import { FIGURE_NAMES } from "../usage/usage-figures.ts";
 import type { CountedWindow, ObstructedWindows } from "../store/types/windows.ts";
 
 /** A counter that is not the sum of its owner's usage rows. */

@@ -4,15 +4,14 @@ import { toolMicrocents } from "../pricing/tool-charges.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
 import { checkShrunk } from "./refusal-checks.ts";
 import type { Check } from "../store/types/reporting.ts";
-import type { FinalFigures, RequestEstimate, RequestTokens } from "../store/types/settlement.ts";
-import type { TokenUsage } from "../usage/token-usage.ts";
+import type { FinalFigures, RequestEstimate } from "../store/types/settlement.ts";
 import type { Ending, Settled } from "./settled.ts";
 
 export function formatEstimate(estimate: Settled, currency: string): RequestEstimate {
   return {
     totalMicrocents: estimate.costMicrocents,
     toolMicrocents: toolsOf(estimate),
-    tokens: formatTokens(estimate.tokens),
+    tokens: estimate.tokens,
     price: checkOf(estimate, currency),
   };
 }
@@ -30,19 +29,6 @@ export function formatFinal(
 /** Most requests have none, and then nothing is said. */
 export function toolsOf({ tools, costMicrocents: cost }: Settled): bigint | undefined {
   return tools.length === 0 ? undefined : toolMicrocents(tools, cost);
-}
-
-export function formatTokens(tokens: TokenUsage): RequestTokens {
-  return {
-    input: tokens.inputTokens,
-    cachedInput: tokens.cachedInputTokens,
-    output: tokens.outputTokens,
-    reasoning: tokens.reasoningTokens,
-    cacheWrite: tokens.cacheWriteTokens,
-    cacheWrite1h: tokens.cacheWrite1hTokens,
-    inputAudio: tokens.inputAudioTokens,
-    outputAudio: tokens.outputAudioTokens,
-  };
 }
 
 export function checkOf(settled: Settled, currency: string): Check {

@@ -19,7 +19,7 @@ import type { TakenTokens, UsedTokens } from "../store/types/token-rate.ts";
 import { commandsSent } from "../event-loop/turn-end.ts";
 import { FIRST_CHARGE_AFTER_MS, NEXT_CHARGE_AFTER_MS } from "./charge-due.ts";
 import type { EstimatedPrompt } from "./estimate-prompt.ts";
-import { checkOf, formatEstimate, formatFinal, formatTokens, toolsOf } from "./format-settled.ts";
+import { checkOf, formatEstimate, formatFinal, toolsOf } from "./format-settled.ts";
 import type { Ending, Settled } from "./settled.ts";
 import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 import { type Asked, isUsageOfOne, withAllPrompts } from "./usage-of-one.ts";
@@ -347,7 +347,7 @@ export class RequestAccount {
       totalMicrocents: settled.costMicrocents,
       toolMicrocents: toolsOf(settled),
       sequence: this.#sequence,
-      tokens: formatTokens(settled.tokens),
+      tokens: settled.tokens,
       requests: ending?.outcome === "not_sent" ? 0 : 1,
       estimated: settled.estimated,
       estimate: estimate === null ? null : formatEstimate(estimate, currency),

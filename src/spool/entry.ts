@@ -1,6 +1,8 @@
 import { crc32 } from "node:zlib";
 import * as z from "zod";
 import type { ChargeInput } from "../store/types/settlement.ts";
+import { TOKEN_FIGURES } from "../usage/figures.ts";
+import { isListed, mapTokens, TOKEN_KINDS } from "../usage/token-usage.ts";
 import { formatJsonText } from "../text/json-text.ts";
 import { type OpenedRequest, openingCharge } from "./opened-request.ts";
 
@@ -8,9 +10,13 @@ import { type OpenedRequest, openingCharge } from "./opened-request.ts";
  * What stands in the spool. `atMs`: this host's clock when it was put there. "open": nobody knows whether Redis has ever
  * heard of the request. "begun": its admission entered it there, and it counts only as long as it has not ended.
  */
-export type SpoolEntry =
-  | { readonly kind: "charge"; readonly atMs: number; readonly charge: ChargeInput }
-  | OpenedEntry;
+export type SpoolEntry = ChargeEntry | OpenedEntry;
+
+interface ChargeEntry {
+  readonly kind: "charge";
+  readonly atMs: number;
+  readonly charge: ChargeInput;
+}
 
 interface OpenedEntry {
   readonly kind: "open" | "begun";
@@ -56,6 +62,15 @@ const way = z.object({
   requestedModel: z.string().optional(),
 });
 
+/** An entry calls figures as prices do. Lines of older versions have only those that were there at first. */
+const tokensSchema = z
+  .object(
+    Object.fromEntries(
+      TOKEN_KINDS.map((kind) => [TOKEN_FIGURES[kind].price.rate, isListed(kind) ? count : count.optional()]),
+    ),
+  )
+  .transform((named) => mapTokens((kind) => named[TOKEN_FIGURES[kind].price.rate] ?? 0));
+
 const entrySchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("charge"),
@@ -66,17 +81,7 @@ const entrySchema = z.discriminatedUnion("kind", [
       // Lines of older versions do not have it.
       toolMicrocents: amount.optional(),
       sequence: count,
-      tokens: z.object({
-        input: count,
-        cachedInput: count,
-        output: count,
-        reasoning: count,
-        // Lines of older versions have none of these.
-        cacheWrite: count.optional(),
-        cacheWrite1h: count.optional(),
-        inputAudio: count.optional(),
-        outputAudio: count.optional(),
-      }),
+      tokens: tokensSchema,
       usedTokens: z
         .object({
           buckets: z.string(),
@@ -124,8 +129,13 @@ export function formatSpoolLine(entry: SpoolEntry): string {
   return `${HEAD}${checksumOf(json)}${MIDDLE}${json}}\n`;
 }
 
-function formatCharge(entry: SpoolEntry): string {
-  return JSON.stringify(entry, (_key, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+function formatCharge({ kind, atMs, charge }: ChargeEntry): string {
+  const tokens = Object.fromEntries(
+    TOKEN_KINDS.map((kind) => [TOKEN_FIGURES[kind].price.rate, charge.tokens[kind]]),
+  );
+  return JSON.stringify({ kind, atMs, charge: { ...charge, tokens } }, (_key, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
 }
 
 /** As above, but written out: each request has one, and JSON takes three times as long to ask for each of its fields. */

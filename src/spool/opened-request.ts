@@ -1,4 +1,5 @@
 import type { ChargeInput, RequestEstimate, RequestIdentity } from "../store/types/settlement.ts";
+import { NO_TOKENS, plainTokens } from "../usage/token-usage.ts";
 
 /** A request that went upstream without a record in Redis: what it costs at least when nobody ever says more. */
 export interface OpenedRequest extends RequestIdentity {
@@ -15,13 +16,13 @@ export function openingCharge(opened: OpenedRequest, price?: RequestEstimate["pr
   const { floorMicrocents, floorInputTokens, ...identity } = opened;
   const floor = {
     totalMicrocents: floorMicrocents,
-    tokens: { input: floorInputTokens, cachedInput: 0, output: 0, reasoning: 0 },
+    tokens: plainTokens(floorInputTokens, 0),
   };
   return {
     ...identity,
     totalMicrocents: 0n,
     sequence: 0,
-    tokens: { input: 0, cachedInput: 0, output: 0, reasoning: 0 },
+    tokens: NO_TOKENS,
     requests: 1,
     estimated: true,
     estimate: price === undefined ? floor : { ...floor, price },

@@ -1,70 +1,90 @@
 /** The tokens of a request by kind: the same in answers of upstreams, prices, usage, metrics and the log of requests. */
+import { compileExpression } from "./compile.ts";
+import { TOKEN_FIGURES, type TokenFigure } from "./figures.ts";
+
+type Table = typeof TOKEN_FIGURES;
+export type TokenKind = keyof Table;
 
 /**
  * Token counts as the upstream reports them, normalised: the prompt is `inputTokens` and `cachedInputTokens` together.
  * Never negative, always integers; parts never exceed what they are parts of, and no token is in two of them.
  */
-export interface TokenUsage {
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  /** Part of `inputTokens`: written to a cache for 5 minutes, or for a time that the upstream does not tell. */
-  readonly cacheWriteTokens: number;
-  /** Part of `inputTokens`: written to a cache for an hour. */
-  readonly cacheWrite1hTokens: number;
-  /** Part of `inputTokens`: audio. Cached audio is among the cached tokens. */
-  readonly inputAudioTokens: number;
-  readonly outputTokens: number;
-  /** Part of `outputTokens`. */
-  readonly reasoningTokens: number;
-  /** Part of `outputTokens`. */
-  readonly outputAudioTokens: number;
+export type TokenUsage = { readonly [Kind in TokenKind]: number };
+
+/** Tokens that the list of recent requests has places for. */
+export type ListedTokens = Pick<TokenUsage, KindsWith<"isListed">>;
+
+/** The other tokens: the list of recent requests has them beside the price, where there are some. */
+export type FurtherTokens = Omit<TokenUsage, KindsWith<"isListed">>;
+
+type KindsWith<Member extends keyof TokenFigure> = {
+  [Kind in TokenKind]: Table[Kind] extends Readonly<Record<Member, true>> ? Kind : never;
+}[TokenKind];
+
+/** In the order in which they are shown. */
+export const TOKEN_KINDS = Object.keys(TOKEN_FIGURES) as TokenKind[];
+
+function rowOf(kind: TokenKind): TokenFigure {
+  return TOKEN_FIGURES[kind];
+}
+
+const LISTED_KINDS = TOKEN_KINDS.filter(isListed).toSorted(byPosition);
+export const FURTHER_KINDS = TOKEN_KINDS.filter((kind): kind is keyof FurtherTokens => !isListed(kind));
+
+/** Whether the list of recent requests has a place for it, which were all that there was at first. */
+export function isListed(kind: TokenKind): kind is keyof ListedTokens {
+  return rowOf(kind).isListed === true;
+}
+
+/** The kinds that are parts of nothing: no token is in two of them, and all together they are prompt and answer. */
+export const WHOLE_KINDS = TOKEN_KINDS.filter((kind) => rowOf(kind).partOf === null);
+
+/** The kinds that a kind's tokens are counted in, too. */
+export function partsOf(whole: TokenKind): readonly TokenKind[] {
+  return TOKEN_KINDS.filter((kind) => rowOf(kind).partOf === whole);
 }
 
 /** What each is called in the management API, in exports and in the log of requests. */
-export const TOKEN_NAMES = {
-  inputTokens: "input_tokens",
-  cachedInputTokens: "cached_input_tokens",
-  cacheWriteTokens: "cache_write_tokens",
-  cacheWrite1hTokens: "cache_write_1h_tokens",
-  inputAudioTokens: "input_audio_tokens",
-  outputTokens: "output_tokens",
-  reasoningTokens: "reasoning_tokens",
-  outputAudioTokens: "output_audio_tokens",
-} as const satisfies Record<keyof TokenUsage, string>;
+export const TOKEN_NAMES = mapTokens((kind) => TOKEN_FIGURES[kind].apiName) as {
+  readonly [Kind in TokenKind]: Table[Kind]["apiName"];
+};
 
-/** In the order in which they are shown. */
-export const TOKEN_KINDS = Object.keys(TOKEN_NAMES) as (keyof TokenUsage)[];
+function byPosition(left: TokenKind, right: TokenKind): number {
+  return TOKEN_FIGURES[left].position - TOKEN_FIGURES[right].position;
+}
+
+/** In the order of Lua's lists, in which the management API's rows of usage have them, too. */
+export const KINDS_BY_POSITION = TOKEN_KINDS.toSorted(byPosition);
 
 /** A value for each kind. */
-export function mapTokens<Value>(
-  valueOf: (kind: keyof TokenUsage) => Value,
-): Record<keyof TokenUsage, Value> {
+export function mapTokens<Value>(valueOf: (kind: TokenKind) => Value): Record<TokenKind, Value> {
   const entries = TOKEN_KINDS.map((kind) => [kind, valueOf(kind)]);
-  return Object.fromEntries(entries) as Record<keyof TokenUsage, Value>;
+  return Object.fromEntries(entries) as Record<TokenKind, Value>;
 }
 
-type TokenName = (typeof TOKEN_NAMES)[keyof TokenUsage];
-
-/** The same values under the names of the API. */
-export function nameTokens<Value>(
-  values: Readonly<Record<keyof TokenUsage, Value>>,
-): Record<TokenName, Value> {
-  const entries = TOKEN_KINDS.map((kind) => [TOKEN_NAMES[kind], values[kind]]);
-  return Object.fromEntries(entries) as Record<TokenName, Value>;
+/** The same values under the names of the API, in the order of `kinds`. */
+export function nameTokens<Kind extends TokenKind, Value>(
+  values: Readonly<Record<Kind, Value>>,
+  kinds: readonly Kind[] = TOKEN_KINDS as Kind[],
+): Record<Table[Kind]["apiName"], Value> {
+  const entries = kinds.map((kind) => [TOKEN_NAMES[kind], values[kind]]);
+  return Object.fromEntries(entries) as Record<Table[Kind]["apiName"], Value>;
 }
 
-export const NO_TOKENS: TokenUsage = Object.freeze(plainTokens(0, 0));
+const GIVEN: ReadonlySet<TokenKind> = new Set(["inputTokens", "outputTokens"]);
 
-/** So many tokens of which nothing more is known. Written out: all have the same shape. */
-export function plainTokens(inputTokens: number, outputTokens: number): TokenUsage {
-  return {
-    inputTokens,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    cacheWrite1hTokens: 0,
-    inputAudioTokens: 0,
-    outputTokens,
-    reasoningTokens: 0,
-    outputAudioTokens: 0,
-  };
+export const NO_TOKENS: TokenUsage = Object.freeze(mapTokens(() => 0));
+
+/** So many tokens of which nothing more is known. */
+export const plainTokens = compileExpression(
+  ["inputTokens", "outputTokens"],
+  `({ ${TOKEN_KINDS.map((kind) => (GIVEN.has(kind) ? kind : `${kind}: 0`)).join(", ")} })`,
+) as (inputTokens: number, outputTokens: number) => TokenUsage;
+
+/** A value for each kind that the list of recent requests has places for. */
+export function mapListed<Value>(
+  valueOf: (kind: keyof ListedTokens) => Value,
+): Record<keyof ListedTokens, Value> {
+  const entries = LISTED_KINDS.map((kind) => [kind, valueOf(kind)]);
+  return Object.fromEntries(entries) as Record<keyof ListedTokens, Value>;
 }

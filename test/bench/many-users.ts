@@ -18,6 +18,7 @@ import { createStore } from "../../src/store/redis-store.ts";
 import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
 import type { Store } from "../../src/store/types.ts";
 import { startRedis } from "../support/redis.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 const ROUTE = "POST /v1/chat/completions";
 const WEEK = [{ period: "week", kind: "cap", cents: 9_000_000_000 }] as const;
@@ -137,7 +138,7 @@ async function charge(store: Store, { organizationId, keyId, owners }: BenchUser
     totalMicrocents: 54_321n,
     sequence: 1,
     requests: 1,
-    tokens: { input: 200, cachedInput: 50, output: 120, reasoning: 0 },
+    tokens: { ...NO_TOKENS, inputTokens: 200, cachedInputTokens: 50, outputTokens: 120 },
     estimated: false,
     estimate: null,
     isBrief: true,

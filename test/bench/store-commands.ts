@@ -25,6 +25,7 @@ import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
 import type { ChargeInput, RequestIdentity } from "../../src/store/types/settlement.ts";
 import type { TakenTokens, UsedTokens } from "../../src/store/types/token-rate.ts";
 import { startRedis } from "../support/redis.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 const ROUTE = "POST /v1/chat/completions";
 const MODEL = "bench/mock";
@@ -237,7 +238,7 @@ function finalCharge(identity: RequestIdentity): ChargeInput {
     ...identity,
     totalMicrocents: 54_321n,
     sequence: 1,
-    tokens: { input: 200, cachedInput: 50, output: 120, reasoning: 0 },
+    tokens: { ...NO_TOKENS, inputTokens: 200, cachedInputTokens: 50, outputTokens: 120 },
     requests: 1,
     estimated: false,
     estimate: null,

@@ -3,6 +3,7 @@ import { daysOf, monthAt, monthsBackFrom } from "../../src/time/calendar.ts";
 import { createId } from "../../src/store/ids.ts";
 import type { Store } from "../../src/store/types.ts";
 import { type AdminUnderTest, createApiKey, createOrganization } from "../admin/admin-fixture.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 const MODELS = ["acme/echo-small", "acme/echo-large", "acme/coder"];
 /** Key, its share of the requests, its cap and budget as parts of what it spends. */
@@ -164,10 +165,10 @@ async function fillRequests(
       continue;
     }
     const tokens = {
-      input: 310 + count * 7,
-      cachedInput: (count * 97) % 900,
-      output: 40 + ((count * 53) % 700),
-      reasoning: 0,
+      ...NO_TOKENS,
+      inputTokens: 310 + count * 7,
+      cachedInputTokens: (count * 97) % 900,
+      outputTokens: 40 + ((count * 53) % 700),
     };
     const isFree = failure !== null;
     await store.charge({
@@ -177,9 +178,9 @@ async function fillRequests(
       model,
       totalMicrocents: isFree
         ? 0n
-        : BigInt(tokens.input * 250 + tokens.cachedInput * 25 + tokens.output * 1_000),
+        : BigInt(tokens.inputTokens * 250 + tokens.cachedInputTokens * 25 + tokens.outputTokens * 1_000),
       sequence: 1,
-      tokens: isFree ? { input: 0, cachedInput: 0, output: 0, reasoning: 0 } : tokens,
+      tokens: isFree ? NO_TOKENS : tokens,
       requests: 1,
       estimated: false,
       estimate: null,

@@ -8,6 +8,7 @@ import {
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 const CENT = 1_000_000n;
 const test = withTestStore();
@@ -47,7 +48,7 @@ describe("a progress charge", () => {
     const key = await createTestKey(test.store, { budgetCents: 10 });
     const stream = await createIdentity(test.store, key);
     await test.store.hold(holdInput(stream));
-    const tokens = { input: 900, cachedInput: 0, output: 7, reasoning: 0 };
+    const tokens = { ...NO_TOKENS, inputTokens: 900, outputTokens: 7 };
     const estimate = { totalMicrocents: 9n * CENT, tokens };
     await test.store.charge(chargeInput(stream, 1, 1n * CENT, { estimate, estimated: true }));
     expect(await summarize(key.organizationId)).toEqual([]);

@@ -11,6 +11,7 @@ import {
   spentBy,
   withTestStore,
 } from "./fixture.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 const test = withTestStore();
 
@@ -26,8 +27,15 @@ describe("charge", () => {
     await test.store.hold(holdInput(identity));
     await test.store.charge(chargeInput(identity, 1, 500n, { estimated: true }));
     expect(await spentBy(test.store, identity)).toBe(500n);
-    const further = { cacheWrite: 4, cacheWrite1h: 3, inputAudio: 1, outputAudio: 1 };
-    const tokens = { input: 11, cachedInput: 5, output: 3, reasoning: 2, ...further };
+    const further = { cacheWriteTokens: 4, cacheWrite1hTokens: 3, inputAudioTokens: 1, outputAudioTokens: 1 };
+    const tokens = {
+      ...NO_TOKENS,
+      inputTokens: 11,
+      cachedInputTokens: 5,
+      outputTokens: 3,
+      reasoningTokens: 2,
+      ...further,
+    };
     await test.store.charge(chargeInput(identity, 2, 200n, { tokens, toolMicrocents: 60n, final: FINAL }));
     expect(await spentBy(test.store, identity)).toBe(200n);
     const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
@@ -70,7 +78,7 @@ describe("charge", () => {
     const admitted = admitInput(key);
     await test.store.admit(admitted);
     const identity = { ...(await createIdentity(test.store, key)), requestId: admitted.requestId };
-    const estimate = { totalMicrocents: 70n, tokens: { input: 7, cachedInput: 0, output: 0, reasoning: 0 } };
+    const estimate = { totalMicrocents: 70n, tokens: { ...NO_TOKENS, inputTokens: 7 } };
     const changes = { estimate, onlyIfEntered: true } as const;
     expect(await test.store.charge(chargeInput(identity, 0, 0n, changes))).toEqual({ outcome: "applied" });
     expect(await test.store.charge(chargeInput(identity, 0, 0n, changes))).toEqual({ outcome: "repeated" });
@@ -108,12 +116,24 @@ describe("charge", () => {
     "$way: replaces the first and final charge in all figures and on the list, as any other",
     async ({ changes }) => {
       const identity = await createRequest(test.store);
-      const further = { cacheWrite: 4, cacheWrite1h: 3, inputAudio: 2, outputAudio: 1 };
-      const tokens = { input: 11, cachedInput: 5, output: 3, reasoning: 2, ...further };
+      const further = {
+        cacheWriteTokens: 4,
+        cacheWrite1hTokens: 3,
+        inputAudioTokens: 2,
+        outputAudioTokens: 1,
+      };
+      const tokens = {
+        ...NO_TOKENS,
+        inputTokens: 11,
+        cachedInputTokens: 5,
+        outputTokens: 3,
+        reasoningTokens: 2,
+        ...further,
+      };
       await test.store.charge(
         chargeInput(identity, 1, 500n, { tokens, estimated: true, final: FINAL, ...changes }),
       );
-      const fewer = { input: 9, cachedInput: 0, output: 3, reasoning: 0 };
+      const fewer = { ...NO_TOKENS, inputTokens: 9, outputTokens: 3 };
       const second = chargeInput(identity, 2, 200n, { tokens: fewer, final: FINAL, ...changes });
       for (const outcome of ["applied", "repeated"]) {
         expect(await test.store.charge(second)).toEqual({ outcome });
@@ -125,10 +145,10 @@ describe("charge", () => {
       expect(rows).toMatchObject([
         {
           requests: 1,
-          inputTokens: counted.input,
-          cachedInputTokens: counted.cachedInput,
-          outputTokens: counted.output,
-          reasoningTokens: counted.reasoning,
+          inputTokens: counted.inputTokens,
+          cachedInputTokens: counted.cachedInputTokens,
+          outputTokens: counted.outputTokens,
+          reasoningTokens: counted.reasoningTokens,
           cacheWriteTokens: 0,
           cacheWrite1hTokens: 0,
           inputAudioTokens: 0,
@@ -196,7 +216,7 @@ describe("charge", () => {
 
   it("counts the request that never reached an upstream neither as spend nor as usage", async () => {
     const identity = await createRequest(test.store);
-    const tokens = { input: 0, cachedInput: 0, output: 0, reasoning: 0 };
+    const tokens = NO_TOKENS;
     await test.store.hold(holdInput(identity, { floorMicrocents: 9n, floorInputTokens: 9 }));
     await test.store.charge(
       chargeInput(identity, 1, 0n, { tokens, requests: 0, final: { ...FINAL, status: 503 } }),

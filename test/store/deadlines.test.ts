@@ -12,6 +12,7 @@ import {
   readHeld,
   type TestKey,
 } from "./fixture.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 const START = microseconds("2026-05-05T05:05:05Z");
 let now = START;
@@ -92,8 +93,14 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     const identity = await createIdentity(timed.store, key);
     const priceOf = (input: string) => ({ name: "price", passed: true, figures: { input } });
     await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, price: priceOf("held") }));
-    const tokens = { input: 9, cachedInput: 2, output: 8, reasoning: 1 };
-    const further = { cacheWrite: 4, cacheWrite1h: 3, inputAudio: 2, outputAudio: 5 };
+    const tokens = {
+      ...NO_TOKENS,
+      inputTokens: 9,
+      cachedInputTokens: 2,
+      outputTokens: 8,
+      reasoningTokens: 1,
+    };
+    const further = { cacheWriteTokens: 4, cacheWrite1hTokens: 3, inputAudioTokens: 2, outputAudioTokens: 5 };
     const estimate = {
       totalMicrocents: 95n,
       toolMicrocents: 30n,
@@ -171,7 +178,7 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     await closeOverdue(key);
     expect(await listed()).toEqual([[identity.requestId, 30n]]);
     const { estimate } = chargeInput(identity, 1, 40n);
-    const best = { totalMicrocents: 60n, tokens: { input: 1, cachedInput: 0, output: 2, reasoning: 0 } };
+    const best = { totalMicrocents: 60n, tokens: { ...NO_TOKENS, inputTokens: 1, outputTokens: 2 } };
     await timed.store.charge(chargeInput(identity, 1, 40n, { estimate: best }));
     expect([await listed(), await spent(identity)]).toEqual([[[identity.requestId, 60n]], 60n]);
     expect(await timed.store.renew(key.organizationId, [identity])).toEqual(["reopened"]);

@@ -27,6 +27,7 @@ import type {
   RequestIdentity,
 } from "../../src/store/types/settlement.ts";
 import { startRedis, startRedisCluster } from "../support/redis.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 export const USAGE_MONTHS = 13;
 export const MODEL = "acme/echo-small";
@@ -261,7 +262,13 @@ export function chargeInput(
     ...identity,
     totalMicrocents,
     sequence,
-    tokens: { input: 10 * sequence, cachedInput: 3 * sequence, output: 7 * sequence, reasoning: sequence },
+    tokens: {
+      ...NO_TOKENS,
+      inputTokens: 10 * sequence,
+      cachedInputTokens: 3 * sequence,
+      outputTokens: 7 * sequence,
+      reasoningTokens: sequence,
+    },
     requests: 1,
     estimated: false,
     estimate: null,

@@ -1,7 +1,6 @@
 /** Lines of the log of requests, as workers write them. */
 import { formatRequestLogLine } from "../../src/request-log/line.ts";
 import type { ChargeInput } from "../../src/store/types/settlement.ts";
-import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 /** Of these final charges, whose requests ended now, a line each. */
 export function formatLog(charges: readonly ChargeInput[], nowMs: number): string {
@@ -9,20 +8,12 @@ export function formatLog(charges: readonly ChargeInput[], nowMs: number): strin
 }
 
 function formatLine(charge: ChargeInput, nowMs: number): string {
-  const { input, cachedInput, output, reasoning } = charge.tokens;
-  const tokens = {
-    ...NO_TOKENS,
-    inputTokens: input,
-    cachedInputTokens: cachedInput,
-    outputTokens: output,
-    reasoningTokens: reasoning,
-  };
   const line = {
     identity: { ...charge, currency: "USD" },
     price: null,
     outcome: "complete",
     result: { status: 200, errorCode: null },
-    tokens,
+    tokens: charge.tokens,
     tools: [],
     estimated: charge.estimated,
     costMicrocents: charge.totalMicrocents,

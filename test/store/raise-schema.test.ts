@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { requestKey, usageKey } from "../../src/store/redis/keys.ts";
 import { chargeInput, createIdentity, createTestKey, FINAL, withTestStore } from "./fixture.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 const test = withTestStore();
 const KEY = "test:schema";
@@ -58,7 +59,7 @@ describe("data of schema 1", () => {
     }
     const spend = `igw:{${organizationId}}:spend:${month}`;
     await test.client.hset(spend, { organization: "40", [`key:${keyId}`]: "40" });
-    const tokens = { input: 4, cachedInput: 0, output: 9, reasoning: 0, cacheWrite: 3 };
+    const tokens = { ...NO_TOKENS, inputTokens: 4, outputTokens: 9, cacheWriteTokens: 3 };
     await test.store.charge(chargeInput(identity, 2, 90n, { tokens, final: FINAL }));
     const { rows } = await test.store.readUsage(organizationId, month);
     expect(rows).toMatchObject([

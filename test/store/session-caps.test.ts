@@ -16,6 +16,7 @@ import {
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 const test = withTestStore();
 const CENT = 1_000_000n;
@@ -300,7 +301,7 @@ describe.skipIf(!canSetClock)("a session (sets Redis's clock: takes Linux and cc
             const final = step === "final" ? FINAL : null;
             const estimate = {
               totalMicrocents: amount,
-              tokens: { input: 1, cachedInput: 0, output: 1, reasoning: 0 },
+              tokens: { ...NO_TOKENS, inputTokens: 1, outputTokens: 1 },
             };
             const charge = chargeInput(identity, at, amount, {
               final,

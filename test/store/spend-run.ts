@@ -4,6 +4,7 @@ import type { OverdueRequest, RequestIdentity } from "../../src/store/types/sett
 import type { TimedStore } from "./clock-fixture.ts";
 import { chargeInput, FINAL, holdInput, readHeld, type TestKey } from "./fixture.ts";
 import { FLOORS, SpendModel, type Step, WORST_CASES } from "./spend-model.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 export interface RunSettings {
   readonly strictCaps: boolean;
@@ -62,11 +63,11 @@ export class SpendRun {
       assert.equal(outcome, model.renew(each.request));
     }
     if (each.kind === "charge") {
-      const tokens = { input: each.tokens, cachedInput: 0, output: 0, reasoning: 0 };
+      const tokens = { ...NO_TOKENS, inputTokens: each.tokens };
       const final = each.final ? FINAL : null;
       const estimate = each.final
         ? null
-        : { totalMicrocents: each.estimate, tokens: { ...tokens, input: 2 * each.tokens } };
+        : { totalMicrocents: each.estimate, tokens: { ...tokens, inputTokens: 2 * each.tokens } };
       const isBrief = each.final && each.brief ? true : undefined;
       await store.charge(
         chargeInput(identity, each.sequence, each.total, { tokens, estimate, final, isBrief }),

@@ -5,6 +5,7 @@ import type { BilledRequest } from "../../src/store/types/settlement.ts";
 import { admitInput, chargeInput, FINAL, holdInput, known, MODEL, ROUTE } from "./fixture.ts";
 import { isOwnMonth, type ModelLimit, type WindowsModel } from "./windows-model.ts";
 import type { OwnersUnderTest } from "./windows-owners.ts";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 export type Command =
   | { readonly kind: "admit"; readonly key: number }
@@ -58,7 +59,7 @@ export async function ask(
     return { answer: { outcome, period, ...figures }, identity: null };
   }
   const { sequence, total, estimate, isFinal, isBrief } = command;
-  const tokens = { input: 1, cachedInput: 0, output: 0, reasoning: 0 };
+  const tokens = { ...NO_TOKENS, inputTokens: 1 };
   const { outcome } = await store.charge(
     chargeInput(identity, sequence, total, {
       tokens,

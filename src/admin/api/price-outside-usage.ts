@@ -8,7 +8,14 @@ import {
   priceInForce,
 } from "../../pricing/price.ts";
 import { costMicrocents } from "../../pricing/rates.ts";
-import { mapTokens, nameTokens, TOKEN_NAMES, type TokenUsage } from "../../usage/token-usage.ts";
+import {
+  mapTokens,
+  nameTokens,
+  partsOf,
+  TOKEN_KINDS,
+  TOKEN_NAMES,
+  type TokenUsage,
+} from "../../usage/token-usage.ts";
 import { invalidField } from "../admin-error.ts";
 import { MAX_MICROCENTS, type OutsideUsage, type OutsideUsageCreation } from "../schemas/spend-correction.ts";
 import { requireModel } from "./key-settings.ts";
@@ -49,16 +56,13 @@ export function priceOutsideUsage(
 
 function readTokens(given: OutsideUsageCreation): TokenUsage {
   const tokens = mapTokens((kind) => given[TOKEN_NAMES[kind]] ?? 0);
-  if (tokens.cacheWriteTokens + tokens.cacheWrite1hTokens + tokens.inputAudioTokens > tokens.inputTokens) {
+  for (const kind of TOKEN_KINDS) {
+    const parts = partsOf(kind);
+    if (parts.reduce((sum, part) => sum + tokens[part], 0) <= tokens[kind]) continue;
+    const names = parts.map((part) => `\`${TOKEN_NAMES[part]}\``).join(", ");
     throw invalidField(
-      "outside_usage.input_tokens",
-      "expected no fewer than cache writes and audio among them",
-    );
-  }
-  if (tokens.reasoningTokens + tokens.outputAudioTokens > tokens.outputTokens) {
-    throw invalidField(
-      "outside_usage.output_tokens",
-      "expected no fewer than reasoning and audio among them",
+      `outside_usage.${TOKEN_NAMES[kind]}`,
+      `expected no fewer than what is among them: ${names}`,
     );
   }
   return tokens;

@@ -1,8 +1,17 @@
 /** `GET …/usage`: what a month's requests used and cost, as JSON or CSV. */
 import type * as z from "zod";
 import { wholeCents } from "../../money/money.ts";
-import { FIGURE_NAMES, type MonthUsage, NO_USAGE, type UsageRow } from "../../store/types/reporting.ts";
+import type { MonthUsage, UsageRow } from "../../store/types/reporting.ts";
 import { hasTags, MAX_TAG_COMBINATIONS, parseTagList, valueOfTag } from "../../usage/tags.ts";
+import { KINDS_BY_POSITION, TOKEN_KINDS } from "../../usage/token-usage.ts";
+import {
+  addFigures,
+  FIGURE_NAMES,
+  FIGURES,
+  type MutableUsageFigures,
+  NO_USAGE,
+  type UsageFigure,
+} from "../../usage/usage-figures.ts";
 import { parseGroups, type UsageGroup, usage, usageQuery } from "../schemas/usage.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import { formatOwnerIds, parseOwnerIds } from "../../store/types/owner-ids.ts";
@@ -24,29 +33,17 @@ interface PlainGroup {
   readonly valueOf: (row: UsageRow) => string | null;
 }
 
-/** In the order in which they are shown. */
-const COUNTS = [
+/** In the order in which answers have them: tokens in that of their positions. */
+const FIGURES_OF_ROWS: readonly UsageFigure[] = [
   "requests",
-  "inputTokens",
-  "cachedInputTokens",
-  "outputTokens",
-  "reasoningTokens",
-  "cacheWriteTokens",
-  "cacheWrite1hTokens",
-  "inputAudioTokens",
-  "outputAudioTokens",
-  "estimatedRequests",
-] as const;
-
-/** Behind all others, since it came later. */
-const TOOL_COLUMN = FIGURE_NAMES.toolMicrocents;
+  ...KINDS_BY_POSITION,
+  ...FIGURES.slice(1 + TOKEN_KINDS.length),
+];
 
 interface Total {
   /** In the order of the groups. */
   readonly values: readonly (string | null)[];
-  readonly counts: Record<(typeof COUNTS)[number], number>;
-  costMicrocents: bigint;
-  toolMicrocents: bigint;
+  readonly figures: MutableUsageFigures;
 }
 
 const show = defineOrganizationRoute({
@@ -70,7 +67,6 @@ const show = defineOrganizationRoute({
       const data = all.map(({ total, parts }) => ({
         ...formatGroups(total, groups, namesOf(parts)),
         ...formatFigures(total),
-        [TOOL_COLUMN]: Number(total.toolMicrocents),
       }));
       const { currency } = organization;
       const body = { month, currency, tag_combinations: formatTagCombinations(read), data };
@@ -122,16 +118,13 @@ function sumUsage(rows: readonly UsageRow[], groups: readonly UsageGroup[]): Tot
     const name = JSON.stringify(values);
     const total = totals.get(name) ?? createTotal(values);
     totals.set(name, total);
-    for (const count of COUNTS) total.counts[count] += row[count];
-    total.costMicrocents += row.costMicrocents;
-    total.toolMicrocents += row.toolMicrocents;
+    addFigures(total.figures, row);
   }
   return [...totals.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, total]) => total);
 }
 
 function createTotal(values: Total["values"]): Total {
-  const { costMicrocents, toolMicrocents, ...counts } = NO_USAGE;
-  return { values, counts, costMicrocents, toolMicrocents };
+  return { values, figures: { ...NO_USAGE } };
 }
 
 /** The tags that were asked for are one member. */
@@ -152,12 +145,9 @@ function formatGroups(
   return Object.keys(tags).length === 0 ? row : { ...row, tags };
 }
 
-function formatFigures({ counts, costMicrocents }: Omit<Total, "values">) {
-  return {
-    ...Object.fromEntries(COUNTS.map((count) => [FIGURE_NAMES[count], counts[count]])),
-    cost_microcents: Number(costMicrocents),
-    cost_cents: wholeCents(costMicrocents),
-  };
+function formatFigures({ figures }: Pick<Total, "figures">) {
+  const named = FIGURES_OF_ROWS.map((figure) => [FIGURE_NAMES[figure], Number(figures[figure])]);
+  return { ...Object.fromEntries(named), cost_cents: wholeCents(figures.costMicrocents) };
 }
 
 /** In the columns of every table of usage. Of a tag that was asked for the value `other` is what is not kept apart. */
@@ -173,14 +163,12 @@ async function formatCsv(
     all.map(({ parts }) => parts),
   );
   return formatUsageTable(
-    all.map(({ total: { counts, costMicrocents, toolMicrocents }, parts }) => ({
+    all.map(({ total: { figures }, parts }) => ({
       ...parts,
-      ...counts,
+      ...figures,
       id: formatRowId(parts),
       organization,
       ...namesOf(parts),
-      costMicrocents,
-      toolMicrocents,
     })),
   );
 }

@@ -1,5 +1,5 @@
 import { formatOwnerIds } from "../../store/types/owner-ids.ts";
-import { mapTokens, TOKEN_NAMES } from "../../usage/token-usage.ts";
+import { FIGURE_NAMES, FIGURES, isAmount, NO_USAGE, type UsageFigures } from "../../usage/usage-figures.ts";
 import { formatRowId, formatUsageTable, type UsageTableRow } from "../usage-export/usage-table.ts";
 import type { OrganizationView, UsageRowView } from "./views.ts";
 
@@ -29,17 +29,23 @@ export function formatUsageCsv(
       };
       return {
         ...parts,
-        ...mapTokens((kind) => row[TOKEN_NAMES[kind]]),
+        ...readFigures(row),
         id: formatRowId(parts),
         organization,
         keyName: keyId === null ? null : (names.get(keyId) ?? null),
         userName: row.user_name ?? null,
         groupName: row.group_name ?? null,
-        requests: row.requests,
-        estimatedRequests: row.estimated_requests,
-        costMicrocents: BigInt(row.cost_microcents),
-        toolMicrocents: BigInt(row.server_tool_microcents),
       };
     }),
   );
+}
+
+function readFigures(row: UsageRowView): UsageFigures {
+  const figures = { ...NO_USAGE };
+  for (const figure of FIGURES) {
+    const count = row[FIGURE_NAMES[figure]];
+    if (isAmount(figure)) figures[figure] = BigInt(count);
+    else figures[figure] = count;
+  }
+  return figures;
 }

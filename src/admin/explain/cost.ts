@@ -2,6 +2,7 @@
 import { formatPrice, formatProduct, MIN_SHOWN_DECIMALS } from "../../money/money.ts";
 import { isBoundByHold, parsePriceFigures } from "../../pricing/charged-price.ts";
 import { costParts, TOKENS_PER_PRICE_UNIT } from "../../pricing/rates.ts";
+import { type ListedTokens, mapListed, TOKEN_NAMES } from "../../usage/token-usage.ts";
 import { spellOut } from "../format.ts";
 import type { ExplainedRequest } from "./explained-request.ts";
 
@@ -26,23 +27,14 @@ export interface ExplainedCost {
   readonly charged: string;
 }
 
-type Priced = Pick<
-  ExplainedRequest,
-  "checks" | "cost_microcents" | "input_tokens" | "cached_input_tokens" | "output_tokens" | "reasoning_tokens"
->;
+type Priced = Pick<ExplainedRequest, "checks" | "cost_microcents" | (typeof TOKEN_NAMES)[keyof ListedTokens]>;
 
 export function explainCost(request: Priced): ExplainedCost | null {
   const figures = request.checks.find((check) => check.name === "price")?.figures;
   if (figures === undefined) return null;
   const kept = parsePriceFigures(figures);
   if (kept === null) return null;
-  const tokens = {
-    inputTokens: request.input_tokens,
-    cachedInputTokens: request.cached_input_tokens,
-    outputTokens: request.output_tokens,
-    reasoningTokens: request.reasoning_tokens,
-    ...kept.further,
-  };
+  const tokens = { ...mapListed((kind) => request[TOKEN_NAMES[kind]]), ...kept.further };
   const parts = costParts(tokens, kept.charged.rates, kept.tools);
   const known = parts.reduce((sum, { amount }) => sum + amount, 0n);
   const charged = BigInt(request.cost_microcents) * TOKENS_PER_PRICE_UNIT;

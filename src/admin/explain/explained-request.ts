@@ -1,4 +1,8 @@
 /** What an explanation is made of, as the management API shows a request. */
+import type { ListedTokens, TOKEN_NAMES } from "../../usage/token-usage.ts";
+
+/** The tokens by the API's names. */
+type NamedTokens = { readonly [Kind in keyof ListedTokens as (typeof TOKEN_NAMES)[Kind]]: number };
 
 export type Figures = Readonly<Record<string, string | number | boolean | null>>;
 
@@ -12,7 +16,7 @@ export interface UpstreamAnswer {
   readonly envoy_details: string | null;
 }
 
-export interface ExplainedRequest {
+export interface ExplainedRequest extends NamedTokens {
   readonly organization_id: string;
   readonly key_id: string;
   readonly key_deleted: boolean;
@@ -20,10 +24,6 @@ export interface ExplainedRequest {
   /** Null: its worker died and another has closed its record. */
   readonly status: number | null;
   readonly error_code: string | null;
-  readonly input_tokens: number;
-  readonly cached_input_tokens: number;
-  readonly output_tokens: number;
-  readonly reasoning_tokens: number;
   readonly estimated: boolean;
   readonly cost_microcents: number;
   readonly duration_ms: number | null;

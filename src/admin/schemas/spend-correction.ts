@@ -4,27 +4,17 @@ import { record, whole } from "../../settings/input-schemas.ts";
 import { groupIdOrNull, userIdOrNull } from "../../settings/kinds.ts";
 import { mapTokens, nameTokens } from "../../usage/token-usage.ts";
 import { answer, count, input, month, named, text } from "./fields.ts";
+import { MAX_TOKENS, outsideTokens } from "./tokens.ts";
 
 export const MAX_MICROCENTS = MAX_CENTS * MICROCENTS_PER_CENT;
-const MAX_TOKENS = 1_000_000_000_000;
 const MAX_REQUESTS = 1_000_000_000;
-
-const tokens = (description: string) => whole(0, MAX_TOKENS, "tokens").meta({ description });
-const noTokens = (description: string) => tokens(description).optional();
 
 const outsideUsageCreation = input("OutsideUsageCreation", {
   model: text(200).describe("Id of the catalog; retired ones too."),
   requests: whole(1, MAX_REQUESTS, "requests")
     .optional()
     .describe("How many requests' fees are in it, where the model has one; 1 when left out."),
-  input_tokens: tokens("Of all prompts, without the cached ones."),
-  cached_input_tokens: noTokens("Beside `input_tokens`, as every count that is left out 0."),
-  cache_write_tokens: noTokens("Among `input_tokens`: written to a cache for 5 minutes."),
-  cache_write_1h_tokens: noTokens("Among `input_tokens`: written to a cache for an hour."),
-  input_audio_tokens: noTokens("Among `input_tokens`."),
-  output_tokens: tokens("Of all answers, with the reasoning ones."),
-  reasoning_tokens: noTokens("Among `output_tokens`."),
-  output_audio_tokens: noTokens("Among `output_tokens`."),
+  ...outsideTokens(),
   service_tier: text(64)
     .optional()
     .meta({ description: "One that the model has a price for.", examples: ["batch"] }),

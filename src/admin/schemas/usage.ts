@@ -4,6 +4,7 @@ import { parseMonth } from "../../time/calendar.ts";
 import { isTagName } from "../../usage/tags.ts";
 import { record } from "../../settings/input-schemas.ts";
 import { answer, choice, count, month, tagFilter } from "./fields.ts";
+import { usageTokens } from "./tokens.ts";
 import { groupIdFilter, userIdFilter } from "./owner.ts";
 
 const PLAIN_GROUPS = ["day", "key", "user", "group", "model"] as const;
@@ -140,14 +141,7 @@ export const usage = answer("Usage", {
           examples: [{ team: "search" }],
         }),
       requests: count(),
-      input_tokens: count().describe("Without the cached ones."),
-      cached_input_tokens: count(),
-      output_tokens: count().describe("Reasoning tokens included."),
-      reasoning_tokens: count(),
-      cache_write_tokens: count().describe("Of the input: written to a cache for 5 minutes."),
-      cache_write_1h_tokens: count().describe("Of the input: for an hour."),
-      input_audio_tokens: count().describe("Of the input."),
-      output_audio_tokens: count().describe("Of the output."),
+      ...usageTokens(),
       estimated_requests: count().describe("Of `requests`: those whose tokens are an estimate."),
       cost_microcents: z.int(),
       cost_cents: z.int().describe("Rounded down row by row, so rows need not add up."),

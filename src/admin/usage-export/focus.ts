@@ -7,6 +7,9 @@ import { dayAt, expiryOf, parseMonth } from "../../time/calendar.ts";
 import { formatDecimal } from "../../money/money.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import { OTHER_TAGS, readTags } from "../../usage/tags.ts";
+import { USAGE_FIGURES } from "../../usage/figures.ts";
+import { WHOLE_KINDS } from "../../usage/token-usage.ts";
+import { FIGURES } from "../../usage/usage-figures.ts";
 import type { ExportRow } from "./export-rows.ts";
 import type { UsageColumn } from "./usage-table.ts";
 
@@ -15,10 +18,20 @@ const PROVIDER = "inference-gateway";
 
 const cost = ({ costMicrocents }: ExportRow): string => formatDecimal(costMicrocents);
 const isUsage = ({ model, requests }: ExportRow): boolean => model !== null && requests > 0;
-const countTokens = (row: ExportRow): number => row.inputTokens + row.cachedInputTokens + row.outputTokens;
+const countTokens = (row: ExportRow): number => WHOLE_KINDS.reduce((sum, kind) => sum + row[kind], 0);
 /** What is no usage has no quantity. */
 const quantity = (row: ExportRow): number | null => (isUsage(row) ? countTokens(row) : null);
 const unit = (row: ExportRow): string | null => (isUsage(row) ? "Tokens" : null);
+
+const OWN: readonly UsageColumn<ExportRow>[] = [
+  ...FIGURES.map((figure): UsageColumn<ExportRow> => [USAGE_FIGURES[figure].focusName, (row) => row[figure]]),
+  ["x_GroupId", ({ owners }) => parseOwnerIds(owners).groupId],
+  ["x_GroupName", ({ groupName }) => groupName],
+  ["x_RowId", ({ id }) => id],
+  ["x_TagsAreOther", ({ tags }) => (tags === OTHER_TAGS ? "true" : "false")],
+  ["x_UserId", ({ owners }) => parseOwnerIds(owners).userId],
+  ["x_UserName", ({ userName }) => userName],
+];
 
 /** In the order of their names, the gateway's own last. */
 export const FOCUS_COLUMNS: readonly UsageColumn<ExportRow>[] = [
@@ -57,24 +70,7 @@ export const FOCUS_COLUMNS: readonly UsageColumn<ExportRow>[] = [
   ["SubAccountName", ({ keyName }) => keyName],
   ["SubAccountType", ({ keyId }) => (keyId === null ? null : "API key")],
   ["Tags", ({ tags }) => JSON.stringify(readTags(tags))],
-  ["x_CacheWrite1hTokens", ({ cacheWrite1hTokens }) => cacheWrite1hTokens],
-  ["x_CacheWriteTokens", ({ cacheWriteTokens }) => cacheWriteTokens],
-  ["x_CachedInputTokens", ({ cachedInputTokens }) => cachedInputTokens],
-  ["x_CostMicrocents", ({ costMicrocents }) => costMicrocents],
-  ["x_EstimatedRequests", ({ estimatedRequests }) => estimatedRequests],
-  ["x_GroupId", ({ owners }) => parseOwnerIds(owners).groupId],
-  ["x_GroupName", ({ groupName }) => groupName],
-  ["x_InputAudioTokens", ({ inputAudioTokens }) => inputAudioTokens],
-  ["x_InputTokens", ({ inputTokens }) => inputTokens],
-  ["x_OutputAudioTokens", ({ outputAudioTokens }) => outputAudioTokens],
-  ["x_OutputTokens", ({ outputTokens }) => outputTokens],
-  ["x_ReasoningTokens", ({ reasoningTokens }) => reasoningTokens],
-  ["x_Requests", ({ requests }) => requests],
-  ["x_RowId", ({ id }) => id],
-  ["x_ServerToolMicrocents", ({ toolMicrocents }) => toolMicrocents],
-  ["x_TagsAreOther", ({ tags }) => (tags === OTHER_TAGS ? "true" : "false")],
-  ["x_UserId", ({ owners }) => parseOwnerIds(owners).userId],
-  ["x_UserName", ({ userName }) => userName],
+  ...OWN.toSorted(([left], [right]) => (left < right ? -1 : 1)),
 ];
 
 function describeCharge(row: ExportRow): string {

@@ -4,8 +4,7 @@
  */
 import { formatDecimal } from "../../money/money.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";
-import type { TokenUsage } from "../../usage/token-usage.ts";
-import { TOKEN_KINDS, TOKEN_NAMES } from "../../usage/token-usage.ts";
+import { FIGURE_NAMES, FIGURES, type UsageFigure, type UsageFigures } from "../../usage/usage-figures.ts";
 import { type CsvCell, formatCsvLine } from "../format-csv.ts";
 
 /** What of a row tells it from the others; null where rows are not apart by it, or there is none. */
@@ -19,7 +18,7 @@ export interface UsageParts {
   readonly tags: string;
 }
 
-export interface UsageTableRow extends UsageParts, TokenUsage {
+export interface UsageTableRow extends UsageParts, UsageFigures {
   /** The only one of its kind in its table. */
   readonly id: string;
   readonly organization: { readonly id: string; readonly name: string; readonly currency: string };
@@ -27,15 +26,13 @@ export interface UsageTableRow extends UsageParts, TokenUsage {
   readonly keyName: string | null;
   readonly userName: string | null;
   readonly groupName: string | null;
-  readonly requests: number;
-  readonly estimatedRequests: number;
-  readonly costMicrocents: bigint;
-  readonly toolMicrocents: bigint;
 }
 
 export type UsageCell = string | number | bigint;
 /** Null: nothing stands there. */
 export type UsageColumn<Row = UsageTableRow> = readonly [name: string, read: (row: Row) => UsageCell | null];
+
+const BEHIND_COST = FIGURES.indexOf("costMicrocents") + 1;
 
 export const USAGE_COLUMNS: readonly UsageColumn[] = [
   ["row_id", ({ id }) => id],
@@ -46,18 +43,19 @@ export const USAGE_COLUMNS: readonly UsageColumn[] = [
   ["key_name", ({ keyName }) => keyName],
   ["model", ({ model }) => model],
   ["tags", ({ tags }) => tags],
-  ["requests", ({ requests }) => requests],
-  ...TOKEN_KINDS.map((kind): UsageColumn => [TOKEN_NAMES[kind], (row) => row[kind]]),
-  ["estimated_requests", ({ estimatedRequests }) => estimatedRequests],
-  ["cost_microcents", ({ costMicrocents }) => costMicrocents],
+  ...FIGURES.slice(0, BEHIND_COST).map(figureColumn),
   ["cost", ({ costMicrocents }) => formatDecimal(costMicrocents)],
   ["currency", ({ organization }) => organization.currency],
-  ["server_tool_microcents", ({ toolMicrocents }) => toolMicrocents],
+  ...FIGURES.slice(BEHIND_COST).map(figureColumn),
   ["user_id", ({ owners }) => parseOwnerIds(owners).userId],
   ["user_name", ({ userName }) => userName],
   ["group_id", ({ owners }) => parseOwnerIds(owners).groupId],
   ["group_name", ({ groupName }) => groupName],
 ];
+
+function figureColumn(figure: UsageFigure): UsageColumn {
+  return [FIGURE_NAMES[figure], (row) => row[figure]];
+}
 
 /**
  * "2026-11-21 key_… acme/echo-small team=search", `-` for what there is none of; `all` for the day, since a cell may not

@@ -1,4 +1,5 @@
 /** `usage correct`: an amount, or what did not pass the gateway. */
+import { TOKEN_NAMES } from "../../usage/token-usage.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, formatExactAmount, parseCorrection, parseTokenCounts } from "./amounts.ts";
 import { CommandError } from "./command-error.ts";
@@ -44,7 +45,9 @@ export const correct: OrganizationCommandRow = {
       .option("--model <id>", "in place of an amount: whose tokens are charged")
       .option(
         "--tokens <counts>",
-        "input, cached_input, cache_write, cache_write_1h, input_audio, output, reasoning, output_audio, each with =count",
+        `${Object.values(TOKEN_NAMES)
+          .map((name) => name.replace(/_tokens$/, ""))
+          .join(", ")}, each with =count`,
         parseTokenCounts,
       )
       .option("--requests <count>", "how many requests' fees are in it; 1 when left out", parseWhole)

@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { parsePrice } from "../../money/money.ts";
+import { TOKEN_FIGURES } from "../../usage/figures.ts";
 import { nameServerTool, SERVER_TOOL_FORM } from "../../usage/server-tools.ts";
 import { DEFAULT_SERVICE_TIERS } from "../../translation/upstream/service-tiers.ts";
 import { explainCurrency } from "./currencies.ts";
@@ -26,25 +27,26 @@ const perMillion = () => decimal("a price per million tokens", "2.50");
 const RATES = createRatesShape();
 const SCHEDULE = createScheduleShape();
 
-function createRatesShape() {
+type Decimal = ReturnType<typeof perMillion>;
+type PriceName = (typeof TOKEN_FIGURES)[keyof typeof TOKEN_FIGURES]["price"]["name"];
+/** Only what prompts cost has to be there. */
+type TokenRates = { [Name in PriceName]: Name extends "input" ? Decimal : z.ZodOptional<Decimal> };
+
+function createTokenRates(): TokenRates {
   const unit = "per million tokens";
-  const optional = (description: string, fallback: string) =>
-    described(perMillion().optional(), description, { unit, default: fallback });
+  const rows = Object.values(TOKEN_FIGURES).map(({ price }) => price);
+  const shape = rows.map(({ name, fallback, configured }) => {
+    if (name === "input") return [name, described(perMillion(), configured, { unit })];
+    const base = rows.find(({ rate }) => rate === fallback);
+    const notes = { unit, default: base === undefined ? "required" : `\`${base.name}\`` };
+    return [name, described(perMillion().optional(), configured, notes)];
+  });
+  return Object.fromEntries(shape) as TokenRates;
+}
+
+function createRatesShape() {
   return {
-    input: described(perMillion(), "Prompt tokens.", { unit }),
-    cached_input: optional(
-      "Prompt tokens that the upstream served from its cache, audio included.",
-      "`input`",
-    ),
-    cache_write: optional("Prompt tokens written to the upstream's cache for 5 minutes.", "`input`"),
-    cache_write_1h: optional("Prompt tokens written to the upstream's cache for an hour.", "`cache_write`"),
-    input_audio: optional("Audio of the prompt.", "`input`"),
-    output: optional(
-      "Generated tokens. Required, but for a model with `embeddings` alone, which generates none.",
-      "required",
-    ),
-    reasoning: optional("Generated tokens of reasoning.", "`output`"),
-    output_audio: optional("Generated audio.", "`output`"),
+    ...createTokenRates(),
     request: described(
       decimal("an amount for each request", "0.01").optional(),
       "Once for each request that is charged.",

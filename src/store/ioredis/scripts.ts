@@ -6,9 +6,11 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ClientContext, Cluster, Redis, Result } from "ioredis";
 import { programFile } from "../../host/package-files.ts";
+import { formatFiguresLua } from "./figures-lua.ts";
 import { TextCommand } from "./text-command.ts";
 
 const INCLUDE = /^-- @include ([a-z-]+\.lua)\n/gm;
+const FIGURES = /^-- @figures ([a-z-]+)\n/gm;
 
 interface ScriptDefinition {
   readonly file: string;
@@ -132,9 +134,11 @@ function send(client: Redis | Cluster, name: "eval" | "evalsha", given: string[]
   return command.promise;
 }
 
-/** A script with the files that it includes put in their places; as it stands when `resolve` is false. */
+/** A script with the files that it includes put in their places, but when `resolve` is false; figures are always. */
 export function readScript(file: string, { resolve = true } = {}): string {
-  const lua = readFileSync(programFile(`store/lua/${file}`), "utf8");
+  const lua = readFileSync(programFile(`store/lua/${file}`), "utf8").replace(FIGURES, (_line, name: string) =>
+    formatFiguresLua(name),
+  );
   // Included files include nothing.
   return resolve
     ? lua.replace(INCLUDE, (_line, included: string) => readScript(`include/${included}`, { resolve: false }))

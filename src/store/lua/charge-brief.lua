@@ -9,10 +9,9 @@
 -- ARGV[1] the JSON of the list of these
 --   1 key id   2 month of admission   3 day of admission   4 model   5 tags, '' for none   6 tag row, '' when not known
 --   7 when the month's figures expire, ms   8 currency, '' when not known   9 owners, '' for none
---   10..21 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
---     a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
+--   10 sums over all requests, a list in the order of USAGE_FIGURES
 --   Only so far when they meet no token buckets (token-buckets.lua).
---   22.. of each token bucket that they meet: its hash, its count, the difference to what admissions took of it
+--   11.. of each token bucket that they meet: its hash, its count, the difference to what admissions took of it
 -- ARGV[n] then for each request: its id, sequence number, own figures in the order of the sums with one space between, and
 --   what the list of recent requests gets, see requests/recent-entry.ts
 --
@@ -39,7 +38,8 @@ local requests = { unpack(KEYS, 12) }
 local each = { unpack(ARGV, 2) }
 
 local key_id, month, day, model, tags, tag_row, expires_at_ms, currency, owners = unpack(shared, 1, 9)
-local FIRST_SUM, microcents, FIRST_TOKEN_BUCKET = 10, shared[16], 22
+local figures_of_all, FIRST_TOKEN_BUCKET = shared[10], 11
+local microcents = figures_of_all[COST_MICROCENTS]
 
 if redis.call('EXISTS', unpack(requests)) > 0 then
   return '["on_record"]'
@@ -54,7 +54,7 @@ tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms)
 -- All of them began at 0, so the sums are the differences, and the texts are good as they came.
 local organization_spent, key_spent = move_spend(spend, key_id, tonumber(microcents), microcents, expires_at_ms)
 local row = usage_row(key_id, owners, model, tag_row)
-add_usage(usage, row, shared, FIRST_SUM, expires_at_ms)
+add_usage(usage, row, figures_of_all, expires_at_ms)
 local is_counting_windows = (windows_text or '') ~= '' or (seeding_text or '') ~= ''
 local sums = is_counting_windows and {} or nil
 if is_counting_windows and microcents ~= '0' then

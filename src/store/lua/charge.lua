@@ -11,25 +11,23 @@
 --   The first: the JSON of the list of these
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
 -- ARGV[5] model               ARGV[6] route         ARGV[7] sequence number       ARGV[8] '1': final
--- ARGV[9..20] totals: requests (0 or 1), input, cached, output, reasoning tokens, estimated (0 or 1), microcents, tokens
---   written to a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
--- ARGV[21] when the month's figures expire, ms              ARGV[22] currency of the totals, '' when not known
+-- ARGV[9] totals, a list in the order of USAGE_FIGURES
+-- ARGV[10] when the month's figures expire, ms              ARGV[11] currency of the totals, '' when not known
 --   Of the list only so far when all that follows is ''.
--- ARGV[23] price: checks, JSON, that the list will have when another closes the request; '' with a final, or when not known
--- ARGV[24] best estimate: input, cached, output, reasoning tokens and microcents, one space between; '' with a final
--- ARGV[25] of the best estimate, tokens written for 5 minutes, for an hour, input audio, output audio, microcents of server
---   tools; '' with a final
--- ARGV[26] tags, '' for none  ARGV[27] tag row that the hold replied, '' when its reply never came
--- ARGV[28] '1': only where there is a record, or the request is still among the holds as its admission entered it
--- ARGV[29] owners, '' for none
--- ARGV[30] session, '' for none   ARGV[31] '1': a cap may hold for it (sessions.lua)
+-- ARGV[12] price: checks, JSON, that the list will have when another closes the request; '' with a final, or when not known
+-- ARGV[13] best estimate: its figures of schema 1 but requests and estimated, one space between; '' with a final
+-- ARGV[14] the further figures of the best estimate; '' with a final
+-- ARGV[15] tags, '' for none  ARGV[16] tag row that the hold replied, '' when its reply never came
+-- ARGV[17] '1': only where there is a record, or the request is still among the holds as its admission entered it
+-- ARGV[18] owners, '' for none
+-- ARGV[19] session, '' for none   ARGV[20] '1': a cap may hold for it (sessions.lua)
 --   Only so far when it meets no token buckets (token-buckets.lua).
--- ARGV[32] tokens of its prompt that its admission took      ARGV[33] tokens of its prompt that it has used, ARGV[34] of its
---   answer   ARGV[35..] of each token bucket that it meets: its hash, its count
+-- ARGV[21] tokens of its prompt that its admission took      ARGV[22] tokens of its prompt that it has used, ARGV[23] of its
+--   answer   ARGV[24..] of each token bucket that it meets: its hash, its count
 --
 -- Reply: JSON of {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
---   sequence number or a later one was there, nothing was changed; {'ended'}: ARGV[28] is '1' and the request has had its
+--   sequence number or a later one was there, nothing was changed; {'ended'}: ARGV[17] is '1' and the request has had its
 --   final charge, or none can come, and its record is gone; nothing was changed.
 -- Error: MISMATCH when the record says another key, month, day or model, or the organization is billed in another currency.
 --
@@ -59,12 +57,12 @@ local key_record, organization, fired_set, outbox, alerts = KEYS[7], KEYS[8], KE
 local combinations = KEYS[12]
 local entry, ARGV = ARGV[2], read_list(ARGV[1])
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local seq, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
-local expires_at_ms, currency = ARGV[21], ARGV[22]
-local price, estimate, estimate_further = ARGV[23] or '', ARGV[24] or '', ARGV[25] or ''
-local tags, tag_row, only_entered, owners = ARGV[26] or '', ARGV[27] or '', ARGV[28] == '1', ARGV[29] or ''
-local session, is_session_capped = ARGV[30] or '', ARGV[31] == '1'
-local taken_tokens, used_input, used_output, FIRST_BUCKET_MET = ARGV[32], ARGV[33], ARGV[34], 35
+local seq, final, totals = ARGV[7], ARGV[8] == '1', ARGV[9]
+local expires_at_ms, currency = ARGV[10], ARGV[11]
+local price, estimate, estimate_further = ARGV[12] or '', ARGV[13] or '', ARGV[14] or ''
+local tags, tag_row, only_entered, owners = ARGV[15] or '', ARGV[16] or '', ARGV[17] == '1', ARGV[18] or ''
+local session, is_session_capped = ARGV[19] or '', ARGV[20] == '1'
+local taken_tokens, used_input, used_output, FIRST_BUCKET_MET = ARGV[21], ARGV[22], ARGV[23], 24
 
 local exists = redis.call('EXISTS', request) == 1
 if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) then
@@ -89,9 +87,8 @@ if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
 
-local totals = {}
-for position = 1, #USAGE_FIGURES do
-  totals[position] = tonumber(ARGV[FIRST_TOTAL + position - 1])
+for position, text in ipairs(totals) do
+  totals[position] = tonumber(text)
 end
 if record.state ~= 'open' and not final then
   -- Another has closed it and its owner may never come again: it stays at the best estimate.
@@ -99,8 +96,8 @@ if record.state ~= 'open' and not final then
     totals[position] = math.max(totals[position], figure)
   end
 end
-local total = totals[7]
-local difference = total - record.figures[7]
+local total = totals[COST_MICROCENTS]
+local difference = total - record.figures[COST_MICROCENTS]
 local row = usage_row(key_id, record.owners, model, record.tag_row)
 local organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
 local counted = counted_periods(windows_text, seeding_text)
@@ -127,7 +124,7 @@ if record.session_since ~= '' or not exists and session ~= '' and is_session_cap
   move_session(organization, key_id, record.session, record.session_since, difference, left - record.left)
 end
 local fell = ''
-if total < record.figures[7] then
+if total < record.figures[COST_MICROCENTS] then
   fell = record.reaped and 'reaped' or 'interim'
 end
 
@@ -211,7 +208,7 @@ if final or not exists then
   redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 end
 local fired = '0'
-if (final or total > record.figures[7])
+if (final or total > record.figures[COST_MICROCENTS])
   and not are_alerts_far(organization, amounts, key_record, { spend, key_id, key_spent, organization_spent }, record.owners,
     sums) then
   local limits = limits_of(read_owners(organization, key_record, key_id, record.owners), now_milliseconds())

@@ -49,19 +49,19 @@ if record.state ~= 'open' then
 end
 
 local totals = { unpack(record.figures) }
-totals[1] = 1
-totals[6] = 1
-local estimate = record.estimate or { [7] = 0 }
-if estimate[7] > totals[7] then
+totals[REQUESTS] = 1
+totals[ESTIMATED_REQUESTS] = 1
+local estimate = record.estimate or { [COST_MICROCENTS] = 0 }
+if estimate[COST_MICROCENTS] > totals[COST_MICROCENTS] then
   for position, figure in pairs(estimate) do
     totals[position] = figure
   end
 end
-if record.seq == 0 or record.floor > totals[7] then
-  totals[2] = math.max(totals[2], record.floor_input)
-  totals[7] = math.max(totals[7], record.floor)
+if record.seq == 0 or record.floor > totals[COST_MICROCENTS] then
+  totals[INPUT_TOKENS] = math.max(totals[INPUT_TOKENS], record.floor_input)
+  totals[COST_MICROCENTS] = math.max(totals[COST_MICROCENTS], record.floor)
 end
-local difference = totals[7] - record.figures[7]
+local difference = totals[COST_MICROCENTS] - record.figures[COST_MICROCENTS]
 local row = usage_row(key_id, record.owners, record.model, record.tag_row)
 local windows, subjects = windows_of(day_number(day), month), subjects_of(key_id, record.owners)
 move_spend(spend, key_id, difference, integer(difference), expires_at_ms)

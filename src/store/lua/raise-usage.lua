@@ -6,8 +6,7 @@
 -- ARGV[1] key id              ARGV[2] model                ARGV[3] when the month's figures expire, ms
 -- ARGV[4] owners, '' for none              ARGV[5] day
 -- ARGV[6] how many rows the log has, one for each combination of tags; behind it for each row: tag row and tags, '' for
---   none, and the figures to raise to: requests, input, cached, output, reasoning tokens, estimated, microcents,
---   tokens written to a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
+--   none, and the figures to raise to in the order of USAGE_FIGURES
 -- ARGV[n] behind them: the tag rows that only Redis has
 --
 -- Reply: {'raised', added microcents}; {'enough'}: nothing is missing; {'in_flight'}: requests of the organization are
@@ -75,10 +74,10 @@ for _, row in ipairs(rows) do
     decide_tag_row(combinations, row.tags, row.tag_row, expires_at_ms)
     local name = usage_row(key_id, owners, model, row.tag_row)
     move_usage(usage, name, row.from, to, expires_at_ms)
-    if counted and to[7] ~= row.from[7] then
-      move_spend_in_windows(organization, counted, windows, subjects, name, integer(to[7] - row.from[7]))
+    if counted and to[COST_MICROCENTS] ~= row.from[COST_MICROCENTS] then
+      move_spend_in_windows(organization, counted, windows, subjects, name, integer(to[COST_MICROCENTS] - row.from[COST_MICROCENTS]))
     end
-    added = added + to[7] - row.from[7]
+    added = added + to[COST_MICROCENTS] - row.from[COST_MICROCENTS]
     is_raised = true
   end
 end

@@ -53,7 +53,7 @@ async function chargeRow(
     expiry,
     currency ?? "",
     owners ?? "",
-    ...sumOf(charges),
+    sumOf(charges),
     ...listTokens({ organizationId, keyId, owners }, charges),
   ];
   const ofEach = charges.flatMap(({ input, figures, entry }) => [

@@ -1,38 +1,58 @@
+import { TOKEN_FIGURES } from "../../usage/figures.ts";
+import type { TokenKind } from "../../usage/token-usage.ts";
+import {
+  FIGURES_BY_POSITION,
+  FIRST_ESTIMATED,
+  FURTHER_ESTIMATED,
+  type UsageFigure,
+} from "../../usage/usage-figures.ts";
 import { formatAmount, formatCount } from "../redis/parse-reply.ts";
-import type { ChargeInput } from "../types/settlement.ts";
+import type { ChargeInput, RequestEstimate } from "../types/settlement.ts";
 import { formatChargedEntry } from "./recent-entry.ts";
 
 /** A charge with what its script takes of it. */
 export interface FormattedCharge {
   readonly input: ChargeInput;
-  /** Texts in the order of USAGE_FIGURES in `lua/include/spend.lua`. */
+  /** Texts in the order of Lua's lists of figures. */
   readonly figures: readonly string[];
   /** For the list of recent requests; '' before the final charge. */
   readonly entry: string;
 }
 
-/** @throws RangeError when a figure is none. */
-export function formatCharge(input: ChargeInput): FormattedCharge {
-  const { requests, tokens, estimated, totalMicrocents } = input;
-  const figures = [
-    String(requests),
-    formatCount(tokens.input),
-    formatCount(tokens.cachedInput),
-    formatCount(tokens.output),
-    formatCount(tokens.reasoning),
-    estimated ? "1" : "0",
-    formatAmount(totalMicrocents),
-    ...formatFurther(input),
-  ];
-  return { input, figures, entry: formatChargedEntry(input) };
+/** What an estimate has, too. */
+type Totals = Pick<ChargeInput, "totalMicrocents" | "toolMicrocents" | "tokens"> &
+  Partial<Pick<ChargeInput, "requests" | "estimated">>;
+type Format = (totals: Totals) => string;
+
+/** Of the figures that are no tokens. */
+const FORMATS: Readonly<Record<Exclude<UsageFigure, TokenKind>, Format>> = {
+  requests: ({ requests = 0 }) => String(requests),
+  estimatedRequests: ({ estimated = false }) => (estimated ? "1" : "0"),
+  costMicrocents: ({ totalMicrocents }) => formatAmount(totalMicrocents),
+  toolMicrocents: ({ toolMicrocents = 0n }) => formatAmount(toolMicrocents),
+};
+
+const OF_CHARGE = FIGURES_BY_POSITION.map(formatOf);
+const OF_ESTIMATE = FIRST_ESTIMATED.map(formatOf);
+const FURTHER = FURTHER_ESTIMATED.map(formatOf);
+
+function formatOf(figure: UsageFigure): Format {
+  return isTokenKind(figure) ? ({ tokens }) => formatCount(tokens[figure]) : FORMATS[figure];
 }
 
-/** Those that schema 1 does not know. */
-export function formatFurther({
-  tokens,
-  toolMicrocents = 0n,
-}: Pick<ChargeInput, "tokens" | "toolMicrocents">): string[] {
-  const { cacheWrite, cacheWrite1h, inputAudio, outputAudio } = tokens;
-  const counts = [cacheWrite, cacheWrite1h, inputAudio, outputAudio].map((count) => formatCount(count ?? 0));
-  return [...counts, formatAmount(toolMicrocents)];
+function isTokenKind(figure: UsageFigure): figure is TokenKind {
+  return figure in TOKEN_FIGURES;
+}
+
+/** @throws RangeError when a figure is none. */
+export function formatCharge(input: ChargeInput): FormattedCharge {
+  const figures = OF_CHARGE.map((format) => format(input));
+  return { input, figures, entry: formatChargedEntry(input, figures) };
+}
+
+/** As a record keeps it: the figures of schema 1, and the others, which programs of that schema do not read. */
+export function formatEstimate(estimate: RequestEstimate | null): [first: string, further: string] {
+  if (estimate === null) return ["", ""];
+  const format = (formats: readonly Format[]): string => formats.map((each) => each(estimate)).join(" ");
+  return [format(OF_ESTIMATE), format(FURTHER)];
 }

@@ -4,13 +4,14 @@
  */
 import * as z from "zod";
 import { formatJsonText } from "../../text/json-text.ts";
-import { formatAmount, formatCount } from "../redis/parse-reply.ts";
+import { USAGE_FIGURES } from "../../usage/figures.ts";
+import { LISTED_FIGURES } from "../../usage/usage-figures.ts";
 import type { ChargeInput } from "../types/settlement.ts";
 import type { Check, RecordedRequest, RequestWay } from "../types/reporting.ts";
 import { formatWay, parseWay } from "./way.ts";
 
 /** What stands where in the list; new ones come last. Texts, but for the checks and the way (a list, an object; or null). */
-const ENTRY_FIELDS = [
+const ENTRY_FIELDS: readonly string[] = [
   "key",
   "route",
   "model",
@@ -19,17 +20,12 @@ const ENTRY_FIELDS = [
   "error",
   "checks",
   "way",
-  "input",
-  "cached",
-  "output",
-  "reasoning",
-  "estimated",
-  "microcents",
+  ...LISTED_FIGURES.map((figure) => USAGE_FIGURES[figure].field),
   // Not there where nobody is, and in entries from before there were users and groups.
   "owners",
   // Where a request names one; the owners are '' then where nobody is.
   "session",
-] as const;
+];
 
 /** By the names above, and those that refusals have beside them (`include/refused.lua`). */
 export interface EntryFields {
@@ -48,21 +44,29 @@ const checksSchema = z.array(
 
 const listSchema = z.array(z.unknown());
 
-/** What a request that cost something is told as, when it has ended; '' while it runs. */
-export function formatChargedEntry(input: ChargeInput): string {
-  const { final, tokens, keyId, route, model } = input;
+/** Where the figures of an entry stand among all. */
+const LISTED_POSITIONS = LISTED_FIGURES.map((figure) => USAGE_FIGURES[figure].position - 1);
+const NOTHING = LISTED_FIGURES.map(() => '"0"').join(",");
+
+/**
+ * What a request that cost something is told as, when it has ended; '' while it runs.
+ * @param allFigures Of the charge, as texts by their position.
+ */
+export function formatChargedEntry(input: ChargeInput, allFigures: readonly string[]): string {
+  const { final, keyId, route, model } = input;
   if (final === null) return "";
   const { status, errorCode, checks, way } = final;
-  const figures =
-    `"${formatCount(tokens.input)}","${formatCount(tokens.cachedInput)}","${formatCount(tokens.output)}"` +
-    `,"${formatCount(tokens.reasoning)}","${input.estimated ? "1" : "0"}","${formatAmount(input.totalMicrocents)}"`;
+  let figures = "";
+  for (const position of LISTED_POSITIONS) {
+    figures += figures === "" ? `"${allFigures[position]}"` : `,"${allFigures[position]}"`;
+  }
   const { tags, owners, session } = input;
   return formatEntry({ keyId, route, model, tags, owners, session, status, errorCode, checks, way }, figures);
 }
 
 export function formatEntry(
   request: Omit<RecordedRequest, "organizationId" | "requestId">,
-  figures = '"0","0","0","0","0","0"',
+  figures = NOTHING,
 ): string {
   const { keyId, route, model, tags, owners, session, status, errorCode, checks, way } = request;
   const run = session === undefined ? "" : `,${formatJsonText(session)}`;
@@ -88,7 +92,7 @@ export function parseEntryFields(items: readonly string[]): EntryFields {
     const value = list[position];
     if (typeof value === "string") texts[name] = value;
   }
-  const at = (name: (typeof ENTRY_FIELDS)[number]): unknown => list[ENTRY_FIELDS.indexOf(name)] ?? null;
+  const at = (name: string): unknown => list[ENTRY_FIELDS.indexOf(name)] ?? null;
   return { texts, checks: parseChecks(at("checks")), way: parseWay(at("way")) };
 }
 

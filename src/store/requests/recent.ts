@@ -12,6 +12,8 @@ import { ADMISSION_DECISIONS } from "../types/decision.ts";
 import type { AdmissionDecision } from "../types/decision.ts";
 import type { Check, RecentRequest, RecentRequestStore } from "../types/reporting.ts";
 import { type EntryFields, formatEntry, parseEntryFields } from "./recent-entry.ts";
+import { TOKEN_FIGURES } from "../../usage/figures.ts";
+import { mapListed } from "../../usage/token-usage.ts";
 import { storeOf } from "../run.ts";
 
 /** As in `lua/include/ended.lua`. */
@@ -193,10 +195,7 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     session: fields["session"] ?? null,
     ...parseOutcome(entry, fields),
     way: entry.way,
-    inputTokens: countOf(fields, "input"),
-    cachedInputTokens: countOf(fields, "cached"),
-    outputTokens: countOf(fields, "output"),
-    reasoningTokens: countOf(fields, "reasoning"),
+    ...mapListed((kind) => countOf(fields, TOKEN_FIGURES[kind].field)),
     estimated: fields["estimated"] === "1",
     costMicrocents: BigInt(fields["microcents"] ?? "0"),
   };

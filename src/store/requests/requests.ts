@@ -15,7 +15,7 @@ import {
   tagCombinationsKey,
 } from "../redis/keys.ts";
 import { chargeBrief } from "./brief-charges.ts";
-import { formatCharge, formatFurther } from "./formatted-charge.ts";
+import { formatCharge, formatEstimate } from "./formatted-charge.ts";
 import { formatTokenCounts, formatTokenDifferences } from "./token-buckets.ts";
 import { hearCharges } from "./hear-charges.ts";
 import { formatChecks } from "./recent-entry.ts";
@@ -37,7 +37,6 @@ import type {
   HoldResult,
   OverdueRequest,
   RenewOutcome,
-  RequestEstimate,
   RequestIdentity,
   RequestStore,
 } from "../types/settlement.ts";
@@ -110,7 +109,7 @@ export const createRequestStore = storeOf<RequestStore>({
         ...identityArguments(input),
         formatCount(input.sequence),
         final === null ? "0" : "1",
-        ...charge.figures,
+        charge.figures,
         String(expiryOf(month, context.usageMonths)),
         input.currency ?? "",
         ...listRare(input),
@@ -278,8 +277,7 @@ function listRare(input: ChargeInput): string[] {
   if (estimate === null && isPlain && usedTokens === undefined && session === undefined) return [];
   return [
     final === null ? formatPrice(estimate?.price) : "",
-    formatEstimate(estimate),
-    estimate === null ? "" : formatFurther(estimate).join(" "),
+    ...formatEstimate(estimate),
     tags ?? "",
     tagRow ?? "",
     onlyIfEntered === true ? "1" : "",
@@ -300,13 +298,6 @@ function sessionArguments({ session, isSessionCapped }: RequestIdentity): string
 /** As the checks of a request that another closes. */
 function formatPrice(price: Check | undefined): string {
   return price === undefined ? "" : formatChecks([price]);
-}
-
-function formatEstimate(estimate: RequestEstimate | null): string {
-  if (estimate === null) return "";
-  const { input, cachedInput, output, reasoning } = estimate.tokens;
-  const tokens = [input, cachedInput, output, reasoning].map(formatCount).join(" ");
-  return `${tokens} ${formatAmount(estimate.totalMicrocents)}`;
 }
 
 function parseRenewOutcome(outcome: string): RenewOutcome {

@@ -2,7 +2,8 @@
 import type { TokenBucketState } from "./token-rate.ts";
 import type { Limit } from "../../settings/limits.ts";
 import type { LimitScope } from "./decision.ts";
-import { NO_TOKENS, TOKEN_NAMES, type TokenUsage } from "../../usage/token-usage.ts";
+import type { ListedTokens } from "../../usage/token-usage.ts";
+import type { UsageFigures } from "../../usage/usage-figures.ts";
 import type { AdmissionDecision } from "./decision.ts";
 import type { AuditFields, AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./page.ts";
@@ -50,7 +51,7 @@ export interface RequestWay {
 
 export const UNKNOWN_WAY: RequestWay = { timeline: null, upstream: null };
 
-export interface RecentRequest {
+export interface RecentRequest extends ListedTokens {
   readonly way: RequestWay;
   readonly requestId: string;
   readonly keyId: string;
@@ -69,10 +70,6 @@ export interface RecentRequest {
   /** HTTP status; null with a refusal, and when the request's worker died and another closed its record. */
   readonly status: number | null;
   readonly errorCode: string | null;
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
   readonly estimated: boolean;
   readonly costMicrocents: bigint;
   readonly checks: readonly Check[];
@@ -129,7 +126,7 @@ export interface LimitReading {
   readonly limits: readonly LimitStatus[];
 }
 
-export interface UsageRow extends TokenUsage {
+export interface UsageRow extends UsageFigures {
   readonly day: string;
   /** Null for a spend correction of the organization as a whole. */
   readonly keyId: string | null;
@@ -139,11 +136,6 @@ export interface UsageRow extends TokenUsage {
   readonly model: string | null;
   /** In the form of `tags.ts`: its own combination, or `OTHER_TAGS`. */
   readonly tags: string;
-  readonly requests: number;
-  readonly estimatedRequests: number;
-  readonly costMicrocents: bigint;
-  /** What of it is for tools that ran at the model's server. */
-  readonly toolMicrocents: bigint;
 }
 
 export interface MonthUsage {
@@ -154,27 +146,6 @@ export interface MonthUsage {
   /** Whether there were more, which count as `OTHER_TAGS`. */
   readonly hasOtherTags: boolean;
 }
-
-/** What a row counts, without what it is a row of. */
-export type UsageFigures = Omit<UsageRow, "day" | "keyId" | "owners" | "model" | "tags">;
-
-/** What each is called in the management API and in reports. */
-export const FIGURE_NAMES = {
-  requests: "requests",
-  ...TOKEN_NAMES,
-  estimatedRequests: "estimated_requests",
-  costMicrocents: "cost_microcents",
-  toolMicrocents: "server_tool_microcents",
-} as const satisfies Record<keyof UsageFigures, string>;
-
-/** The figures of a row in which nothing is counted yet. */
-export const NO_USAGE: UsageFigures = {
-  requests: 0,
-  ...NO_TOKENS,
-  estimatedRequests: 0,
-  costMicrocents: 0n,
-  toolMicrocents: 0n,
-};
 
 /** A key's bucket of requests, in whole requests, and those of its own limits of tokens. */
 export interface BucketFill {

@@ -3,6 +3,7 @@ import type { LimitPeriod } from "../../settings/limits.ts";
 import type { LimitScope } from "./decision.ts";
 import type { Check, RequestWay } from "./reporting.ts";
 import type { TakenTokens, UsedTokens } from "./token-rate.ts";
+import type { TokenUsage } from "../../usage/token-usage.ts";
 
 /** What every command of one request says, the same each time. */
 export interface RequestIdentity {
@@ -86,23 +87,6 @@ export type HoldResult =
       readonly figures: CapFigures;
     };
 
-export interface RequestTokens {
-  /** Without the cached ones. */
-  readonly input: number;
-  readonly cachedInput: number;
-  readonly output: number;
-  /** Part of `output`. */
-  readonly reasoning: number;
-  /** Part of `input`: written to a cache for 5 minutes. Left out, as in spools of older versions: none; so the next three. */
-  readonly cacheWrite?: number | undefined;
-  /** Part of `input`: written to a cache for an hour. */
-  readonly cacheWrite1h?: number | undefined;
-  /** Part of `input`. */
-  readonly inputAudio?: number | undefined;
-  /** Part of `output`. */
-  readonly outputAudio?: number | undefined;
-}
-
 export interface ChargeInput extends RequestIdentity {
   /**
    * The request's cost from its beginning, not since the last charge: what counts as spend. Exact, or the best estimate,
@@ -114,7 +98,7 @@ export interface ChargeInput extends RequestIdentity {
   /** From 1, larger with every charge of this request. */
   readonly sequence: number;
   /** Totals, like the cost. */
-  readonly tokens: RequestTokens;
+  readonly tokens: TokenUsage;
   /** 1 once the request counts in the usage (it was sent upstream), else 0. */
   readonly requests: 0 | 1;
   readonly estimated: boolean;
@@ -144,7 +128,7 @@ export interface RequestEstimate {
   readonly totalMicrocents: bigint;
   /** As of a charge. */
   readonly toolMicrocents?: bigint | undefined;
-  readonly tokens: RequestTokens;
+  readonly tokens: TokenUsage;
   /** The price that it was made with, for the list of recent requests; left out where it is not known. */
   readonly price?: Check;
 }

@@ -3,8 +3,8 @@ import { Cluster } from "ioredis";
 import { OTHER_TAGS } from "../../usage/tags.ts";
 import type { StoreContext } from "../context.ts";
 import { organizationOfRequest, REQUEST_PATTERN } from "../redis/keys.ts";
-import { parseInteger } from "../redis/parse-reply.ts";
 import type { UsageRow } from "../types/reporting.ts";
+import { parseFigures } from "./row-figures.ts";
 
 const PAGE = 1_000;
 
@@ -42,25 +42,13 @@ async function readClosed(
   if (reaped !== "1" || state !== "closed" || final === "1") return null;
   const fields = await client.hgetall(key);
   const text = (name: string): string => fields[name] ?? "";
-  const count = (name: string): number => parseInteger(fields[name] ?? "0");
   const row: UsageRow = {
     day: text("day"),
     keyId: text("key"),
     owners: text("owners"),
     model: text("model"),
     tags: text("tag_row") === OTHER_TAGS ? OTHER_TAGS : text("tags"),
-    requests: count("requests"),
-    inputTokens: count("input"),
-    cachedInputTokens: count("cached"),
-    outputTokens: count("output"),
-    reasoningTokens: count("reasoning"),
-    estimatedRequests: count("estimated"),
-    costMicrocents: BigInt(fields["microcents"] ?? "0"),
-    cacheWriteTokens: count("cache_write"),
-    cacheWrite1hTokens: count("cache_write_1h"),
-    inputAudioTokens: count("input_audio"),
-    outputAudioTokens: count("output_audio"),
-    toolMicrocents: BigInt(fields["tools"] ?? "0"),
+    ...parseFigures(fields),
   };
   return { month: text("month"), row };
 }

@@ -3,16 +3,10 @@ import { createHash } from "node:crypto";
 import type { StoreContext } from "../context.ts";
 import { holdsKey, organizationKey, spendKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../time/calendar.ts";
-import {
-  amountAt,
-  formatAmount,
-  formatCount,
-  parseArray,
-  textAt,
-  unknownOutcome,
-} from "../redis/parse-reply.ts";
+import { amountAt, formatCount, parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import type { LoggedUsageRows, RaiseUsageResult, UsageRow } from "../types/reporting.ts";
 import { OTHER_TAGS } from "../../usage/tags.ts";
+import { formatFigures } from "./row-figures.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** @see UsageStore.raiseUsage */
@@ -49,22 +43,7 @@ export async function raiseUsage(
 }
 
 function formatRow(row: UsageRow): string[] {
-  return [
-    tagRowOf(row.tags),
-    row.tags,
-    formatCount(row.requests),
-    formatCount(row.inputTokens),
-    formatCount(row.cachedInputTokens),
-    formatCount(row.outputTokens),
-    formatCount(row.reasoningTokens),
-    formatCount(row.estimatedRequests),
-    formatAmount(row.costMicrocents),
-    formatCount(row.cacheWriteTokens),
-    formatCount(row.cacheWrite1hTokens),
-    formatCount(row.inputAudioTokens),
-    formatCount(row.outputAudioTokens),
-    formatAmount(row.toolMicrocents),
-  ];
+  return [tagRowOf(row.tags), row.tags, ...formatFigures(row)];
 }
 
 /** As `lua/include/tags.lua` names it. */

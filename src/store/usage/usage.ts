@@ -14,17 +14,12 @@ import {
 } from "../redis/keys.ts";
 import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "../../time/calendar.ts";
 import type { CalendarPeriod } from "../../time/calendar.ts";
-import {
-  amountAt,
-  integerAt,
-  parseArray,
-  parseInteger,
-  textAt,
-  unknownOutcome,
-} from "../redis/parse-reply.ts";
-import { NO_USAGE } from "../types/reporting.ts";
+import { amountAt, integerAt, parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import type { CorrectionDetails, CorrectResult, UsageRow } from "../types/reporting.ts";
+import { USAGE_FIGURES } from "../../usage/figures.ts";
 import { OTHER_TAGS } from "../../usage/tags.ts";
+import { FIGURES, NO_USAGE, type UsageFigure } from "../../usage/usage-figures.ts";
+import { setFigure } from "./row-figures.ts";
 import { readClosedUsage } from "./closed-usage.ts";
 import { readLimits } from "./read-limits.ts";
 import { raiseUsage } from "./raise-usage.ts";
@@ -32,19 +27,10 @@ import { storeOf } from "../run.ts";
 import type { UsageStore } from "../types/reporting.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
-/** Figure in Redis → field of a row. */
-const COUNTS = {
-  requests: "requests",
-  input: "inputTokens",
-  cached: "cachedInputTokens",
-  output: "outputTokens",
-  reasoning: "reasoningTokens",
-  estimated: "estimatedRequests",
-  cache_write: "cacheWriteTokens",
-  cache_write_1h: "cacheWrite1hTokens",
-  input_audio: "inputAudioTokens",
-  output_audio: "outputAudioTokens",
-} as const;
+/** Field in Redis → figure of a row. */
+const FIGURE_OF = new Map<string, UsageFigure>(
+  FIGURES.map((figure) => [USAGE_FIGURES[figure].field, figure]),
+);
 const KEY_PREFIX = "key:";
 
 type MutableRow = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
@@ -192,14 +178,11 @@ function parseDay(day: string, fields: Fields, combinations: Fields): UsageRow[]
   const rows = new Map<string, MutableRow>();
   for (const [field, value] of Object.entries(fields)) {
     // The model between them may have colons of its own.
-    const figure = field.slice(field.lastIndexOf(":") + 1);
+    const figure = FIGURE_OF.get(field.slice(field.lastIndexOf(":") + 1));
     const subject = field.slice(0, field.lastIndexOf(":"));
     const row = rows.get(subject) ?? createRow(day, subject, combinations);
     rows.set(subject, row);
-    const count = COUNTS[figure as keyof typeof COUNTS];
-    if (figure === "microcents") row.costMicrocents = BigInt(value);
-    else if (figure === "tools") row.toolMicrocents = BigInt(value);
-    else if (count !== undefined) row[count] = parseInteger(value);
+    if (figure !== undefined) setFigure(row, figure, value);
   }
   return [...rows.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row);
 }

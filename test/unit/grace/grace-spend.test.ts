@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GraceSpend } from "../../../src/grace/grace-spend.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
+import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
 
 const REQUEST = {
   organizationId: "org_1",
@@ -24,7 +25,7 @@ function charge(
     route: "POST /v1/chat/completions",
     totalMicrocents,
     sequence,
-    tokens: { input: 0, cachedInput: 0, output: 0, reasoning: 0 },
+    tokens: NO_TOKENS,
     requests: 1,
     estimated: false,
     estimate: null,

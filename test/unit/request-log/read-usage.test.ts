@@ -6,7 +6,8 @@ import { formatRequestLogLine, type LoggedRequest } from "../../../src/request-l
 import { type LoggedRow, type LoggedUsage, readLoggedUsage } from "../../../src/request-log/read-usage.ts";
 import { rebuildUsage } from "../../../src/request-log/rebuild-usage.ts";
 import { verifyUsage } from "../../../src/request-log/verify-usage.ts";
-import { NO_USAGE, type UsageFigures, type UsageRow } from "../../../src/store/types/reporting.ts";
+import type { UsageRow } from "../../../src/store/types/reporting.ts";
+import { NO_USAGE, type UsageFigures } from "../../../src/usage/usage-figures.ts";
 import { OTHER_TAGS } from "../../../src/usage/tags.ts";
 import { IDENTITY } from "../spool/spool-fixture.ts";
 import { NO_TOKENS } from "../../../src/usage/token-usage.ts";

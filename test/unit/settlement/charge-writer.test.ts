@@ -4,12 +4,13 @@ import type { ChargeInput, ChargeResult } from "../../../src/store/types/settlem
 import { waitFor } from "../../support/wait.ts";
 import { IDENTITY, OK } from "./account-fixture.ts";
 import { createSafeties } from "./safeties-fixture.ts";
+import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
 
 const PROGRESS: ChargeInput = {
   ...IDENTITY,
   totalMicrocents: 5n,
   sequence: 1,
-  tokens: { input: 1, cachedInput: 0, output: 1, reasoning: 0 },
+  tokens: { ...NO_TOKENS, inputTokens: 1, outputTokens: 1 },
   requests: 1,
   estimated: true,
   estimate: null,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chargeOf, formatSpoolLine, parseSpoolLine, type SpoolEntry } from "../../../src/spool/entry.ts";
 import { chargeEntry, IDENTITY } from "./spool-fixture.ts";
+import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
 
 describe("a line of the spool", () => {
   it.each([
@@ -97,10 +98,10 @@ describe("chargeOf", () => {
       requestId: "req_3",
       totalMicrocents: 0n,
       sequence: 0,
-      tokens: { input: 0, cachedInput: 0, output: 0, reasoning: 0 },
+      tokens: NO_TOKENS,
       estimate: {
         totalMicrocents: 7n,
-        tokens: { input: 3, cachedInput: 0, output: 0, reasoning: 0 },
+        tokens: { ...NO_TOKENS, inputTokens: 3 },
       },
       requests: 1,
       estimated: true,

@@ -80,7 +80,7 @@ describe("OpenJournal", () => {
     await waitFor("the journal to be sent", () => next.isEmpty);
     expect(redis.charges).toMatchObject([
       { requestId: "req_1", sequence: 0, totalMicrocents: 0n, onlyIfEntered: true, final: null },
-      { requestId: "req_2", sequence: 0, estimate: { totalMicrocents: 7n, tokens: { input: 3 } } },
+      { requestId: "req_2", sequence: 0, estimate: { totalMicrocents: 7n, tokens: { inputTokens: 3 } } },
     ]);
     expect(journalIn(dir)).toEqual([]);
   });

@@ -6,6 +6,7 @@ import { onTestFinished } from "vitest";
 import type { SpoolEntry } from "../../../src/spool/entry.ts";
 import { Spool, type SpoolOptions } from "../../../src/spool/spool.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
+import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
 
 export const IDENTITY = {
   organizationId: "org_1",
@@ -30,7 +31,7 @@ export function chargeEntry(
       requestId,
       totalMicrocents: 5n,
       sequence: 2,
-      tokens: { input: 1, cachedInput: 2, output: 3, reasoning: 0 },
+      tokens: { ...NO_TOKENS, inputTokens: 1, cachedInputTokens: 2, outputTokens: 3 },
       requests: 1,
       estimated: false,
       estimate: null,

@@ -2,8 +2,10 @@
 -- checks, JSON, '' when not known.
 local function reaped_entry(record, totals, price)
   local texts = write_list({ record.key, record.route, record.model, record.tags, '', '' })
-  local figures = { integer(totals[2]), integer(totals[3]), integer(totals[4]), integer(totals[5]), integer(totals[6]),
-    integer(totals[7]) }
+  local figures = {}
+  for number, position in ipairs(LISTED_POSITIONS) do
+    figures[number] = integer(totals[position])
+  end
   if record.owners ~= '' or record.session ~= '' then
     figures[#figures + 1] = record.owners
   end

@@ -25,8 +25,11 @@ local function move_usage(usage, row, from, to, expires_at_ms)
   for position = 1, #USAGE_FIGURES do
     differences[position] = integer(to[position] - from[position])
   end
-  add_usage(usage, row, differences, 1, expires_at_ms)
+  add_usage(usage, row, differences, expires_at_ms)
 end
+
+-- The positions of the figures of an estimate, and of an entry in the list of recent requests.
+-- @figures of-requests
 
 -- The best estimate of a request in flight, which its record keeps as two texts: tokens and microcents in the order of
 -- USAGE_FIGURES, without requests and estimated; and the figures behind them, which programs of schema 1 do not read. Nil
@@ -35,13 +38,10 @@ local function parse_estimate(text, further)
   if not text or text == '' then
     return nil
   end
-  local input, cached, output, reasoning, microcents = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+)$')
-  local estimate = { [2] = tonumber(input), [3] = tonumber(cached), [4] = tonumber(output), [5] = tonumber(reasoning),
-    [7] = tonumber(microcents) }
-  local position = 7
-  for figure in string.gmatch(further or '', '%d+') do
-    position = position + 1
-    estimate[position] = tonumber(figure)
+  local estimate, number = {}, 0
+  for figure in string.gmatch(text .. ' ' .. (further or ''), '%d+') do
+    number = number + 1
+    estimate[ESTIMATED_POSITIONS[number]] = tonumber(figure)
   end
   return estimate
 end
@@ -50,13 +50,12 @@ end
 -- first charge has all figures in one text, `totals`, and of the fields those that a charge is compared with.
 local function read_request(request)
   local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input', 'month',
-    'day', 'key', 'model', 'route', 'entry', 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated',
-    'microcents', 'cache_write', 'cache_write_1h', 'input_audio', 'output_audio', 'tools', 'estimate', 'reaped', 'tags',
-    'tag_row', 'estimate_further', 'price', 'totals', 'owners', 'held_in', 'session', 'session_since')
+    'day', 'key', 'model', 'route', 'entry', 'estimate', 'reaped', 'tags', 'tag_row', 'estimate_further', 'price', 'totals',
+    'owners', 'held_in', 'session', 'session_since', unpack(USAGE_FIGURES))
   if not fields[1] then
     return nil
   end
-  local totals, figures = fields[32] or '', {}
+  local totals, figures = fields[20] or '', {}
   if totals ~= '' then
     for figure in string.gmatch(totals, '%d+') do
       figures[#figures + 1] = tonumber(figure)
@@ -67,15 +66,15 @@ local function read_request(request)
     end
   else
     for position = 1, #USAGE_FIGURES do
-      figures[position] = number_or_zero(fields[13 + position])
+      figures[position] = number_or_zero(fields[24 + position])
     end
   end
   return {
     state = fields[1], final = fields[2] == '1', seq = number_or_zero(fields[3]), worst = number_or_zero(fields[4]),
     left = number_or_zero(fields[5]), floor = number_or_zero(fields[6]), floor_input = number_or_zero(fields[7]),
     month = fields[8], day = fields[9], key = fields[10], model = fields[11], route = fields[12], entry = fields[13],
-    figures = figures, estimate = parse_estimate(fields[26], fields[30]), reaped = fields[27] == '1',
-    tags = fields[28] or '', tag_row = fields[29] or '', price = fields[31] or '', has_totals = totals ~= '',
-    owners = fields[33] or '', held_in = fields[34] or '', session = fields[35] or '', session_since = fields[36] or '',
+    figures = figures, estimate = parse_estimate(fields[14], fields[18]), reaped = fields[15] == '1',
+    tags = fields[16] or '', tag_row = fields[17] or '', price = fields[19] or '', has_totals = totals ~= '',
+    owners = fields[21] or '', held_in = fields[22] or '', session = fields[23] or '', session_since = fields[24] or '',
   }
 end

@@ -22,22 +22,22 @@ local function move_spend(spend, key_id, difference, text, expires_at_ms)
   return organization_spent, key_spent
 end
 
--- The figures of a usage row, which are also fields of a request's record. Records and rows of schema 1 have the first
--- seven, older ones of schema 2 all but the last, which is the microcents of server tools; what is not there is 0.
-local USAGE_FIGURES = { 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated', 'microcents', 'cache_write',
-  'cache_write_1h', 'input_audio', 'output_audio', 'tools' }
+-- USAGE_FIGURES: the figures of a usage row, which are also fields of a request's record, in the order of their positions;
+-- and the positions that scripts go by. Made of the table in usage/figures.ts. Records and rows of schema 1 have the first
+-- seven, others of older programs not the last ones; what is not there is 0.
+-- @figures of-rows
 
 -- What the fields of a usage row begin with. `owners`: see owners.lua; `tag_row`: '' for requests without tags.
 local function usage_row(key_id, owners, model, tag_row)
   return key_id .. (owners ~= '' and '.' .. owners or '') .. ':' .. model .. (tag_row ~= '' and '#' .. tag_row or '') .. ':'
 end
 
--- Adds differences to a usage row: texts in the order of USAGE_FIGURES, from `texts[first]` on. (One HMGET and one HSET of
--- them all take more, with the numbers that they have to be made into.)
-local function add_usage(usage, row, texts, first, expires_at_ms)
+-- Adds differences to a usage row: texts in the order of USAGE_FIGURES. (One HMGET and one HSET of them all take more, with
+-- the numbers that they have to be made into.)
+local function add_usage(usage, row, texts, expires_at_ms)
   local sum, added
   for position = 1, #USAGE_FIGURES do
-    local text = texts[first + position - 1]
+    local text = texts[position]
     if text ~= '0' then
       sum, added = redis.call('HINCRBY', usage, row .. USAGE_FIGURES[position], text), text
     end

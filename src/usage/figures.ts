@@ -1,0 +1,212 @@
+/**
+ * What is counted of requests: one row a figure. The types of the store, the figures of a charge and their order in Lua,
+ * the log of requests, exports and tables, the schemas and documents of the management API, the names and fallbacks of
+ * prices and the labels of metrics are made of the rows, so a figure stands in its row, in the reader of what upstreams
+ * send (`translation/upstream/usage.ts`, `usage-forms.ts`) and nowhere else. The rows stand in the order in which figures
+ * are shown.
+ */
+
+/** A figure of a row of usage. */
+export interface Figure {
+  /** In the management API, in tables of usage and in the log of requests. */
+  readonly apiName: string;
+  /** The column of an export in the form of FOCUS. */
+  readonly focusName: string;
+  /** In Redis: the field of a request's record, and the end of a field of a day's usage. */
+  readonly field: string;
+  /**
+   * Where it stands in the figures of a charge and in each list of them in Lua, from 1 without a gap. It stays as it is
+   * once it is released, since records hold such lists: a new figure comes last.
+   */
+  readonly position: number;
+}
+
+/** A figure of tokens. */
+export interface TokenFigure extends Figure {
+  /** What its tokens are counted in as well; null: it is a part of nothing. No token is in two parts. */
+  readonly partOf: string | null;
+  /** Of a part: what its tokens are, where its name does not say it. */
+  readonly about?: string;
+  /** Of what is no part: what stands for it in the documents of the API, in rows of usage and in usage from outside. */
+  readonly describedAs?: { readonly usage?: string; readonly outside: string };
+  /** The list of recent requests has a place of its own for it; the others stand beside the request's price. */
+  readonly isListed?: true;
+  readonly price: TokenPrice;
+}
+
+export interface TokenPrice {
+  /** In code; entries of the spool call the figure so, too. */
+  readonly rate: string;
+  /** In `gateway.yaml`, in records and in answers. */
+  readonly name: string;
+  /** The rate that it is when it is not given; null: it has to be given. */
+  readonly fallback: string | null;
+  /** For the reference of `gateway.yaml`. */
+  readonly configured: string;
+  /** For the documents of the API's answers. */
+  readonly shown: string;
+}
+
+/** Figures that are numbers of tokens; the keys are the names in code. */
+export const TOKEN_FIGURES = {
+  /** Of the prompt, without the cached ones: these two are the whole prompt. */
+  inputTokens: {
+    apiName: "input_tokens",
+    focusName: "x_InputTokens",
+    field: "input",
+    position: 2,
+    partOf: null,
+    describedAs: { usage: "Without the cached ones.", outside: "Of all prompts, without the cached ones." },
+    isListed: true,
+    price: {
+      rate: "input",
+      name: "input",
+      fallback: null,
+      configured: "Prompt tokens.",
+      shown: "Per million tokens, a decimal, as every price but `request`.",
+    },
+  },
+  /** Of the prompt, beside `inputTokens`. */
+  cachedInputTokens: {
+    apiName: "cached_input_tokens",
+    focusName: "x_CachedInputTokens",
+    field: "cached",
+    position: 3,
+    partOf: null,
+    describedAs: { outside: "Beside `input_tokens`, as every count that is left out 0." },
+    isListed: true,
+    price: {
+      rate: "cachedInput",
+      name: "cached_input",
+      fallback: "input",
+      configured: "Prompt tokens that the upstream served from its cache, audio included.",
+      shown: "From the upstream's cache.",
+    },
+  },
+  /** Part of `inputTokens`: written to a cache for 5 minutes, or for a time that the upstream does not tell. */
+  cacheWriteTokens: {
+    apiName: "cache_write_tokens",
+    focusName: "x_CacheWriteTokens",
+    field: "cache_write",
+    position: 8,
+    partOf: "inputTokens",
+    about: "written to a cache for 5 minutes",
+    price: {
+      rate: "cacheWrite",
+      name: "cache_write",
+      fallback: "input",
+      configured: "Prompt tokens written to the upstream's cache for 5 minutes.",
+      shown: "Written to the upstream's cache for 5 minutes.",
+    },
+  },
+  /** Part of `inputTokens`: written to a cache for an hour. */
+  cacheWrite1hTokens: {
+    apiName: "cache_write_1h_tokens",
+    focusName: "x_CacheWrite1hTokens",
+    field: "cache_write_1h",
+    position: 9,
+    partOf: "inputTokens",
+    about: "written to a cache for an hour",
+    price: {
+      rate: "cacheWrite1h",
+      name: "cache_write_1h",
+      fallback: "cacheWrite",
+      configured: "Prompt tokens written to the upstream's cache for an hour.",
+      shown: "Written to the upstream's cache for an hour.",
+    },
+  },
+  /** Part of `inputTokens`: audio. Cached audio is among the cached tokens. */
+  inputAudioTokens: {
+    apiName: "input_audio_tokens",
+    focusName: "x_InputAudioTokens",
+    field: "input_audio",
+    position: 10,
+    partOf: "inputTokens",
+    price: {
+      rate: "inputAudio",
+      name: "input_audio",
+      fallback: "input",
+      configured: "Audio of the prompt.",
+      shown: "Audio of the prompt.",
+    },
+  },
+  /** All that was generated. */
+  outputTokens: {
+    apiName: "output_tokens",
+    focusName: "x_OutputTokens",
+    field: "output",
+    position: 4,
+    partOf: null,
+    describedAs: {
+      usage: "Reasoning tokens included.",
+      outside: "Of all answers, with the reasoning ones.",
+    },
+    isListed: true,
+    price: {
+      rate: "output",
+      name: "output",
+      fallback: null,
+      configured:
+        "Generated tokens. Required, but for a model with `embeddings` alone, which generates none.",
+      shown: "Generated tokens.",
+    },
+  },
+  /** Part of `outputTokens`. */
+  reasoningTokens: {
+    apiName: "reasoning_tokens",
+    focusName: "x_ReasoningTokens",
+    field: "reasoning",
+    position: 5,
+    partOf: "outputTokens",
+    isListed: true,
+    price: {
+      rate: "reasoning",
+      name: "reasoning",
+      fallback: "output",
+      configured: "Generated tokens of reasoning.",
+      shown: "Generated tokens of reasoning.",
+    },
+  },
+  /** Part of `outputTokens`: audio. */
+  outputAudioTokens: {
+    apiName: "output_audio_tokens",
+    focusName: "x_OutputAudioTokens",
+    field: "output_audio",
+    position: 11,
+    partOf: "outputTokens",
+    price: {
+      rate: "outputAudio",
+      name: "output_audio",
+      fallback: "output",
+      configured: "Generated audio.",
+      shown: "Generated audio.",
+    },
+  },
+} as const satisfies Readonly<Record<string, TokenFigure>>;
+
+/** All figures of a row of usage. Those of microcents are bigints in code, the others numbers. */
+export const USAGE_FIGURES = {
+  /** Those that went upstream. */
+  requests: { apiName: "requests", focusName: "x_Requests", field: "requests", position: 1 },
+  ...TOKEN_FIGURES,
+  /** Of the requests: those whose tokens are an estimate. */
+  estimatedRequests: {
+    apiName: "estimated_requests",
+    focusName: "x_EstimatedRequests",
+    field: "estimated",
+    position: 6,
+  },
+  costMicrocents: {
+    apiName: "cost_microcents",
+    focusName: "x_CostMicrocents",
+    field: "microcents",
+    position: 7,
+  },
+  /** Of the cost: what is for tools that ran at the model's server. */
+  toolMicrocents: {
+    apiName: "server_tool_microcents",
+    focusName: "x_ServerToolMicrocents",
+    field: "tools",
+    position: 12,
+  },
+} as const satisfies Readonly<Record<string, Figure>>;
