@@ -5,7 +5,8 @@
  * Every request has one, made and read once, and it passes Envoy twice, so it is fields in a fixed order with a bar between
  * them: half the bytes of JSON, made in less time. What few requests have is JSON in the last one.
  */
-import type { Admission, EndpointName } from "../limits/admission.ts";
+import type { EndpointName } from "../contract/endpoints.ts";
+import type { Admission } from "../limits/admission.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
 

@@ -1,7 +1,7 @@
 /** How a client's request is carried to its model's upstream, and what a client is told where it cannot be. */
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../contract/errors.ts";
-import type { EndpointName } from "../limits/admission.ts";
+import type { EndpointName } from "../contract/endpoints.ts";
 import type { ModelTarget, Protocol, ProtocolName, Translation } from "../translation/client-protocol.ts";
 import { listAnsweringPaths } from "./endpoints.ts";
 

@@ -2,7 +2,7 @@
  * Which endpoint a request names. Read once, at admission; the later stages act on the endpoint that the admission
  * carries and never on their own reading of the path.
  */
-import type { EndpointName } from "../limits/admission.ts";
+import { type EndpointName, ENDPOINTS } from "../contract/endpoints.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
 
 export interface Endpoint {
@@ -21,40 +21,6 @@ export interface EndpointMatch {
   readonly resource: string | null;
 }
 
-const CHAT: Endpoint = { name: "chat_completions", protocol: "chat", isMetered: true, methods: ["POST"] };
-const MESSAGES: Endpoint = { name: "messages", protocol: "messages", isMetered: true, methods: ["POST"] };
-const RESPONSES: Endpoint = { name: "responses", protocol: "responses", isMetered: true, methods: ["POST"] };
-const RESPONSES_COMPACT: Endpoint = { ...RESPONSES, name: "responses_compact" };
-const EMBEDDINGS: Endpoint = {
-  name: "embeddings",
-  protocol: "embeddings",
-  isMetered: true,
-  methods: ["POST"],
-};
-const COMPLETIONS: Endpoint = {
-  name: "completions",
-  protocol: "completions",
-  isMetered: true,
-  methods: ["POST"],
-};
-const COUNT_TOKENS: Endpoint = {
-  name: "count_tokens",
-  protocol: "messages",
-  isMetered: false,
-  methods: ["POST"],
-};
-/** The same in the words of another protocol. */
-const INPUT_TOKENS: Endpoint = { ...COUNT_TOKENS, protocol: "responses" };
-const KEY: Endpoint = { name: "key", protocol: "chat", isMetered: false, methods: ["GET", "HEAD"] };
-const REQUEST: Endpoint = { name: "request", protocol: "chat", isMetered: false, methods: ["GET", "HEAD"] };
-const MODELS: Endpoint = { name: "models", protocol: "chat", isMetered: false, methods: ["GET", "HEAD"] };
-const MODEL: Endpoint = { name: "model", protocol: "chat", isMetered: false, methods: ["GET", "HEAD"] };
-const READINESS: Endpoint = {
-  name: "readiness",
-  protocol: "chat",
-  isMetered: false,
-  methods: ["GET", "HEAD"],
-};
 /** Answered by Envoy itself; here only for the 405 of other methods. */
 const PROBE: Endpoint = { name: "unknown", protocol: "chat", isMetered: false, methods: ["GET", "HEAD"] };
 const UNKNOWN: Endpoint = { name: "unknown", protocol: "chat", isMetered: false, methods: [] };
@@ -62,24 +28,23 @@ const UNKNOWN_MESSAGES: Endpoint = { ...UNKNOWN, protocol: "messages" };
 const UNKNOWN_RESPONSES: Endpoint = { ...UNKNOWN, protocol: "responses" };
 
 const BY_PATH: ReadonlyMap<string, Endpoint> = new Map([
-  ["/v1/chat/completions", CHAT],
-  ["/v1/messages", MESSAGES],
-  ["/v1/responses", RESPONSES],
-  ["/v1/responses/compact", RESPONSES_COMPACT],
-  ["/v1/embeddings", EMBEDDINGS],
-  ["/v1/completions", COMPLETIONS],
-  ["/v1/messages/count_tokens", COUNT_TOKENS],
-  ["/v1/responses/input_tokens", INPUT_TOKENS],
-  ["/v1/key", KEY],
-  ["/v1/models", MODELS],
-  ["/readyz", READINESS],
+  ...ENDPOINTS.filter(({ path }) => !path.endsWith("}")).map(
+    (row) => [row.path, createEndpoint(row)] as const,
+  ),
   ["/healthz", PROBE],
   ["/", PROBE],
   ["/api/hello", PROBE],
 ]);
 
-const MODEL_PREFIX = "/v1/models/";
-const REQUEST_PREFIX = "/v1/requests/";
+/** "/v1/models/": what comes behind it is an id. */
+const BY_PREFIX: readonly (readonly [prefix: string, endpoint: Endpoint])[] = ENDPOINTS.filter(({ path }) =>
+  path.endsWith("}"),
+).map((row) => [row.path.slice(0, row.path.indexOf("{")), createEndpoint(row)]);
+
+function createEndpoint({ name, protocol, method, kind }: (typeof ENDPOINTS)[number]): Endpoint {
+  const methods = method === "GET" ? ["GET", "HEAD"] : [method];
+  return { name, protocol, isMetered: kind === "generates", methods };
+}
 
 /** The endpoint that a path (with or without a query) names; `unknown` for every other path. */
 export function findEndpoint(path: string): EndpointMatch {
@@ -87,8 +52,9 @@ export function findEndpoint(path: string): EndpointMatch {
   const bare = query === -1 ? path : path.slice(0, query);
   const exact = BY_PATH.get(bare);
   if (exact !== undefined) return { endpoint: exact, resource: null };
-  if (bare.startsWith(MODEL_PREFIX)) return withResource(MODEL, bare.slice(MODEL_PREFIX.length));
-  if (bare.startsWith(REQUEST_PREFIX)) return withResource(REQUEST, bare.slice(REQUEST_PREFIX.length));
+  for (const [prefix, endpoint] of BY_PREFIX) {
+    if (bare.startsWith(prefix)) return withResource(endpoint, bare.slice(prefix.length));
+  }
   return { endpoint: findUnknown(bare), resource: null };
 }
 
@@ -114,22 +80,19 @@ function decode(encoded: string): string | null {
   }
 }
 
-/** One of each protocol: where its models answer. */
-const ANSWERING: ReadonlySet<Endpoint> = new Set([CHAT, MESSAGES, RESPONSES, EMBEDDINGS, COMPLETIONS]);
-
 /** Paths of the endpoints at which models answer, of the protocols that are wanted. */
 export function listAnsweringPaths(isWanted: (protocol: ProtocolName) => boolean): string[] {
-  return [...BY_PATH]
-    .filter(([, endpoint]) => ANSWERING.has(endpoint) && isWanted(endpoint.protocol))
-    .map(([path]) => path);
+  return ENDPOINTS.filter(
+    (row) => row.kind === "generates" && !("isCompanion" in row) && isWanted(row.protocol),
+  ).map(({ path }) => path);
 }
 
 /** Names of the endpoints that the gateway answers by itself, by the head of a request alone. */
-export const LOCAL_ENDPOINTS: ReadonlySet<EndpointName> = new Set(
-  [MODELS, MODEL, KEY, REQUEST].map(({ name }) => name),
-);
+export const LOCAL_ENDPOINTS: ReadonlySet<EndpointName> = namesOf("tells");
 
 /** Names of the endpoints whose requests go upstream. */
-export const METERED_ENDPOINTS: ReadonlySet<EndpointName> = new Set(
-  [...BY_PATH.values()].filter(({ isMetered }) => isMetered).map(({ name }) => name),
-);
+export const METERED_ENDPOINTS: ReadonlySet<EndpointName> = namesOf("generates");
+
+function namesOf(wanted: (typeof ENDPOINTS)[number]["kind"]): ReadonlySet<EndpointName> {
+  return new Set(ENDPOINTS.filter(({ kind }) => kind === wanted).map(({ name }) => name));
+}

@@ -8,6 +8,7 @@
  * refuses by it still refuses), the rate, of which each worker grants its share, and spend in each window of each owner, to
  * which this worker adds what it has counted itself.
  */
+import { countBucketCapacity } from "../limits/bucket-capacity.ts";
 import { requestsPerMinuteOf } from "../settings/key.ts";
 import type { Clock } from "../time/clock.ts";
 import { dayAt, monthAt } from "../time/calendar.ts";
@@ -74,8 +75,6 @@ const STANDING: ReadonlySet<KnownKeyResult["decision"]> = new Set([
 const MAX_AGE_MS = 10 * 60_000;
 /** About two kilobytes each. */
 const MAX_KEYS = 20_000;
-/** The capacity that the store's bucket of count_tokens has at least: clients send two dozen at once. */
-const MIN_COUNT_CAPACITY = 60;
 
 /** Wraps the store's `admit`. Rejects as it does where the grace time does not apply. */
 export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
@@ -241,7 +240,7 @@ function openBuckets(last: LastKnown, shares: number, nowMs: number): Buckets {
   const rate = { perMinute, shares, nowMs };
   last.buckets ??= {
     requests: new GraceBucket({ ...rate, capacity }),
-    count_tokens: new GraceBucket({ ...rate, capacity: Math.max(MIN_COUNT_CAPACITY, capacity) }),
+    count_tokens: new GraceBucket({ ...rate, capacity: countBucketCapacity(perMinute) }),
   };
   if (!last.isCapped) {
     const refilled = ((nowMs - atMs) * perMinute) / 60_000;

@@ -5,7 +5,7 @@ import { requestsPerMinuteOf } from "../settings/key.ts";
 import { monthCapOf } from "../settings/month-limits.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import type { LimitScope } from "../store/types/decision.ts";
-import { type EndpointName, hasOutputLimit } from "./admission.ts";
+import { type EndpointName, hasOutputLimit } from "../contract/endpoints.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createCapError } from "./spend-cap.ts";
 import { createTokenLimitError } from "./token-limit.ts";

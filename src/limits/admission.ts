@@ -1,35 +1,9 @@
 /** What is known of a request that was admitted, to every stage after its admission. */
+import type { EndpointName } from "../contract/endpoints.ts";
 import type { AdmittedOrganization } from "../store/types/admission.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
 import type { TakenTokens } from "../store/types/token-rate.ts";
 import type { RateState } from "./rate-headers.ts";
-
-export type EndpointName =
-  | "chat_completions"
-  | "messages"
-  | "responses"
-  | "responses_compact"
-  | "embeddings"
-  | "completions"
-  | "count_tokens"
-  | "key"
-  | "request"
-  | "models"
-  | "model"
-  | "readiness"
-  | "unknown";
-
-/** The endpoints whose clients say how long an answer may be. */
-const LIMITED: ReadonlySet<EndpointName> = new Set([
-  "chat_completions",
-  "messages",
-  "responses",
-  "completions",
-]);
-
-export function hasOutputLimit(endpoint: EndpointName): boolean {
-  return LIMITED.has(endpoint);
-}
 
 export interface Admission {
   /** `req_` + UUID v7. */

@@ -1,6 +1,6 @@
 /** How much a request's caps have left, in headers of its answer: for agents that land before they are refused. */
 import { formatWindowEnd } from "../time/calendar.ts";
-import { formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money/money.ts";
+import { formatCents, MICROCENTS_PER_CENT, roomUnder, wholeCents } from "../money/money.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import { isHiddenFromClients } from "./spend-cap.ts";
 import { untoldMonthCap } from "./untold-cap.ts";
@@ -44,7 +44,7 @@ function capsOf(result: KnownKeyResult): readonly AdmittedCap[] {
 }
 
 function leftOf({ cents, spentMicrocents }: AdmittedCap): bigint {
-  return BigInt(cents) * BigInt(MICROCENTS_PER_CENT) - spentMicrocents;
+  return roomUnder(cents, spentMicrocents);
 }
 
 /** Whole percent, rounded down. */

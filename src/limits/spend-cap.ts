@@ -3,7 +3,7 @@
  * made in Redis, in one step with everything else of an admission or a hold; this only puts it into words.
  */
 import { type ErrorCode, GatewayError } from "../contract/errors.ts";
-import { ceilCents, formatCents, isReached, MICROCENTS_PER_CENT, wholeCents } from "../money/money.ts";
+import { ceilCents, formatCents, isReached, roomUnder, wholeCents } from "../money/money.ts";
 import { describeWindow, formatWindowEnd } from "../time/calendar.ts";
 import { type DashboardAddress, formatLimitPath } from "../contract/pages.ts";
 import type { LimitPeriod } from "../settings/limits.ts";
@@ -173,7 +173,5 @@ function isCapReached({ capCents, spentMicrocents }: ReachedCap): boolean {
 /** Whether the request would fit if nothing else were in flight. */
 function inFlightOnly(cap: ReachedCap): boolean {
   if (cap.held === undefined) return false;
-  return (
-    cap.spentMicrocents + cap.held.worstCaseMicrocents <= BigInt(cap.capCents) * BigInt(MICROCENTS_PER_CENT)
-  );
+  return roomUnder(cap.capCents, cap.spentMicrocents + cap.held.worstCaseMicrocents) >= 0n;
 }

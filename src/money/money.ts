@@ -95,9 +95,17 @@ export function ceilCents(microcents: bigint): number {
   return 0 - wholeCents(-microcents);
 }
 
-/** The rule of caps and budgets: one is reached once as much is spent as it allows, one of 0 always. Lua says the same. */
+/**
+ * The rule of caps and budgets: one is reached once as much is spent as it allows, one of 0 always. Scripts in Redis have the
+ * same rule from `store/lua/include/cap-rule.lua`; a test holds both equal.
+ */
 export function isReached(cents: number, spentMicrocents: bigint): boolean {
-  return spentMicrocents >= BigInt(cents) * BigInt(MICROCENTS_PER_CENT);
+  return roomUnder(cents, spentMicrocents) <= 0n;
+}
+
+/** What a cap or budget leaves beside so much, in microcents: below 0 where it is passed. */
+export function roomUnder(cents: number, takenMicrocents: bigint): bigint {
+  return BigInt(cents) * BigInt(MICROCENTS_PER_CENT) - takenMicrocents;
 }
 
 /** "50.13 USD": an amount of whole cents in the notation of error messages and mails. */

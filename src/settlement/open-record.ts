@@ -12,7 +12,7 @@ import type { Admission } from "../limits/admission.ts";
 import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
 import { createHoldError, describeShrunk, type HoldRefusal } from "../limits/hold-error.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
-import { MICROCENTS_PER_CENT } from "../money/money.ts";
+import { roomUnder } from "../money/money.ts";
 import type { Spool } from "../spool/spool.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { Store } from "../store/types.ts";
@@ -221,7 +221,7 @@ async function placeShrunk(
 ): Promise<PlacedHold> {
   let { result } = refused;
   for (let tries = 0; ; tries += 1) {
-    const affordable = "figures" in result ? worstCase.afford(roomUnder(result.figures)) : null;
+    const affordable = "figures" in result ? worstCase.afford(roomOf(result.figures)) : null;
     const mayShrink = affordable !== null && tries < MAX_SHRUNK_HOLDS;
     if (!mayShrink || !worstCase.shrinkTo(affordable)) {
       const asked = { worstCaseMicrocents: refused.worstCaseMicrocents, affordable };
@@ -246,9 +246,8 @@ function isHeld(result: HoldResult): result is Extract<HoldResult, { outcome: "h
 }
 
 /** Strict caps refuse by the one that leaves least room, so this much fits under all of them. */
-function roomUnder({ capCents, spentMicrocents, heldMicrocents }: SessionFigures): bigint {
-  const cap = BigInt(capCents) * BigInt(MICROCENTS_PER_CENT);
-  return cap - spentMicrocents - heldMicrocents;
+function roomOf({ capCents, spentMicrocents, heldMicrocents }: SessionFigures): bigint {
+  return roomUnder(capCents, spentMicrocents + heldMicrocents);
 }
 
 /** What is charged when nobody ever reports a charge is an estimate, too: never above what is held. */

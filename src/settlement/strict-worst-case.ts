@@ -1,5 +1,5 @@
 /** What strict caps hold for one request, and how much of its answer would fit where that does not. */
-import { hasOutputLimit } from "../limits/admission.ts";
+import { hasOutputLimit } from "../contract/endpoints.ts";
 import type { Affordable } from "../limits/spend-cap.ts";
 import type { Price } from "../pricing/price.ts";
 import { describeLargestPrompt, type SentPrompt } from "./estimate-prompt.ts";

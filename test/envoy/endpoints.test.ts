@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { listServedEndpoints } from "../../src/contract/endpoints.ts";
 import { describeAnswer, summarizeError } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
@@ -31,10 +32,10 @@ describe("endpoints that need no key", () => {
     },
   );
 
-  it("names the service in JSON", async () => {
+  it("names the service in JSON, with every endpoint that a key may ask", async () => {
     const answer = await chat.send({ key: null, path: "/" });
     expect(answer.headers["content-type"]).toMatch(/^application\/json/u);
-    expect(answer.json()).toBeTypeOf("object");
+    expect(answer.json()).toMatchObject({ object: "service", endpoints: listServedEndpoints() });
   });
 });
 

@@ -2,6 +2,7 @@
 import { DAY_MS } from "../../time/calendar.ts";
 import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
 import type { LimitPeriod } from "../../settings/limits.ts";
+import { isReached, MICROCENTS_PER_CENT } from "../../money/money.ts";
 import type { LimitFiguresView } from "./views.ts";
 
 const HOUR_MS = 3_600_000;
@@ -13,9 +14,9 @@ type Figures = Pick<LimitFiguresView, "kind" | "cents" | "spent_cents">;
 export type Standing = "fine" | "near" | "reached";
 
 export function standingOf(limit: Figures): Standing {
-  const share = shareOf(limit);
-  if (share >= 1) return "reached";
-  return share >= NEAR[limit.kind] ? "near" : "fine";
+  const { cents, spent_cents: spent } = limit;
+  if (isReached(cents, BigInt(spent) * BigInt(MICROCENTS_PER_CENT))) return "reached";
+  return shareOf(limit) >= NEAR[limit.kind] ? "near" : "fine";
 }
 
 /** When its first alert fires. */

@@ -1,5 +1,5 @@
 /** A month's spend and what it is held against, of a key or of an organization, as pages and pictures read it. */
-import { isReached, MICROCENTS_PER_CENT } from "../../money/money.ts";
+import { isReached, roomUnder } from "../../money/money.ts";
 import { type ShownMonth, shownMonthOf } from "../../settings/month-limits.ts";
 import type { KeyView } from "./views.ts";
 
@@ -26,5 +26,5 @@ export function isBudgetReached({ monthBudgetCents, spentMicrocents }: Spending)
 
 /** Whether so much is more than the cap. */
 export function isOverCap({ monthCapCents }: Pick<Spending, "monthCapCents">, microcents: number): boolean {
-  return monthCapCents !== null && microcents > monthCapCents * MICROCENTS_PER_CENT;
+  return monthCapCents !== null && roomUnder(monthCapCents, BigInt(Math.ceil(microcents))) < 0n;
 }

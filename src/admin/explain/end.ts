@@ -8,6 +8,7 @@ import {
   formatMoney,
   formatTime,
 } from "../format.ts";
+import { isReached, MICROCENTS_PER_CENT } from "../../money/money.ts";
 import { type ExplainedRequest, failedCheckOf, type Figures, microcentsOf } from "./explained-request.ts";
 import { sayReason } from "../../envoy-reasons/reason.ts";
 import { rateAt } from "./checks.ts";
@@ -99,7 +100,7 @@ function explainCap(
   const bare = formatMoney(spent, currency).replace(` ${currency}`, "");
   const sentence = `${who} has spent ${bare} of ${whose} ${formatMoney(cap, currency)} cap for ${month}`;
   const held = microcentsOf(figures, "held");
-  if (held === null || spent >= cap) return `${sentence}.`;
+  if (held === null || isReached(cap / MICROCENTS_PER_CENT, BigInt(spent))) return `${sentence}.`;
   return `${sentence}, ${formatMoney(held, currency)} is held for requests in flight, and this one could have cost more than what is left.`;
 }
 

@@ -2,6 +2,7 @@
  * Routes. Public paths by exact path and method are answered by Envoy; everything else goes through ext_authz and
  * ext_proc, which is why the last route takes every path: where no route matches, ext_authz is passed over.
  */
+import { listServedEndpoints } from "../../contract/endpoints.ts";
 import { REMAINING_HEADER } from "../../contract/header-names.ts";
 import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
 import { createBodyBehindHeaders } from "./filters.ts";
@@ -11,15 +12,6 @@ import type { ResolvedOptions } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode, EnvoyValue } from "./yaml-document.ts";
 
-const ENDPOINTS = [
-  "POST /v1/chat/completions",
-  "POST /v1/responses",
-  "POST /v1/messages",
-  "POST /v1/embeddings",
-  "POST /v1/completions",
-  "GET /v1/models",
-  "GET /v1/key",
-];
 const HEALTH_BODY = JSON.stringify({ status: "ok" });
 
 const PROBE_METHODS = "GET|HEAD";
@@ -30,7 +22,7 @@ export function createRouteConfig(options: ResolvedOptions): EnvoyNode {
     object: "service",
     name: "inference-gateway",
     documentation: options.documentation,
-    endpoints: ENDPOINTS,
+    endpoints: listServedEndpoints(),
   });
   return {
     name: "gateway",

@@ -53,6 +53,7 @@
 -- @include refused.lua
 -- @include stamp.lua
 -- @include owners.lua
+-- @include cap-rule.lua
 
 local key_record, organization, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local spend, inflight, refused, holds = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
@@ -209,7 +210,7 @@ if has_more and metered and not refusal then
     if period ~= 'month' or not owner.spent or raised > 0 then
       told[#told + 1] = string.format('["%s","%s","%d","%d","%s"]', owner.scope, period, cents, raised, spent)
     end
-    if tonumber(spent) >= cents * 1000000 then
+    if is_reached(cents, tonumber(spent)) then
       reached[#reached + 1] = { scope = owner.scope, subject = owner.subject, period = period, cents = cents, raised = raised,
         spent = spent }
     end
@@ -237,10 +238,10 @@ if not refusal and metered and left >= UNITS_PER_TOKEN then
   end
   if behind_bucket == 'admitted' and caps_told then
     behind_bucket = named and named.scope .. '_cap_reached' or 'admitted'
-  elseif behind_bucket == 'admitted' and key_cap_cents and tonumber(key_spent) >= key_cap_cents * 1000000 then
+  elseif behind_bucket == 'admitted' and key_cap_cents and is_reached(key_cap_cents, tonumber(key_spent)) then
     behind_bucket = 'key_cap_reached'
   elseif behind_bucket == 'admitted' and organization_cap_cents
-    and tonumber(organization_spent) >= organization_cap_cents * 1000000 then
+    and is_reached(organization_cap_cents, tonumber(organization_spent)) then
     behind_bucket = 'organization_cap_reached'
   end
 end

@@ -23,6 +23,7 @@
 -- @include windows.lua
 -- @include amounts.lua
 -- @include limits.lua
+-- @include cap-rule.lua
 -- @include thresholds.lua
 
 local record, found_by, audit, organization = KEYS[1], KEYS[2], KEYS[3], KEYS[4]

@@ -27,6 +27,7 @@
 -- @include ended.lua
 -- @include amounts.lua
 -- @include owners.lua
+-- @include cap-rule.lua
 -- @include reached.lua
 -- @include tags.lua
 -- @include token-units.lua

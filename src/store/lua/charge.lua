@@ -47,6 +47,7 @@
 -- @include owners.lua
 -- @include windows.lua
 -- @include amounts.lua
+-- @include cap-rule.lua
 -- @include reached.lua
 -- @include limits.lua
 -- @include thresholds.lua

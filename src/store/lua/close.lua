@@ -24,6 +24,7 @@
 -- @include amounts.lua
 -- @include limits.lua
 -- @include reaped.lua
+-- @include cap-rule.lua
 -- @include thresholds.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]

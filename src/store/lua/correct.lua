@@ -23,6 +23,7 @@
 -- @include windows.lua
 -- @include amounts.lua
 -- @include limits.lua
+-- @include cap-rule.lua
 -- @include thresholds.lua
 -- @include audit.lua
 

@@ -36,6 +36,7 @@
 -- @include windows.lua
 -- @include amounts.lua
 -- @include limits.lua
+-- @include cap-rule.lua
 -- @include caps.lua
 -- @include token-units.lua
 
@@ -112,16 +113,13 @@ local function refusal(decision, cap_cents, spent_text, held_text)
   if not cap then
     return nil
   end
-  cap = cap * 1000000
   local settled, held = number_or_zero(spent_text), strict and number_or_zero(held_text) or 0
-  if settled < cap and settled + held + worst <= cap then
-    return nil
-  end
-  if not strict and settled < cap then
+  local room = room_under(cap, settled + held)
+  if not is_reached(cap, settled) and (not strict or worst <= room) then
     return nil
   end
   return { decision, spent_text or '0', strict and held_text or '0', cap_cents, 'month', '0', '', amounts_hidden() },
-    cap - settled - held
+    room
 end
 
 -- Few have more than the caps of a month.
@@ -140,12 +138,12 @@ local function refusal_of_any()
     table.insert(caps, 1, session)
   end
   for _, cap in ipairs(caps) do
-    cap.room = cap.cents * 1000000 - tonumber(cap.spent) - tonumber(cap.held)
-    local is_reached = tonumber(cap.spent) >= cap.cents * 1000000
-    if is_reached then
+    cap.room = room_under(cap.cents, tonumber(cap.spent) + tonumber(cap.held))
+    local refuses = is_reached(cap.cents, tonumber(cap.spent))
+    if refuses then
       reached[#reached + 1] = cap
     end
-    if strict and (is_reached or cap.room < worst) and (not named or cap.room < named.room) then
+    if strict and (refuses or cap.room < worst) and (not named or cap.room < named.room) then
       named = cap
     end
   end

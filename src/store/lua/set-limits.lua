@@ -24,6 +24,7 @@
 -- @include windows.lua
 -- @include amounts.lua
 -- @include limits.lua
+-- @include cap-rule.lua
 -- @include thresholds.lua
 -- @include links.lua
 

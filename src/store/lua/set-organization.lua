@@ -19,6 +19,7 @@
 -- @include windows.lua
 -- @include amounts.lua
 -- @include limits.lua
+-- @include cap-rule.lua
 -- @include thresholds.lua
 
 local organization, holds, fired_set, outbox, alerts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]

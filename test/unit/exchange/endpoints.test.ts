@@ -1,4 +1,8 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { createCustomersDocument } from "../../../src/admin/openapi/customers.ts";
+import { ENDPOINTS, listServedEndpoints } from "../../../src/contract/endpoints.ts";
 import { findEndpoint } from "../../../src/exchange/endpoints.ts";
 
 describe("findEndpoint", () => {
@@ -49,5 +53,24 @@ describe("findEndpoint", () => {
       "/v1/responses",
       "/v1/responses/compact",
     ]);
+  });
+
+  it.each(ENDPOINTS)(
+    "reads the path of its table, $path, as its row says",
+    ({ path: named, name, protocol, method }) => {
+      const { endpoint } = findEndpoint(named.replace(/\{.*\}/, "some-id"));
+      expect([endpoint.name, endpoint.protocol, endpoint.methods[0]]).toEqual([name, protocol, method]);
+    },
+  );
+
+  it("has every endpoint that tells something in the clients' OpenAPI document", () => {
+    const documented = Object.keys(createCustomersDocument()["paths"] as object);
+    const telling = ENDPOINTS.filter(({ kind }) => kind === "tells").map(({ path }) => path);
+    expect(documented.toSorted()).toEqual(telling.toSorted());
+  });
+
+  it("has every endpoint of clients in docs/api.md, with its method", () => {
+    const page = readFileSync(path.resolve(import.meta.dirname, "../../../docs/api.md"), "utf8");
+    for (const served of listServedEndpoints()) expect(page).toContain(`\`${served.replace(/\{.*/, "{")}`);
   });
 });

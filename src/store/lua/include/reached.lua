@@ -4,7 +4,7 @@
 -- 80 % of a budget, 90 % of a hard cap: the first thresholds of a month, in microcents.
 local function is_month_far(budget, hard_cap, spent)
   budget, hard_cap = tonumber(budget or ''), tonumber(hard_cap or '')
-  return not (budget and spent >= budget * 800000) and not (hard_cap and spent >= hard_cap * 900000)
+  return not (budget and is_share_reached(budget, 80, spent)) and not (hard_cap and is_share_reached(hard_cap, 90, spent))
 end
 
 -- Of a text like "day cap 500,week budget 2000" (limits.lua), with the lower of both for either. Without raises, which only
@@ -12,7 +12,7 @@ end
 local function are_rows_far(text, sums, place)
   for period, cents in string.gmatch(text or '', '(%a+) %a+ (%d+)') do
     local spent = sums[period] and sums[period][place]
-    if not spent or spent >= tonumber(cents) * 800000 then
+    if not spent or is_share_reached(tonumber(cents), 80, spent) then
       return false
     end
   end

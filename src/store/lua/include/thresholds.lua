@@ -75,9 +75,9 @@ end
 
 local function fire_limit(message, names, limit, spent)
   for _, percent in ipairs(PERCENTS[limit.kind]) do
-    -- At most 9 * 10^15, so exact. Of nothing everything is spent from the start: that is no news.
-    local is_reached = limit.cents > 0 and spent >= limit.cents * percent * 10000
-    if is_reached and (percent == 100 or limit.period ~= 'day' or names.day_alerts == 'all') then
+    -- Of nothing everything is spent from the start: that is no news.
+    local fires = limit.cents > 0 and is_share_reached(limit.cents, percent, spent)
+    if fires and (percent == 100 or limit.period ~= 'day' or names.day_alerts == 'all') then
       local member = limit.subject .. ' ' .. limit.kind .. ' ' .. integer(limit.cents) .. ' ' .. percent
       if is_first(names, limit, member) then
         add_alert(message, names, member, limit, percent, spent)
