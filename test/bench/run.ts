@@ -151,7 +151,7 @@ async function measureAll(
 }
 
 async function printWaits(): Promise<void> {
-  console.log(`${formatSteps()}\n`);
+  console.log(`${await formatSteps()}\n`);
   const results = await measureWaits(({ route, shape, longestMs }) =>
     console.error(`${route}, ${shape}: ${longestMs.toFixed(0)} ms`),
   );

@@ -197,8 +197,7 @@ async function setFields(
 
 /**
  * Forgets what belongs to webhooks that are gone. Not at once, for an attempt may be under way; not in one step with the
- * change: what a crash
- * leaves is a small hash that nobody reads.
+ * change: what a crash leaves is a small hash that nobody reads.
  */
 export async function expireCouriers(
   { client }: StoreContext,
