@@ -14,10 +14,13 @@ import type { GatewayError } from "../contract/errors.ts";
 import type { ToolUses } from "../usage/server-tools.ts";
 import type { TokenUsage } from "../usage/token-usage.ts";
 import type { JsonBody } from "./json/parse-body.ts";
-import type { TierField } from "./upstream/service-tiers.ts";
 
 /** The protocol that a route speaks; it decides the envelope of errors too. */
 export type ProtocolName = "chat" | "messages" | "responses" | "embeddings" | "completions";
+
+/** The fields by which a request asks for a price other than the default's, the first that does so first. */
+export const TIER_FIELDS = ["speed", "inference_geo", "service_tier"] as const;
+export type TierField = (typeof TIER_FIELDS)[number];
 
 /** The protocols in which an upstream can converse; every conversation can be carried to the first. */
 export const UPSTREAM_PROTOCOLS = ["chat", "messages", "responses"] as const;

@@ -2,13 +2,13 @@
 import { CHAT_FIELDS } from "./chat-to-chat/request/read-fields.ts";
 import { chatToChat } from "./chat-to-chat/translation.ts";
 import type { Steps } from "../event-loop/steps.ts";
-import type { Protocol, ProtocolName, RequestBody } from "./client-protocol.ts";
+import { type Protocol, type ProtocolName, type RequestBody, TIER_FIELDS } from "./client-protocol.ts";
 import { COMPLETIONS_FIELDS } from "./completions-to-completions/request/read-fields.ts";
 import { completionsToCompletions } from "./completions-to-completions/translation.ts";
 import { EMBEDDINGS_FIELDS } from "./embeddings-to-embeddings/request.ts";
 import { embeddingsToEmbeddings } from "./embeddings-to-embeddings/translation.ts";
 import { readJsonBody } from "./json/parse-body.ts";
-import { nameModel, readRequestBody } from "./json/read-request-body.ts";
+import { nameModel, readRequestBody } from "./request-body.ts";
 import { formatErrorBody as formatMessagesErrorBody } from "./messages-to-chat/error-body.ts";
 import { messagesToChat } from "./messages-to-chat/translation.ts";
 import { messagesToMessages } from "./messages-to-messages/translation.ts";
@@ -16,7 +16,6 @@ import { formatErrorBody } from "./openai/error-body.ts";
 import { readModel, refuseAmbiguousKeys } from "./openai/request-fields.ts";
 import { STATE_FIELDS } from "./responses-to-chat/request/refuse-state.ts";
 import { responsesToChat } from "./responses-to-chat/translation.ts";
-import { TIER_FIELDS } from "./upstream/service-tiers.ts";
 import { responsesToResponses } from "./responses-to-responses/translation.ts";
 
 const MESSAGES_FIELDS: ReadonlySet<string> = new Set([

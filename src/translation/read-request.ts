@@ -8,9 +8,9 @@ import type {
   ModelTarget,
   PromptSize,
   ProtocolName,
+  TierField,
 } from "./client-protocol.ts";
 import { NO_SERVER_TOOLS } from "./fields/server-tools.ts";
-import type { TierField } from "./upstream/service-tiers.ts";
 
 /**
  * What is known of a request once its body was read; what may be left out is as in a conversation that is translated: 1,

@@ -6,7 +6,7 @@ import { convertTurn } from "./convert-turn.ts";
 import { invalidField, unsupportedField } from "../json/field-error.ts";
 import { chatLimitNames, limitOutput } from "../fields/output-limit.ts";
 import { formatUserId } from "./format-user-id.ts";
-import { wishForUsage } from "../openai/stream-options.ts";
+import { wishForUsage } from "../fields/usage-wish.ts";
 import { orderTurns } from "./order-turns.ts";
 import type { UpstreamTerms } from "../read-request.ts";
 import type { ParsedRequest, ToolChoice } from "./parsed-request.ts";

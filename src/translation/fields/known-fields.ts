@@ -3,6 +3,10 @@
  * pass under strict caps. What stands in them was read, is counted by its bytes, or has no weight. Most of them add nothing
  * to the prompt but what stands in them; with the others a chat template or the model's server may add to it, so nothing
  * is learned from such prompts.
+ *
+ * Two other lists have names of fields, for other questions: `cost-fields.ts` those that make a request cost more, or
+ * another model answer, whatever the caps are; and `protocols.ts` those that the gateway itself reads, which no body may
+ * give twice.
  */
 import type { ProtocolName } from "../client-protocol.ts";
 import { findCostField } from "./cost-fields.ts";

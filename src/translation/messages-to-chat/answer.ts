@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../contract/errors.ts";
 import type { JsonObject } from "../../text/json-object.ts";
-import { ConversationAnswer } from "../conversation/answer.ts";
+import { ConversationAnswer } from "../upstream/conversation-answer.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { KEEP_ALIVE, PING } from "../sse/encoder.ts";
 import { findChoice } from "../upstream/read-choice.ts";

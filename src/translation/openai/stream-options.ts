@@ -1,4 +1,4 @@
-import type { ModelProfile } from "../client-protocol.ts";
+import type { UsageWish } from "../fields/usage-wish.ts";
 import { applyEdits, type Edit, findMembers } from "../json/object-spans.ts";
 
 /** Which `usage` fields of an upstream's stream the client gets to see: those that it would get without a gateway. */
@@ -8,19 +8,6 @@ export type UsageVisibility = "none" | "last" | "all";
 interface StreamOptions {
   readonly include_usage?: unknown;
   readonly continuous_usage_stats?: unknown;
-}
-
-/** How a stream's usage is asked for. */
-export interface UsageWish {
-  readonly isContinuous: boolean;
-}
-
-/** Null: it is not, and no `stream_options` go upstream. */
-export function wishForUsage({
-  streamOptions,
-  continuousUsage,
-}: Pick<ModelProfile, "streamOptions" | "continuousUsage">): UsageWish | null {
-  return streamOptions === "drop" ? null : { isContinuous: continuousUsage };
 }
 
 /** What a client that sent these `stream_options` expects of its stream. */

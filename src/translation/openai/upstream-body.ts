@@ -4,7 +4,8 @@ import { isTakenOff, refuseFields } from "../fields/refuse-fields.ts";
 import { editBytes } from "../json/edit-bytes.ts";
 import { applyEdits, type Edit, type MemberSpan, removeWhere } from "../json/object-spans.ts";
 import type { JsonBody } from "../json/parse-body.ts";
-import { formatStreamOptions, type UsageWish } from "./stream-options.ts";
+import type { UsageWish } from "../fields/usage-wish.ts";
+import { formatStreamOptions } from "./stream-options.ts";
 
 export interface UpstreamBodyOptions {
   readonly protocol: ProtocolName;

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../contract/errors.ts";
 import type { JsonObject } from "../../text/json-object.ts";
-import { ConversationAnswer } from "../conversation/answer.ts";
+import { ConversationAnswer } from "../upstream/conversation-answer.ts";
 import { KEEP_ALIVE } from "../sse/encoder.ts";
 import { DONE } from "../upstream/read-stream.ts";
 import type { AnswerSettings } from "./answer-settings.ts";

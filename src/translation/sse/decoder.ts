@@ -14,6 +14,10 @@ export interface SseEvent {
  * without data is none, but one of comments alone, by which a server tells that it is still there, has empty data; and a
  * field `error` is an event of that name. Memory is bounded by `maxEventBytes`, time is linear in the bytes.
  * Unlike a browser, it counts a last event that no blank line ends: upstreams leave it out.
+ *
+ * It is one of two readers of event streams. This one is for answers that are written anew, and gives the values of fields;
+ * `EventSlicer` is for answers that pass through, and gives every byte of an event as it came, of which `parseEvent` reads
+ * those events that count. One reader for both would keep bytes that nobody sends, or lose those that somebody must.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
 export class SseDecoder {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../text/json-object.ts";
+import type { TierField } from "../client-protocol.ts";
 
 /** What upstreams call the service tier that nobody asks for by name: OpenAI, Anthropic, Groq. */
 export const DEFAULT_SERVICE_TIERS: ReadonlySet<string> = new Set([
@@ -15,10 +16,6 @@ const DEFAULT_PLACES: ReadonlySet<string> = new Set(["global", "not_available"])
 
 /** No word of these is longer. */
 const MAX_CHARACTERS = 32;
-
-/** The fields by which a request asks for a price other than the default's, the first that does so first. */
-export const TIER_FIELDS = ["speed", "inference_geo", "service_tier"] as const;
-export type TierField = (typeof TIER_FIELDS)[number];
 
 /**
  * The service tier that an answer, its usage or a request names, in lower case, as prices have it: a `speed` before a

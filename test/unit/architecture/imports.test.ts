@@ -4,14 +4,23 @@ import { describe, expect, it } from "vitest";
 
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
-/** The rooms of words that every stage shares; they know nothing but each other. */
+/** A folder whose rooms import each other as a list says: folders, and files that lie in none. */
+interface House {
+  readonly folder: string;
+  /** The rooms of words that every other shares; they know nothing but each other. */
+  readonly shared: readonly string[];
+  /** What each other room imports beside itself and the shared words. */
+  readonly arrows: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The rooms of words that every stage shares. */
 const SHARED = ["contract", "money", "usage", "host", "collections", "text", "event-loop", "time"];
 
 /**
  * What each folder, and each file at the top of src, imports beside itself and the shared words: no more and no less.
  * An arrow that is not here is a change of the architecture: change it here and in the README, or find another way.
  */
-const ARROWS: Readonly<Record<string, readonly string[]>> = {
+const ARROWS: House["arrows"] = {
   translation: [],
   "model-servers": [],
   "envoy-reasons": [],
@@ -108,6 +117,51 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "main.ts": ["cli"],
 };
 
+/** The same of `translation/`: bodies and answers of each pair of protocols at the end of all arrows. */
+const TRANSLATION_SHARED = [
+  "client-protocol.ts",
+  "error-object.ts",
+  "ink-bytes.ts",
+  "json",
+  "random-id.ts",
+  "sse",
+  "text-buffer.ts",
+];
+const TRANSLATION_ARROWS: House["arrows"] = {
+  fields: [],
+  "cost-wish.ts": [],
+  "without-field.ts": [],
+  "read-request.ts": ["fields"],
+  conversation: ["fields", "read-request.ts"],
+  upstream: ["conversation"],
+  openai: ["fields", "upstream"],
+  "request-body.ts": ["openai"],
+  "pass-through": ["conversation", "fields", "openai", "read-request.ts", "upstream"],
+  "chat-to-chat": ["fields", "openai", "read-request.ts", "upstream"],
+  "completions-to-completions": ["fields", "openai", "read-request.ts"],
+  "embeddings-to-embeddings": ["openai", "read-request.ts", "upstream"],
+  "messages-to-chat": ["conversation", "upstream"],
+  "messages-to-messages": ["fields", "messages-to-chat", "pass-through", "upstream"],
+  "responses-to-chat": ["conversation", "fields", "upstream"],
+  "responses-to-responses": ["fields", "openai", "pass-through", "responses-to-chat", "upstream"],
+  "protocols.ts": [
+    "chat-to-chat",
+    "completions-to-completions",
+    "embeddings-to-embeddings",
+    "messages-to-chat",
+    "messages-to-messages",
+    "openai",
+    "request-body.ts",
+    "responses-to-chat",
+    "responses-to-responses",
+  ],
+};
+
+const HOUSES: readonly House[] = [
+  { folder: SOURCE, shared: SHARED, arrows: ARROWS },
+  { folder: path.join(SOURCE, "translation"), shared: TRANSLATION_SHARED, arrows: TRANSLATION_ARROWS },
+];
+
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*"(\.[^"]+)"/g;
 
 function listSources(): string[] {
@@ -122,8 +176,6 @@ function resolve(file: string, specifier: string): string {
   return existsSync(target) ? target : target.replace(/\.js$/, ".ts");
 }
 
-const roomOf = (file: string) => path.relative(SOURCE, file).split(path.sep)[0] ?? "";
-
 const imports = new Map(
   listSources().map((file) => {
     const specifiers = [...readFileSync(file, "utf8").matchAll(IMPORT)].map(([, specifier]) => specifier!);
@@ -131,13 +183,19 @@ const imports = new Map(
   }),
 );
 
-/** The rooms that each room imports. */
-const rooms = new Map<string, Set<string>>();
-for (const [file, targets] of imports) {
-  const room = roomOf(file);
-  const known = rooms.get(room) ?? new Set();
-  rooms.set(room, known);
-  for (const target of targets.map(roomOf)) if (target !== room) known.add(target);
+/** The rooms of a folder that each of them imports. */
+function readRooms(folder: string): Map<string, Set<string>> {
+  const rooms = new Map<string, Set<string>>();
+  const isWithin = (file: string): boolean => file.startsWith(folder + path.sep);
+  const roomOf = (file: string): string => path.relative(folder, file).split(path.sep)[0] ?? "";
+  for (const [file, targets] of imports) {
+    if (!isWithin(file)) continue;
+    const room = roomOf(file);
+    const known = rooms.get(room) ?? new Set();
+    rooms.set(room, known);
+    for (const target of targets.filter(isWithin).map(roomOf)) if (target !== room) known.add(target);
+  }
+  return rooms;
 }
 
 /** What is left when whoever imports nothing that is left is taken away, again and again: circles, and what leads there. */
@@ -152,28 +210,35 @@ function findCircles(graph: ReadonlyMap<string, Iterable<string>>): string[] {
 
 const relative = (files: readonly string[]) => files.map((file) => path.relative(SOURCE, file));
 
-describe("imports", () => {
-  it("are exactly those that the list of arrows names", () => {
+describe.each(HOUSES)("the rooms of $folder", ({ folder, shared, arrows }) => {
+  const rooms = readRooms(folder);
+
+  it("import exactly what the list of arrows names", () => {
     const found = Object.fromEntries(
       [...rooms]
-        .filter(([room]) => !SHARED.includes(room))
-        .map(([room, targets]) => [room, [...targets].filter((target) => !SHARED.includes(target)).sort()]),
+        .filter(([room]) => !shared.includes(room))
+        .map(([room, targets]) => [room, [...targets].filter((target) => !shared.includes(target)).sort()]),
     );
     const listed = Object.fromEntries(
-      Object.entries(ARROWS).map(([room, targets]) => [room, [...targets].sort()]),
+      Object.entries(arrows).map(([room, targets]) => [room, [...targets].sort()]),
     );
     expect(found).toEqual(listed);
   });
 
-  it("of the shared words lead to shared words alone", () => {
-    const beyond = SHARED.flatMap((word) => [...(rooms.get(word) ?? [])]).filter(
-      (room) => !SHARED.includes(room),
-    );
+  it("of shared words import shared words alone", () => {
+    const beyond = shared
+      .flatMap((word) => [...(rooms.get(word) ?? [])])
+      .filter((room) => !shared.includes(room));
     expect(beyond).toEqual([]);
   });
 
-  it("never go in a circle, neither of rooms nor of files", () => {
+  it("never import each other in a circle", () => {
     expect(findCircles(rooms)).toEqual([]);
+  });
+});
+
+describe("the imports of files", () => {
+  it("never go in a circle", () => {
     expect(relative(findCircles(imports))).toEqual([]);
   });
 

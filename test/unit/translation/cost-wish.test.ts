@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { takeCostWish } from "../../../src/translation/cost-wish.ts";
-import { readRequestBody } from "../../../src/translation/json/read-request-body.ts";
+import { readRequestBody } from "../../../src/translation/request-body.ts";
 import { encode } from "../../support/messages-exchange.ts";
 import { atOnce } from "../../../src/event-loop/steps.ts";
 

@@ -12,7 +12,8 @@ import {
   readChoices,
   readStreamOptions,
 } from "../../openai/request-fields.ts";
-import { nameServiceTier, TIER_FIELDS } from "../../upstream/service-tiers.ts";
+import { TIER_FIELDS } from "../../client-protocol.ts";
+import { nameServiceTier } from "../../upstream/service-tiers.ts";
 
 /** What the gateway reads of a chat completion request; everything else is between client and upstream. */
 export interface ChatFields {

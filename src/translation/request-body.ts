@@ -1,9 +1,9 @@
-import type { Steps } from "../../event-loop/steps.ts";
-import type { RequestBody } from "../client-protocol.ts";
-import { refuseAmbiguousKeys } from "../openai/request-fields.ts";
-import { readExactJson } from "./exact-json.ts";
-import { missingField } from "./field-error.ts";
-import { type JsonBody, readJsonBody } from "./parse-body.ts";
+import type { Steps } from "../event-loop/steps.ts";
+import type { RequestBody } from "./client-protocol.ts";
+import { refuseAmbiguousKeys } from "./openai/request-fields.ts";
+import { readExactJson } from "./json/exact-json.ts";
+import { missingField } from "./json/field-error.ts";
+import { type JsonBody, readJsonBody } from "./json/parse-body.ts";
 
 /**
  * A body whose numbers keep their digits, and the model that it names.

@@ -5,18 +5,12 @@ import { parseJsonText, tryParseJsonText } from "../json/parse-json-text.ts";
 import { SseDecoder, type SseEvent } from "../sse/decoder.ts";
 import { decodeCharacters, type EventBlock } from "../sse/event-block.ts";
 import { type EventReader, feedEvents } from "../sse/event-feed.ts";
-import { isUpstreamError } from "../upstream/error-text.ts";
-import { GeneratedText } from "../upstream/generated-text.ts";
-import { mapErrorInAnswer } from "../upstream/map-error.ts";
-import { findChoice, readFinishReason, readLogprobs, readMatchedStop } from "../upstream/read-choice.ts";
-import {
-  asGatewayError,
-  isBlank,
-  isDone,
-  MAX_EVENT_BYTES,
-  parseCompletion,
-} from "../upstream/read-stream.ts";
-import { MAX_TEMPLATES, TextTemplate } from "../upstream/text-template.ts";
+import { isUpstreamError } from "./error-text.ts";
+import { GeneratedText } from "./generated-text.ts";
+import { mapErrorInAnswer } from "./map-error.ts";
+import { findChoice, readFinishReason, readLogprobs, readMatchedStop } from "./read-choice.ts";
+import { asGatewayError, isBlank, isDone, MAX_EVENT_BYTES, parseCompletion } from "./read-stream.ts";
+import { MAX_TEMPLATES, TextTemplate } from "./text-template.ts";
 
 interface ConversationAnswerOptions {
   readonly protocol: ProtocolName;
