@@ -9,6 +9,7 @@ import { waitFor } from "../support/wait.ts";
 import { answerByTurn, sentMessages, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, textStream } from "./chat-answers.ts";
 import { openRecordedCodex, runCommand } from "./codex-runs.ts";
+import { useUpTokens } from "./rate-limit-cases.ts";
 
 const codex = await ensureCodex();
 const NOTE = codex.missing === null ? "" : ` (skipped: ${codex.missing})`;
@@ -228,6 +229,16 @@ describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
     const run = await session.run("Say hello.");
     expect(run).toMatchObject({ answer: "Awake.", exitCode: 0 });
     expect([...new Set(session.passed.map((passed) => passed.status))]).toEqual([429, 503, 200]);
+  });
+
+  it("waits out a 429 of tokens per minute", async () => {
+    const { key } = await chat.stack.createKey({ tokensPerMinute: 6_000 });
+    chat.upstream.answer(textStream("Late."));
+    const session = await open({ apiKey: key }, () => useUpTokens(chat, key));
+    const run = await session.run("Say hello.");
+    expect(run).toMatchObject({ answer: "Late.", exitCode: 0 });
+    const statuses = session.passed.map(({ status }) => status);
+    expect([statuses[0], statuses.at(-1)]).toEqual([429, 200]);
   });
 
   it("never takes a broken stream for an answer", async () => {
