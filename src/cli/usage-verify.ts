@@ -7,6 +7,7 @@ import { requestLogFolder } from "../request-log/request-log.ts";
 import type { UsageRebuild } from "../request-log/rebuild-usage.ts";
 import type { UsageDifference, UsageVerification } from "../request-log/verify-usage.ts";
 import type { WindowVerification } from "../request-log/verify-windows.ts";
+import type { OpenStore } from "../store/open-store.ts";
 import type { Store } from "../store/types.ts";
 import { CommandError } from "./management/command-error.ts";
 import { formatWindowDifference, formatWindows } from "./usage-windows.ts";
@@ -20,6 +21,8 @@ interface VerifyOptions {
 
 /** Longer than on the path: nothing waits for it, and a month's usage takes a while to read. */
 const COMMAND_TIMEOUT_MS = 10_000;
+/** A Redis that is only just starting is there by then, or says that it is not. */
+const READY_TIMEOUT_MS = 10_000;
 /** Organizations. */
 const READ_TOGETHER = 200;
 
@@ -116,13 +119,10 @@ type Run = (store: Store, month: string, requestsDir: string | null) => Promise<
 
 async function withStore(options: VerifyOptions, run: Run): Promise<void> {
   const { loadConfig } = await import("../config/load.ts");
-  const { openStore } = await import("../store/open-store.ts");
-  const { createLogger } = await import("../telemetry/logger.ts");
   const { applyOverrides } = await import("../supervisor/config-overrides.ts");
-  const config = withRedis(loadConfig(options.config, { secrets: "own" }), applyOverrides);
-  const opened = await openStore(config, createLogger("usage", "error"), {
-    commandTimeoutMs: COMMAND_TIMEOUT_MS,
-  });
+  const loaded = loadConfig(options.config, { secrets: "own" });
+  const config = withRedis(loaded, applyOverrides);
+  const opened = await open(config, loaded.redis === null);
   try {
     const month = options.month ?? new Date(await opened.store.timeMs()).toISOString().slice(0, 7);
     const dir = options.requests ?? requestLogFolder(config);
@@ -132,6 +132,25 @@ async function withStore(options: VerifyOptions, run: Run): Promise<void> {
     await run(opened.store, month, existsSync(dir) ? dir : null);
   } finally {
     opened.close();
+  }
+}
+
+/** @throws CommandError when Redis does not answer, lets nobody in, or has data of another version. */
+async function open(config: Config, isPrivate: boolean): Promise<OpenStore> {
+  const { openStore } = await import("../store/open-store.ts");
+  const { createLogger } = await import("../telemetry/logger.ts");
+  try {
+    return await openStore(config, createLogger("usage", "fatal"), {
+      commandTimeoutMs: COMMAND_TIMEOUT_MS,
+      readyTimeoutMs: READY_TIMEOUT_MS,
+    });
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const where = config.redis?.urls.join(", ") ?? "";
+    const hint = isPrivate
+      ? "It is the private Redis of `inference-gateway up`, which runs as long as that does: start it, and leave it running meanwhile."
+      : "Is Redis running where `redis` of the configuration says?";
+    throw new CommandError(`Redis at ${where} cannot be used: ${error.message}\n${hint}`, { cause: error });
   }
 }
 

@@ -29,6 +29,8 @@ type RedisSettings = NonNullable<Config["redis"]>;
 export interface OpenStoreOptions {
   /** The client's own when left out. */
   readonly commandTimeoutMs?: number;
+  /** How long `openStore` waits for Redis; 30 s when left out. */
+  readonly readyTimeoutMs?: number;
   readonly redisMeter?: OperationMeter | null;
   readonly ownSpend?: OwnSpend;
 }
@@ -56,7 +58,7 @@ interface StoreSettings extends Pick<Config, "redis"> {
 
 /**
  * Connects and waits until commands can be sent.
- * @throws Error when no Redis is configured, when it is not ready after 30 s, or when its data is a newer version's.
+ * @throws Error when no Redis is configured, when it is not ready in time, or when its data is a newer version's.
  */
 export async function openStore(
   config: StoreSettings,
@@ -66,7 +68,7 @@ export async function openStore(
   const client = connect(config, logger, options);
   const close = (): void => client.disconnect();
   try {
-    await reach(client, READY_TIMEOUT_MS);
+    await reach(client, options.readyTimeoutMs ?? READY_TIMEOUT_MS);
   } catch (error) {
     close();
     throw error;

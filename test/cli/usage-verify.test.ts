@@ -1,8 +1,8 @@
 /** `usage verify` of what limits count, as an operator runs it. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { LIMIT_PERIODS } from "../../src/settings/limits.ts";
 import { organizationKey, spendKey } from "../../src/store/redis/keys.ts";
 import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
@@ -19,6 +19,7 @@ import {
   FINAL,
   type StoreUnderTest,
 } from "../store/fixture.ts";
+import { findFreePort } from "../support/free-port.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { runCli } from "./run-cli.ts";
 import { writeUsageConfig } from "./usage-config.ts";
@@ -134,4 +135,27 @@ it("does not mention windows where no limit asks for them", async () => {
   const key = await addTestKey(opened.store, (await createTestOrganization(opened.store)).id);
   await opened.store.charge(chargeInput(await createIdentity(opened.store, key), 1, COST, { final: FINAL }));
   expect((await verify()).stdout).not.toContain("Windows of limits");
+});
+
+describe("without its Redis", () => {
+  it.each(["verify", "rebuild"])(
+    "usage %s says which one it is and what to do, and shows no stack",
+    async (command) => {
+      const away = mkdtempSync(join(tmpdir(), "igw-away-"));
+      onTestFinished(() => rmSync(away, { recursive: true }));
+      const url = `redis://127.0.0.1:${await findFreePort()}`;
+      const named = await runCli(["usage", command, "--config", writeUsageConfig(away, url)]);
+      expect([named.code, named.stdout]).toEqual([1, ""]);
+      expect(named.stderr).toMatch(
+        /^Redis at redis:\/\/127\.0\.0\.1:\d+ cannot be used: .*ECONNREFUSED.*\n.*`redis` of the configuration says\?\n$/u,
+      );
+      const file = writeUsageConfig(away, url);
+      writeFileSync(file, readFileSync(file, "utf8").replace(/^redis:.*\n/u, ""));
+      const own = await runCli(["usage", command, "--config", file]);
+      expect([own.code, own.stdout]).toEqual([1, ""]);
+      expect(own.stderr).toMatch(
+        /^Redis at unix:\/\/.*redis\.sock cannot be used: .*\n.*`inference-gateway up`.*\n$/u,
+      );
+    },
+  );
 });
