@@ -21,7 +21,7 @@ import { isReady } from "./is-ready.ts";
 import { addMetrics } from "./metrics-route.ts";
 import { type Journal, recordEnd } from "./identity/record-sign-in.ts";
 import { Sessions } from "./dashboard/session.ts";
-import { isProgramToken } from "../contract/program-sign-in.ts";
+import { hashProgramToken, isProgramToken } from "../contract/program-sign-in.ts";
 import { authenticate, type Principal, readBearer } from "./principal.ts";
 
 /** From one address in a minute: a program with an old token may try for a while; a guess needs far more. */
@@ -130,6 +130,7 @@ async function answer(
     principal: context.get("principal"),
     params: context.req.param(),
     requestId: context.get("requestId"),
+    sessionHash: hashProgramToken(readBearer(context.req.header("authorization")) ?? ""),
   };
   return formatAnswer(await runRoute(route, call, services));
 }

@@ -1,10 +1,11 @@
 /** `login --oidc` with a real identity provider: the browser is one without a screen, all else is as it is. */
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { goesTo, readAudit, type SignInUnderTest, startSignIn } from "../admin/oidc-fixture.ts";
 import { OPERATOR_TOKEN } from "../admin/admin-fixture.ts";
+import { findFreePort } from "../support/free-port.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import { signInAtProvider, WebClient, type WebAnswer } from "../support/oidc/web-client.ts";
 import { cookieOf, createPageClient, formTokenOf } from "../support/page-client.ts";
@@ -140,6 +141,44 @@ describe("inference-gateway login --oidc", () => {
     await under.admin.ok("DELETE", `${path}/${newest?.id}`);
     const after = await igw("org list");
     expect([after.code, after.stderr]).toEqual([1, expect.stringContaining("This sign-in is over")]);
+  });
+
+  it("is ended at the gateway by `logout`, of whatever role, and no other of the same person", async () => {
+    for (const login of ["vera", "mia", "olga"]) {
+      await logIn(login);
+      const other = tokenOf();
+      await logIn(login);
+      const token = tokenOf();
+      const { code, stdout } = await igw("logout");
+      expect([code, stdout]).toEqual([
+        0,
+        `Forgot the login in ${fileOf()}.\nEnded the sign-in at ${under.url}.\n`,
+      ]);
+      const statusOf = async (own: string): Promise<number> => {
+        const headers = { authorization: `Bearer ${own}` };
+        return (await send(under.url, { path: "/api/whoami", headers })).status;
+      };
+      expect([await statusOf(token), await statusOf(other)]).toEqual([401, 200]);
+      expect(statSync(fileOf(), { throwIfNoEntry: false })).toBeUndefined();
+    }
+  });
+
+  it("is forgotten by `logout` when it is over already, and where the gateway cannot be told", async () => {
+    await logIn("vera");
+    const kept = readFileSync(fileOf(), "utf8");
+    await igw("logout");
+    writeFileSync(fileOf(), kept, { mode: 0o600 });
+    expect((await igw("logout")).stdout).toContain(`The sign-in at ${under.url} was over already.\n`);
+    const away = `http://127.0.0.1:${await findFreePort()}`;
+    writeFileSync(fileOf(), kept.replace(under.url, away), { mode: 0o600 });
+    const { code, stdout, stderr } = await igw("logout");
+    expect([code, stdout]).toEqual([1, `Forgot the login in ${fileOf()}.\n`]);
+    expect(stderr).toContain(
+      `The sign-in at ${away} could not be ended: No management API answers at ${away}`,
+    );
+    expect(stderr).toContain("It ends by itself within 8 hours");
+    expect(stderr).not.toContain((JSON.parse(kept) as { token: string }).token);
+    expect(statSync(fileOf(), { throwIfNoEntry: false })).toBeUndefined();
   });
 
   it("is the operator's, and a member's, by their groups", async () => {

@@ -72,6 +72,8 @@ export interface ApiCall<Query = unknown, Body = unknown> {
   readonly idempotencyKey: string | null;
   /** `req_…` of this call. */
   readonly requestId: string;
+  /** SHA-256 of the session that the caller's token belongs to; null: it is a token of its own. */
+  readonly sessionHash: string | null;
 }
 
 /** A call below `/api/organizations/{organization}`: there is one, and the caller's token is for it. */

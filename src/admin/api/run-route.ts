@@ -27,6 +27,8 @@ export interface IncomingCall {
   readonly principal: Principal;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
+  /** As `ApiCall` has it; null when left out. */
+  readonly sessionHash?: string | null;
 }
 
 /** @throws AdminError, or what the store throws. */
@@ -35,7 +37,7 @@ export async function runRoute(
   incoming: IncomingCall,
   services: ApiServices,
 ): Promise<ApiAnswer> {
-  const { principal, params, requestId } = incoming;
+  const { principal, params, requestId, sessionHash = null } = incoming;
   const organizationId = params["organization"];
   if (organizationId !== undefined) requireOwn(principal, organizationId);
   requireAccess(route, principal);
@@ -43,7 +45,7 @@ export async function runRoute(
     organizationId === undefined ? null : await services.store.getOrganization(organizationId);
   if (organizationId !== undefined && organization === null) throw new AdminError("organization_not_found");
   if (organization !== null) requireUndeleted(organization, route, principal);
-  const call = { principal, params, requestId, ...(await readInput(route, incoming.request)) };
+  const call = { principal, params, requestId, sessionHash, ...(await readInput(route, incoming.request)) };
   if ("handle" in route) return route.handle(call, services);
   if (organization === null) throw new TypeError(`${route.path} names no organization`);
   return route.handleInOrganization({ ...call, organization }, services);

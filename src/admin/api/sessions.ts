@@ -60,6 +60,25 @@ const endOperators = defineRoute({
   handle: (call, services) => endSession(null, call, services),
 });
 
+const endOwn = defineRoute({
+  method: "DELETE",
+  path: "/api/session",
+  operationId: "endOwnSession",
+  summary:
+    "Ends your own sign-in from the command line, on every host: the session that your token belongs to.",
+  access: "read",
+  member: true,
+  answers: { 204: null },
+  handle: async ({ sessionHash }, { store }) => {
+    if (sessionHash === null) {
+      const message = "What you call with is a token and no sign-in: there is no session that would end.";
+      throw new AdminError("session_not_found", { message });
+    }
+    if (!(await store.endSession(sessionHash))) throw new AdminError("session_not_found");
+    return { status: 204 };
+  },
+});
+
 async function answerSessions(
   organizationId: string | null,
   query: PageQuery,
@@ -132,4 +151,4 @@ function describeEnd({ hash, holder }: SessionRecord): Change {
   return { action: "session.revoked", target, before: { type: holder.type, ...person }, after: null };
 }
 
-export const sessionRoutes = [list, end, listOperators, endOperators];
+export const sessionRoutes = [endOwn, list, end, listOperators, endOperators];

@@ -140,7 +140,7 @@ export class AdminClient {
     }
     if (isOfGatewayPort(error["code"], this.#token)) return new CommandError(describeGatewayPort(this.#url));
     const param = error["param"];
-    return new RefusedCall(describeRefusal(status, error), typeof param === "string" ? param : null);
+    return new RefusedCall(describeRefusal(status, error), typeof param === "string" ? param : null, status);
   }
 
   #address(path: string, query: NonNullable<CallInput["query"]>): URL {

@@ -7,10 +7,13 @@ export class CommandError extends Error {
 export class RefusedCall extends CommandError {
   /** The API's name of the field that it is about; null: it is about none. */
   readonly param: string | null;
+  /** Of the HTTP answer. */
+  readonly status: number;
 
-  constructor(message: string, param: string | null) {
+  constructor(message: string, param: string | null, status: number) {
     super(message);
     this.param = param;
+    this.status = status;
   }
 }
 

@@ -1,9 +1,10 @@
 /** `login`, `logout`, `whoami`. None of them ever prints a token. */
 import type { Command } from "commander";
+import { isProgramToken } from "../../contract/program-sign-in.ts";
 import { askSecret, canAsk } from "../terminal/ask.ts";
 import { formatFields } from "../terminal/table.ts";
 import { describeAccess, readAccess } from "./access.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError, RefusedCall } from "./command-error.ts";
 import {
   addAddressOptions,
   checkUrl,
@@ -12,12 +13,14 @@ import {
   pickNamed,
   readNamedConnection,
 } from "./connection.ts";
-import { forgetLogin, keepLogin, loginFile } from "./kept-login.ts";
+import { forgetLogin, keepLogin, type KeptLogin, loginFile, readKeptLogin } from "./kept-login.ts";
 import { signInByBrowser } from "./oidc-login.ts";
 import { addCommands, addExamples, type GlobalCommandRow } from "./management-command.ts";
 
 /** What is piped in beyond that is no token. */
 const MAX_INPUT_CHARACTERS = 4_096;
+/** The gateway knows of no such session any more. */
+const OVER: ReadonlySet<number> = new Set([401, 404]);
 
 export function addLoginCommands(program: Command): void {
   const login = program
@@ -40,8 +43,8 @@ export function addLoginCommands(program: Command): void {
   const logout = program
     .command("logout")
     .description(
-      "Forgets what login has kept. A token itself stays valid: `token delete` ends it. A sign-in with an identity provider " +
-        "nobody can go on with then; it ends within 8 hours.",
+      "Forgets what login has kept, and ends a sign-in with an identity provider at the gateway. A token itself stays " +
+        "valid: `token delete` ends it.",
     )
     .action(() => logoutAction());
   addExamples(logout, ["logout"]);
@@ -87,9 +90,40 @@ async function loginAction(command: Command): Promise<void> {
   );
 }
 
-function logoutAction(): void {
-  const file = loginFile();
-  process.stdout.write(forgetLogin() ? `Forgot the login in ${file}.\n` : "There was no login.\n");
+async function logoutAction(): Promise<void> {
+  const kept = readForLogout();
+  const isForgotten = forgetLogin();
+  process.stdout.write(isForgotten ? `Forgot the login in ${loginFile()}.\n` : "There was no login.\n");
+  if (kept !== null && isProgramToken(kept.token)) await endSignIn(kept);
+}
+
+/** Null, too, where the file is not one to be used: it is forgotten all the same. */
+function readForLogout(): KeptLogin | null {
+  try {
+    return readKeptLogin();
+  } catch (error) {
+    if (error instanceof CommandError) return null;
+    throw error;
+  }
+}
+
+/** @throws CommandError when the sign-in may go on. */
+async function endSignIn(kept: KeptLogin): Promise<void> {
+  try {
+    await createClient(kept).call("DELETE", "/api/session");
+    process.stdout.write(`Ended the sign-in at ${kept.url}.\n`);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    if (error instanceof RefusedCall && OVER.has(error.status)) {
+      process.stdout.write(`The sign-in at ${kept.url} was over already.\n`);
+      return;
+    }
+    throw new CommandError(
+      `The sign-in at ${kept.url} could not be ended: ${error.message}\n` +
+        "It ends by itself within 8 hours; an administrator ends it at once on the dashboard's page Sessions.",
+      { cause: error },
+    );
+  }
 }
 
 async function readToken(url: string): Promise<string> {

@@ -44,10 +44,14 @@ export function addSettingOptions(
 /** The same error in the words of the command line, where it is about a field that an option of the command sets. */
 export function nameOption(thrown: unknown, command: Command): unknown {
   if (!(thrown instanceof RefusedCall) || thrown.param === null) return thrown;
-  const { message, param } = thrown;
+  const { message, param, status } = thrown;
   const option = command.options.find((one) => FIELDS.get(one) === param);
   if (option === undefined) return thrown;
-  return new RefusedCall(message.replace(`\`${param}\``, `\`${option.long ?? option.flags}\``), param);
+  return new RefusedCall(
+    message.replace(`\`${param}\``, `\`${option.long ?? option.flags}\``),
+    param,
+    status,
+  );
 }
 
 /** The body of a call: what was given on the command line, in the words of the API. */
