@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { wholeCents } from "../money/money.ts";
 import { reportRecordedCost } from "../pricing/cost-report.ts";
+import { checkShape } from "../store/requests/facts.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
 import { readTags } from "../usage/tags.ts";
 import { toldOf } from "./told.ts";
@@ -64,13 +65,7 @@ export const requestStatus = z.strictObject({
   cost_cents: z.int(),
   cost_details: costDetails.nullable().describe("Null: it cost nothing, or nobody knows at which prices."),
   checks: z
-    .array(
-      z.strictObject({
-        name: z.string(),
-        passed: z.boolean(),
-        figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-      }),
-    )
+    .array(z.strictObject(checkShape))
     .describe(
       "What decided it, with the figures: each check up to the one that it failed at its headers, the one that it failed later, or of a request that went upstream its price.",
     ),

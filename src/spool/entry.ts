@@ -1,9 +1,14 @@
 import { crc32 } from "node:zlib";
 import * as z from "zod";
+import {
+  checksSchema,
+  formatIdentity,
+  identityShape,
+  nameSpooledTokens,
+  spooledTokens,
+  waySchema,
+} from "../store/requests/facts.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
-import { TOKEN_FIGURES } from "../usage/figures.ts";
-import { isListed, mapTokens, TOKEN_KINDS } from "../usage/token-usage.ts";
-import { formatJsonText } from "../text/json-text.ts";
 import { type OpenedRequest, openingCharge } from "./opened-request.ts";
 
 /**
@@ -24,64 +29,22 @@ interface OpenedEntry {
   readonly opened: OpenedRequest;
 }
 
-const identityFields = {
-  organizationId: z.string(),
-  keyId: z.string(),
-  requestId: z.string(),
-  month: z.string(),
-  day: z.string(),
-  model: z.string(),
-  route: z.string(),
-  // Lines of older versions do not say it.
-  currency: z.string().exactOptional(),
-  owners: z.string().exactOptional(),
-  session: z.string().exactOptional(),
-  isSessionCapped: z.literal(true).exactOptional(),
-  tags: z.string().exactOptional(),
-  tagRow: z.string().exactOptional(),
-};
 const amount = z
   .string()
   .regex(/^\d{1,16}$/)
   .transform((text) => BigInt(text));
 const count = z.number().int().nonnegative();
-const figures = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
-
-const moment = count.nullable();
-const timeline = z.object({
-  bodyMs: moment,
-  routedMs: moment,
-  upstreamMs: moment,
-  firstTokenMs: moment,
-  endMs: count,
-});
-const upstream = z.object({ name: z.string(), status: moment, cause: z.string().nullable() });
-const way = z.object({
-  timeline: timeline.nullable(),
-  upstream: upstream.nullable(),
-  requestedModel: z.string().optional(),
-});
-
-/** An entry calls figures as prices do. Lines of older versions have only those that were there at first. */
-const tokensSchema = z
-  .object(
-    Object.fromEntries(
-      TOKEN_KINDS.map((kind) => [TOKEN_FIGURES[kind].price.rate, isListed(kind) ? count : count.optional()]),
-    ),
-  )
-  .transform((named) => mapTokens((kind) => named[TOKEN_FIGURES[kind].price.rate] ?? 0));
-
 const entrySchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("charge"),
     atMs: z.number(),
     charge: z.object({
-      ...identityFields,
+      ...identityShape,
       totalMicrocents: amount,
       // Lines of older versions do not have it.
       toolMicrocents: amount.optional(),
       sequence: count,
-      tokens: tokensSchema,
+      tokens: spooledTokens,
       usedTokens: z
         .object({
           buckets: z.string(),
@@ -99,9 +62,9 @@ const entrySchema = z.discriminatedUnion("kind", [
         .object({
           status: z.number(),
           errorCode: z.string().nullable(),
-          checks: z.array(z.object({ name: z.string(), passed: z.boolean(), figures })),
+          checks: checksSchema,
           // Files of older versions do not say it.
-          way: way.optional(),
+          way: waySchema.optional(),
         })
         .nullable(),
     }),
@@ -109,7 +72,7 @@ const entrySchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal(["open", "begun"]),
     atMs: z.number(),
-    opened: z.object({ ...identityFields, floorMicrocents: amount, floorInputTokens: count }),
+    opened: z.object({ ...identityShape, floorMicrocents: amount, floorInputTokens: count }),
   }),
 ]);
 
@@ -130,9 +93,7 @@ export function formatSpoolLine(entry: SpoolEntry): string {
 }
 
 function formatCharge({ kind, atMs, charge }: ChargeEntry): string {
-  const tokens = Object.fromEntries(
-    TOKEN_KINDS.map((kind) => [TOKEN_FIGURES[kind].price.rate, charge.tokens[kind]]),
-  );
+  const tokens = nameSpooledTokens(charge.tokens);
   return JSON.stringify({ kind, atMs, charge: { ...charge, tokens } }, (_key, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,
   );
@@ -141,26 +102,9 @@ function formatCharge({ kind, atMs, charge }: ChargeEntry): string {
 /** As above, but written out: each request has one, and JSON takes three times as long to ask for each of its fields. */
 function formatOpened({ kind, atMs, opened }: OpenedEntry): string {
   return (
-    `{"kind":"${kind}","atMs":${atMs},"opened":{` +
-    `"organizationId":${formatJsonText(opened.organizationId)}` +
-    `,"keyId":${formatJsonText(opened.keyId)}` +
-    `,"requestId":${formatJsonText(opened.requestId)}` +
-    `,"month":"${opened.month}","day":"${opened.day}"` +
-    `,"route":${formatJsonText(opened.route)}` +
-    `,"model":${formatJsonText(opened.model)}` +
-    formatMember("requestedModel", opened.requestedModel) +
-    formatMember("currency", opened.currency) +
-    formatMember("owners", opened.owners) +
-    formatMember("session", opened.session) +
-    (opened.isSessionCapped === true ? ',"isSessionCapped":true' : "") +
-    formatMember("tags", opened.tags) +
-    formatMember("tagRow", opened.tagRow) +
+    `{"kind":"${kind}","atMs":${atMs},"opened":{${formatIdentity(opened)}` +
     `,"floorMicrocents":"${opened.floorMicrocents}","floorInputTokens":${opened.floorInputTokens}}}`
   );
-}
-
-function formatMember(name: string, text: string | undefined): string {
-  return text === undefined ? "" : `,"${name}":${formatJsonText(text)}`;
 }
 
 /** The entry of a line (without its line break), or null when the line is torn or damaged. */

@@ -11,6 +11,8 @@ import { answerList, parsePage } from "./list-answer.ts";
 import { readUsageNames, type UsageNames } from "./read-usage-names.ts";
 import { createRequestFilter } from "./request-filter.ts";
 import { defineOrganizationRoute } from "./route.ts";
+import { TIMELINE } from "../../store/requests/facts.ts";
+import type { RequestTimeline } from "../../store/types/reporting.ts";
 
 const PATH = "/api/organizations/{organization}/requests";
 
@@ -64,6 +66,18 @@ const show = defineOrganizationRoute({
   },
 });
 
+type NamedTimeline = {
+  [Name in keyof RequestTimeline as (typeof TIMELINE)[Name]["apiName"]]: RequestTimeline[Name];
+};
+
+function formatTimeline(timeline: RequestTimeline): NamedTimeline {
+  const moments = Object.entries(TIMELINE).map(([name, { apiName }]) => [
+    apiName,
+    timeline[name as keyof RequestTimeline],
+  ]);
+  return Object.fromEntries(moments) as NamedTimeline;
+}
+
 /** What a client wrote as its model or path may be its key, and whoever may look here is not to have that. */
 function formatRequest(request: RecentRequest, organizationId: string, names: UsageNames) {
   const { userId, groupId } = parseOwnerIds(request.owners);
@@ -84,16 +98,7 @@ function formatRequest(request: RecentRequest, organizationId: string, names: Us
     reasoning_tokens: request.reasoningTokens,
     duration_ms: timeline?.endMs ?? null,
     first_token_ms: timeline?.firstTokenMs ?? null,
-    timeline:
-      timeline === null
-        ? null
-        : {
-            body_ms: timeline.bodyMs,
-            routed_ms: timeline.routedMs,
-            upstream_ms: timeline.upstreamMs,
-            first_token_ms: timeline.firstTokenMs,
-            end_ms: timeline.endMs,
-          },
+    timeline: timeline === null ? null : formatTimeline(timeline),
     upstream: upstream === null ? null : describeUpstream(upstream),
   };
 }

@@ -4,6 +4,7 @@ import { record, timestamp } from "../../settings/input-schemas.ts";
 import { answer, count, moment, tagFilter } from "./fields.ts";
 import { groupIdFilter, userIdFilter } from "./owner.ts";
 import { isInStreams, pageFields, pageOf } from "./page.ts";
+import { TIMELINE } from "../../store/requests/facts.ts";
 
 /** Two places in two streams, or the end of one: what the store gives as `next`. */
 const REQUEST_CURSOR = /^(?:[0-9]{1,20}-[0-9]{1,20}|-)_(?:[0-9]{1,20}-[0-9]{1,20}|-)$/;
@@ -52,6 +53,20 @@ const ownerName = () =>
       "Of a deleted one too, as long as its figures are kept; null after that, and where there is none.",
     );
 
+type Moments = {
+  [Name in keyof typeof TIMELINE as (typeof TIMELINE)[Name]["apiName"]]: Name extends "endMs"
+    ? z.ZodInt
+    : ReturnType<typeof milliseconds>;
+};
+
+function createTimelineShape(): Moments {
+  const shape = Object.entries(TIMELINE).map(([name, { apiName, about }]) => {
+    const schema = name === "endMs" ? z.int() : milliseconds();
+    return [apiName, about === null ? schema : schema.describe(about)];
+  });
+  return Object.fromEntries(shape) as Moments;
+}
+
 const requestFields = {
   object,
   id,
@@ -78,13 +93,7 @@ const requestFields = {
   duration_ms: milliseconds().describe("From the admission to the end; null: not measured."),
   first_token_ms: milliseconds().describe("From the admission to the first piece of a streamed answer."),
   timeline: z
-    .strictObject({
-      body_ms: milliseconds().describe("Its whole body was there."),
-      routed_ms: milliseconds().describe("It was handed to the upstream."),
-      upstream_ms: milliseconds().describe("The upstream's answer began."),
-      first_token_ms: milliseconds(),
-      end_ms: z.int(),
-    })
+    .strictObject(createTimelineShape())
     .nullable()
     .describe("How far it came, in milliseconds from its admission on; null where it did not come so far."),
   upstream: z

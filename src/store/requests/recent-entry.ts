@@ -8,7 +8,7 @@ import { USAGE_FIGURES } from "../../usage/figures.ts";
 import { LISTED_FIGURES } from "../../usage/usage-figures.ts";
 import type { ChargeInput } from "../types/settlement.ts";
 import type { Check, RecordedRequest, RequestWay } from "../types/reporting.ts";
-import { formatWay, parseWay } from "./way.ts";
+import { formatChecks, formatWay, parseChecks, parseWay } from "./facts.ts";
 
 /** What stands where in the list; new ones come last. Texts, but for the checks and the way (a list, an object; or null). */
 const ENTRY_FIELDS: readonly string[] = [
@@ -33,14 +33,6 @@ export interface EntryFields {
   readonly checks: readonly Check[];
   readonly way: RequestWay;
 }
-
-const checksSchema = z.array(
-  z.object({
-    name: z.string(),
-    passed: z.boolean(),
-    figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-  }),
-);
 
 const listSchema = z.array(z.unknown());
 
@@ -94,24 +86,6 @@ export function parseEntryFields(items: readonly string[]): EntryFields {
   }
   const at = (name: string): unknown => list[ENTRY_FIELDS.indexOf(name)] ?? null;
   return { texts, checks: parseChecks(at("checks")), way: parseWay(at("way")) };
-}
-
-/** Requests at one price share its check: it is put into words once. */
-const wordsOfCheck = new WeakMap<Check, string>();
-
-/** JSON. */
-export function formatChecks(checks: readonly Check[]): string {
-  const [check] = checks;
-  if (check === undefined || checks.length > 1) return JSON.stringify(checks);
-  const known = wordsOfCheck.get(check);
-  if (known !== undefined) return known;
-  const words = JSON.stringify(checks);
-  wordsOfCheck.set(check, words);
-  return words;
-}
-
-function parseChecks(value: unknown): readonly Check[] {
-  return value === null ? [] : checksSchema.parse(value);
 }
 
 function parseText(text: string | undefined): unknown {

@@ -18,7 +18,7 @@ import { chargeBrief } from "./brief-charges.ts";
 import { formatCharge, formatEstimate } from "./formatted-charge.ts";
 import { formatTokenCounts, formatTokenDifferences } from "./token-buckets.ts";
 import { hearCharges } from "./hear-charges.ts";
-import { formatChecks } from "./recent-entry.ts";
+import { formatChecks } from "./facts.ts";
 import { expiryOf } from "../../time/calendar.ts";
 import {
   amountAt,
