@@ -3,12 +3,13 @@
  * refuses what is refused: with the same answer, before anything goes upstream.
  */
 import { readFileSync } from "node:fs";
-import { type ClientRequest, request as startRequest } from "node:http";
+import { once } from "node:events";
+import { type ClientRequest, type IncomingMessage, request as startRequest } from "node:http";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { hashKey } from "../../src/auth/key-format.ts";
-import { holdsKey } from "../../src/store/redis/keys.ts";
+import { holdsKey, refusedKey } from "../../src/store/redis/keys.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
@@ -170,15 +171,59 @@ describe("a request that passes ext_authz ahead of its admission", () => {
   });
 });
 
-/** Sends the headers of a request whose body does not come. */
-function sendHeadersAlone({ key }: CreatedKey): ClientRequest {
+/** Sends the headers of a request whose body comes later, if it does. */
+function sendHeadersAlone({ key }: CreatedKey, bodyBytes = 100): ClientRequest {
   const { hostname, port } = new URL(alone.stack.baseUrl);
-  const headers = { authorization: `Bearer ${key}`, "content-length": "100" };
+  const headers = { authorization: `Bearer ${key}`, "content-length": String(bodyBytes) };
   const request = startRequest({ hostname, port, path: CHAT_PATH, method: "POST", headers });
   request.on("error", () => undefined);
   request.flushHeaders();
   return request;
 }
+
+describe("two keys in flight ahead of their admission", () => {
+  it.each(["the refused one's", "the admitted one's"])(
+    "each have their own decision, whichever body comes first: %s",
+    async (first) => {
+      const body = Buffer.from(JSON.stringify(chatBody()));
+      const [refused, admitted] = [await alone.stack.createKey(), await alone.stack.createKey()];
+      for (const { key } of [refused, admitted]) {
+        expect((await alone.send({ key, body: chatBody() })).status).toBe(200);
+      }
+      await alone.stack.admin("PATCH", pathOf(refused), { disabled: true });
+      alone.upstream.reset();
+      const redis = new Redis(join(alone.stack.dir, "run/redis.sock"));
+      const requests = [
+        sendHeadersAlone(refused, body.length),
+        sendHeadersAlone(admitted, body.length),
+      ] as const;
+      try {
+        await waitFor(
+          "one refusal",
+          async () => (await redis.xlen(refusedKey(refused.organizationId))) === 1,
+        );
+        await waitFor(
+          "one admission",
+          async () => (await redis.zcard(holdsKey(admitted.organizationId))) === 1,
+        );
+      } finally {
+        redis.disconnect();
+      }
+      const answers = requests.map((request) => once(request, "response") as Promise<[IncomingMessage]>);
+      const order = first === "the refused one's" ? [0, 1] : [1, 0];
+      for (const place of order) {
+        requests[place]?.end(body);
+        // oxlint-disable-next-line no-await-in-loop -- The other body comes once this one is answered.
+        const [response] = (await answers[place]) ?? [];
+        expect(response?.statusCode).toBe(place === 0 ? 403 : 200);
+        response?.resume();
+      }
+      const ids = (await Promise.all(answers)).map(([{ headers }]) => headers["x-request-id"]);
+      expect(new Set(ids).size).toBe(2);
+      expect(alone.upstream.requests).toHaveLength(1);
+    },
+  );
+});
 
 describe("a key that abandons hundreds of requests behind their headers", () => {
   const ABANDONED = 300;

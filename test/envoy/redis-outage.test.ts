@@ -92,9 +92,23 @@ function describeRefusal(answer: HttpAnswer): object {
   return { status, type, code, retryAfter, breaches };
 }
 
-async function pause(ms: number): Promise<void> {
-  await redis.call("CLIENT", "PAUSE", String(ms), "ALL");
+/** Longer than any test: Redis answers again once the work is done, not after a time. */
+const SILENT_MS = "60000";
+
+/** Redis answers no script while the work is done. */
+async function whileSilent<T>(work: () => Promise<T>): Promise<T> {
+  await redis.call("CLIENT", "PAUSE", SILENT_MS, "WRITE");
+  try {
+    return await work();
+  } finally {
+    await redis.call("CLIENT", "UNPAUSE");
+  }
 }
+
+const waitForWaitingCommands = () =>
+  waitFor("commands that wait", async () =>
+    String(await redis.call("CLIENT", "LIST")).includes("cmd=evalsha"),
+  );
 
 const parseLine = (line: string) => JSON.parse(line) as { suppressed?: number };
 
@@ -110,9 +124,8 @@ describe("the log in an outage", () => {
       await wait(1_100);
     }
     const linesBefore = readLines().length;
-    await pause(1_000);
     const startedMs = performance.now();
-    const answers = await Promise.all(Array.from({ length: 300 }, () => post()));
+    const answers = await whileSilent(() => Promise.all(Array.from({ length: 300 }, () => post())));
     const refused = answers.filter(({ status }) => status === 503).length;
     expect(refused).toBeGreaterThan(20);
     await waitFor("each of them, written or counted", () => count() - toldBefore === refused);
@@ -124,8 +137,11 @@ describe("the log in an outage", () => {
 
 describe("a slow Redis", () => {
   it("delays requests and refuses none while it answers in time", async () => {
-    await pause(100);
-    const results = await Promise.all(Array.from({ length: 24 }, () => timed()));
+    const results = await whileSilent(async () => {
+      const asked = Array.from({ length: 24 }, () => timed());
+      await waitForWaitingCommands();
+      return asked;
+    }).then((asked) => Promise.all(asked));
     expect(results.map(({ answer }) => answer.status)).toEqual(Array.from({ length: 24 }, () => 200));
   });
 
@@ -135,9 +151,8 @@ describe("a slow Redis", () => {
     { name: "chat, streamed", path: CHAT_PATH, body: chatBody({ stream: true }) },
     { name: "the key's status", path: "/v1/key", body: undefined },
   ])("that answers too late is a 503 in time, and nothing goes upstream ($name)", async ({ path, body }) => {
-    await pause(2_000);
     const options = body === undefined ? { path, method: "GET", body: "" } : { path, body };
-    const results = await Promise.all(Array.from({ length: 12 }, () => timed(options)));
+    const results = await whileSilent(() => Promise.all(Array.from({ length: 12 }, () => timed(options))));
     for (const { answer, ms } of results) {
       expect(describeRefusal(answer)).toEqual(UNAVAILABLE);
       expect("type" in answer.json()).toBe(path === "/v1/messages");
@@ -150,8 +165,7 @@ describe("a slow Redis", () => {
 
   it("refuses a key that it has never seen with 503, not with 401", async () => {
     const fresh = await createTestKey(stack.store);
-    await pause(1_000);
-    const refused = await post({ key: fresh.key });
+    const refused = await whileSilent(() => post({ key: fresh.key }));
     expect(describeRefusal(refused)).toEqual(UNAVAILABLE);
     // Nobody has looked into its bucket.
     expect(refused.headers["x-service-ratelimit-remaining"]).toBe("0");
@@ -163,9 +177,8 @@ describe("a slow Redis", () => {
   it("is asked once per request: an admission is never sent again", async () => {
     const monitor = await startMonitor(new URL(stack.redis.url).pathname);
     onTestFinished(() => monitor.stop());
-    await pause(1_000);
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, () => post({ path: "/v1/models", method: "GET", body: "" })),
+    const answers = await whileSilent(() =>
+      Promise.all(Array.from({ length: 30 }, () => post({ path: "/v1/models", method: "GET", body: "" }))),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
     await redis.ping();
@@ -184,11 +197,9 @@ describe("connections that Redis breaks", () => {
   it("lose what was on them: nothing is sent again, and the next requests are served", async () => {
     const monitor = await startMonitor(new URL(stack.redis.url).pathname);
     onTestFinished(() => monitor.stop());
-    await redis.call("CLIENT", "PAUSE", "3000", "WRITE");
+    await redis.call("CLIENT", "PAUSE", SILENT_MS, "WRITE");
     const lost = Array.from({ length: 20 }, () => timed({ path: "/v1/models", method: "GET", body: "" }));
-    await waitFor("commands that wait", async () =>
-      String(await redis.call("CLIENT", "LIST")).includes("cmd=evalsha"),
-    );
+    await waitForWaitingCommands();
     for (const line of String(await redis.call("CLIENT", "LIST")).split("\n")) {
       const id = /^id=(\d+) .*name=inference-gateway/u.exec(line)?.[1];
       if (id !== undefined) await redis.call("CLIENT", "KILL", "ID", id);
@@ -266,9 +277,10 @@ describe("a Redis that dies under load and comes back", () => {
     request.write(body.slice(0, 10));
     const bucket = requestBucketKey(slow.organizationId, slow.id);
     await waitFor("its admission", async () => (await redis.exists(bucket)) === 1);
-    await pause(1_500);
-    request.end(body.slice(10));
-    const [response] = (await once(request, "response")) as [IncomingMessage];
+    const [response] = await whileSilent(async () => {
+      request.end(body.slice(10));
+      return (await once(request, "response")) as [IncomingMessage];
+    });
     const text = (await response.toArray()).join("");
     expect({ status: response.statusCode, retryAfter: response.headers["retry-after"] }).toEqual({
       status: 503,

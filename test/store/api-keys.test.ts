@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { keyRecordKey } from "../../src/store/redis/keys.ts";
 import {
   addTestKey,
   admitInput,
@@ -194,6 +195,9 @@ describe("what is kept of a key", () => {
   it("is its hash in the record and the look-up's name, in no value that a person reads", async () => {
     const key = await createTestKey(test.store);
     const record = await test.store.getKey(key);
+    expect(record).toMatchObject({ id: key.keyId, name: "ci" });
     expect(JSON.stringify(record)).not.toContain(key.hash);
+    expect(await test.client.hget(keyRecordKey(key.organizationId, key.keyId), "hash")).toBe(key.hash);
+    expect(await test.client.exists(lookUp(key.hash))).toBe(1);
   });
 });
