@@ -20,6 +20,14 @@ describe("admission while Redis is away", () => {
       {},
       {},
     ],
+    [
+      "a key that meets a limit of tokens per minute, however much of it is left",
+      {
+        tokenBuckets: [{ type: "total", limit: 1_000_000, remaining: 1_000_000, resetMs: 0 } as const],
+      },
+      {},
+      {},
+    ],
     ["a gateway without a grace time", {}, { graceMs: 0 }, {}],
   ])("fails as Redis did for %s", async (_name, changes, options, input) => {
     const { admit } = await createOutage(changes, options);
