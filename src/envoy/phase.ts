@@ -13,16 +13,16 @@ import type { ProcessingRequest } from "./messages/codec.ts";
 import type { ChangedHeaders } from "./messages/format-replies.ts";
 import type { Watched } from "./silence-watch.ts";
 
-/** A request that was admitted, from its headers to the end of its stream. */
+/** This is a request that was admitted, from its headers to the end of its stream. */
 export interface AdmittedRequest<Call extends UpstreamCall | null = UpstreamCall | null> {
   readonly admission: Admission;
-  /** Headers of the response that ext_authz could not know yet. */
+  /** These are headers of the response that ext_authz could not know yet. */
   readonly lateHeaders: readonly Header[];
-  /** Null: it is answered here, and needs no upstream. */
+  /** It is null where the request is answered here and needs no upstream. */
   readonly call: Call;
 }
 
-/** One that may go upstream. */
+/** This request may go upstream. */
 export type CalledRequest = AdmittedRequest<UpstreamCall>;
 
 /** Nothing has come yet. */
@@ -45,9 +45,11 @@ export interface AwaitBody {
   readonly name: "awaitBody";
   readonly request: CalledRequest;
   readonly headers: RequestHeaders;
-  /** Of the client's path, without the question mark. */
+  /** It is that of the client's path, without the question mark. */
   readonly query: string;
-  /** Whether Envoy waits for a reply to the headers, and then sends the whole body in one message: its own setting. */
+  /**
+   * Envoy waits for a reply to the headers, and then sends the whole body in one message. That is a setting of its own.
+   */
   readonly isBodyAskedFor: boolean;
   readonly body: CollectedBody;
 }
@@ -80,7 +82,7 @@ interface Failing {
   readonly name: "failing";
   readonly request: CalledRequest;
   readonly body: ErrorBody;
-  /** The stream ends before the client was told of it. */
+  /** It is called where the stream ends before the client was told of the error. */
   readonly onEnd: () => Promise<void>;
 }
 
@@ -102,7 +104,7 @@ interface Closing {
 /** The client has its whole answer, or a refusal. */
 interface Answered {
   readonly name: "answered";
-  /** Null: it was never admitted. */
+  /** It is null where the request was never admitted. */
   readonly request: AdmittedRequest | null;
 }
 
@@ -133,7 +135,7 @@ export const PASSING: Phase = { name: "passing" };
 export const DECIDING: Phase = { name: "deciding" };
 export const ENDED: Phase = { name: "ended" };
 
-/** Which phases may follow on each. */
+/** These phases may follow on each. */
 export const FOLLOWING: { readonly [Name in PhaseName]: readonly PhaseName[] } = {
   awaitHeaders: ["passing", "deciding", "awaitBody", "closing", "answered", "ended"],
   passing: ["ended"],
@@ -149,7 +151,7 @@ export const FOLLOWING: { readonly [Name in PhaseName]: readonly PhaseName[] } =
   ended: [],
 };
 
-/** The phase `next`. @throws Error where it must not follow on `before`. */
+/** It returns `next`. @throws Error where that must not follow on `before`. */
 export function follow(before: Phase, next: Phase): Phase {
   if (FOLLOWING[before.name].includes(next.name)) return next;
   throw new Error(`the phase "${next.name}" of a stream cannot follow on "${before.name}"`);
@@ -183,7 +185,7 @@ export function letGo(phase: Phase, uploads: Pick<Uploads, "end">): void {
   }
 }
 
-/** What the end of the stream comes to for its request. While that is decided or routed, it is seen to afterwards. */
+/** The stream ends in this phase, and so does its request. While that is decided or routed, it is ended afterwards. */
 export async function endIn(phase: Phase): Promise<void> {
   switch (phase.name) {
     case "awaitBody":
@@ -220,7 +222,7 @@ const KINDS = [
 ] as const;
 export type MessageKind = (typeof KINDS)[number];
 
-/** Null: it is of a kind that nobody asked for. */
+/** It is null for a message of a kind that nobody asked for. */
 export function kindOf(message: ProcessingRequest): MessageKind | null {
   for (const kind of KINDS) {
     if (message[kind] !== undefined) return kind;
@@ -245,7 +247,7 @@ const RESPONSE_PASSES = {
   response_trailers: "pass",
 } as const;
 
-/** By phase. All that is not listed breaks the stream off. While it decides and routes, messages wait in `MessageTurns`. */
+/** What is not listed for a phase breaks the stream off. While it decides and routes, messages wait in `MessageTurns`. */
 const HANDLING: { readonly [Name in PhaseName]: { readonly [Kind in MessageKind]?: Handling } | "ignore" } = {
   awaitHeaders: { request_headers: "take", ...RESPONSE_PASSES },
   passing: RESPONSE_PASSES,
@@ -261,7 +263,7 @@ const HANDLING: { readonly [Name in PhaseName]: { readonly [Kind in MessageKind]
   ended: "ignore",
 };
 
-/** @param kind Null: none that is known. */
+/** @param kind It is null for none that is known. */
 export function handlingOf(phase: PhaseName, kind: MessageKind | null): Handling {
   const handling = HANDLING[phase];
   if (handling === "ignore") return "ignore";

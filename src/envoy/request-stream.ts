@@ -64,7 +64,7 @@ import { TurnPieces } from "./turn-pieces.ts";
 const BEHIND_HEADERS = "FULL_DUPLEX_STREAMED";
 const EMPTY = Buffer.alloc(0);
 
-/** A promise only where the reply has to wait for something: chunks of a stream are answered at once. */
+/** It is a promise only where the reply has to wait for something: chunks of a stream are answered at once. */
 type Handled = Promise<void> | undefined;
 
 export class RequestStream implements ProcessListener {
@@ -150,7 +150,7 @@ export class RequestStream implements ProcessListener {
     if (read.kind === "refused") return this.#answer(null, read.reply);
     const { admission, lateHeaders } = read;
     const call = this.#createCall(admission, received);
-    // It was over before it was anybody's.
+    // The stream was over before the request was anybody's.
     if (this.#phase.name === "ended") {
       this.#services.uploads.end(admission);
       return call?.onEnd();
@@ -171,7 +171,7 @@ export class RequestStream implements ProcessListener {
     return undefined;
   }
 
-  /** Null: it needs no upstream. */
+  /** It returns null for a request that needs no upstream. */
   #createCall(admission: Admission, { headers }: HttpHeaders__Output): UpstreamCall | null {
     const { createExchange, createCount, protocols } = this.#services;
     if (METERED_ENDPOINTS.has(admission.endpoint)) {
@@ -198,7 +198,7 @@ export class RequestStream implements ProcessListener {
     const phase = this.#in("awaitBody");
     const problem = phase.body.add(body, "request_too_large");
     if (problem !== null) return this.#refuse(phase.request, problem, phase.request);
-    // One that was asked for is whole, whether it says so or not: trailers may follow it.
+    // A body that was asked for is whole, whether it says so or not: trailers may follow it.
     return phase.isBodyAskedFor || end_of_stream === true ? this.#onWholeRequest(phase) : undefined;
   }
 
@@ -335,7 +335,7 @@ export class RequestStream implements ProcessListener {
     );
   }
 
-  /** @param untold The request, where the access log does not know yet whose it is. */
+  /** @param untold It is the request where the access log does not know yet whose that is, and null where it does. */
   #refuse(request: AdmittedRequest, thrown: unknown, untold: AdmittedRequest | null): Handled {
     const { admission, call } = request;
     const error = GatewayError.from(thrown);
@@ -358,7 +358,7 @@ export class RequestStream implements ProcessListener {
     return { ...reply, headers: [...reply.headers, ...formatCostHeader(call.formattedCost)] };
   }
 
-  /** The last that the client gets, behind all that was there before. */
+  /** It sends the last that the client gets, behind all that was there before. */
   #answer(request: AdmittedRequest | null, response: ProcessingResponse): undefined {
     if (this.#phase.name === "ended") return;
     this.#pieces.flush();

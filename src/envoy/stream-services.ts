@@ -11,12 +11,12 @@ import type { SilenceWatch } from "./silence-watch.ts";
 
 export interface StreamServices extends AdmissionReader {
   readonly createExchange: (options: ExchangeOptions) => UpstreamCall;
-  /** For endpoints that count the tokens of a request. */
+  /** It serves the endpoints that count the tokens of a request. */
   readonly createCount: (admission: Admission) => UpstreamCall;
   readonly localEndpoints: LocalEndpoints;
-  /** Bounds of what is kept of bodies that are under way; Envoy refuses larger requests first. */
+  /** They bound what is kept of bodies that are under way; Envoy refuses larger requests first. */
   readonly collecting: CollectedBodyOptions;
-  /** Told when a body has come, or never will. */
+  /** They are told when a body has come, or never will. */
   readonly uploads: Pick<Uploads, "end">;
   readonly silence: Pick<SilenceWatch, "watch">;
   readonly logger: Logger<"warn" | "error">;

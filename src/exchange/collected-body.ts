@@ -5,9 +5,9 @@ import type { BodyBudget, BodyOwner, BodyShare } from "./body-budget.ts";
 const EMPTY = new Uint8Array(0);
 
 export interface CollectedBodyOptions {
-  /** What a worker holds of all bodies together. */
+  /** A worker counts all bodies together in it. */
   readonly budget: Pick<BodyBudget, "shareOf">;
-  /** The most of one body. */
+  /** One body may have so much. */
   readonly maxBytes: number;
 }
 
@@ -24,7 +24,10 @@ export class CollectedBody {
     this.#owner = owner;
   }
 
-  /** The error where it becomes too much, `tooLarge` or what `BodyBudget.hold` throws: the piece is not kept then. */
+  /**
+   * It returns an error where that becomes too much, `tooLarge` or what `BodyBudget.hold` throws: the piece is not kept
+   * then.
+   */
   add(piece: Uint8Array = EMPTY, tooLarge: ErrorCode): GatewayError | null {
     const { budget, maxBytes } = this.#options;
     if (piece.byteLength === 0) return null;
@@ -42,14 +45,16 @@ export class CollectedBody {
     return null;
   }
 
-  /** All of it; from here on it is the caller's, and this is empty. */
+  /** It returns all of it, which is the caller's from here on, and this is empty. */
   take(): Uint8Array {
     const bytes = this.#takeWhole();
     this.#share?.release(bytes.byteLength);
     return bytes;
   }
 
-  /** The same, counted until `use` is done with it: as it came, and as what is made of it, which is as large. */
+  /**
+   * It does the same, but all is counted until `use` is done: as it came, and as what is made of it, which is as large.
+   */
   async takeFor<Made>(use: (bytes: Uint8Array) => Promise<Made>): Promise<Made> {
     const bytes = this.#takeWhole();
     this.#share?.keep(bytes.byteLength);

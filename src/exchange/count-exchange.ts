@@ -39,7 +39,7 @@ export interface CountServices {
   readonly meter: Pick<RequestMeter, "finished">;
 }
 
-/** What is known of a request that was sent upstream. */
+/** This is known of a request that was sent upstream. */
 interface Asked {
   readonly model: Model;
   readonly counting: TokenCounting;
@@ -47,7 +47,10 @@ interface Asked {
 }
 
 const EMPTY = new Uint8Array(0);
-/** An upstream that has no endpoint to count at; servers that route by the path alone know it, but not its method. */
+/**
+ * An upstream answers with them that has no endpoint to count at; servers that route by the path alone know it, but not
+ * its method.
+ */
 const HAS_NO_COUNT: ReadonlySet<number> = new Set([404, 405, 501]);
 
 export class CountExchange implements UpstreamCall {
@@ -132,14 +135,14 @@ export class CountExchange implements UpstreamCall {
     return createJsonReply(200, count, this.admission);
   }
 
-  /** What the client got is known. Called once: in the phase of its stream that decides it. */
+  /** What the client got is known. It is called once, in the phase of the stream that decides it. */
   finish(status: number, error: GatewayError | null): void {
     const durationMs = performance.now() - this.#startedMs;
     this.services.meter.finished(describeEnd(this.admission, { status, error, durationMs }));
   }
 }
 
-/** A count that its upstream is asked for. */
+/** The upstream is asked for this count. */
 class RoutedCount implements RoutedCall {
   readonly #exchange: CountExchange;
   readonly #asked: Asked;

@@ -12,9 +12,9 @@ const MAX_WAIT_MS = 2_000;
 export interface ErrorBodyOptions {
   readonly budget: CollectedBodyOptions["budget"];
   readonly owner: BodyOwner;
-  /** Told once what there is, when it is enough or late; a promise where the reply to it has to wait. */
+  /** It is told once what there is, when that is enough or late, and returns a promise where the reply has to wait. */
   readonly onRead: (body: Uint8Array) => Promise<void> | undefined;
-  /** Takes what `onRead` returns where no message from Envoy brought it about. */
+  /** It takes what `onRead` returns where no message from Envoy brought it about. */
   readonly onLate: (replied: Promise<void> | undefined) => void;
   readonly maxWaitMs?: number;
 }

@@ -1,4 +1,6 @@
-/** What an upstream answers to a metered request: whole, streamed, or with an error. Each ends in the request's charge. */
+/**
+ * What an upstream answers to a metered request: whole, streamed, or with an error. Each ends in the request's charge.
+ */
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { ClientResult } from "../request-log/line.ts";
@@ -13,7 +15,7 @@ import { withStartupTime } from "./upstream-outcome.ts";
 
 const SUCCESS: ClientResult = { status: 200, errorCode: null };
 
-/** An answer that has begun. */
+/** All of it is known when an answer has begun. */
 export interface BegunAnswer {
   readonly exchange: ExchangeHost;
   readonly model: Model;

@@ -85,9 +85,9 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   }
 
   /**
-   * The client's whole body.
-   * @param query Of the client's path, without the question mark.
-   * @throws GatewayError when the request is refused; nothing is held then.
+   * The client's whole body has come.
+   * @param query It is that of the client's path, without the question mark.
+   * @throws GatewayError It rejects with it when the request is refused; nothing is held then.
    */
   async onRequestBody(body: Uint8Array, query = ""): Promise<Route> {
     const { budget, catalog, protocols, settlement, meter } = this.services;
@@ -205,7 +205,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
     return { requestId: this.#admission.requestId, model: this.modelId };
   }
 
-  /** What the list of recent requests says of an error. */
+  /** The list of recent requests names the request by these. */
   get #names(): NamedModel {
     return { model: this.modelId, requestedModel: this.#requestedModel };
   }

@@ -2,11 +2,11 @@ import { isAscii } from "node:buffer";
 import { atOnce, type Steps } from "../event-loop/steps.ts";
 import type { BodyBudget, BodyOwner, BodyShare } from "./body-budget.ts";
 
-/** What work on a body takes beside it, in bodies: its text and what is parsed of it, and the body that goes upstream. */
+/** Work on a body takes so many times its bytes: its text and what is parsed of it, and the body that goes upstream. */
 const ASCII_WORK = 3;
-/** With two bytes a character. */
+/** Text that is not ASCII has two bytes a character. */
 const OTHER_WORK = 5;
-/** What a smaller one may consist of is read in milliseconds. */
+/** A smaller body is read in milliseconds, whatever it consists of. */
 const STEPPED_BYTES = 1024 ** 2;
 
 /** What one request counts for in its worker's budget, from its whole body to its end. */
@@ -15,7 +15,6 @@ export class HeldBody {
   readonly #share: BodyShare;
   #heldBytes = 0;
   #workBytes = 0;
-  #isStepped = false;
 
   constructor(budget: BodyBudget, owner: BodyOwner) {
     this.#budget = budget;
@@ -23,7 +22,7 @@ export class HeldBody {
   }
 
   /**
-   * The client's whole body, which is read next. A promise where that has to wait for others.
+   * The client's whole body is read next. It returns a promise where that has to wait for others.
    * @throws GatewayError 413 `request_too_large`, 429 `buffer_limit_exceeded`, 503 `gateway_overloaded`
    */
   begin(body: Uint8Array): Promise<void> | undefined {
@@ -31,7 +30,6 @@ export class HeldBody {
     this.#budget.checkBody(bytes);
     this.#share.hold(bytes);
     this.#heldBytes = bytes;
-    this.#isStepped = bytes >= STEPPED_BYTES;
     const workBytes = bytes * (isAscii(body) ? ASCII_WORK : OTHER_WORK);
     const turn = this.#budget.work.begin(this.#share.organizationId, bytes, workBytes);
     if (turn === undefined) {
@@ -46,12 +44,12 @@ export class HeldBody {
     this.#workBytes = workBytes;
   }
 
-  /** Work on it, of a large one step by step: others are served between two of them. A promise only of a large one. */
+  /** It works on a large body step by step, and others are served between two of them; only then it returns a promise. */
   work<Result>(steps: Steps<Result>): Result | Promise<Result> {
-    return this.#isStepped ? this.#budget.steps.run(steps) : atOnce(steps);
+    return this.#heldBytes >= STEPPED_BYTES ? this.#budget.steps.run(steps) : atOnce(steps);
   }
 
-  /** What has been made of it, beside it. */
+  /** So much has been made of the body, and is kept beside it. */
   made(bytes: number): void {
     this.#budget.work.change(bytes - this.#workBytes);
     this.#workBytes = bytes;

@@ -26,7 +26,7 @@ export class RoutedExchange implements RoutedCall {
     return this.#routed.exchange.end("not_sent", CLIENT_GONE);
   }
 
-  /** @throws GatewayError what the client is told instead; the request is settled then. */
+  /** @throws GatewayError It is what the client is told instead; the request is settled then. */
   onResponseStart(start: ResponseStart): UpstreamResponse | Promise<never> {
     const { exchange, model, request } = this.#routed;
     const { services, way } = exchange;
@@ -73,7 +73,7 @@ export class RoutedExchange implements RoutedCall {
     return [...exchange.admission.headroom, ...formatShrunkHeader(account.shrunk)];
   }
 
-  /** Envoy's own answer, in the upstream's place. */
+  /** Envoy has answered by itself, in the upstream's place. */
   #onLocalOutcome(start: ResponseStart): Promise<never> {
     const { exchange, model } = this.#routed;
     const { upstream, startupSeconds } = model;

@@ -12,22 +12,22 @@ import type { WayMeter } from "./way-meter.ts";
 export interface ExchangeHost {
   readonly services: ExchangeServices;
   readonly protocol: Protocol;
-  /** With its session, once the body has named one. */
+  /** It has its session once the body has named one. */
   readonly admission: Admission;
   readonly way: WayMeter;
-  /** For the log. */
+  /** The log names the request by these. */
   readonly named: { readonly requestId: string; readonly model: string | null };
-  /** The answer whose end may contradict what it said of its usage. */
+  /** The answer has begun; its end may contradict what it says of its usage. */
   observe(observation: Observation): void;
-  /** The final charge. The first call decides. */
+  /** It makes the final charge. The first call decides. */
   settle(outcome: Outcome, result: ClientResult): Promise<void>;
-  /** Settles it and throws the error that the client is told. */
+  /** It settles the request and throws the error that the client is told. */
   refuse(outcome: Outcome, error: GatewayError): Promise<never>;
-  /** What the client got is known. Called once: in the phase of its stream that decides it. */
+  /** What the client got is known. It is called once, in the phase of the stream that decides it. */
   finish(result: ClientResult, error?: GatewayError | null): void;
   /**
    * The stream ended before the client was told all: Envoy knows why.
-   * @param settledAs What is charged is known before Envoy has told.
+   * @param settledAs It is given where what goes on record is known before Envoy has told.
    */
   end(outcome: Outcome, settledAs?: ClientResult): Promise<void>;
 }
@@ -35,7 +35,7 @@ export interface ExchangeHost {
 export interface RoutedRequest {
   readonly exchange: ExchangeHost;
   readonly model: Model;
-  /** The model under the name that the client asked for. */
+  /** It is the model under the name that the client asked for. */
   readonly target: ModelTarget;
   readonly account: RequestAccount;
   readonly request: ClientRequest;

@@ -18,12 +18,12 @@ export class WayMeter {
   };
   #upstream: UpstreamEnd | null = null;
 
-  /** Since the admission. */
+  /** It counts from the admission. */
   get elapsedMs(): number {
     return performance.now() - this.#startedMs;
   }
 
-  /** Exact, unlike in the record. */
+  /** It is exact, unlike in the record. */
   get firstTokenMs(): number | null {
     return this.#reached.firstTokenMs;
   }
@@ -33,7 +33,7 @@ export class WayMeter {
     this.#reached[moment] ??= this.elapsedMs;
   }
 
-  /** @param name As `gateway.yaml` calls it. */
+  /** @param name It is the upstream's, as in `gateway.yaml`. */
   handOver(name: string): void {
     this.reach("routedMs");
     this.#upstream = { name, status: null, cause: null };
@@ -56,8 +56,8 @@ export class WayMeter {
   }
 
   /**
-   * As it is kept, in whole milliseconds.
-   * @param names The catalog's id and what the client wrote; null: not known.
+   * It returns the way as it is kept, in whole milliseconds.
+   * @param names They are the catalog's id and what the client wrote, and null where they are not known.
    */
   read({ model, requestedModel }: NamedModel): RequestWay {
     const { bodyMs, routedMs, upstreamMs, firstTokenMs } = this.#reached;

@@ -4,11 +4,11 @@ import type { EnvoyHandlers, ProcessCall, ProcessListener } from "./contract.ts"
 /** What a transport can do with an ext_proc call. */
 export interface ProcessTransport {
   send(response: ProcessingResponse): void;
-  /** Ends the call with OK after what was sent. */
+  /** It ends the call with OK after what was sent. */
   endOk(): void;
-  /** Ends the call with an error status. */
+  /** It ends the call with an error status. */
   endWithError(reason: string): void;
-  /** Reads no message until `resume`. */
+  /** It reads no message until `resume`. */
   pause(): void;
   resume(): void;
 }
@@ -75,7 +75,7 @@ export class ReplyLedger implements ProcessCall {
     if (this.#state !== "closed") this.#transport.resume();
   }
 
-  /** A message of Envoy. */
+  /** A message of Envoy has come. */
   receive(request: ProcessingRequest): void {
     if (!this.#isOpen) return;
     if (isOfRequest(request)) this.#owesRequest = true;
@@ -107,7 +107,7 @@ export class ReplyLedger implements ProcessCall {
     return this.#owesRequest || this.#owesResponse;
   }
 
-  /** A reply answers all that has come of the request, or of the response, so far. False: nothing has. */
+  /** A reply answers all that has come of the request, or of the response, so far. It returns false where nothing has. */
   #takeDebt(response: ProcessingResponse): boolean {
     if (response.immediate_response !== undefined) {
       const owes = this.#owesReply;
@@ -140,7 +140,7 @@ export class ReplyLedger implements ProcessCall {
   }
 }
 
-/** Whether it is about the request, of Envoy's messages and of our replies. */
+/** It tells whether one of Envoy's messages, or of our replies, is about the request. */
 function isOfRequest(message: ProcessingRequest | ProcessingResponse): boolean {
   return (
     message.request_headers !== undefined ||
@@ -149,18 +149,18 @@ function isOfRequest(message: ProcessingRequest | ProcessingResponse): boolean {
   );
 }
 
-/** Whether Envoy has given the whole response with it. */
+/** It tells whether Envoy has given the whole response with this message. */
 function isEndOfResponse({ response_headers, response_body, response_trailers }: ProcessingRequest): boolean {
   if (response_body !== undefined) return response_body.end_of_stream === true;
   return response_headers?.end_of_stream === true || response_trailers !== undefined;
 }
 
-/** Whether pieces of the response follow it: it answers the headers, and not the whole. */
+/** It tells whether pieces of the response follow this reply, which then answers the headers, and not the whole. */
 function beginsStream({ response_headers }: ProcessingResponse): boolean {
   return response_headers !== undefined && response_headers?.response?.status !== "CONTINUE_AND_REPLACE";
 }
 
-/** Whether the client's response is complete with it. */
+/** It tells whether the client's response is complete with this reply. */
 function isLast({ immediate_response, response_body, response_trailers }: ProcessingResponse): boolean {
   if (immediate_response !== undefined || response_trailers !== undefined) return true;
   return response_body?.response?.body_mutation?.streamed_response?.end_of_stream === true;

@@ -10,7 +10,9 @@ import type { ChargeInput } from "../types/settlement.ts";
 import type { Check, RecordedRequest, RequestWay } from "../types/reporting.ts";
 import { formatChecks, formatWay, parseChecks, parseWay } from "./facts.ts";
 
-/** What stands where in the list; new ones come last. Texts, but for the checks and the way (a list, an object; or null). */
+/**
+ * What stands where in the list; new ones come last. Texts, but for the checks and the way (a list, an object; or null).
+ */
 const ENTRY_FIELDS: readonly string[] = [
   "key",
   "route",

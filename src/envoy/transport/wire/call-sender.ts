@@ -27,10 +27,10 @@ const RESPONSE_HEADERS = Buffer.concat([
   encodeHeaderBlock([["content-type", "application/grpc"]]),
 ]);
 
-/** What of our side of a stream has been written: nothing, its headers, or all of it up to its last frame. */
+/** Of our side of a stream this has been written: nothing, its headers, or all of it up to its last frame. */
 type Written = "nothing" | "headers" | "all";
 
-/** Our side of one stream: headers, gRPC messages, trailers, as fast as windows and socket allow. */
+/** It sends our side of one stream, headers, gRPC messages and trailers, as fast as windows and socket allow. */
 export class CallSender {
   readonly window: SendWindow;
   readonly #streamId: number;
@@ -39,7 +39,7 @@ export class CallSender {
   readonly #onClosed: () => void;
   #queue: Buffer[] = [];
   #queuedBytes = 0;
-  /** The trailers, once there is nothing more to come; empty for a body that ends by its DATA. */
+  /** They are the trailers, once there is nothing more to come, and empty for a body that ends by its DATA. */
   #end: Buffer | null = null;
   #written: Written = "nothing";
 
@@ -72,7 +72,7 @@ export class CallSender {
     this.#host.writer.flushIfLarge();
   }
 
-  /** A response that is no gRPC: its headers and its body. */
+  /** It sends a response that is no gRPC, by its headers and its body. */
   sendPlain(block: Buffer, body: Buffer): void {
     this.#written = "headers";
     this.#writeHeaders(block, false);
@@ -118,7 +118,7 @@ export class CallSender {
     this.#queuedBytes = 0;
   }
 
-  /** A message that nothing stands in the way of: headers, prefix and message go out as one piece. */
+  /** Where nothing stands in the way of a message, headers, prefix and message go out as one piece. */
   #sendAtOnce(parts: readonly Buffer[], messageBytes: number): boolean {
     const { writer, sendWindow, peerFrameBytes } = this.#host;
     const bytes = PREFIX_BYTES + messageBytes;
@@ -159,7 +159,7 @@ export class CallSender {
     }
   }
 
-  /** Returns where the payload begins. */
+  /** It returns where the payload begins. */
   #beginData(target: Buffer, at: number, bytes: number): number {
     this.window.take(bytes);
     this.#host.sendWindow.take(bytes);

@@ -2,10 +2,10 @@ import { ShortLivedMap } from "../../../collections/short-lived-map.ts";
 import { END_WITHIN_MS, TICK_MS } from "./limits.ts";
 import type { GrpcCall } from "./grpc-call.ts";
 
-/** Streams that we reset lately: what the peer had sent before it knew is passed over. */
+/** So many streams that we reset lately are remembered: what the peer had sent before it knew is passed over. */
 const MAX_REMEMBERED_RESETS = 1_024;
 
-/** The streams of one connection, by their numbers, and what they wait for. */
+/** It keeps the calls of one connection by the numbers of their streams, and until when each may last. */
 export class CallTable {
   readonly #calls = new ShortLivedMap<number, GrpcCall>();
   readonly #resetIds = new Set<number>();
@@ -29,7 +29,7 @@ export class CallTable {
     return this.#calls.get(id);
   }
 
-  /** All of them, though some may go meanwhile. */
+  /** It lists all of them, though some may go meanwhile. */
   list(): GrpcCall[] {
     return [...this.#calls.values()];
   }
@@ -46,7 +46,7 @@ export class CallTable {
     call.endsAtMs = nowMs + END_WITHIN_MS + TICK_MS;
   }
 
-  /** False when it was not there. */
+  /** It returns false when the call was not there. */
   remove(call: GrpcCall): boolean {
     return this.#calls.delete(call.id);
   }
@@ -62,12 +62,12 @@ export class CallTable {
     return this.#resetIds.has(id);
   }
 
-  /** Calls whose time is over. */
+  /** It lists the calls whose time is over. */
   listExpired(nowMs: number): GrpcCall[] {
     return this.list().filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
   }
 
-  /** Streams that the peer should have ended by now. */
+  /** It lists the calls whose streams the peer should have ended by now. */
   listUnended(nowMs: number): GrpcCall[] {
     return this.list().filter(({ endsAtMs }) => endsAtMs <= nowMs);
   }

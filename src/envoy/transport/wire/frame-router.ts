@@ -39,7 +39,7 @@ export interface FrameRouterOptions extends CallEvents {
   readonly maxMessageBytes: number;
 }
 
-/** All streams of a connection: frames that belong to one, and what the streams share. */
+/** It takes each frame of a connection to the stream that the frame belongs to, and keeps what the streams share. */
 export class FrameRouter implements CallHost {
   readonly writer: TurnWriter;
   readonly sendWindow = new SendWindow(DEFAULT_WINDOW_BYTES);
@@ -53,7 +53,7 @@ export class FrameRouter implements CallHost {
   readonly #receiveWindow = new ReceiveWindow(CONNECTION_WINDOW_BYTES);
   /** Streams above are not taken any more. */
   #lastTakenId = MAX_STREAM_ID;
-  /** By the server's clock, as of the last tick. */
+  /** It is the time of the last tick, by the server's clock. */
   #nowMs: number;
 
   constructor(options: FrameRouterOptions, nowMs: number) {
@@ -111,7 +111,7 @@ export class FrameRouter implements CallHost {
     this.#events.onCallClosed(stream);
   }
 
-  /** From now on what is not yet open is passed over. Returns the last stream that was taken. */
+  /** From now on what is not yet open is passed over. It returns the last stream that was taken. */
   takeNoMore(): number {
     this.#lastTakenId = this.#table.lastId;
     return this.#lastTakenId;
@@ -122,12 +122,12 @@ export class FrameRouter implements CallHost {
     this.#sendQueue.pump();
   }
 
-  /** Breaks off all of them. */
+  /** It breaks off all of them. */
   close(): void {
     for (const stream of this.#table.list()) this.remove(stream);
   }
 
-  /** Deadlines, and streams that the peer should have ended. */
+  /** It looks for calls whose deadline has passed, and for streams that the peer should have ended. */
   tick(nowMs: number): void {
     this.#nowMs = nowMs;
     for (const stream of this.#table.listExpired(nowMs)) {
@@ -138,7 +138,7 @@ export class FrameRouter implements CallHost {
     }
   }
 
-  // Frames. All of these throw ConnectionError.
+  // What follows takes frames, and throws ConnectionError.
 
   receiveData(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
     const frameBytes = end - start;
@@ -154,7 +154,10 @@ export class FrameRouter implements CallHost {
     if (isEnd && this.#table.find(id) === stream) stream.receiveEnd();
   }
 
-  /** The stream that a DATA frame is for; null when there is none any more, which has then been answered. */
+  /**
+   * It finds the stream that a DATA frame is for, and returns null when there is none any more, which has then been
+   * answered.
+   */
   #findOpen(id: number): GrpcCall | null {
     const stream = this.#table.find(id);
     if (stream !== undefined && !stream.isRemoteClosed) return stream;
@@ -164,7 +167,7 @@ export class FrameRouter implements CallHost {
     return null;
   }
 
-  /** Null: there is more to come of them. */
+  /** @param headers They are null while there is more to come of them. */
   receiveHeaders(headers: ReceivedHeaders | null): void {
     if (headers === null) return;
     const { streamId } = headers;
@@ -247,7 +250,7 @@ export class FrameRouter implements CallHost {
     return id === 0 || id % 2 === 0 || id > this.#table.lastId;
   }
 
-  /** Of a stream that we ended early or did not take, the peer may not yet know. */
+  /** The peer may not yet know of a stream that we ended early or did not take. */
   #isPassedOver(id: number): boolean {
     return id > this.#lastTakenId || this.#table.wasReset(id);
   }

@@ -8,20 +8,20 @@ import { encodeHeaderBlock } from "./hpack.ts";
 import { QUEUED_SHARE_BYTES, STREAM_WINDOW_BYTES } from "./limits.ts";
 import { CallSender, type SendHost } from "./call-sender.ts";
 
-/** What a call tells the service that it belongs to. */
+/** A call tells this to the service that it belongs to. */
 export interface GrpcCallListener {
-  /** One whole message, a view that is good for as long as it is kept. */
+  /** One whole message has come; the view is good for as long as it is kept. */
   onMessage?(bytes: Buffer): void;
   /** The client has sent all that it will. */
   onHalfClose?(): void;
-  /** The stream is over, however it came to that. Always the last call, exactly once. */
+  /** The stream is over, however it came to that. This is always the last call, and comes exactly once. */
   onClose?(): void;
 }
 
 /** A connection as its streams see it. */
 export interface CallHost extends SendHost {
   readonly maxMessageBytes: number;
-  /** What its streams have received of messages that are not whole. */
+  /** They count what its streams have received of messages that are not whole. */
   readonly held: HeldBytes;
   /** All its streams together have too much that the peer does not read. */
   readonly isFull: boolean;
@@ -32,7 +32,7 @@ export interface CallHost extends SendHost {
   remove(stream: GrpcCall): void;
 }
 
-/** Of an error's text; it goes into one frame. */
+/** An error's text may be that long: it goes into one frame. */
 const MAX_REASON_LENGTH = 1_000;
 const OK_TRAILERS = encodeHeaderBlock([["grpc-status", "0"]]);
 
@@ -44,9 +44,9 @@ export class GrpcCall implements Holder {
   readonly id: number;
   readonly headers: CallHeaders;
   readonly sender: CallSender;
-  /** By the server's clock, for the table of streams: when the call's time is over. */
+  /** The call's time is over then, by the server's clock: `CallTable` looks for it. */
   expiresAtMs = Number.POSITIVE_INFINITY;
-  /** By when the peer should have ended the stream. */
+  /** The peer should have ended the stream by then. */
   endsAtMs = Number.POSITIVE_INFINITY;
   readonly #host: CallHost;
   readonly #receiveWindow = new ReceiveWindow(STREAM_WINDOW_BYTES);
@@ -54,9 +54,9 @@ export class GrpcCall implements Holder {
   #listener: GrpcCallListener | null = null;
   #receivedBytes = 0;
   #heldBytes = 0;
-  /** While the listener has paused. */
+  /** Messages wait here while the listener has paused. */
   #buffered: Buffer[] = [];
-  /** Of the window: while the listener has paused, or others come first. */
+  /** So much of the window is not given back while the listener has paused, or others come first. */
   #withheldBytes = 0;
   /** The listener's wish: it may pause and resume in every state. */
   #isPaused = false;
@@ -91,12 +91,12 @@ export class GrpcCall implements Holder {
     return this.#isPaused;
   }
 
-  /** Begins to read. */
+  /** It begins to read. */
   start(listener: GrpcCallListener): void {
     this.#listener = listener;
   }
 
-  /** Sends one message, given in parts that do not change any more. Does nothing once the call is over. */
+  /** It sends one message, given in parts that do not change any more, and does nothing once the call is over. */
   send(parts: readonly Buffer[]): void {
     const { maxMessageBytes } = this.#host;
     let bytes = 0;
@@ -115,12 +115,12 @@ export class GrpcCall implements Holder {
     return this.#host.isFull && this.sender.queuedBytes + bytes > QUEUED_SHARE_BYTES;
   }
 
-  /** Ends with OK after what was sent, however slowly that is read. */
+  /** It ends with OK after what was sent, however slowly that is read. */
   end(): void {
     this.#end(OK_TRAILERS);
   }
 
-  /** Ends with an error status after what was sent; what is not read soon is not sent any more. */
+  /** It ends with an error status after what was sent; what is not read soon is not sent any more. */
   fail(status: Exclude<GrpcStatusCode, 0>, reason: string): void {
     if (this.sender.isEnded) return;
     const message = encodeURIComponent(reason.slice(0, MAX_REASON_LENGTH));
@@ -133,7 +133,7 @@ export class GrpcCall implements Holder {
     if (this.#state !== "closed") this.#host.expectEnd(this);
   }
 
-  /** Answers a request that is no gRPC call. */
+  /** It answers a request that is no gRPC call. */
   refuse(status: number, text: string): void {
     const fields = [
       [":status", String(status)],
@@ -162,7 +162,7 @@ export class GrpcCall implements Holder {
     this.#giveBack(withheld);
   }
 
-  /** Payload of a DATA frame, a part of `bytes`; `frameBytes` counts its padding too. */
+  /** The payload of a DATA frame has come, a part of `bytes`; `frameBytes` counts its padding too. */
   receive(bytes: Buffer, start: number, end: number, frameBytes: number): void {
     if (!this.#receiveWindow.take(frameBytes)) {
       this.#host.reset(this, ERROR.flowControlError);
@@ -184,7 +184,7 @@ export class GrpcCall implements Holder {
     this.#handOver(messages);
   }
 
-  /** The peer's end of the stream. */
+  /** The peer has ended its side of the stream. */
   receiveEnd(): void {
     const { contentLength } = this.headers;
     if (contentLength !== null && contentLength !== this.#receivedBytes) {
@@ -213,14 +213,14 @@ export class GrpcCall implements Holder {
     this.sender.end(trailers);
   }
 
-  /** What has come and is nobody's any more. */
+  /** What has come is nobody's any more. */
   #forget(): void {
     this.#buffered = [];
     this.#reader.drop();
     this.#hold(0);
   }
 
-  /** So much of a message that is not whole is kept. False: it is too much, and the call has failed. */
+  /** So much of a message that is not whole is kept. It returns false where that is too much, and the call has failed. */
   #hold(bytes: number): boolean {
     const { held } = this.#host;
     const before = this.#heldBytes;

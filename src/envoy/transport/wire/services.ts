@@ -18,7 +18,10 @@ import type { GrpcCallListener, GrpcCall } from "./grpc-call.ts";
 export class Services {
   readonly #handlers: EnvoyHandlers;
   readonly #health: HealthService;
-  /** Checks under way, those of streams that are gone included: a peer that resets what it asks still costs them. */
+  /**
+   * So many checks are under way, those of streams that are gone included: a peer that resets what it asks still costs
+   * them.
+   */
   #checks = 0;
 
   constructor(handlers: EnvoyHandlers, health: HealthService) {
@@ -26,7 +29,7 @@ export class Services {
     this.#health = health;
   }
 
-  /** Begins a call. */
+  /** It begins a call. */
   serve(call: GrpcCall): void {
     if (!call.headers.isGrpc) {
       call.refuse(415, "This is a gRPC server.\n");
@@ -67,7 +70,7 @@ export class Services {
       sendMessage(call, CHECK, await this.#handlers.check(request, call));
       call.end();
     } catch (error) {
-      // Only if the handler breaks its promise never to reject. Envoy refuses the request.
+      // That happens only if the handler breaks its promise never to reject. Envoy refuses the request.
       const name = error instanceof Error ? error.name : "unknown";
       call.fail(GRPC_STATUS.internal, `the check failed: ${name}`);
     } finally {
@@ -106,8 +109,7 @@ class UnaryService<Request> implements GrpcCallListener {
   readonly #call: GrpcCall;
   readonly #codec: Pick<MethodCodec<Request, unknown>, "decodeRequest">;
   readonly #handle: (request: Request) => void;
-  #isHandled = false;
-  #isClosed = false;
+  #state: "waiting" | "asked" | "closed" = "waiting";
 
   constructor(
     call: GrpcCall,
@@ -122,22 +124,22 @@ class UnaryService<Request> implements GrpcCallListener {
   }
 
   onMessage(bytes: Buffer): void {
-    if (this.#isHandled) return;
-    this.#isHandled = true;
+    if (this.#state !== "waiting") return;
+    this.#state = "asked";
     queueMicrotask(() => {
-      if (this.#isClosed) return;
+      if (this.#state === "closed") return;
       const request = parseMessage(this.#call, this.#codec, bytes);
       if (request !== null) this.#handle(request);
     });
   }
 
   onClose(): void {
-    this.#isClosed = true;
+    this.#state = "closed";
     this.#onClose();
   }
 
   onHalfClose(): void {
-    if (!this.#isHandled) this.#call.fail(GRPC_STATUS.internal, "there is no request message");
+    if (this.#state === "waiting") this.#call.fail(GRPC_STATUS.internal, "there is no request message");
   }
 }
 

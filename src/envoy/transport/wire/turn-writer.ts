@@ -5,7 +5,7 @@ import { sendRepliesAtTurnEnd } from "../../../event-loop/turn-end.ts";
 const SLAB_BYTES = 64 * 1024;
 /** A larger buffer is written as it is, not copied: most of each frame of a body. */
 const COPY_LIMIT_BYTES = 4 * 1024;
-/** Unwritten bytes from which on no more DATA is given to the socket: it then waits in its stream. */
+/** From so many unwritten bytes on no more DATA is given to the socket: it then waits in its stream. */
 const CONGESTED_BYTES = 1024 * 1024;
 
 /**
@@ -15,12 +15,12 @@ const CONGESTED_BYTES = 1024 * 1024;
 const EARLY_BYTES = 64 * 1024;
 
 /**
- * What a connection sends. Everything of one turn of the event loop leaves in one write, but for large messages.
+ * It writes what a connection sends. Everything of one turn of the event loop leaves in one write, but for large messages.
  */
 export class TurnWriter {
   readonly #socket: Socket;
   #slab: Buffer = Buffer.allocUnsafeSlow(SLAB_BYTES);
-  /** Of the slab: what is not yet among the parts. */
+  /** This part of the slab is not yet among the parts. */
   #start = 0;
   #end = 0;
   #parts: Buffer[] = [];
@@ -32,7 +32,7 @@ export class TurnWriter {
     this.#socket = socket;
   }
 
-  /** Bytes that the kernel has not taken. */
+  /** The kernel has not taken so many bytes. */
   get unsentBytes(): number {
     return this.#socket.writableLength + this.#partsBytes + this.#end - this.#start;
   }
@@ -41,7 +41,7 @@ export class TurnWriter {
     return this.unsentBytes > CONGESTED_BYTES;
   }
 
-  /** Space for so many bytes, a frame or less; see `buffer`. Returns where they begin. */
+  /** It makes space in `buffer` for so many bytes, a frame or less, and returns where they begin. */
   reserve(bytes: number): number {
     if (this.#slab.length - this.#end < bytes) {
       this.#seal();
@@ -58,7 +58,7 @@ export class TurnWriter {
     return at;
   }
 
-  /** Where the reserved space lies, until the next `reserve`. */
+  /** The reserved space lies in it, until the next `reserve`. */
   get buffer(): Buffer {
     return this.#slab;
   }
@@ -76,7 +76,7 @@ export class TurnWriter {
     this.#partsBytes += bytes.length;
   }
 
-  /** For the end of a message: half of one is of no use to the peer. */
+  /** It is for the end of a message: half of one is of no use to the peer. */
   flushIfLarge(): void {
     if (this.#partsBytes + this.#end - this.#start >= EARLY_BYTES) this.#send();
   }
