@@ -1,12 +1,12 @@
 /**
- * When requests in flight are charged. Published: a worker that dies loses at most 2 s of a stream. From one charge of a
- * request to the next go 1.5 s at most, and to the first 1.25 s; what is left of the two seconds is for the way from the
- * upstream to Redis, and for timers, which come late on a busy machine. Each request has its own time, so that the charges
- * of many do not come all at once.
+ * This says when requests in flight are charged. It is published that a worker that dies loses at most 2 s of a stream. From
+ * one charge of a request to the next go 1.5 s at most, and to the first 1.25 s; what is left of the two seconds is for the
+ * way from the upstream to Redis, and for timers, which come late on a busy machine. Each request has its own time, so that
+ * the charges of many do not come all at once.
  */
 import { batches } from "./organization-batches.ts";
 
-/** How often is looked for what is due; it may be as much late. */
+/** The worker looks so often for what is due; a charge may be as much late. */
 export const DUE_INTERVAL_MS = 250;
 /** The first charge makes the request's record, too. */
 export const FIRST_CHARGE_AFTER_MS = 1_000;
@@ -17,7 +17,7 @@ export interface Chargeable {
   takeDue(nowMs: number): boolean;
 }
 
-/** In batches, so that an admission never waits for the charges of thousands of streams. */
+/** It charges in batches, so that an admission never waits for the charges of thousands of streams. */
 export async function chargeDue<Account extends Chargeable>(
   accounts: Iterable<Account>,
   nowMs: number,

@@ -1,6 +1,6 @@
 /**
- * Gets charges on record. A final charge that Redis did not acknowledge goes to the spool on this host's disk, which
- * sends it until it is; where the disk does not take it either, it is kept here and sent again. It sets a total, so
+ * The writer gets charges on record. A final charge that Redis did not acknowledge goes to the spool on this host's disk,
+ * which sends it until it is; where the disk does not take it either, it is kept here and sent again. It sets a total, so
  * sending it again counts nothing twice. Progress is not repeated, since the next one, or the final one, says more.
  */
 import type { Clock } from "../time/clock.ts";
@@ -17,12 +17,12 @@ export interface ChargeWriterOptions {
   readonly clock: Clock;
   readonly logger: Logger<"warn" | "error">;
   readonly spool: Pick<Spool, "append">;
-  /** Learns what was counted; what of it is acknowledged the store tells it. */
+  /** It learns what was counted; the store tells it what of that is acknowledged. */
   readonly spend: Pick<GraceSpend, "counted">;
   readonly listener: ChargeListener;
 }
 
-/** Hears what becomes of the charges. */
+/** The listener hears what becomes of the charges. */
 export interface ChargeListener {
   /** The request is on record, in Redis or in the spool: each time. */
   readonly onRecord: (requestId: string) => void;
@@ -34,7 +34,7 @@ export interface ChargeListener {
   readonly onGivenUp: (requestId: string) => void;
 }
 
-/** The first attempt of a charge. */
+/** This is known of the first attempt of a charge. */
 interface FailedAttempt {
   readonly startedMs: number;
   readonly error: unknown;
@@ -42,7 +42,7 @@ interface FailedAttempt {
 
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
-/** How long an answer's last piece waits for its charge. With the tokenizer's 2 s below ext_proc's 5 s for one reply. */
+/** An answer's last piece waits so long for its charge. With the tokenizer's 2 s it is below ext_proc's 5 s for one reply. */
 const MAX_ANSWER_DELAY_MS = 2_500;
 
 export class ChargeWriter {
@@ -53,14 +53,14 @@ export class ChargeWriter {
     this.#options = options;
   }
 
-  /** Final charges that are neither acknowledged nor in the spool yet. */
+  /** So many final charges are neither acknowledged nor in the spool yet. */
   get unacknowledged(): number {
     return this.#unacknowledged;
   }
 
   /**
-   * Resolves when the charge is acknowledged (true) or in the spool, or after a bound, while it goes on trying. Never
-   * rejects.
+   * It resolves when the charge is acknowledged (true) or in the spool, or after a bound, while the writer goes on trying.
+   * It never rejects.
    */
   async write(charge: ChargeInput): Promise<boolean> {
     const { spend, store, clock, listener } = this.#options;
@@ -85,7 +85,7 @@ export class ChargeWriter {
       listener.onRecord(charge.requestId);
       return true;
     } catch {
-      // Not worth a line: it would be one for each stream every two seconds.
+      // This is not worth a line of the log: there would be one for each stream every two seconds.
       listener.onUnanswered(charge);
       return false;
     }
@@ -117,7 +117,7 @@ export class ChargeWriter {
     return isAcknowledged === true;
   }
 
-  /** Never rejects. */
+  /** It never rejects. */
   async #repeat(charge: ChargeInput, { startedMs, error: first }: FailedAttempt): Promise<boolean> {
     const { store, clock, logger, listener } = this.#options;
     let error = first;

@@ -1,5 +1,5 @@
 /**
- * How a request gets on record before it goes upstream: by a line of this host's journal, by a hold in Redis, or, where
+ * A request gets on record before it goes upstream: by a line of this host's journal, by a hold in Redis, or, where
  * Redis does not answer the hold and the grace time lets it go on, by an entry in the spool.
  */
 import type { Clock } from "../time/clock.ts";
@@ -26,20 +26,20 @@ import { isTakenNear } from "./used-tokens.ts";
 export interface RecordOpenerOptions {
   readonly store: Pick<Store, "hold">;
   readonly spool: Pick<Spool, "append" | "journal">;
-  /** Whether requests may go upstream without a hold in Redis. */
+  /** It knows whether requests may go upstream without a hold in Redis. */
   readonly outage: GraceOutage;
-  /** How many workers share a key's limits in the grace time. */
+  /** It tells how many workers share a key's limits in the grace time. */
   readonly shares: () => number;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"error">;
-  /** Where the message of a 402 leads. */
+  /** The message of a 402 leads there. */
   readonly dashboard: DashboardAddress;
 }
 
-/** What strict caps ask of a request. */
+/** Strict caps ask these of a request. */
 type WorstCase = Pick<StrictWorstCase, "microcents" | "afford" | "shrinkTo">;
 
-/** What is common to the attempts to place one hold. */
+/** All attempts to place one hold have this in common. */
 interface HoldToPlace {
   readonly hold: Omit<HoldInput, "worstCaseMicrocents">;
   readonly admission: Admission;
@@ -47,13 +47,13 @@ interface HoldToPlace {
   readonly dashboard: DashboardAddress;
 }
 
-/** What came of it. */
+/** This came of placing a hold. */
 interface PlacedHold {
-  /** What it holds; null without strict caps. */
+  /** The request holds so much; null without strict caps. */
   readonly worstCaseMicrocents: bigint | null;
   /** @see RequestIdentity */
   readonly tagRow: string | undefined;
-  /** What the limit of its answers was lowered to; null: it goes as it is. */
+  /** The limit of its answers was lowered to this; null: the request goes as it is. */
   readonly shrunk: Shrunk | null;
 }
 
@@ -105,7 +105,7 @@ export class RecordOpener {
   }
 
   /**
-   * Places its hold, or puts the request in the spool where Redis does not answer.
+   * It places the request's hold, or puts the request in the spool where Redis does not answer.
    * @throws GatewayError as `createHoldError` says; 503 where Redis does not answer and the request may not go on.
    */
   async hold(account: RequestAccount, admission: Admission, worstCase: WorstCase): Promise<void> {
@@ -131,8 +131,8 @@ export class RecordOpener {
   }
 
   /**
-   * Its hold was not answered: the request is put in the spool instead, where the grace time lets it go on. Null when it may
-   * go upstream, else the client's error; never null with strict caps, nor unless the disk has it.
+   * Its hold was not answered: the request is put in the spool instead, where the grace time lets it go on. It is null when
+   * the request may go upstream, else the client's error; it is never null with strict caps, nor unless the disk has it.
    */
   async #goOnWithout(
     account: RequestAccount,
@@ -145,7 +145,7 @@ export class RecordOpener {
     if (isStrict || !isOutOfReach(error)) return unavailable;
     outage.missed(organizationId);
     if (!outage.isInGrace(organizationId)) return unavailable;
-    // In the grace time this worker counts by itself: from before the request is on disk, or many would fit at once.
+    // In the grace time this worker counts by itself, and from before the request is on disk, or many would fit at once.
     const fits = fitsShare(concurrencyLimit, shares(), this.#records.countInFlight(keyId));
     if (!fits) return createConcurrencyError(keyName, concurrencyLimit);
     this.#records.takePlace(account);
@@ -167,7 +167,7 @@ export class RecordOpener {
     await this.#putInSpool(state.account, "a request could not be put in the spool");
   }
 
-  /** Whether it is on this host's disk now. Never rejects. */
+  /** Whether the request is on this host's disk now. It never rejects. */
   async #putInSpool({ opened }: RequestAccount, failure: string): Promise<boolean> {
     const { spool, clock, logger } = this.#options;
     try {
@@ -181,7 +181,7 @@ export class RecordOpener {
   }
 }
 
-/** What a hold says of its request. */
+/** A hold says this of its request. */
 function describeHold(
   { opened, promptFloorPrice }: RequestAccount,
   { takenTokens, sessionBudgetCents }: Admission,
@@ -191,7 +191,7 @@ function describeHold(
 }
 
 /**
- * Places a hold.
+ * It places a hold.
  * @throws GatewayError as `createHoldError` says; whatever the store rejects with when Redis fails: whether the hold is
  * there is not known then.
  */
@@ -205,7 +205,7 @@ async function placeHold(store: Pick<Store, "hold">, input: HoldToPlace): Promis
     result = await store.hold(boundFloor(hold, worstCaseMicrocents));
   }
   if (isHeld(result)) return { worstCaseMicrocents, tagRow: result.tagRow, shrunk: null };
-  // It was answered with a worst case: strict caps were switched off and on again meanwhile.
+  // It was so answered though it had a worst case: strict caps were switched off and on again meanwhile.
   if (result.outcome === "worst_case_required") {
     return { worstCaseMicrocents, tagRow: undefined, shrunk: null };
   }
@@ -213,7 +213,10 @@ async function placeHold(store: Pick<Store, "hold">, input: HoldToPlace): Promis
   return placeShrunk(store, input, { result, worstCaseMicrocents });
 }
 
-/** What is asked for does not fit: with as much of its answer as does, where that is wanted. @throws as `placeHold`. */
+/**
+ * What is asked for does not fit: the request goes with as much of its answer as does, where that is wanted.
+ * @throws as `placeHold`.
+ */
 async function placeShrunk(
   store: Pick<Store, "hold">,
   { hold, admission, worstCase, dashboard }: HoldToPlace,
@@ -228,7 +231,7 @@ async function placeShrunk(
       throw createHoldError(result, admission, asked, dashboard);
     }
     const worstCaseMicrocents = worstCase.microcents();
-    // One after the other: each asks for what the one before has found.
+    // The holds go one after the other: each asks for what the one before has found.
     // oxlint-disable-next-line no-await-in-loop
     const next = await store.hold(boundFloor(hold, worstCaseMicrocents));
     if (isHeld(next)) {
@@ -250,7 +253,7 @@ function roomOf({ capCents, spentMicrocents, heldMicrocents }: SessionFigures): 
   return roomUnder(capCents, spentMicrocents + heldMicrocents);
 }
 
-/** What is charged when nobody ever reports a charge is an estimate, too: never above what is held. */
+/** The floor, charged when nobody ever reports a charge, is an estimate, too: it is never above what is held. */
 function boundFloor(hold: HoldToPlace["hold"], worstCaseMicrocents: bigint | null): HoldInput {
   const { floorMicrocents } = hold;
   const isAbove = worstCaseMicrocents !== null && floorMicrocents > worstCaseMicrocents;

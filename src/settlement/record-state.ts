@@ -1,5 +1,5 @@
 /**
- * Where the record of each request stands: the states, and every way from one to the next. Nobody else writes a state.
+ * This is where the record of each request stands: the states, and every way from one to the next. No other file writes one.
  *
  * A request's record is what Redis keeps of its cost. This worker must know at any moment what would be left of it if the
  * worker died now (an entry in Redis, a line in the journal, an entry in the spool, a record), whether it is in flight, and
@@ -109,7 +109,7 @@ export type RecordState =
 
 export type RecordStateName = RecordState["kind"];
 
-/** Which states follow each. What is forgotten is not in this worker's collection any more. */
+/** The states that follow each one. What is forgotten is not in this worker's collection any more. */
 export const TRANSITIONS = {
   entered: ["begun", "held", "spooling", "withdrawn", "left"],
   begun: ["held", "unanswered"],
@@ -162,7 +162,7 @@ export class RequestRecords {
     return size;
   }
 
-  /** Requests of a key that are in flight. */
+  /** So many requests of a key are in flight. */
   countInFlight(keyId: string): number {
     let count = 0;
     for (const { identity } of this.inFlight()) if (identity.keyId === keyId) count += 1;
@@ -226,8 +226,8 @@ export class RequestRecords {
   }
 
   /**
-   * Its final charge contradicts what is on record, so there is one, and nothing more is tried. A line of it stays in the
-   * journal for whoever looks for the cause.
+   * Its final charge contradicts what is on record, or no record could take it, and nothing more is tried. Its line stays in
+   * the journal, for this worker's successor.
    */
   giveUp(requestId: string): void {
     const state = this.stateOf(requestId);

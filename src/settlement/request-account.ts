@@ -28,30 +28,30 @@ import { countUsedTokens, hasFailedBefore } from "./used-tokens.ts";
 export interface AccountOptions extends EstimatedPrompt {
   readonly identity: BilledRequest;
   readonly model: Pick<Model, "id">;
-  /** In force when the hold was placed. */
+  /** This price was in force when the request was put on record. */
   readonly price: Price;
   readonly asked: Asked;
-  /** The most that the answers can have: no estimate goes beyond it. */
+  /** The answers can have this many tokens at most: no estimate goes beyond it. */
   readonly largestOutputTokens: number;
   readonly estimator: Pick<
     TokenEstimator,
     "estimateOutput" | "countOutput" | "fewestPromptTokens" | "fewestOutputTokens" | "learn"
   >;
-  /** The upstream has told the prompt's tokens, cached ones included. Null: nobody wants to know. */
+  /** It hears the prompt's tokens, cached ones included, once the upstream has told them. Null: nobody wants to know. */
   readonly onPromptCounted: ((promptTokens: number) => void) | null;
   readonly keeper: AccountKeeper;
-  /** Of the limits of tokens that the request meets; null: it meets none. */
+  /** The admission took these of the limits of tokens that the request meets; null: it meets none. */
   readonly takenTokens: TakenTokens | null;
 }
 
-/** Who keeps the accounts: one for all of them. */
+/** One of these keeps all accounts of a worker. */
 export interface AccountKeeper {
   /**
    * Puts a charge on record; resolves when it is (true), or when everything was done to get it there (false). Never
    * rejects.
    */
   charge(input: ChargeInput): Promise<boolean>;
-  /** Whether a request has gone upstream on its line of the journal, and all that was charged of it was answered. */
+  /** Whether the request stands on its line of the journal alone, and no charge of it was left unanswered. */
   isBegun(requestId: string): boolean;
   /** What the request came to is known; its charge is not on record yet. */
   onCounted(account: RequestAccount, ending: Ending): void;
@@ -66,12 +66,12 @@ export class RequestAccount {
   readonly #options: AccountOptions;
   #answer: Answer | null = null;
   #sequence = 0;
-  /** What the last progress that was acknowledged said: lower bound and best estimate. */
+  /** The last progress that was acknowledged said this: the lower bound and the best estimate. */
   #acknowledged = { counted: 0n, estimate: 0n };
   #worstCaseMicrocents: bigint | null = null;
   #progress: Promise<boolean> | null = null;
   #settling: Promise<Settled> | null = null;
-  /** When it is charged next, by a clock that never goes back. */
+  /** It is charged next at this time, by a clock that never goes back. */
   #dueMs = Infinity;
   #shrunk: Shrunk | null = null;
 
@@ -86,7 +86,7 @@ export class RequestAccount {
     return this.#identity;
   }
 
-  /** What the limit of its answers was lowered to; null: it was not. */
+  /** The limit of its answers was lowered to this; null: it was not. */
   get shrunk(): Shrunk | null {
     return this.#shrunk;
   }
@@ -103,12 +103,12 @@ export class RequestAccount {
     return true;
   }
 
-  /** Which row of usage the hold says that this request counts in: every charge repeats it. */
+  /** The hold says which row of usage this request counts in, and every charge repeats it. */
   countIn(tagRow: string | undefined): void {
     if (tagRow !== undefined) this.#identity = { ...this.#identity, tagRow };
   }
 
-  /** For the client, while the answer is read; nothing where the usage is not of all that was generated. */
+  /** The client is told this while its answer is read; nothing where the usage is not of all that was generated. */
   readonly describeCost: DescribeCost = ({ usage: tokens, serviceTier, toolUses }) => {
     if (this.#answer !== null && !this.#tellsAll(this.#answer.observation)) return {};
     const charged = chooseRates(this.price, serviceTier, promptTokensOf(tokens));
@@ -116,12 +116,12 @@ export class RequestAccount {
     return reportCost({ tokens, tools, charged, currency: this.#identity.currency });
   };
 
-  /** What is charged when nobody ever tells what was used: the prompt's estimate. */
+  /** The prompt's estimate is what is charged when nobody ever tells what was used. */
   get promptFloorMicrocents(): bigint {
     return this.#promptFloor.costMicrocents;
   }
 
-  /** The price of it. */
+  /** The prompt's estimate was made with this price. */
   get promptFloorPrice(): Check {
     return checkOf(this.#promptFloor, this.#identity.currency);
   }
@@ -130,7 +130,7 @@ export class RequestAccount {
     return this.#price(plainTokens(this.estimatedInputTokens, 0), true);
   }
 
-  /** Strict caps: no progress and no estimate is charged above the worst case that is held. Null: no limit. */
+  /** With strict caps, no progress and no estimate is charged above the worst case that is held. Null: there is no limit. */
   limitTo(worstCaseMicrocents: bigint | null, shrunk: Shrunk | null = null): void {
     this.#worstCaseMicrocents = worstCaseMicrocents;
     this.#shrunk = shrunk;
@@ -141,12 +141,12 @@ export class RequestAccount {
     return this.#shrunk === null ? largestOutputTokens : asked.choices * this.#shrunk.maxTokens;
   }
 
-  /** The answer whose observation tells what has been used so far. */
+  /** The answer's observation tells from now on what has been used so far. */
   observe(answer: Answer): void {
     this.#answer = answer;
   }
 
-  /** What stands for this request where Redis has no record of it. */
+  /** This stands for the request where Redis has no record of it. */
   get opened(): OpenedRequest {
     return {
       floorMicrocents: this.promptFloorMicrocents,
@@ -156,9 +156,9 @@ export class RequestAccount {
   }
 
   /**
-   * While an answer streams: a charge of what was certainly used so far, and beside it the best estimate, for whoever
-   * must close this request in our place. Nothing before the first generated piece, when nothing changed, the last one is
-   * still on its way or the end is near. Never rejects.
+   * While an answer streams, it is charged what was certainly used so far, and beside it the best estimate is told, for
+   * whoever must close this request in our place. Nothing is charged before the first generated piece, when nothing has
+   * changed, while the last charge is still on its way, or when the end is near. It never rejects.
    */
   async chargeProgress(): Promise<void> {
     if (this.#settling !== null || this.#progress !== null) return;
@@ -173,13 +173,13 @@ export class RequestAccount {
     if (await this.#watch(progress)) this.#acknowledged = said;
   }
 
-  /** Makes the record of a request that has none, as long as it has not generated anything. Never rejects. */
+  /** It makes the record of a request that has none, as long as nothing was generated. It never rejects. */
   async chargeOpening(): Promise<void> {
     if (this.#settling !== null || this.#progress !== null || this.#sequence > 0) return;
     await this.#watch(this.#options.keeper.charge(openingCharge(this.opened, this.promptFloorPrice)));
   }
 
-  /** The end of the account waits for it, and the next one, too. */
+  /** The end of the account waits for this charge, and the next progress does, too. */
   async #watch(progress: Promise<boolean>): Promise<boolean> {
     this.#progress = progress;
     const isAcknowledged = await progress;
@@ -188,8 +188,8 @@ export class RequestAccount {
   }
 
   /**
-   * The final charge. The first call decides; every further one gets its result. Resolves when the client may hear of the
-   * end. Never rejects.
+   * This sends the final charge. The first call decides; every further one gets its result. It resolves when the client may
+   * hear of the end, and never rejects.
    */
   settle(outcome: Outcome, result: ClientResult): Promise<Settled> {
     this.#settling ??= this.#settle(outcome, result);
@@ -227,7 +227,7 @@ export class RequestAccount {
     if (usage !== null && this.#tellsAll(observation)) return this.#price(usage, false);
     if (outcome === "complete" && observation.isOfNothing) return this.#nothing();
     const { estimator } = this.#options;
-    // Never fewer than what has counted as spend already.
+    // The tokens are never fewer than what has counted as spend already.
     const fewest = estimator.fewestOutputTokens(this.#subject, observation);
     return estimator
       .countOutput(this.#subject, observation)
@@ -254,9 +254,9 @@ export class RequestAccount {
   }
 
   /**
-   * A lower bound of what the request has cost: the upstream's figures where it reports some, else the fewest tokens that
-   * what passed can be; each token at the cheapest price that it can still get, since an upstream may tell only at the
-   * end how many came from its cache, how many were reasoning and at which service tier it served.
+   * This is a lower bound of what the request has cost. It takes the upstream's figures where it reports some, else the
+   * fewest tokens that what passed can be, and each token at the cheapest price that it can still get, since an upstream may tell
+   * only at the end how many came from its cache, how many were reasoning and at which service tier it served.
    */
   #countAtLeast(observation: Observation): Settled {
     const { usage } = observation;
@@ -275,7 +275,7 @@ export class RequestAccount {
     return { model: this.#options.model.id, organizationId: this.identity.organizationId };
   }
 
-  /** Strict caps: never above what is held. */
+  /** With strict caps, nothing comes to more than what is held. */
   #limit(settled: Settled): Settled {
     const limit = this.#worstCaseMicrocents;
     return limit === null || settled.costMicrocents <= limit
@@ -283,7 +283,7 @@ export class RequestAccount {
       : { ...settled, costMicrocents: limit, isBoundedByHold: true };
   }
 
-  /** What the upstream counted, where it did, and beyond it what is estimated, at the plain price of its side. */
+  /** It is what the upstream counted, where it did, and beyond that what is estimated, at the plain price of its side. */
   #estimate(usage: TokenUsage | null, estimatedOutput: number): Settled {
     const { estimatedInputTokens } = this;
     const known =
@@ -294,7 +294,7 @@ export class RequestAccount {
     return this.#limit(this.#price({ ...known, outputTokens: Math.max(known.outputTokens, capped) }, true));
   }
 
-  /** At the service tier that the upstream has named, and the size of the whole prompt; with the tools that it ran. */
+  /** It is priced at the service tier that the upstream has named and the whole prompt's size, with the tools that it ran. */
   #price(tokens: TokenUsage, estimated: boolean): Settled {
     const { serviceTier: named = null, toolUses = NO_USES } = this.#answer?.observation ?? {};
     const charged = chooseRates(this.price, named, promptTokensOf(tokens));
@@ -314,7 +314,7 @@ export class RequestAccount {
     );
   }
 
-  /** Not even the fee of a request. */
+  /** Nothing is charged, not even the fee of a request. */
   #nothing(): Settled {
     const nothing = { tools: NO_TOOLS, costMicrocents: 0n, unpricedServiceTier: null };
     return { ...this.#price(NO_TOKENS, false), ...nothing };
@@ -334,7 +334,7 @@ export class RequestAccount {
     });
   }
 
-  /** @param ending Null while the request goes on: `estimate` is then what it may have come to. */
+  /** @param ending It is null while the request goes on: `estimate` is then what it may have come to. */
   #charge(
     settled: Settled,
     estimate: Settled | null,

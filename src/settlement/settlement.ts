@@ -48,11 +48,11 @@ export interface OpenInput extends SentPrompt {
   readonly requestedModel: string;
 }
 
-/** What a request named as its model. */
+/** This is what a request named as its model. */
 export interface NamedModel {
-  /** Catalog id; null: it named none. */
+  /** This is the catalog's id; null: the request named no model. */
   readonly model: string | null;
-  /** As the client wrote it, fit to be kept; null: its body was not read. */
+  /** The name is as the client wrote it, fit to be kept; null: its body was not read. */
   readonly requestedModel: string | null;
 }
 
@@ -62,15 +62,15 @@ export interface SettlementOptions {
   readonly clock: Clock;
   readonly logger: Logger<"warn" | "error">;
   readonly requestLog: Pick<RequestLog, "write" | "close">;
-  /** For charges that Redis does not take, and requests that it has no record of yet. */
+  /** It takes charges that Redis does not take, and requests that Redis has no record of yet. */
   readonly spool: Pick<Spool, "append" | "stop" | "journal">;
-  /** Learns what was counted. */
+  /** It learns what was counted. */
   readonly spend: Pick<GraceSpend, "counted">;
-  /** Whether requests may go upstream without a hold in Redis. */
+  /** It knows whether requests may go upstream without a hold in Redis. */
   readonly outage: GraceOutage;
-  /** How many workers share a key's limits in the grace time. */
+  /** It tells how many workers share a key's limits in the grace time. */
   readonly shares: () => number;
-  /** Where the message of a 402 leads. */
+  /** The message of a 402 leads there. */
   readonly dashboard: DashboardAddress;
 }
 
@@ -78,7 +78,7 @@ export interface SettlementOptions {
 const RENEW_INTERVAL_MS = 10_000;
 const FORGET_INTERVAL_MS = 500;
 
-/** For metrics. */
+/** Metrics are told these. */
 export interface SettlementFigures {
   readonly openHolds: number;
   readonly unacknowledgedCharges: number;
@@ -125,7 +125,7 @@ export class Settlement {
     this.#every(FORGET_INTERVAL_MS, () => this.#forget());
   }
 
-  /** Requests in flight here, and final charges that are neither acknowledged nor in the spool: for metrics. */
+  /** Metrics are told the requests in flight here, and final charges that are neither acknowledged nor in the spool. */
   get figures(): SettlementFigures {
     return {
       openHolds: this.#records.sizeInFlight,
@@ -134,7 +134,7 @@ export class Settlement {
     };
   }
 
-  /** Requests of a key that are in flight here. */
+  /** So many requests of a key are in flight here. */
   countOpen(keyId: string): number {
     return this.#records.countInFlight(keyId);
   }
@@ -163,8 +163,8 @@ export class Settlement {
 
   /**
    * Puts a request on record that is about to go upstream: in this host's journal, or by its hold.
-   * @throws GatewayError 400 for a service tier or a tool of the model's server without a price, 402 when a cap is reached, 429 when the key has as many requests in flight as it may, 503 when
-   * Redis cannot be reached.
+   * @throws GatewayError 400 for a service tier or a tool of the model's server without a price, 402 when a cap is reached,
+   * 429 when the key has as many requests in flight as it may, 503 when Redis cannot be reached.
    */
   async open(input: OpenInput): Promise<RequestAccount> {
     const { admission, model } = input;
@@ -282,7 +282,7 @@ export class Settlement {
     requestLog.write(formatRequestLogLine(request, clock.nowMs()));
   }
 
-  /** Runs again and again, never twice at a time. */
+  /** The work runs again and again, never twice at a time. */
   #every(intervalMs: number, run: () => Promise<void>): void {
     let isRunning = false;
     const timer = setInterval(() => {
@@ -301,8 +301,8 @@ export class Settlement {
   }
 
   /**
-   * Behind what has arrived in this turn of the event loop: what came while this process had no turn is charged with it.
-   * No run waits for the one before: whose charge is not answered keeps nobody waiting but itself.
+   * A run comes behind what has arrived in its turn of the event loop, so what came while this process had no turn is
+   * charged with it. No run waits for the one before: a request whose charge is not answered keeps nobody waiting but itself.
    */
   #startCharging(): void {
     const { clock, logger } = this.#options;
