@@ -41,7 +41,7 @@ export function withTokenStack(
     own.corp = await startTokenIssuer("https://login.example.com");
     own.other = await startTokenIssuer("https://other.example.com");
     await beforeStart(own.corp);
-    Object.assign(ids, await createOrganization(own.redis.url));
+    Object.assign(ids, await createTokenOrganization(own.redis.url));
     const jwt = { providers: [corpProvider(own.corp, ids), otherProvider(own.other, ids)] };
     return { ...options, overrides: { redis: { url: own.redis.url }, jwt, ...options.overrides } };
   });
@@ -81,7 +81,8 @@ export function withTokenStack(
   };
 }
 
-async function createOrganization(url: string) {
+/** In the Redis of a stack that is not started yet. */
+export async function createTokenOrganization(url: string) {
   const client = createRedisClient({ url, onError: () => undefined });
   await waitUntilReady(client, 10_000);
   const store = createStore({ client, usageMonths: 1 });
