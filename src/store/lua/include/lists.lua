@@ -7,3 +7,8 @@ end
 local function write_list(texts)
   return cjson.encode(texts)
 end
+
+-- The same without its brackets: for a list that has members of other kinds beside texts.
+local function write_members(texts)
+  return string.sub(write_list(texts), 2, -2)
+end
