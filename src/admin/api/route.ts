@@ -104,20 +104,46 @@ type Schemas<Query, Body> = RouteDescription & {
 };
 type Handler<Call> = (call: Call, services: ApiServices) => Promise<ApiAnswer>;
 
+/** What the type of a route keeps of it, so that the dashboard's calls have the types of their answers. */
+interface Named<Method, Path, Answers> {
+  readonly method: Method;
+  readonly path: Path;
+  readonly answers: Answers;
+}
+type Typed<Route extends RouteDescription, Method, Path, Answers> = Omit<
+  Route,
+  "method" | "path" | "answers"
+> &
+  Named<Method, Path, Answers>;
+
 /** A route whose handler gets what its schemas have checked. */
-export function defineRoute<Query extends Given = undefined, Body extends Given = undefined>(
-  route: Schemas<Query, Body> & { readonly handle: Handler<ApiCall<Output<Query>, Output<Body>>> },
-): ApiRoute {
+export function defineRoute<
+  const Method extends RouteDescription["method"],
+  const Path extends string,
+  Answers extends RouteDescription["answers"],
+  Query extends Given = undefined,
+  Body extends Given = undefined,
+>(
+  route: Schemas<Query, Body> &
+    Named<Method, Path, Answers> & { readonly handle: Handler<ApiCall<Output<Query>, Output<Body>>> },
+): Typed<ApiRoute, Method, Path, Answers> {
   // run-route.ts gives a handler nothing but the output of its own schemas.
   return { ...route, handle: route.handle as ApiRoute["handle"] };
 }
 
 /** The same below `/api/organizations/{organization}`. */
-export function defineOrganizationRoute<Query extends Given = undefined, Body extends Given = undefined>(
-  route: Schemas<Query, Body> & {
-    readonly handleInOrganization: Handler<OrganizationCall<Output<Query>, Output<Body>>>;
-  },
-): OrganizationRoute {
+export function defineOrganizationRoute<
+  const Method extends RouteDescription["method"],
+  const Path extends string,
+  Answers extends RouteDescription["answers"],
+  Query extends Given = undefined,
+  Body extends Given = undefined,
+>(
+  route: Schemas<Query, Body> &
+    Named<Method, Path, Answers> & {
+      readonly handleInOrganization: Handler<OrganizationCall<Output<Query>, Output<Body>>>;
+    },
+): Typed<OrganizationRoute, Method, Path, Answers> {
   const { handleInOrganization } = route;
   return {
     ...route,

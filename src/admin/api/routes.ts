@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { alertRoutes } from "./alerts.ts";
 import { auditRoutes } from "./audit.ts";
 import { catalogRoutes } from "./catalog.ts";
@@ -22,7 +23,7 @@ import { webhookRoutes } from "./webhook.ts";
 import { whoamiRoute } from "./whoami.ts";
 
 /** By what the OpenAPI document lists them under. A path without parameters stands before one that would take it for a value. */
-const ROUTES: Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>> = {
+const ROUTES = {
   Organizations: organizationRoutes,
   Keys: [...keySecretRoutes, ...keyRoutes],
   Users: userRoutes,
@@ -38,9 +39,22 @@ const ROUTES: Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>
   Audit: auditRoutes,
   Catalog: catalogRoutes,
   Operation: [...configurationRoutes, ...logLevelRoutes],
+} satisfies Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>>;
+
+type Route = (typeof ROUTES)[keyof typeof ROUTES][number];
+type BodyOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+/**
+ * By method and path, "GET /api/catalog": what a call that succeeds answers. The schemas are those of the OpenAPI document;
+ * what is answered is tested against them.
+ */
+export type AnswerBodies = {
+  [One in Route as `${One["method"]} ${One["path"]}`]: BodyOf<
+    One["answers"][keyof One["answers"] & (200 | 201)]
+  >;
 };
 
 /** Every endpoint of the management API. */
-export const API_ROUTES = Object.entries(ROUTES).flatMap(([tag, routes]) =>
-  routes.map((route) => ({ ...route, tag, access: accessOf(route) })),
+export const API_ROUTES = Object.entries<readonly (ApiRoute | OrganizationRoute)[]>(ROUTES).flatMap(
+  ([tag, routes]) => routes.map((route) => ({ ...route, tag, access: accessOf(route) })),
 );

@@ -10,7 +10,7 @@ import { AdminError } from "../admin-error.ts";
 import { rotatedSecret, secretRotation, webhookTest } from "../schemas/alert.ts";
 import { changeCurrent } from "./change-current.ts";
 import { describeChange } from "./record-change.ts";
-import { defineOrganizationRoute, type OrganizationRoute } from "./route.ts";
+import { defineOrganizationRoute } from "./route.ts";
 
 const ORGANIZATION = "/api/organizations/{organization}";
 
@@ -25,7 +25,7 @@ const PLACES = [
 ] as const;
 type Place = (typeof PLACES)[number];
 
-function defineTest({ path, suffix, which }: Place): OrganizationRoute {
+function defineTest({ path, suffix, which }: Place) {
   return defineOrganizationRoute({
     method: "POST",
     path: `${path}/test`,
@@ -43,7 +43,7 @@ function defineTest({ path, suffix, which }: Place): OrganizationRoute {
   });
 }
 
-function defineRotation({ path, suffix, which }: Place): OrganizationRoute {
+function defineRotation({ path, suffix, which }: Place) {
   return defineOrganizationRoute({
     method: "POST",
     path: `${path}/rotate-secret`,

@@ -1,7 +1,7 @@
 /** The management API, called in process: the same checks, rights and audit log as over HTTP. */
 import type { Principal } from "../principal.ts";
 import type { ApiAnswer, ApiServices } from "../api/route.ts";
-import { API_ROUTES } from "../api/routes.ts";
+import { type AnswerBodies, API_ROUTES } from "../api/routes.ts";
 import { runRoute } from "../api/run-route.ts";
 
 export interface CallOptions {
@@ -12,8 +12,16 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
 }
 
+/** An answer with the type that its route's schema gives its body; of a call that is known at run time alone, any. */
+type AnswerOf<Call extends string> = Call extends keyof AnswerBodies
+  ? // A file that is streamed is no object of a schema.
+    AnswerBodies[Call] extends object
+    ? Omit<ApiAnswer, "body"> & { readonly body: AnswerBodies[Call] }
+    : ApiAnswer
+  : ApiAnswer;
+
 /** `call`: method and path as the table of routes has them, "GET /api/catalog". */
-export type CallApi = (call: string, options?: CallOptions) => Promise<ApiAnswer>;
+export type CallApi = <Call extends string>(call: Call, options?: CallOptions) => Promise<AnswerOf<Call>>;
 
 export interface Caller {
   readonly principal: Principal;
@@ -24,7 +32,7 @@ export interface Caller {
 
 /** Calls in the name of a principal. The calls throw what `runRoute` throws. */
 export function createCallApi({ principal, requestId, params }: Caller, services: ApiServices): CallApi {
-  return (call, options = {}) => {
+  return async <Call extends string>(call: Call, options: CallOptions = {}) => {
     const route = findRoute(call);
     if (route === undefined) throw new TypeError(`there is no ${call}`);
     const { query = {}, body, ifMatch, idempotencyKey } = options;
@@ -40,7 +48,9 @@ export function createCallApi({ principal, requestId, params }: Caller, services
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return runRoute(route, { request, principal, params: Object.fromEntries(own), requestId }, services);
+    const asked = { request, principal, params: Object.fromEntries(own), requestId };
+    // A route answers by its own schemas.
+    return (await runRoute(route, asked, services)) as AnswerOf<Call>;
   };
 }
 

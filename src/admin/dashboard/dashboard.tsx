@@ -164,7 +164,7 @@ async function beginProgram(
 async function readOrganization(page: PageCall): Promise<OrganizationView | null> {
   if (page.params["organization"] === undefined || isMember(page.principal)) return null;
   const { body } = await page.api("GET /api/organizations/{organization}");
-  return body as OrganizationView;
+  return body;
 }
 
 function isMember(principal: Principal): boolean {

@@ -3,7 +3,6 @@ import { invalidField } from "../admin-error.ts";
 import { OWNER_KINDS, type OwnerKind } from "../../store/types/owner-kinds.ts";
 import type { CallApi } from "./call-api.ts";
 import type { OrganizationPageCall } from "./page.ts";
-import type { UserPageView } from "./views.ts";
 
 const LISTS = {
   user: "GET /api/organizations/{organization}/users",
@@ -98,5 +97,5 @@ export async function suggestOwners(api: CallApi, kind: OwnerKind, text: string)
 async function search(api: CallApi, kind: OwnerKind, text: string, limit: string): Promise<readonly Named[]> {
   const wanted = text.trim().slice(0, MAX_SEARCH_CHARACTERS);
   const { body } = await api(LISTS[kind], { query: { search: wanted, limit } });
-  return (body as Pick<UserPageView, "data">).data;
+  return body.data;
 }

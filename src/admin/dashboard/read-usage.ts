@@ -12,5 +12,5 @@ export async function readUsage(
   const { body } = await page.api("GET /api/organizations/{organization}/usage", {
     query: { group_by: groupBy, ...(month === null ? {} : { month }), ...(tag === "" ? {} : { tag }) },
   });
-  return body as UsageView;
+  return body;
 }

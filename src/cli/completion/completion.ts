@@ -1,4 +1,10 @@
-/** `completion <shell>`: a script, made of the commands that there are. */
+/**
+ * `completion <shell>`: a script, made of the commands that there are.
+ *
+ * Commander has no completion. The packages that add one (`omelette`, `tabtab` and their successors) leave a short script
+ * that starts the program at each press of Tab and asks it what fits: a start of Node and of this program each time. What
+ * fits here is known beforehand, so the script has it and starts nothing.
+ */
 import { Argument, type Command } from "commander";
 import { addExamples } from "../management/management-command.ts";
 import { renderBash } from "./bash.ts";

@@ -1,4 +1,9 @@
-/** Questions to the person at the terminal. They go to stderr: stdout is what the command prints. */
+/**
+ * Questions to the person at the terminal. They go to stderr: stdout is what the command prints.
+ *
+ * There are two of them, a line and a secret. Packages for prompts (`@inquirer/prompts`, `prompts`) are for choices,
+ * lists and forms: they hold the terminal in raw mode for a plain line as well, and redraw it.
+ */
 import { createInterface } from "node:readline";
 
 /** Whether there is somebody to ask: both what they type and what they read is a terminal. */

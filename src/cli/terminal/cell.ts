@@ -1,4 +1,9 @@
-/** A piece of text in a line of a terminal: how wide it is there, and how it is cut. */
+/**
+ * A piece of text in a line of a terminal: how wide it is there, and how it is cut.
+ *
+ * `string-width` would also know of characters that are made of several (a family, a flag), which are counted too wide
+ * here, so that a line is cut early and never late. Names of keys and models seldom have any.
+ */
 
 /** What a terminal shows over two columns: East Asian wide and fullwidth characters (UAX 11), and emoji. */
 const WIDE =

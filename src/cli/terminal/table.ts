@@ -1,4 +1,11 @@
-/** Text for people at a terminal. */
+/**
+ * Tables and records, as text for people at a terminal.
+ *
+ * Packages that draw tables (`cli-table3`, `table`, `columnify`) cut or wrap every column alike. A list of keys or requests
+ * wants more where the screen is narrow: columns that are left out in an order, and named below; figures, times and ids
+ * that are never cut, since cut they would be others; and nothing cut at all in a pipe. That is most of what stands
+ * here; drawing the rest takes a few lines.
+ */
 import { cleanText } from "../../text/plain-text.ts";
 import { cutText, widthOf, wrapText } from "./cell.ts";
 import { fitColumns } from "./fit-columns.ts";

@@ -15,7 +15,7 @@ async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/organizations/{organization}/audit", {
     query: pageQueryOf(page),
   });
-  const { data, next } = body as AuditPageView;
+  const { data, next } = body;
   return showPage(
     <Layout page={page} title="Audit log" section="audit">
       {data.length === 0 ? (

@@ -84,7 +84,7 @@ export const { createRaise: raiseGroup, deleteRaise: deleteGroupRaise } = create
 
 async function readGroup(page: OrganizationPageCall): Promise<{ group: GroupView; etag: string }> {
   const { body, headers } = await page.api(`GET ${ONE}`);
-  return { group: body as GroupView, etag: headers?.["etag"] ?? "*" };
+  return { group: body, etag: headers?.["etag"] ?? "*" };
 }
 
 function pathOf(page: OrganizationPageCall): string {
@@ -135,7 +135,7 @@ async function renderGroup(
         problems={state.problems}
       />
       <GroupSettings page={page} path={path} state={state} />
-      <Users page={page} users={body as UserPageView} />
+      <Users page={page} users={body} />
       <OwnedKeys
         page={page}
         keys={keys}

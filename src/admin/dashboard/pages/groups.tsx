@@ -14,7 +14,7 @@ import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { tightestColumn, WITH_TIGHTEST } from "../parts/tightest-limit.tsx";
 import { GROUP_FORM, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
 import { submit } from "../submit.ts";
-import type { GroupPageView, GroupView } from "../views.ts";
+import type { GroupView } from "../views.ts";
 
 const LIST = "/api/organizations/{organization}/groups";
 /** What the API takes. */
@@ -28,7 +28,7 @@ export function createGroup(page: OrganizationPageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
       const { body } = await page.api(`POST ${LIST}`, { body: readSettings(GROUP_FORM, page.form, null) });
-      return { redirect: `${page.base}/groups/${(body as GroupView).id}?done=made` };
+      return { redirect: `${page.base}/groups/${body.id}?done=made` };
     },
     refused: (problems) => renderGroups(page, problems),
   });
@@ -45,7 +45,7 @@ async function renderGroups(page: OrganizationPageCall, problems: Problems): Pro
   const search = (page.query.get("search") ?? "").trim().slice(0, MAX_SEARCH_CHARACTERS);
   const query = { ...pageQueryOf(page), ...WITH_TIGHTEST, ...(search === "" ? {} : { search }) };
   const { body } = await page.api(`GET ${LIST}`, { query });
-  const { data, next } = body as GroupPageView;
+  const { data, next } = body;
   const isWhole = search === "" && next === null && !page.query.has("after");
   return showPage(
     <Layout page={page} title="Groups" section="groups">

@@ -20,7 +20,7 @@ import {
 import { createSnippets } from "../snippets.ts";
 import { SnippetBox } from "../parts/snippet-box.tsx";
 import { submit } from "../submit.ts";
-import type { CatalogView, KeyWithSecretView } from "../views.ts";
+import type { KeyWithSecretView } from "../views.ts";
 
 export async function showKeyCreation(page: OrganizationPageCall): Promise<PageAnswer> {
   const ofOrganization = Object.entries(page.organization.key_defaults).filter(([, value]) => value !== null);
@@ -36,7 +36,7 @@ export function createKey(page: OrganizationPageCall): Promise<PageAnswer> {
       const { body } = await page.api("POST /api/organizations/{organization}/keys", {
         body: await resolveOwners(page.api, readSettings(KEY_FORM, page.form, null)),
       });
-      const created = body as KeyWithSecretView;
+      const created = body;
       return showPage(<NewKey page={page} created={created} title="Your new API key" />, 201);
     },
     refused: (problems) => renderForm(page, textsOfForm(KEY_FORM, page.form), problems),
@@ -59,7 +59,7 @@ async function renderForm(
           texts={texts}
           problems={problems}
           currency={page.organization.currency}
-          catalog={body as CatalogView}
+          catalog={body}
           base={page.base}
           disabled={!page.canChange}
         />

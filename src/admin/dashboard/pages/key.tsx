@@ -27,7 +27,7 @@ import {
 import { requestRateOf } from "../request-rate.ts";
 import { spendingOf } from "../spending.ts";
 import { submit } from "../submit.ts";
-import type { CatalogView, KeyView, KeyWithSecretView } from "../views.ts";
+import type { KeyView } from "../views.ts";
 import { NewKey } from "./key-creation.tsx";
 
 const ONE = "/api/organizations/{organization}/keys/{key}";
@@ -74,7 +74,7 @@ export async function rotateKey(page: OrganizationPageCall): Promise<PageAnswer>
   const { body } = await page.api(`POST ${ONE}/rotate`, {
     body: readBody(page.form, { grace_seconds: "default" }),
   });
-  return showPage(<NewKey page={page} created={body as KeyWithSecretView} title="The key's new secret" />);
+  return showPage(<NewKey page={page} created={body} title="The key's new secret" />);
 }
 
 export async function deleteKey(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -112,7 +112,7 @@ export const { createRaise: raiseKey, deleteRaise: deleteKeyRaise } = createRais
 
 async function readKey(page: OrganizationPageCall): Promise<{ key: KeyView; etag: string }> {
   const { body, headers } = await page.api(`GET ${ONE}`);
-  return { key: body as KeyView, etag: headers?.["etag"] ?? "*" };
+  return { key: body, etag: headers?.["etag"] ?? "*" };
 }
 
 function pathOf(page: OrganizationPageCall): string {
@@ -159,7 +159,7 @@ async function renderKey(page: OrganizationPageCall, key: KeyView, state: FormSt
             texts={state.texts}
             problems={state.problems}
             currency={currency}
-            catalog={body as CatalogView}
+            catalog={body}
             base={page.base}
             disabled={!page.canChange}
           />

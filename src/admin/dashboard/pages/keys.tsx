@@ -16,7 +16,7 @@ import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
 import { requestRateOf } from "../request-rate.ts";
 import { type Spending, spendingOf } from "../spending.ts";
-import type { KeyPageView, KeyView, RequestView } from "../views.ts";
+import type { KeyView, RequestView } from "../views.ts";
 
 /** Recent requests that are looked through for when a key was used. */
 const REQUEST_PAGES = 5;
@@ -69,7 +69,7 @@ interface FoundKeys {
 
 async function readPage(page: OrganizationPageCall): Promise<FoundKeys> {
   const { body } = await page.api(LIST, { query: pageQueryOf(page) });
-  const { data, next } = body as KeyPageView;
+  const { data, next } = body;
   return { keys: data, next, hasMore: false };
 }
 

@@ -11,7 +11,7 @@ type Model = CatalogView["data"][number];
 
 async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/catalog");
-  const { data } = body as CatalogView;
+  const { data } = body;
   const { currency } = page.organization;
   return showPage(
     <Layout page={page} title="Models" section="models">

@@ -70,14 +70,14 @@ async function readOrganizations(page: PageCall): Promise<OrganizationPageView> 
   const search = searchOf(page);
   const query = { ...pageQueryOf(page), ...(search === "" ? {} : { search }) };
   const { body } = await page.api(`GET ${LIST}`, { query });
-  return body as OrganizationPageView;
+  return body;
 }
 
 function createOrganization(page: PageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
       const { body } = await page.api(`POST ${LIST}`, { body: readSettings(CREATION_FORM, page.form, null) });
-      return { redirect: `${PATH}/${(body as OrganizationView).id}` };
+      return { redirect: `${PATH}/${body.id}` };
     },
     refused: (problems) => renderOrganizations(page, problems),
   });
@@ -118,7 +118,7 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
 /** Those whose usage is still kept. */
 async function showDeleted(page: PageCall): Promise<PageAnswer> {
   const { body } = await page.api(`GET ${LIST}`, { query: { ...pageQueryOf(page), deleted: "true" } });
-  const { data, next } = body as OrganizationPageView;
+  const { data, next } = body;
   return showPage(
     <Layout page={page} title="Deleted organizations">
       {data.length === 0 ? (

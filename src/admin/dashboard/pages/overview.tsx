@@ -23,7 +23,7 @@ import { spendingOf } from "../spending.ts";
 import { columnsOf, gatherCost } from "../usage-columns.ts";
 import { groupByKey } from "../usage-groups.ts";
 import { addDays } from "../usage-range.ts";
-import type { KeyView, RequestPageView, UsageRowView } from "../views.ts";
+import type { KeyView, UsageRowView } from "../views.ts";
 
 const SHOWN_ALERTS = 5;
 
@@ -52,7 +52,7 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
     keys,
     alerts: alerts ?? [],
   });
-  const isUnused = rows.length === 0 && (requests.body as RequestPageView).data.length === 0;
+  const isUnused = rows.length === 0 && requests.body.data.length === 0;
   return showPage(
     <Layout page={page} title="Overview" section="overview">
       <AttentionList entries={attention} />

@@ -14,14 +14,7 @@ import { Cell, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
 import { submit } from "../submit.ts";
-import type {
-  KeyView,
-  KeyWithSecretView,
-  LimitListView,
-  OwnUserView,
-  RequestPageView,
-  UsageView,
-} from "../views.ts";
+import type { KeyView, KeyWithSecretView, LimitListView, RequestPageView, UsageView } from "../views.ts";
 
 const ME = "/api/organizations/{organization}/me";
 const PATH = "/organizations/:organization/me";
@@ -46,7 +39,7 @@ async function renderOwn(page: PageCall, problems: Problems): Promise<PageAnswer
     page.api(`GET ${ME}/usage`, { query: { group_by: "model" } }),
     page.api(`GET ${ME}/requests`, { query: { limit: SHOWN_REQUESTS } }),
   ]);
-  const user = me.body as OwnUserView;
+  const user = me.body;
   const { currency } = user.organization;
   return showPage(
     <Layout page={page} title="Your keys">
@@ -58,15 +51,15 @@ async function renderOwn(page: PageCall, problems: Problems): Promise<PageAnswer
           </>
         )}
       </p>
-      <Limits limits={ownLimits.body as LimitListView} currency={currency} />
+      <Limits limits={ownLimits.body} currency={currency} />
       <Keys page={page} keys={keys.items} currency={currency} />
       {user.key_count < user.most_keys ? (
         <CreationForm page={page} problems={problems} />
       ) : (
         <p class="quiet">You may have {user.most_keys} keys here.</p>
       )}
-      <Usage usage={usage.body as UsageView} />
-      <Requests requests={(requests.body as RequestPageView).data} currency={currency} />
+      <Usage usage={usage.body} />
+      <Requests requests={requests.body.data} currency={currency} />
     </Layout>,
     problems.size === 0 ? 200 : 400,
   );
@@ -223,7 +216,7 @@ function createKey(page: PageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
       const { body } = await page.api(`POST ${ME}/keys`, { body: readBody(page.form, FORM) });
-      return showPage(<NewKey page={page} created={body as KeyWithSecretView} />, 201);
+      return showPage(<NewKey page={page} created={body} />, 201);
     },
     refused: (problems) => renderOwn(page, problems),
   });
@@ -252,7 +245,7 @@ function NewKey({ page, created }: { page: PageCall; created: KeyWithSecretView 
 async function rotateKey(page: PageCall): Promise<PageAnswer> {
   if (!isSure(page)) return ask(page, "rotate");
   const { body } = await page.api(`POST ${ME}/keys/{key}/rotate`);
-  return showPage(<NewKey page={page} created={body as KeyWithSecretView} />);
+  return showPage(<NewKey page={page} created={body} />);
 }
 
 async function disableKey(page: PageCall): Promise<PageAnswer> {

@@ -18,7 +18,7 @@ type CostPartView = NonNullable<ExplainedRequestView["explanation"]["cost"]>["pa
 const ONE = "/api/organizations/{organization}/requests/{request}";
 
 export async function showRequest(page: OrganizationPageCall): Promise<PageAnswer> {
-  const request = (await page.api(`GET ${ONE}`)).body as ExplainedRequestView;
+  const request = (await page.api(`GET ${ONE}`)).body;
   const { sentence, remedy, action } = request.explanation;
   const isGood = request.status !== null && request.status < 400 && request.error_code === null;
   return showPage(

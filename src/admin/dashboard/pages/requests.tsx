@@ -16,7 +16,7 @@ import { RequestFilters, requestFiltersOf, sessionPath } from "../parts/request-
 import { RequestStatus } from "../parts/request-status.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import type { CatalogView, RequestPageView, RequestView } from "../views.ts";
+import type { RequestPageView, RequestView } from "../views.ts";
 import { showRequest } from "./request.tsx";
 
 const PATH = "/organizations/:organization/requests";
@@ -31,7 +31,7 @@ async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
     readKeyNames(page.options.store, page.organization.id, [filters["key_id"] ?? null]),
     page.api("GET /api/catalog"),
   ]);
-  const models = (catalog.body as CatalogView).data.map((model) => model.id);
+  const models = catalog.body.data.map((model) => model.id);
   return showPage(
     <Layout page={page} title="Requests" section="requests">
       <RequestFilters
@@ -79,7 +79,7 @@ async function readRequests(
     const { body } = await page.api("GET /api/organizations/{organization}/requests", {
       query: { ...pageQueryOf(page), ...(await resolveOwners(page.api, filters)) },
     });
-    return { list: body as RequestPageView, problem: null };
+    return { list: body, problem: null };
   } catch (error) {
     if (error instanceof AdminError && error.status === 400) return { list: NOTHING, problem: error.message };
     throw error;

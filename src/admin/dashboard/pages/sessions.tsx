@@ -18,7 +18,7 @@ interface Place {
   readonly title: string;
   readonly intro: string;
   /** Of the API. */
-  readonly list: string;
+  readonly list: "/api/sessions" | "/api/organizations/{organization}/sessions";
   /** The page itself. */
   readonly path: string;
 }
@@ -45,7 +45,7 @@ function placeOf({ organization }: PageCall): Place {
 async function showSessions(page: PageCall): Promise<PageAnswer> {
   const place = placeOf(page);
   const { body } = await page.api(`GET ${place.list}`, { query: pageQueryOf(page) });
-  const { data, next } = body as SessionPageView;
+  const { data, next } = body;
   return showPage(
     <Layout page={page} title={place.title} section="sessions">
       <p>{place.intro}</p>

@@ -52,7 +52,7 @@ async function changeSettings(page: OrganizationPageCall): Promise<PageAnswer> {
         body: pickChanges(wanted, withPlainWebhook(organization)),
         ifMatch: page.form.text("etag"),
       });
-      const secret = (body as OrganizationView).notifications.webhook?.secret;
+      const secret = body.notifications.webhook?.secret;
       if (secret !== undefined) return showWebhookSecret(page, secret);
       return { redirect: `${page.base}/settings?done=saved` };
     },
@@ -94,7 +94,7 @@ async function readOrganization(
   page: OrganizationPageCall,
 ): Promise<{ organization: OrganizationView; etag: string }> {
   const { body, headers } = await page.api(`GET ${ONE}`);
-  return { organization: body as OrganizationView, etag: headers?.["etag"] ?? "*" };
+  return { organization: body, etag: headers?.["etag"] ?? "*" };
 }
 
 interface SettingsState {

@@ -29,7 +29,7 @@ function createToken(page: OrganizationPageCall): Promise<PageAnswer> {
       const { body } = await page.api(`POST ${LIST}`, {
         body: readBody(page.form, { name: "text", role: "text" }),
       });
-      return showPage(<NewToken page={page} created={body as TokenWithSecretView} />, 201);
+      return showPage(<NewToken page={page} created={body} />, 201);
     },
     refused: (problems) => renderTokens(page, problems),
   });

@@ -5,12 +5,11 @@ import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } 
 import { Layout } from "../parts/layout.tsx";
 import { SnippetBox } from "../parts/snippet-box.tsx";
 import { createSnippets, type SnippetEndpoint } from "../snippets.ts";
-import type { CatalogView } from "../views.ts";
 
 async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/catalog");
   const { currency } = page.organization;
-  const usable = (body as CatalogView).data.filter(
+  const usable = body.data.filter(
     (model) => model.replaced_by === null && model.prices[currency] !== undefined,
   );
   const ids = usable.map((model) => model.id);

@@ -27,7 +27,7 @@ import {
   readUsageRange,
   type UsageFigure,
 } from "../usage-range.ts";
-import type { CatalogView, UsageRowView } from "../views.ts";
+import type { UsageRowView } from "../views.ts";
 
 const PATH = "/organizations/:organization/usage";
 
@@ -83,7 +83,7 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
     page.api("GET /api/catalog"),
   ]);
   const { currency } = page.organization;
-  const { data } = catalog.body as CatalogView;
+  const { data } = catalog.body;
   const models = data.map((model) => model.id);
   const priced = data.filter((model) => model.prices[currency] !== undefined).map((model) => model.id);
   return showPage(

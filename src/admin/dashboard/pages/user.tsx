@@ -89,7 +89,7 @@ export const { createRaise: raiseUser, deleteRaise: deleteUserRaise } = createRa
 
 async function readUser(page: OrganizationPageCall): Promise<{ user: UserView; etag: string }> {
   const { body, headers } = await page.api(`GET ${ONE}`);
-  return { user: body as UserView, etag: headers?.["etag"] ?? "*" };
+  return { user: body, etag: headers?.["etag"] ?? "*" };
 }
 
 function pathOf(page: OrganizationPageCall): string {

@@ -15,7 +15,7 @@ import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { tightestColumn, WITH_TIGHTEST } from "../parts/tightest-limit.tsx";
 import { listProblemFields, readSettings, textsOfForm, USER_FORM } from "../setting-form.ts";
 import { submit } from "../submit.ts";
-import type { UserPageView, UserView } from "../views.ts";
+import type { UserView } from "../views.ts";
 
 const LIST = "/api/organizations/{organization}/users";
 /** What the API takes. */
@@ -30,7 +30,7 @@ export function createUser(page: OrganizationPageCall): Promise<PageAnswer> {
     send: async () => {
       const settings = await resolveOwners(page.api, readSettings(USER_FORM, page.form, null));
       const { body } = await page.api(`POST ${LIST}`, { body: settings });
-      return { redirect: `${page.base}/users/${(body as UserView).id}?done=made` };
+      return { redirect: `${page.base}/users/${body.id}?done=made` };
     },
     refused: (problems) => renderUsers(page, problems),
   });
@@ -47,7 +47,7 @@ async function renderUsers(page: OrganizationPageCall, problems: Problems): Prom
   const search = (page.query.get("search") ?? "").trim().slice(0, MAX_SEARCH_CHARACTERS);
   const query = { ...pageQueryOf(page), ...WITH_TIGHTEST, ...(search === "" ? {} : { search }) };
   const { body } = await page.api(`GET ${LIST}`, { query });
-  const { data, next } = body as UserPageView;
+  const { data, next } = body;
   const isWhole = search === "" && next === null && !page.query.has("after");
   return showPage(
     <Layout page={page} title="Users" section="users">

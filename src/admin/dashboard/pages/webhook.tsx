@@ -10,12 +10,10 @@ import {
   TEST_FURTHER_WEBHOOK,
   TEST_WEBHOOK,
 } from "../parts/webhook.tsx";
-import type { WebhookTestView } from "../views.ts";
 
 export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswer> {
   const isFirst = page.params["webhook"] === undefined;
-  const { body } = await page.api(isFirst ? TEST_WEBHOOK : TEST_FURTHER_WEBHOOK);
-  const result = body as WebhookTestView;
+  const { body: result } = await page.api(isFirst ? TEST_WEBHOOK : TEST_FURTHER_WEBHOOK);
   const { url, format } = describeTested(page);
   return showPage(
     <Layout page={page} title="Test of the webhook" section="settings">
@@ -54,7 +52,7 @@ export async function rotateWebhookSecret(page: OrganizationPageCall): Promise<P
   const { body } = await page.api(isFirst ? ROTATE_SECRET : ROTATE_FURTHER_SECRET, {
     body: readBody(page.form, { grace_seconds: "default" }),
   });
-  return showWebhookSecret(page, (body as { secret: string }).secret);
+  return showWebhookSecret(page, body.secret);
 }
 
 function describeTested({ organization, params }: OrganizationPageCall) {

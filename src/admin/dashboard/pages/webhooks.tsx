@@ -77,12 +77,12 @@ async function changeWebhooks(
   // The list is given whole: it must be the one that this page was made of.
   const { body: now, headers } = await page.api(`GET ${ONE}`);
   const ids = (one: OrganizationView) => one.notifications.webhooks.map(({ id }) => id).join(" ");
-  const isSame = ids(now as OrganizationView) === ids(page.organization);
+  const isSame = ids(now) === ids(page.organization);
   const { body } = await page.api(`PATCH ${ONE}`, {
     body: { notifications: { webhooks } },
     ifMatch: isSame ? (headers?.["etag"] ?? "*") : '"changed"',
   });
-  return body as OrganizationView;
+  return body;
 }
 
 /** What is left empty of one that there is stays as it is. */

@@ -26,15 +26,15 @@ const PURPOSES: Readonly<Record<LimitScope, string>> = {
 /** As the API tells them, of the owner that the page is about. */
 export async function readLimits(page: OrganizationPageCall, scope: LimitScope): Promise<LimitListView> {
   const { body } = await page.api(CALLS[scope]);
-  return body as LimitListView;
+  return body;
 }
 
-const CALLS: Readonly<Record<LimitScope, string>> = {
+const CALLS = {
   key: "GET /api/organizations/{organization}/keys/{key}/limits",
   user: "GET /api/organizations/{organization}/users/{user}/limits",
   group: "GET /api/organizations/{organization}/groups/{group}/limits",
   organization: "GET /api/organizations/{organization}/limits",
-};
+} as const satisfies Readonly<Record<LimitScope, string>>;
 
 interface LimitsProps {
   readonly page: OrganizationPageCall;

@@ -34,7 +34,7 @@ export async function readKeysOf(
 ): Promise<KeyPageView> {
   const query = { [fieldOfOwner(kind)]: id, limit: SHOWN_KEYS };
   const { body } = await page.api("GET /api/organizations/{organization}/keys", { query });
-  return body as KeyPageView;
+  return body;
 }
 
 interface OwnedKeysProps {

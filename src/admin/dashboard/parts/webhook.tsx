@@ -5,10 +5,10 @@ import type { OrganizationView } from "../views.ts";
 import { Form } from "./fields.tsx";
 
 const ORGANIZATION = "/api/organizations/{organization}";
-export const TEST_WEBHOOK = `POST ${ORGANIZATION}/webhook/test`;
-export const TEST_FURTHER_WEBHOOK = `POST ${ORGANIZATION}/webhooks/{webhook}/test`;
-export const ROTATE_SECRET = `POST ${ORGANIZATION}/webhook/rotate-secret`;
-export const ROTATE_FURTHER_SECRET = `POST ${ORGANIZATION}/webhooks/{webhook}/rotate-secret`;
+export const TEST_WEBHOOK = `POST ${ORGANIZATION}/webhook/test` as const;
+export const TEST_FURTHER_WEBHOOK = `POST ${ORGANIZATION}/webhooks/{webhook}/test` as const;
+export const ROTATE_SECRET = `POST ${ORGANIZATION}/webhook/rotate-secret` as const;
+export const ROTATE_FURTHER_SECRET = `POST ${ORGANIZATION}/webhooks/{webhook}/rotate-secret` as const;
 
 const DEFAULT_SECRET_GRACE = "86400";
 const SECRET_GRACES = [
