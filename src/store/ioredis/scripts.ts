@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ClientContext, Cluster, Redis, Result } from "ioredis";
 import { programFile } from "../../host/package-files.ts";
-import { formatFiguresLua } from "./figures-lua.ts";
+import { formatFiguresLua } from "../redis/figures-lua.ts";
 import { TextCommand } from "./text-command.ts";
 
 const INCLUDE = /^-- @include ([a-z-]+\.lua)\n/gm;
