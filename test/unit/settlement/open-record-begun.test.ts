@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { GraceOutage } from "../../../src/grace/grace-outage.ts";
 import type { SpoolEntry } from "../../../src/spool/entry.ts";
 import type { OpenedRequest } from "../../../src/spool/opened-request.ts";
@@ -52,6 +52,8 @@ function holdAnswers() {
     new Promise<{ outcome: "applied" }>((resolve) => answers.push(() => resolve({ outcome: "applied" })));
   return { charge, answers };
 }
+
+afterEach(() => void vi.useRealTimers());
 
 describe("an entered request", () => {
   it("goes upstream on its line of the journal, and its final charge is all that Redis gets", async () => {
@@ -185,6 +187,26 @@ describe("an entered request", () => {
       { kind: "charge", charge: { requestId: account.identity.requestId } },
     ]);
     expect(disk.left).toBe(1);
+  });
+
+  it("is settled though its final charge is in memory alone, and keeps its line until Redis or the spool has it", async () => {
+    vi.useFakeTimers();
+    const { settlement, seen, disk, begin } = open({ charge: away });
+    const account = await begin();
+    disk.isFull = true;
+    const settled = account.settle("complete", OK);
+    await vi.advanceTimersByTimeAsync(2_500);
+    await settled;
+    expect(settlement.figures).toMatchObject({ openHolds: 0, unacknowledgedCharges: 1 });
+    expect(disk.left).toBe(0);
+    disk.isFull = false;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(settlement.figures).toMatchObject({ openHolds: 0, unacknowledgedCharges: 0 });
+    expect(disk.spooled).toMatchObject([{ kind: "charge" }]);
+    expect(disk.left).toBe(1);
+    vi.useRealTimers();
+    await settlement.stop(1_000);
+    expect(seen.forgotten).toEqual([]);
   });
 
   it("leaves Redis's holds when it will not go upstream", async () => {
