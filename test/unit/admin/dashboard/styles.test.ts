@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { Hono } from "hono";
+import { describe, expect, it } from "vitest";
+import { addAssets } from "../../../../src/admin/dashboard/assets.ts";
+import type { AdminApp } from "../../../../src/admin/app-options.ts";
+
+const FOLDER = path.resolve(import.meta.dirname, "../../../../src/admin/dashboard/assets/styles");
+
+describe("the style sheet", () => {
+  it("has every part of its folder whole, what is for narrow screens last", async () => {
+    const app = new Hono() as unknown as AdminApp;
+    addAssets(app);
+    const answer = await app.request("/assets/dashboard.css");
+    expect(answer.headers.get("content-type")).toBe("text/css; charset=utf-8");
+    const sheet = await answer.text();
+    const parts = readdirSync(FOLDER).map((name) => readFileSync(path.join(FOLDER, name), "utf8"));
+    expect(parts.filter((part) => !sheet.includes(part))).toEqual([]);
+    expect(sheet.length).toBe(parts.join("\n").length);
+    expect(sheet.endsWith(readFileSync(path.join(FOLDER, "narrow.css"), "utf8"))).toBe(true);
+  });
+});
