@@ -78,9 +78,10 @@ export const spooledTokens = z
   )
   .transform((named): TokenUsage => mapTokens((kind) => named[nameInSpool(kind)] ?? 0));
 
-export function nameSpooledTokens(tokens: TokenUsage): Readonly<Record<string, number>> {
-  return Object.fromEntries(TOKEN_KINDS.map((kind) => [nameInSpool(kind), tokens[kind]]));
-}
+export const nameSpooledTokens = compileExpression(
+  ["tokens"],
+  `({ ${TOKEN_KINDS.map((kind) => `${nameInSpool(kind)}: tokens.${kind}`).join(", ")} })`,
+) as (tokens: TokenUsage) => Readonly<Record<string, number>>;
 
 function nameInSpool(kind: keyof TokenUsage): string {
   return TOKEN_FIGURES[kind].price.rate;
