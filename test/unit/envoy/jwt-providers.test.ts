@@ -109,6 +109,14 @@ describe("providers of tokens in the bootstrap", () => {
       "the filter missing",
       (text: string) => text.replace(/jwt_authn\.v3\.JwtAuthentication/, "cors.v3.Cors"),
     ],
+    [
+      "the filter behind ext_authz",
+      (text: string) =>
+        text.replace(
+          /( +- name: envoy\.filters\.http\.jwt_authn\n[\s\S]*?)( +# Who calls[\s\S]*?metadata_context_namespaces: .*\n)/,
+          "$2$1",
+        ),
+    ],
     ["another audience", (text: string) => text.replace("audiences: [gateway]", "audiences: [any]")],
     ["a hard requirement", (text: string) => text.replaceAll("allow_missing_or_failed", "allow_missing")],
     ["the verdict not passed on", (text: string) => text.replace(/metadata_context_namespaces: .*/, "")],
