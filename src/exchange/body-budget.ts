@@ -40,16 +40,16 @@ export class BodyBudget {
   readonly #limits: BodyLimits;
   readonly #ofKey = new Tally();
   readonly #ofOrganization = new Tally();
-  #heldBytes = 0;
+  #keptBytes = 0;
   #workBytes = 0;
 
   constructor(limits: BodyLimits) {
     this.#limits = limits;
   }
 
-  /** All of it: what is held, and what the work on bodies takes for the moment. */
+  /** All of it: what is kept, and what the work on bodies takes for the moment. */
   get bufferedBytes(): number {
-    return this.#heldBytes + this.#workBytes;
+    return this.#keptBytes + this.#workBytes;
   }
 
   /** @throws GatewayError 413 `request_too_large` */
@@ -77,31 +77,31 @@ export class BodyBudget {
    * @throws GatewayError 429 `buffer_limit_exceeded` where it is more than the owner's share, 503 `gateway_overloaded` where
    * others hold the rest; nothing is counted then.
    */
-  hold(owner: BodyOwner, bytes: number): void {
+  take(owner: BodyOwner, bytes: number): void {
     const { keyId, organizationId } = owner;
     const { maxBufferedBytes } = this.#limits;
     const ofKey = this.#ofKey.of(keyId);
     const ofOrganization = this.#ofOrganization.of(organizationId);
-    const organizationShare = (maxBufferedBytes - (this.#heldBytes - ofOrganization)) * ORGANIZATION_SHARE;
+    const organizationShare = (maxBufferedBytes - (this.#keptBytes - ofOrganization)) * ORGANIZATION_SHARE;
     const keyShare = (organizationShare - (ofOrganization - ofKey)) * KEY_SHARE;
     // A body that is the owner's only one is within its share, whatever its size.
     if (ofOrganization > 0 && ofOrganization + bytes > organizationShare) {
       throw overShare("The organization of this API key");
     }
     if (ofKey > 0 && ofKey + bytes > keyShare) throw overShare(`API key "${owner.keyName}"`);
-    const isSingle = this.#heldBytes <= maxBufferedBytes * BESIDE_SINGLE_SHARE;
-    if (!isSingle && this.#heldBytes + bytes > maxBufferedBytes) throw new GatewayError("gateway_overloaded");
+    const isSingle = this.#keptBytes <= maxBufferedBytes * BESIDE_SINGLE_SHARE;
+    if (!isSingle && this.#keptBytes + bytes > maxBufferedBytes) throw new GatewayError("gateway_overloaded");
     this.keep(owner, bytes);
   }
 
   /** Counts what is there already. */
   keep({ keyId, organizationId }: BodyOwner, bytes: number): void {
-    this.#heldBytes += bytes;
+    this.#keptBytes += bytes;
     this.#ofKey.add(keyId, bytes);
     this.#ofOrganization.add(organizationId, bytes);
   }
 
-  /** Gives back what `hold` or `keep` counted. */
+  /** Gives back what `take` or `keep` counted. */
   release(owner: BodyOwner, bytes: number): void {
     this.keep(owner, -bytes);
   }
@@ -132,8 +132,8 @@ export class BodyShare {
   }
 
   /** @throws GatewayError 429 `buffer_limit_exceeded`, 503 `gateway_overloaded`; nothing is counted then. */
-  hold(bytes: number): void {
-    this.#budget.hold(this.#owner, bytes);
+  take(bytes: number): void {
+    this.#budget.take(this.#owner, bytes);
   }
 
   /** Counts what is there already. */

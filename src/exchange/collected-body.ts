@@ -36,7 +36,7 @@ export class CollectedBody {
     }
     try {
       this.#share ??= budget.shareOf(this.#owner);
-      this.#share.hold(piece.byteLength);
+      this.#share.take(piece.byteLength);
     } catch (thrown) {
       return GatewayError.from(thrown);
     }

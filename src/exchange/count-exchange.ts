@@ -22,7 +22,7 @@ import { logFailedUpstream } from "./log-failed-upstream.ts";
 import { createJsonReply, type Reply } from "./reply.ts";
 import type { ReachedUpstreams } from "./reached-upstreams.ts";
 import type { ExpectedEnd, ReportedEnds } from "./reported-ends.ts";
-import { HeldBody } from "./held-body.ts";
+import { CountedBody } from "./counted-body.ts";
 import { measureParsed, measureText } from "../translation/json/measure-memory.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
 import { withoutSession } from "./take-session.ts";
@@ -60,14 +60,14 @@ export class CountExchange implements UpstreamCall {
   /** It costs nothing, and tells nothing of it. */
   readonly formattedCost = null;
   readonly #startedMs = performance.now();
-  readonly #held: HeldBody;
+  readonly #held: CountedBody;
   readonly #reported: ExpectedEnd;
   #model: Model | null = null;
 
   constructor(admission: Admission, services: CountServices) {
     this.admission = admission;
     this.services = services;
-    this.#held = new HeldBody(services.budget, admission);
+    this.#held = new CountedBody(services.budget, admission);
     this.#reported = services.ends.expect(admission.requestId);
   }
 

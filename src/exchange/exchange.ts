@@ -27,7 +27,7 @@ import {
 } from "./choose-translation.ts";
 import { describeEnd } from "./describe-end.ts";
 import type { ExchangeServices } from "./exchange-services.ts";
-import { HeldBody } from "./held-body.ts";
+import { CountedBody } from "./counted-body.ts";
 import { recordName } from "./record-name.ts";
 import type { ExpectedEnd } from "./reported-ends.ts";
 import { RoutedExchange } from "./routed-exchange.ts";
@@ -49,7 +49,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   readonly services: ExchangeServices;
   readonly way = new WayMeter();
   readonly #wantsCost: boolean;
-  readonly #held: HeldBody;
+  readonly #held: CountedBody;
   readonly #reported: ExpectedEnd;
   #admission: Admission;
   #model: Model | null = null;
@@ -63,7 +63,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
     this.protocol = protocol;
     this.services = services;
     this.#wantsCost = wantsCost;
-    this.#held = new HeldBody(services.budget, admission);
+    this.#held = new CountedBody(services.budget, admission);
     this.#reported = services.ends.expect(admission.requestId);
   }
 

@@ -21,7 +21,7 @@ function refusal(act: () => void): string {
 /** So many bytes in all, in pieces of 1, until it is refused. */
 function fill(budget: BodyBudget, owner: BodyOwner): { readonly bytes: number; readonly told: string } {
   for (let bytes = 0; ; bytes += 1) {
-    const told = refusal(() => budget.hold(owner, 1));
+    const told = refusal(() => budget.take(owner, 1));
     if (told !== "held") return { bytes, told };
   }
 }
@@ -36,18 +36,18 @@ describe("what a worker holds of bodies", () => {
     expect(fill(budget, ownerOf("key_2", "org_1")).bytes).toBe(93);
     for (let key = 3; key < 20; key += 1) fill(budget, ownerOf(`key_${key}`, "org_1"));
     expect(budget.bufferedBytes).toBe(500);
-    expect(refusal(() => budget.hold(ownerOf("key_1", "org_1"), 1))).toMatch(
+    expect(refusal(() => budget.take(ownerOf("key_1", "org_1"), 1))).toMatch(
       /^429 buffer_limit_exceeded The organization of this API key has as many bytes/,
     );
     budget.release(ownerOf("key_1", "org_1"), 375);
-    expect(refusal(() => budget.hold(ownerOf("key_1", "org_1"), 1))).toBe("held");
+    expect(refusal(() => budget.take(ownerOf("key_1", "org_1"), 1))).toBe("held");
   });
 
   it("leaves something to each next organization, which is refused by its own share alone", () => {
     const budget = new BodyBudget(LIMITS);
     for (let organization = 1; organization <= 5; organization += 1) {
       const owner = ownerOf(`key_${organization}`, `org_${organization}`);
-      expect(refusal(() => budget.hold(owner, 30))).toBe("held");
+      expect(refusal(() => budget.take(owner, 30))).toBe("held");
       expect(fill(budget, owner).told).toMatch(/^429 buffer_limit_exceeded /);
     }
     expect(budget.bufferedBytes).toBeLessThan(LIMITS.maxBufferedBytes);
@@ -56,24 +56,24 @@ describe("what a worker holds of bodies", () => {
   it("has room for an owner's only body, whatever its size, and none for its second", () => {
     const budget = new BodyBudget(LIMITS);
     const owner = ownerOf("key_1", "org_1");
-    expect(refusal(() => budget.hold(owner, 900))).toBe("held");
-    expect(refusal(() => budget.hold(owner, 1))).toMatch(/^429 buffer_limit_exceeded /);
-    expect(refusal(() => budget.hold(ownerOf("key_2", "org_1"), 1))).toMatch(/^429 buffer_limit_exceeded /);
-    expect(refusal(() => budget.hold(ownerOf("key_3", "org_2"), 100))).toBe("held");
+    expect(refusal(() => budget.take(owner, 900))).toBe("held");
+    expect(refusal(() => budget.take(owner, 1))).toMatch(/^429 buffer_limit_exceeded /);
+    expect(refusal(() => budget.take(ownerOf("key_2", "org_1"), 1))).toMatch(/^429 buffer_limit_exceeded /);
+    expect(refusal(() => budget.take(ownerOf("key_3", "org_2"), 100))).toBe("held");
   });
 
   it("is full where many organizations hold it together", () => {
     const budget = new BodyBudget(LIMITS);
     for (let organization = 1; organization <= 9; organization += 1) {
-      budget.hold(ownerOf(`key_${organization}`, `org_${organization}`), 100);
+      budget.take(ownerOf(`key_${organization}`, `org_${organization}`), 100);
     }
-    expect(refusal(() => budget.hold(ownerOf("key_10", "org_10"), 101))).toMatch(/^503 gateway_overloaded /);
+    expect(refusal(() => budget.take(ownerOf("key_10", "org_10"), 101))).toMatch(/^503 gateway_overloaded /);
     expect(budget.bufferedBytes).toBe(900);
   });
 
   it("takes a single body that is larger than the bound of all", () => {
     const budget = new BodyBudget({ ...LIMITS, maxBufferedBytes: 10 });
-    expect(refusal(() => budget.hold(ownerOf("key_1", "org_1"), 1_000))).toBe("held");
+    expect(refusal(() => budget.take(ownerOf("key_1", "org_1"), 1_000))).toBe("held");
   });
 
   it("refuses a body over the limit of one, and says both figures", () => {

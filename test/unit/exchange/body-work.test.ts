@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { BodyBudget, type BodyOwner } from "../../../src/exchange/body-budget.ts";
 import { BodyWork } from "../../../src/exchange/body-work.ts";
-import { HeldBody } from "../../../src/exchange/held-body.ts";
+import { CountedBody } from "../../../src/exchange/counted-body.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const LIMITS = {
@@ -16,7 +16,7 @@ function ownerOf(organizationId: string): BodyOwner {
 }
 
 function begin(budget: BodyBudget, organizationId: string, mebibytes: number) {
-  const body = new HeldBody(budget, ownerOf(organizationId));
+  const body = new CountedBody(budget, ownerOf(organizationId));
   return { body, turn: body.begin(Buffer.alloc(mebibytes * MEBIBYTE, "x")) };
 }
 
@@ -49,7 +49,7 @@ describe("the work on large bodies", () => {
       body.letGo(0);
     });
     // A small one waits for nobody.
-    expect(new HeldBody(budget, ownerOf("org_4")).begin(Buffer.alloc(1_000))).toBeUndefined();
+    expect(new CountedBody(budget, ownerOf("org_4")).begin(Buffer.alloc(1_000))).toBeUndefined();
     first.body.letGo(0);
     await Promise.all(done);
     expect(order).toEqual([0, 2, 1]);

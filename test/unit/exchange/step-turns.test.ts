@@ -1,7 +1,7 @@
 /** Large bodies are worked on step by step, one step of all of them at a time, and others are served in between. */
 import { expect, it } from "vitest";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
-import { HeldBody } from "../../../src/exchange/held-body.ts";
+import { CountedBody } from "../../../src/exchange/counted-body.ts";
 import { StepTurns } from "../../../src/exchange/step-turns.ts";
 import { atOnce, type Steps } from "../../../src/event-loop/steps.ts";
 
@@ -62,10 +62,10 @@ it("is for large bodies alone; a small one is worked on at once", async () => {
   };
   const budget = new BodyBudget(limits);
   const seen: string[] = [];
-  const small = new HeldBody(budget, OWNER);
+  const small = new CountedBody(budget, OWNER);
   await small.begin(Buffer.alloc(MEBIBYTE - 1, "x"));
   expect(small.work(take("a", 3, seen))).toBe("a");
-  const large = new HeldBody(budget, OWNER);
+  const large = new CountedBody(budget, OWNER);
   await large.begin(Buffer.alloc(MEBIBYTE, "x"));
   const made = large.work(take("b", 3, seen));
   expect(made).toBeInstanceOf(Promise);

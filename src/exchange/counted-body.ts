@@ -10,10 +10,10 @@ const OTHER_WORK = 5;
 const STEPPED_BYTES = 1024 ** 2;
 
 /** What one request counts for in its worker's budget, from its whole body to its end. */
-export class HeldBody {
+export class CountedBody {
   readonly #budget: BodyBudget;
   readonly #share: BodyShare;
-  #heldBytes = 0;
+  #keptBytes = 0;
   #workBytes = 0;
 
   constructor(budget: BodyBudget, owner: BodyOwner) {
@@ -28,8 +28,8 @@ export class HeldBody {
   begin(body: Uint8Array): Promise<void> | undefined {
     const bytes = body.byteLength;
     this.#budget.checkBody(bytes);
-    this.#share.hold(bytes);
-    this.#heldBytes = bytes;
+    this.#share.take(bytes);
+    this.#keptBytes = bytes;
     const workBytes = bytes * (isAscii(body) ? ASCII_WORK : OTHER_WORK);
     const turn = this.#budget.work.begin(this.#share.organizationId, bytes, workBytes);
     if (turn === undefined) {
@@ -46,7 +46,7 @@ export class HeldBody {
 
   /** It works on a large body step by step, and others are served between two of them; only then it returns a promise. */
   work<Result>(steps: Steps<Result>): Result | Promise<Result> {
-    return this.#heldBytes >= STEPPED_BYTES ? this.#budget.steps.run(steps) : atOnce(steps);
+    return this.#keptBytes >= STEPPED_BYTES ? this.#budget.steps.run(steps) : atOnce(steps);
   }
 
   /** So much has been made of the body, and is kept beside it. */
@@ -57,9 +57,9 @@ export class HeldBody {
 
   /** From here on no more than so much is kept of it. */
   letGo(keptBytes: number): void {
-    const kept = Math.min(keptBytes, this.#heldBytes + this.#workBytes);
-    this.#share.keep(kept - this.#heldBytes);
-    this.#heldBytes = kept;
+    const kept = Math.min(keptBytes, this.#keptBytes + this.#workBytes);
+    this.#share.keep(kept - this.#keptBytes);
+    this.#keptBytes = kept;
     if (this.#workBytes === 0) return;
     this.#budget.work.end(this.#workBytes);
     this.#workBytes = 0;
