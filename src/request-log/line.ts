@@ -1,17 +1,19 @@
+/** A line of the log of requests: how it is written, and how those read it who add lines up. */
+import * as z from "zod";
 import { formatTime } from "../time/calendar.ts";
 import { sayReason } from "../envoy-reasons/reason.ts";
 import { explainCause } from "../envoy-reasons/upstream-cause.ts";
 import { formatJsonText } from "../text/json-text.ts";
 import { timeOfId } from "../store/ids.ts";
-import type { RequestWay, UpstreamEnd } from "../store/types/reporting.ts";
-import { parseOwnerIds } from "../store/types/owner-ids.ts";
+import type { RequestTimeline, RequestWay, UpstreamEnd } from "../store/types/reporting.ts";
+import { type OwnerIds, parseOwnerIds } from "../store/types/owner-ids.ts";
 import type { BilledRequest } from "../store/types/settlement.ts";
 import { formatChargedPrice } from "../pricing/charged-price.ts";
 import type { ChosenRates } from "../pricing/price.ts";
 import type { ChargedTool } from "../pricing/tool-charges.ts";
 import { OTHER_TAGS, readTags } from "../usage/tags.ts";
 import { compileExpression } from "../usage/compile.ts";
-import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
+import { isListed, mapTokens, nameTokens, type TokenUsage } from "../usage/token-usage.ts";
 
 /**
  * How a request ended: `complete`: the answer was whole; `broken`: it was handed on, but client or upstream broke it
@@ -43,56 +45,138 @@ export interface LoggedRequest {
   readonly shrunk?: { readonly requestedTokens: number; readonly maxTokens: number } | null;
 }
 
-/**
- * A line of the log of requests; docs/spend.md describes its fields. Amounts are written as whole numbers with all
- * their digits.
- */
-export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number): string {
-  const { identity, result, tokens, price } = request;
-  const timeline = result.way?.timeline ?? null;
-  const upstream = result.way?.upstream ?? null;
-  const owners = parseOwnerIds(identity.owners ?? "");
-  const admittedAtMs = timeOfId(identity.requestId);
-  // Written out: JSON.stringify takes twice as long for so many names.
-  return (
-    `{"request_id":${formatJsonText(identity.requestId)}` +
-    `,"organization_id":${formatJsonText(identity.organizationId)}` +
-    `,"key_id":${formatJsonText(identity.keyId)}` +
-    `,"user_id":${formatJsonText(owners.userId)}` +
-    `,"group_id":${formatJsonText(owners.groupId)}` +
-    `,"session_id":${formatJsonText(identity.session ?? null)}` +
-    `,"model":${formatJsonText(identity.model)}` +
-    `,"requested_model":${formatJsonText(identity.requestedModel ?? null)}` +
-    `,"route":${formatJsonText(identity.route)}` +
-    `,"status":${result.status}` +
-    `,"error_code":${formatJsonText(result.errorCode)}` +
-    `,"outcome":"${request.outcome}"` +
-    `,"admitted_at":${admittedAtMs === null ? "null" : `"${formatTime(admittedAtMs)}"`}` +
-    `,"settled_at":"${formatTime(settledAtMs)}"` +
-    `,"duration_ms":${timeline?.endMs ?? null}` +
-    `,"first_token_ms":${timeline?.firstTokenMs ?? null}` +
-    `,"upstream":${formatJsonText(upstream?.name ?? null)}` +
-    `,"upstream_status":${upstream?.status ?? null}` +
-    `,"upstream_reason":${formatJsonText(upstream === null ? null : formatReason(upstream))}` +
-    `,"upstream_cause":${formatJsonText(upstream?.cause ?? null)}` +
-    `,"month":"${identity.month}"` +
-    `,"day":"${identity.day}"` +
-    formatTokens(tokens) +
-    `,"estimated":${request.estimated}` +
-    `,"shrunk":${formatShrunk(request)}` +
-    `,"currency":${formatJsonText(identity.currency)}` +
-    `,"tags":${formatTags(identity.tags)}` +
-    `,"tag_row":${formatJsonText(formatTagRow(identity))}` +
-    `,"server_tools":${formatTools(request.tools)}` +
-    `,"prices":${price === null ? null : formatChargedPrice(price)}` +
-    `,"cost_microcents":${request.costMicrocents}}`
-  );
+/** A request with what its members are taken from. */
+interface Told extends LoggedRequest {
+  readonly timeline: RequestTimeline | null;
+  readonly upstream: UpstreamEnd | null;
+  readonly owners: OwnerIds;
+  readonly settledAtMs: number;
 }
 
-const formatTokens = compileExpression(
-  ["tokens"],
-  TOKEN_KINDS.map((kind) => `',"${TOKEN_NAMES[kind]}":' + tokens.${kind}`).join(" + "),
-) as (tokens: TokenUsage) => string;
+/** A member of a line. */
+interface Member {
+  /** JSON. */
+  readonly write: (told: Told) => string;
+  /** What those see who add lines up, in lines of older versions too; left out: it is there for people alone. */
+  readonly read?: z.ZodType;
+}
+
+/** The members of a line, in their order. docs/spend.md describes them. */
+const MEMBERS = {
+  request_id: { write: ({ identity }) => formatJsonText(identity.requestId), read: z.string() },
+  organization_id: { write: ({ identity }) => formatJsonText(identity.organizationId), read: z.string() },
+  key_id: { write: ({ identity }) => formatJsonText(identity.keyId), read: z.string() },
+  // Lines from before there were users and groups have neither.
+  user_id: {
+    write: ({ owners }) => formatJsonText(owners.userId),
+    read: z.string().nullable().default(null),
+  },
+  group_id: {
+    write: ({ owners }) => formatJsonText(owners.groupId),
+    read: z.string().nullable().default(null),
+  },
+  session_id: { write: ({ identity }) => formatJsonText(identity.session ?? null) },
+  model: { write: ({ identity }) => formatJsonText(identity.model), read: z.string().nullable() },
+  requested_model: { write: ({ identity }) => formatJsonText(identity.requestedModel ?? null) },
+  route: { write: ({ identity }) => formatJsonText(identity.route), read: z.string().default("") },
+  status: { write: ({ result }) => String(result.status), read: z.number().default(0) },
+  error_code: {
+    write: ({ result }) => formatJsonText(result.errorCode),
+    read: z.string().nullable().default(null),
+  },
+  outcome: { write: ({ outcome }) => `"${outcome}"`, read: z.string() },
+  admitted_at: { write: ({ identity }) => formatMoment(timeOfId(identity.requestId)) },
+  settled_at: { write: ({ settledAtMs }) => formatMoment(settledAtMs), read: z.string().default("") },
+  duration_ms: { write: ({ timeline }) => String(timeline?.endMs ?? null) },
+  first_token_ms: { write: ({ timeline }) => String(timeline?.firstTokenMs ?? null) },
+  upstream: { write: ({ upstream }) => formatJsonText(upstream?.name ?? null) },
+  upstream_status: { write: ({ upstream }) => String(upstream?.status ?? null) },
+  upstream_reason: {
+    write: ({ upstream }) => formatJsonText(upstream === null ? null : formatReason(upstream)),
+  },
+  upstream_cause: { write: ({ upstream }) => formatJsonText(upstream?.cause ?? null) },
+  month: { write: ({ identity }) => `"${identity.month}"`, read: z.string() },
+  day: { write: ({ identity }) => `"${identity.day}"`, read: z.string() },
+  // Lines of older versions have only those that the list of recent requests has, too.
+  ...nameTokens(
+    mapTokens((kind) => ({
+      write: compileExpression(["told"], `String(told.tokens.${kind})`) as (told: Told) => string,
+      read: isListed(kind) ? z.number() : z.number().default(0),
+    })),
+  ),
+  estimated: { write: ({ estimated }) => String(estimated), read: z.boolean() },
+  shrunk: { write: formatShrunk },
+  currency: { write: ({ identity }) => formatJsonText(identity.currency), read: z.string().optional() },
+  // Lines from before there were tags have neither.
+  tags: {
+    write: ({ identity }) => formatTags(identity.tags),
+    read: z.record(z.string(), z.string()).default({}),
+  },
+  tag_row: {
+    write: ({ identity }) => formatJsonText(formatTagRow(identity)),
+    read: z.enum(["own", "other"]).nullable().default(null),
+  },
+  server_tools: {
+    write: ({ tools }) => formatTools(tools),
+    read: z
+      .record(z.string(), z.object({ uses: z.number().int(), microcents_per_thousand: z.number().int() }))
+      .default({}),
+  },
+  prices: { write: ({ price }) => (price === null ? "null" : formatChargedPrice(price)) },
+  // The last one: its digits may be more than a double holds, so they are read from the text.
+  cost_microcents: { write: ({ costMicrocents }) => String(costMicrocents) },
+} as const satisfies Readonly<Record<string, Member>>;
+
+type Members = typeof MEMBERS;
+type ReadName = {
+  [Name in keyof Members]: Members[Name] extends { read: z.ZodType } ? Name : never;
+}[keyof Members];
+
+const readMembers = Object.entries<Member>(MEMBERS).flatMap(([name, { read }]) =>
+  read === undefined ? [] : [[name, read] as const],
+);
+
+/** What those read of a line who add lines up. */
+export const lineSchema = z.object(
+  Object.fromEntries(readMembers) as { [Name in ReadName]: Members[Name]["read"] },
+);
+
+/** The cost of a line, which is its end. */
+export const LINE_COST = /"cost_microcents":(\d{1,20})\}$/;
+
+/** Each member's writer is called at a place of its own, which V8 puts the writer's code into. */
+const formatMembers = compileExpression(
+  ["told", "members"],
+  Object.keys(MEMBERS)
+    .map((name, index) => `'${index === 0 ? "{" : ","}"${name}":' + members.${name}.write(told)`)
+    .join(" + "),
+) as (told: Told, members: Members) => string;
+
+/** A line of the log of requests. Amounts are written as whole numbers with all their digits. */
+export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number): string {
+  const { identity, price, outcome, result, tokens, tools, estimated, costMicrocents, shrunk } = request;
+  const told: Told = {
+    identity,
+    price,
+    outcome,
+    result,
+    tokens,
+    tools,
+    estimated,
+    costMicrocents,
+    shrunk: shrunk ?? null,
+    timeline: result.way?.timeline ?? null,
+    upstream: result.way?.upstream ?? null,
+    owners: parseOwnerIds(identity.owners ?? ""),
+    settledAtMs,
+  };
+  // JSON.stringify takes twice as long for so many names.
+  return `${formatMembers(told, MEMBERS)}}`;
+}
+
+function formatMoment(timeMs: number | null): string {
+  return timeMs === null ? "null" : `"${formatTime(timeMs)}"`;
+}
 
 /** For people, where Envoy said the cause; null: there is none, or it is in the upstream's own words. */
 function formatReason({ name, status, cause }: UpstreamEnd): string | null {

@@ -3,14 +3,15 @@ import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import * as z from "zod";
+import type * as z from "zod";
 import { type ChargedTool, toolMicrocents } from "../pricing/tool-charges.ts";
 import { formatTags, OTHER_TAGS } from "../usage/tags.ts";
-import { isListed, mapTokens, nameTokens, TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
+import { mapTokens, TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
 import { addFigures, type MutableUsageFigures, NO_USAGE, type UsageFigures } from "../usage/usage-figures.ts";
 import { formatOwnerIds } from "../store/types/owner-ids.ts";
 import { type ChargeInput, LOGGED_SEQUENCE } from "../store/types/settlement.ts";
 import type { UsageRow } from "../store/types/reporting.ts";
+import { LINE_COST, lineSchema } from "./line.ts";
 
 /** Of one organization, day, key, its owners, model and combination of tags. */
 export interface LoggedRow extends UsageRow {
@@ -43,34 +44,6 @@ type MutableRow = Omit<LoggedRow, keyof UsageFigures | "undecided"> &
 
 const FILE = /^(\d{4}-\d{2}-\d{2})\..+\.jsonl$/;
 
-/** Digits of amounts may be more than a double holds, so the cost is taken from the text. */
-const COST = /"cost_microcents":(\d{1,20})\}$/;
-const lineSchema = z.object({
-  request_id: z.string(),
-  organization_id: z.string(),
-  key_id: z.string(),
-  // Lines from before there were users and groups have neither.
-  user_id: z.string().nullable().default(null),
-  group_id: z.string().nullable().default(null),
-  model: z.string().nullable(),
-  route: z.string().default(""),
-  status: z.number().default(0),
-  error_code: z.string().nullable().default(null),
-  settled_at: z.string().default(""),
-  outcome: z.string(),
-  currency: z.string().optional(),
-  month: z.string(),
-  day: z.string(),
-  // Lines of older versions have only those that the list of recent requests has, too.
-  ...nameTokens(mapTokens((kind) => (isListed(kind) ? z.number() : z.number().default(0)))),
-  server_tools: z
-    .record(z.string(), z.object({ uses: z.number().int(), microcents_per_thousand: z.number().int() }))
-    .default({}),
-  estimated: z.boolean(),
-  // Lines from before there were tags have neither.
-  tags: z.record(z.string(), z.string()).default({}),
-  tag_row: z.enum(["own", "other"]).nullable().default(null),
-});
 type Line = z.output<typeof lineSchema>;
 type ChargedLine = Line & { readonly model: string };
 
@@ -211,7 +184,7 @@ function canHave(name: string, month: string): boolean {
 }
 
 function parseLine(text: string): Line | null {
-  if (!COST.test(text)) return null;
+  if (!LINE_COST.test(text)) return null;
   try {
     const parsed = lineSchema.safeParse(JSON.parse(text));
     return parsed.success ? parsed.data : null;
@@ -222,7 +195,7 @@ function parseLine(text: string): Line | null {
 }
 
 function costOf(text: string): bigint {
-  return BigInt(COST.exec(text)?.[1] ?? "0");
+  return BigInt(LINE_COST.exec(text)?.[1] ?? "0");
 }
 
 function rowOf(rows: Map<string, Map<string, MutableRow>>, line: Line): MutableRow {
