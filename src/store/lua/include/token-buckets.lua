@@ -1,7 +1,8 @@
 -- Limits of tokens per minute: a bucket for each limit of each owner. It holds a minute's tokens, refills with each
 -- millisecond, and is paid behind: a request is admitted while the level of each of its buckets is above 0, and takes what it
 -- has used whatever is left, so that a level may be below 0 and is paid off by time. In any t minutes at most
--- limit * (t + 1) tokens are taken, beside those of requests that were admitted before the level came to 0.
+-- limit * (t + 1) tokens are taken, beside those of requests that were in flight when the t minutes began or when the level
+-- came to 0.
 --
 -- A bucket is two fields: of a key in the hash of its bucket of requests, which an admission reads and writes anyway, of any
 -- other owner in "tokens:<owner>". "total:used" counts what was used beside what admissions took; all that a charge does is
