@@ -131,12 +131,12 @@ function countCharged(tokens: BilledTokens, { kind, parts }: (typeof CHARGED)[nu
   return count;
 }
 
-/** The tokens of each kind at its rate; BigInt is not asked to count nothing. */
+/** The tokens of each kind at its rate, never below nothing of one kind, whose cost the others would have to make up for. */
 const amountOfTokens = compileExpression(
   ["tokens", "rates"],
   CHARGED.map(({ kind, parts, rate }) => {
     const count = [kind, ...parts].map((name) => `tokens.${name}`).join(" - ");
-    return `(tokens.${kind} === 0 ? 0n : BigInt(${count}) * rates.${rate})`;
+    return `(${count} > 0 ? BigInt(${count}) * rates.${rate} : 0n)`;
   }).join(" + "),
 ) as (tokens: BilledTokens, rates: Rates) => bigint;
 

@@ -50,6 +50,13 @@ describe("costMicrocents", () => {
     expect(costMicrocents(NO_TOKENS, { ...RATES, request: 0n })).toBe(0n);
   });
 
+  it("lets no kind of token cost less than nothing, whatever its parts say", () => {
+    const parts = { ...NO_TOKENS, inputTokens: 1, cacheWriteTokens: 3, outputTokens: 1, reasoningTokens: 2 };
+    const fee = RATES.request * 1_000_000n;
+    const cost = 3n * RATES.cacheWrite + 2n * RATES.reasoning + fee;
+    expect(costMicrocents(parts, RATES)).toBe(cost / 1_000_000n);
+  });
+
   it("rounds up once, on the sum", () => {
     const third = completeRates({ input: 333_333n, output: 333_333n });
     const one = { ...NO_TOKENS, inputTokens: 1, cachedInputTokens: 1, outputTokens: 1 };
