@@ -41,7 +41,11 @@ local function parse_estimate(text, further)
   local estimate, number = {}, 0
   for figure in string.gmatch(text .. ' ' .. (further or ''), '%d+') do
     number = number + 1
-    estimate[ESTIMATED_POSITIONS[number]] = tonumber(figure)
+    local position = ESTIMATED_POSITIONS[number]
+    -- A later program's record has figures that this one does not know.
+    if position then
+      estimate[position] = tonumber(figure)
+    end
   end
   return estimate
 end
