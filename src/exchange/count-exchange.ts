@@ -60,14 +60,14 @@ export class CountExchange implements UpstreamCall {
   /** It costs nothing, and tells nothing of it. */
   readonly formattedCost = null;
   readonly #startedMs = performance.now();
-  readonly #held: CountedBody;
+  readonly #counted: CountedBody;
   readonly #reported: ExpectedEnd;
   #model: Model | null = null;
 
   constructor(admission: Admission, services: CountServices) {
     this.admission = admission;
     this.services = services;
-    this.#held = new CountedBody(services.budget, admission);
+    this.#counted = new CountedBody(services.budget, admission);
     this.#reported = services.ends.expect(admission.requestId);
   }
 
@@ -79,10 +79,10 @@ export class CountExchange implements UpstreamCall {
     const { budget, catalog, protocols } = this.services;
     let keptBytes = 0;
     try {
-      const turn = this.#held.begin(body);
+      const turn = this.#counted.begin(body);
       if (turn !== undefined) await turn;
       const protocol = protocols[this.admission.protocol];
-      const told = await this.#held.work(protocol.readBody(body));
+      const told = await this.#counted.work(protocol.readBody(body));
       const model = catalog().requireModel(told.model, this.admission);
       const read = withoutSession(told, model.profile);
       this.#model = model;
@@ -90,12 +90,12 @@ export class CountExchange implements UpstreamCall {
       const { counting, forwardedQuery = [] } = translation;
       const forwardedHeaders = listForwarded(model, translation);
       if (counting === null) throw new GatewayError("unknown_endpoint");
-      const prompt = await this.#held.work(counting.readPrompt(read, model));
+      const prompt = await this.#counted.work(counting.readPrompt(read, model));
       const asked = { model, counting, prompt };
       const promptBytes = measureText(asked.prompt.text);
-      this.#held.made(measureParsed(read) + promptBytes);
+      this.#counted.made(measureParsed(read) + promptBytes);
       if (counting.upstream === null) {
-        this.#held.letGo(promptBytes);
+        this.#counted.letGo(promptBytes);
         return await this.estimate(asked);
       }
       keptBytes = promptBytes;
@@ -107,7 +107,7 @@ export class CountExchange implements UpstreamCall {
       const call = new RoutedCount(this, asked);
       return { upstream, path, body: upstreamBody, forwardedHeaders, contextWindow, call };
     } finally {
-      this.#held.letGo(keptBytes);
+      this.#counted.letGo(keptBytes);
     }
   }
 
@@ -117,13 +117,13 @@ export class CountExchange implements UpstreamCall {
 
   /** It ended before the client was told anything: Envoy knows why. */
   async onEnd(): Promise<void> {
-    this.#held.letGo(0);
+    this.#counted.letGo(0);
     const { result, error } = describeBrokenEnd(await this.#reported.take());
     this.finish(result.status, error);
   }
 
   async onEndAnswered(): Promise<void> {
-    this.#held.letGo(0);
+    this.#counted.letGo(0);
     this.#reported.drop();
   }
 

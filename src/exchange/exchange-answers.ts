@@ -23,24 +23,28 @@ export interface BegunAnswer {
   readonly budgetHeaders: readonly Header[];
 }
 
-export class WholeAnswer implements WholeResponse {
-  readonly kind = "whole";
-  readonly #begun: BegunAnswer;
+/** What whole and streamed answers have in common. */
+abstract class SuccessfulAnswer {
+  protected readonly begun: BegunAnswer;
 
   constructor(begun: BegunAnswer) {
-    this.#begun = begun;
+    this.begun = begun;
   }
 
   get contentType(): string {
-    return this.#begun.answer.contentType;
+    return this.begun.answer.contentType;
   }
 
   get budgetHeaders(): readonly Header[] {
-    return this.#begun.budgetHeaders;
+    return this.begun.budgetHeaders;
   }
+}
+
+export class WholeAnswer extends SuccessfulAnswer implements WholeResponse {
+  readonly kind = "whole";
 
   async onBody(body: Uint8Array): Promise<Uint8Array> {
-    const { exchange, model, answer } = this.#begun;
+    const { exchange, model, answer } = this.begun;
     let output: AnswerOutput;
     try {
       output = answer.translateBody(body);
@@ -55,35 +59,22 @@ export class WholeAnswer implements WholeResponse {
   }
 
   async onBodyRefused(error: GatewayError): Promise<never> {
-    const { exchange } = this.#begun;
+    const { exchange } = this.begun;
     exchange.way.failed(error.cause ?? error.code);
     return exchange.refuse("broken", error);
   }
 }
 
-export class StreamedAnswer implements StreamedResponse {
+export class StreamedAnswer extends SuccessfulAnswer implements StreamedResponse {
   readonly kind = "stream";
-  readonly #begun: BegunAnswer;
-
-  constructor(begun: BegunAnswer) {
-    this.#begun = begun;
-  }
-
-  get contentType(): string {
-    return this.#begun.answer.contentType;
-  }
-
-  get budgetHeaders(): readonly Header[] {
-    return this.#begun.budgetHeaders;
-  }
 
   get keepAlive(): string {
-    return this.#begun.answer.keepAlive;
+    return this.begun.answer.keepAlive;
   }
 
   onChunk(chunk: Uint8Array, endOfStream: boolean): Uint8Array | Promise<Uint8Array> {
     const startMs = performance.now();
-    const { answer, exchange } = this.#begun;
+    const { answer, exchange } = this.begun;
     const pushed = answer.push(chunk);
     const output =
       endOfStream && !pushed.final && pushed.failed === null ? joinOutputs(pushed, answer.end()) : pushed;
@@ -97,11 +88,11 @@ export class StreamedAnswer implements StreamedResponse {
 
   onSilence(): Promise<Uint8Array> {
     const cause = new Error("the upstream was silent for too long in mid-answer");
-    return this.#finish(this.#begun.answer.fail(new GatewayError("upstream_timeout", { cause })));
+    return this.#finish(this.begun.answer.fail(new GatewayError("upstream_timeout", { cause })));
   }
 
   async #finish({ bytes, failed }: AnswerOutput): Promise<Uint8Array> {
-    const { answer, exchange } = this.#begun;
+    const { answer, exchange } = this.begun;
     const result = { status: SUCCESS.status, errorCode: failed?.publicCode ?? null };
     if (failed !== null) {
       exchange.way.failed(failed.cause);

@@ -49,7 +49,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   readonly services: ExchangeServices;
   readonly way = new WayMeter();
   readonly #wantsCost: boolean;
-  readonly #held: CountedBody;
+  readonly #counted: CountedBody;
   readonly #reported: ExpectedEnd;
   #admission: Admission;
   #model: Model | null = null;
@@ -63,7 +63,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
     this.protocol = protocol;
     this.services = services;
     this.#wantsCost = wantsCost;
-    this.#held = new CountedBody(services.budget, admission);
+    this.#counted = new CountedBody(services.budget, admission);
     this.#reported = services.ends.expect(admission.requestId);
   }
 
@@ -95,9 +95,9 @@ export class Exchange implements UpstreamCall, ExchangeHost {
     this.way.reach("bodyMs");
     let keptBytes = 0;
     try {
-      const turn = this.#held.begin(body);
+      const turn = this.#counted.begin(body);
       if (turn !== undefined) await turn;
-      const { body: told, wantsCost } = takeCostWish(await this.#held.work(this.protocol.readBody(body)));
+      const { body: told, wantsCost } = takeCostWish(await this.#counted.work(this.protocol.readBody(body)));
       const requestedModel = (this.#requestedModel = recordName(told.model));
       const model = (this.#model = catalog().requireModel(told.model, this.#admission));
       const target = targetOf(model, told.model);
@@ -105,9 +105,9 @@ export class Exchange implements UpstreamCall, ExchangeHost {
       this.#admission = admission;
       const translation = atEndpoint(chooseTranslation(this.protocol, model, protocols), admission.endpoint);
       const request = translation.parseRequest(read);
-      const draft = await this.#held.work(writeDraft(request, target, admission, read));
+      const draft = await this.#counted.work(writeDraft(request, target, admission, read));
       budget.checkUpstreamBody(draft.byteLength);
-      this.#held.made(measureParsed(read) + draft.byteLength);
+      this.#counted.made(measureParsed(read) + draft.byteLength);
       const account = await settlement.open({
         admission,
         model,
@@ -133,7 +133,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
       const forwardedHeaders = listForwarded(model, translation);
       return { upstream, path, body: draft.bytes, forwardedHeaders, contextWindow, call };
     } finally {
-      this.#held.letGo(keptBytes);
+      this.#counted.letGo(keptBytes);
     }
   }
 
@@ -158,13 +158,13 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   }
 
   async onEndAnswered(): Promise<void> {
-    this.#held.letGo(0);
+    this.#counted.letGo(0);
     this.#reported.drop();
     await this.settle("broken", CLIENT_GONE);
   }
 
   async end(outcome: Outcome, settledAs?: ClientResult): Promise<void> {
-    this.#held.letGo(0);
+    this.#counted.letGo(0);
     if (settledAs !== undefined) await this.settle(outcome, settledAs);
     const { result, error, cause } = describeBrokenEnd(await this.#reported.take());
     this.way.failed(cause);
