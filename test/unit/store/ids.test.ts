@@ -16,6 +16,17 @@ describe("createId", () => {
     const ids = times.map((time) => createId("key", time));
     expect(ids.toSorted((left, right) => (left < right ? -1 : 1))).toEqual(ids);
   });
+
+  it("makes ids that sort by their creation within a millisecond", () => {
+    const ids = Array.from({ length: 2000 }, () => createId("key", NOW + 1));
+    expect(ids.toSorted((left, right) => (left < right ? -1 : 1))).toEqual(ids);
+  });
+
+  it("goes on with other ids where more are made in a millisecond than it can count", () => {
+    const ids = Array.from({ length: 10_000 }, () => createId("key", NOW + 2));
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(isId("key", id)).toBe(true);
+  });
 });
 
 describe("timeOfId", () => {
