@@ -1,15 +1,11 @@
-import type { Command } from "commander";
 import type { AdminClient, JsonObject } from "./management/admin-client.ts";
 import { CommandError } from "./management/command-error.ts";
 import { explainRequest } from "./management/explain-request.ts";
 import { findOrganization, findRequestIds, organizationPath, refuseAmbiguous } from "./management/find.ts";
-import {
-  addCommands,
-  addOrganizationOption,
-  type GlobalCommandRow,
-} from "./management/management-command.ts";
+import { addOrganizationOption, type GlobalCommandRow } from "./management/management-command.ts";
 
-const row: GlobalCommandRow = {
+/** `explain <request>`: why a request was refused, or what it cost and how that comes about. */
+export const explainCommand: GlobalCommandRow = {
   usage: "explain <request>",
   description:
     "Why a request was refused, with its checks, or what it cost: its way, its upstream's status, prices.",
@@ -24,11 +20,6 @@ const row: GlobalCommandRow = {
     };
   },
 };
-
-/** `explain <request>`: why a request was refused, or what it cost and how that comes about. */
-export function addExplainCommand(program: Command): void {
-  addCommands(program, [row]);
-}
 
 interface Found {
   readonly organization: JsonObject;

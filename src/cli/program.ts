@@ -5,7 +5,8 @@ import { addDemoUpstreamCommand } from "./demo-upstream.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addEnvoyCommands } from "./envoy.ts";
 import { addManagementCommands } from "./management/management.ts";
-import { addExplainCommand } from "./explain.ts";
+import { addCommands } from "./management/management-command.ts";
+import { explainCommand } from "./explain.ts";
 import { createStackProgram } from "./stack-program.ts";
 import { addUsageVerifyCommands } from "./usage-verify.ts";
 
@@ -33,7 +34,7 @@ export function createProgram(): Command {
   addDemoUpstreamCommand(program);
   addManagementCommands(program);
   addUsageVerifyCommands(program);
-  addExplainCommand(program);
+  addCommands(program, [explainCommand]);
   addCompletionCommand(program);
   return program;
 }

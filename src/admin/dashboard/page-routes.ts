@@ -1,10 +1,8 @@
 import { alertPageRoutes } from "./pages/alerts.tsx";
 import { auditPageRoutes } from "./pages/audit.tsx";
 import { commandLineRoutes } from "./pages/command-line.tsx";
-import { groupRoutes } from "./pages/group.tsx";
-import { groupListRoutes } from "./pages/groups.tsx";
-import { keyRoutes } from "./pages/key.tsx";
-import { keyListRoutes } from "./pages/keys.tsx";
+import { groupPageRoutes } from "./pages/group-routes.ts";
+import { keyPageRoutes } from "./pages/key-routes.ts";
 import { modelPageRoutes } from "./pages/models.tsx";
 import { ownPageRoutes } from "./pages/own.tsx";
 import { organizationPageRoutes } from "./pages/organizations.tsx";
@@ -15,8 +13,7 @@ import { settingsRoutes } from "./pages/settings.tsx";
 import { tokenPageRoutes } from "./pages/tokens.tsx";
 import { tryItPageRoutes } from "./pages/try-it.tsx";
 import { usagePageRoutes } from "./pages/usage.tsx";
-import { userRoutes } from "./pages/user.tsx";
-import { userListRoutes } from "./pages/users.tsx";
+import { userPageRoutes } from "./pages/user-routes.ts";
 import type { PageRoute } from "./page.ts";
 
 /** Every page that needs a session. A path without parameters stands before one that would take it for a value. */
@@ -24,12 +21,9 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...organizationPageRoutes,
   ...overviewRoutes,
   ...ownPageRoutes,
-  ...keyListRoutes,
-  ...keyRoutes,
-  ...userListRoutes,
-  ...userRoutes,
-  ...groupListRoutes,
-  ...groupRoutes,
+  ...keyPageRoutes,
+  ...userPageRoutes,
+  ...groupPageRoutes,
   ...settingsRoutes,
   ...usagePageRoutes,
   ...requestPageRoutes,

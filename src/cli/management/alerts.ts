@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import type { Level } from "../terminal/screen.ts";
 import { cleanText } from "../../text/plain-text.ts";
 import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
@@ -7,7 +6,7 @@ import { formatAmount } from "./amounts.ts";
 import { findAlertId } from "./find.ts";
 import { createListCommand } from "./list-command.ts";
 import {
-  addCommands,
+  type CommandGroup,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
@@ -58,10 +57,11 @@ const test: OrganizationCommandRow = {
 };
 
 /** `alerts …` */
-export function addAlertCommands(program: Command): void {
-  const group = program.command("alerts").description("Alerts of budgets and hard caps, and their delivery.");
-  addCommands(group, [list, redeliver, test]);
-}
+export const ALERT_COMMANDS: CommandGroup = {
+  name: "alerts",
+  description: "Alerts of budgets and hard caps, and their delivery.",
+  rows: [list, redeliver, test],
+};
 
 /** The worst first. */
 const STATES = ["failed", "pending", "delivered", "off"] as const;

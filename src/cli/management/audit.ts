@@ -1,11 +1,10 @@
-import type { Command } from "commander";
 import { formatTable } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { createListCommand } from "./list-command.ts";
-import { addCommands } from "./management-command.ts";
 import { describeOutsideUsage } from "./outside-usage.ts";
 
-const audit = createListCommand({
+/** `audit` */
+export const auditCommand = createListCommand({
   usage: "audit",
   description: "Who changed what, newest first. The values before and after are in --json.",
   examples: ["audit --org Acme", "audit --limit 1000 --json > audit.json"],
@@ -13,11 +12,6 @@ const audit = createListCommand({
   format: (screen, all) =>
     formatTable(screen, ["TIME", "WHO", "ACTION", "WHAT", "CHANGE"], all.map(formatRow)),
 });
-
-/** `audit` */
-export function addAuditCommand(program: Command): void {
-  addCommands(program, [audit]);
-}
 
 function formatRow(entry: JsonObject): string[] {
   const actor = entry["actor"] as JsonObject;

@@ -1,8 +1,7 @@
-import type { Command } from "commander";
 import { listOtherRates } from "../../pricing/rates.ts";
 import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { addCommands, type GlobalCommandRow } from "./management-command.ts";
+import type { GlobalCommandRow } from "./management-command.ts";
 
 const COLUMNS: readonly RecordColumn<CatalogRow>[] = [
   { header: "MODEL", cell: ({ model }) => model["id"] },
@@ -19,7 +18,8 @@ const COLUMNS: readonly RecordColumn<CatalogRow>[] = [
   },
 ];
 
-const catalog: GlobalCommandRow = {
+/** `catalog` */
+export const catalogCommand: GlobalCommandRow = {
   usage: "catalog",
   description: "The models that keys can use, with their prices per million tokens, announced ones included.",
   examples: ["catalog", "catalog --json"],
@@ -30,11 +30,6 @@ const catalog: GlobalCommandRow = {
     return { json: all, text: (screen) => formatRecords(screen, COLUMNS, models.flatMap(listRows)) };
   },
 };
-
-/** `catalog` */
-export function addCatalogCommand(program: Command): void {
-  addCommands(program, [catalog]);
-}
 
 /** For each currency a row for every price of the model, now and announced, by service tier and size of prompt. */
 function listRows(model: JsonObject): CatalogRow[] {

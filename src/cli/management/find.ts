@@ -19,18 +19,22 @@ export async function findOrganization(client: AdminClient, wanted: string | und
   }
   const all = await client.list("/api/organizations");
   const help = "Give --org with an id or a name: `inference-gateway org list`.";
-  if (wanted !== undefined) return pickOne(all, wanted, { prefix: "org", what: "organization", help });
+  if (wanted !== undefined) return pickOne(all, wanted, "org", help);
   const [only] = all;
   if (all.length === 1 && only !== undefined) return only;
   throw new CommandError(`Which organization? ${help}`);
 }
 
-/** @throws CommandError */
-export async function findKey(client: AdminClient, path: string, wanted: string): Promise<JsonObject> {
-  if (isWholeId("key", wanted)) return client.call("GET", `${path}/keys/${encodeURIComponent(wanted)}`);
-  const all = await client.list(`${path}/keys`);
-  const help = "`inference-gateway key list` shows all.";
-  return pickOne(all, wanted, { prefix: "key", what: "key", help });
+export const findKey = createFinder("key");
+export const findGroup = createFinder("group");
+
+/** What it makes throws CommandError. */
+function createFinder(kind: "key" | "group") {
+  return async (client: AdminClient, path: string, wanted: string): Promise<JsonObject> => {
+    if (isWholeId(kind, wanted)) return client.call("GET", `${path}/${kind}s/${encodeURIComponent(wanted)}`);
+    const all = await client.list(`${path}/${kind}s`);
+    return pickOne(all, wanted, kind, `\`inference-gateway ${kind} list\` shows all.`);
+  };
 }
 
 /** @throws CommandError */
@@ -42,28 +46,20 @@ export async function findUser(client: AdminClient, path: string, wanted: string
   const isShort = !isNamed && endOfShortId("user", wanted) !== null;
   const all = isShort ? await client.list(`${path}/users`) : named;
   const help = "`inference-gateway user list --search …` finds them by the beginning of a word.";
-  return pickOne(all, wanted, { prefix: "user", what: "user", help });
-}
-
-/** @throws CommandError */
-export async function findGroup(client: AdminClient, path: string, wanted: string): Promise<JsonObject> {
-  if (isWholeId("group", wanted)) return client.call("GET", `${path}/groups/${encodeURIComponent(wanted)}`);
-  const all = await client.list(`${path}/groups`);
-  const help = "`inference-gateway group list` shows all.";
-  return pickOne(all, wanted, { prefix: "group", what: "group", help });
+  return pickOne(all, wanted, "user", help);
 }
 
 /** @throws CommandError */
 export async function findToken(client: AdminClient, path: string, wanted: string): Promise<JsonObject> {
   const all = await client.list(`${path}/tokens`);
   const help = "`inference-gateway token list` shows all.";
-  return pickOne(all, wanted, { prefix: "token", what: "token", help });
+  return pickOne(all, wanted, "token", help);
 }
 
 /** @param raises Of one owner. @throws CommandError */
 export function findRaise(raises: readonly JsonObject[], wanted: string): JsonObject {
   const help = "`inference-gateway raise list` shows those of one owner.";
-  return pickOne(raises, wanted, { prefix: "raise", what: "raise", help });
+  return pickOne(raises, wanted, "raise", help);
 }
 
 /** The id of an alert. @throws CommandError */
@@ -71,7 +67,7 @@ export async function findAlertId(client: AdminClient, path: string, wanted: str
   if (endOfShortId("alert", wanted) === null) return wanted;
   const all = await client.list(`${path}/alerts`);
   const help = "`inference-gateway alerts list` shows the last ones.";
-  return String(pickOne(all, wanted, { prefix: "alert", what: "alert", help })["id"]);
+  return String(pickOne(all, wanted, "alert", help)["id"]);
 }
 
 /** The ids of the recent requests that somebody may mean: more than one only of a short id. @throws CommandError */
@@ -97,15 +93,12 @@ export function isWholeId(prefix: IdPrefix, wanted: string): boolean {
   return wanted.startsWith(`${prefix}_`) && endOfShortId(prefix, wanted) === null;
 }
 
-interface Kind {
-  readonly prefix: IdPrefix;
-  readonly what: string;
-  /** A sentence: where all are shown. */
-  readonly help: string;
-}
-
-/** By its id, else by its name or what it is recognised by, else by its short id. */
-function pickOne(all: readonly JsonObject[], wanted: string, { prefix, what, help }: Kind): JsonObject {
+/**
+ * By its id, else by its name or what it is recognised by, else by its short id.
+ * @param help A sentence that says where all are shown.
+ */
+function pickOne(all: readonly JsonObject[], wanted: string, prefix: IdPrefix, help: string): JsonObject {
+  const what = prefix === "org" ? "organization" : prefix;
   const end = endOfShortId(prefix, wanted);
   const ways: readonly ((one: JsonObject) => boolean)[] = [
     (one) => one["id"] === wanted,

@@ -2,14 +2,10 @@
 import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
-import { findGroup, findKey, findUser } from "./find.ts";
-import type { ManagementOptions, OrganizationCommandCall } from "./management-command.ts";
+import type { ManagementOptions, OrganizationCommandCall, TextOptions } from "./management-command.ts";
+import { FINDERS, KINDS } from "./owners.ts";
 
-export type LimitedOwnerOptions = ManagementOptions & {
-  readonly key?: string;
-  readonly user?: string;
-  readonly group?: string;
-};
+export type LimitedOwnerOptions = ManagementOptions & TextOptions<"key" | "user" | "group">;
 
 export interface LimitedOwner {
   /** Of the owner in the API. */
@@ -19,9 +15,6 @@ export interface LimitedOwner {
   /** "the key "ci"", in a sentence. */
   readonly name: string;
 }
-
-const FINDERS = { key: findKey, user: findUser, group: findGroup } as const;
-const KINDS = ["key", "user", "group"] as const;
 
 /** @param what "whose cap it is" */
 export function addLimitedOwnerOptions(command: Command, what: string): Command {

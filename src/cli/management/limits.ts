@@ -7,7 +7,7 @@ import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, parseAmount } from "./amounts.ts";
 import { CommandError } from "./command-error.ts";
 import {
-  addCommands,
+  type CommandGroup,
   type CommandOutput,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
@@ -63,14 +63,11 @@ const list: OrganizationCommandRow = {
 };
 
 /** `limit …` */
-export function addLimitCommands(program: Command): void {
-  const group = program
-    .command("limit")
-    .description(
-      "Limits of a day, a week, a month and in total: of a key, a user, a group or an organization.",
-    );
-  addCommands(group, [set, remove, list]);
-}
+export const LIMIT_COMMANDS: CommandGroup = {
+  name: "limit",
+  description: "Limits of a day, a week, a month and in total: of a key, a user, a group or an organization.",
+  rows: [set, remove, list],
+};
 
 function addOwnerOptions(command: Command): Command {
   return addLimitedOwnerOptions(command, "whose limit it is").option(

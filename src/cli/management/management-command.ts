@@ -13,12 +13,15 @@ import {
 import { findOrganization, organizationPath } from "./find.ts";
 import { nameOption } from "./settings.ts";
 
-export interface ManagementOptions {
+export type ManagementOptions = {
   readonly json?: true;
   readonly wide?: true;
   readonly yes?: true;
   readonly org?: string;
-}
+};
+
+/** Options that take a text, by the names that commander gives them. */
+export type TextOptions<Name extends string> = { readonly [One in Name]?: string };
 
 /** A command, as a row of its group's table. The options that each has are not in it. */
 export interface CommandRow {
@@ -63,15 +66,20 @@ export type OrganizationCommandRow = CommandRow & {
   runInOrganization(call: OrganizationCommandCall): Promise<CommandOutput>;
 };
 
-/** Adds the commands of a group. */
-export function addCommands(
-  parent: Command,
-  rows: readonly (GlobalCommandRow | OrganizationCommandRow)[],
-): void {
+export type AnyCommandRow = GlobalCommandRow | OrganizationCommandRow;
+
+/** The commands that begin with one word: `key …`. */
+export interface CommandGroup {
+  readonly name: string;
+  readonly description: string;
+  readonly rows: readonly AnyCommandRow[];
+}
+
+export function addCommands(parent: Command, rows: readonly AnyCommandRow[]): void {
   for (const row of rows) addCommand(parent, row);
 }
 
-function addCommand(parent: Command, row: GlobalCommandRow | OrganizationCommandRow): void {
+function addCommand(parent: Command, row: AnyCommandRow): void {
   const command = parent.command(row.usage).description(row.description);
   if (row.alias !== undefined) command.alias(row.alias);
   if ("runInOrganization" in row) addOrganizationOption(command);
@@ -109,10 +117,7 @@ export function addOrganizationOption(command: Command): Command {
   );
 }
 
-async function runRow(
-  row: GlobalCommandRow | OrganizationCommandRow,
-  call: CommandCall,
-): Promise<CommandOutput> {
+async function runRow(row: AnyCommandRow, call: CommandCall): Promise<CommandOutput> {
   if (!("runInOrganization" in row)) return row.run(call);
   const organization = await findOrganization(call.client, call.options.org);
   return row.runInOrganization({ ...call, organization, path: organizationPath(organization) });

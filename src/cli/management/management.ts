@@ -4,34 +4,40 @@
  * 2 a command line that nobody can run.
  */
 import type { Command } from "commander";
-import { addAlertCommands } from "./alerts.ts";
-import { addAuditCommand } from "./audit.ts";
-import { addCatalogCommand } from "./catalog.ts";
-import { addGroupCommands } from "./groups.ts";
-import { addKeyCommands } from "./keys.ts";
-import { addOrganizationCommands } from "./organizations.ts";
-import { addLimitCommands } from "./limits.ts";
+import { ALERT_COMMANDS } from "./alerts.ts";
+import { auditCommand } from "./audit.ts";
+import { catalogCommand } from "./catalog.ts";
+import { GROUP_COMMANDS } from "./groups.ts";
+import { KEY_COMMANDS } from "./keys.ts";
+import { LIMIT_COMMANDS } from "./limits.ts";
 import { addLoginCommands } from "./login.ts";
-import { addRaiseCommands } from "./raises.ts";
-import { addRequestCommands } from "./requests.ts";
-import { addTokenCommands } from "./tokens.ts";
-import { addUsageCommands } from "./usage.ts";
-import { addUserCommands } from "./users.ts";
-import { addWebhookCommands } from "./webhooks.ts";
+import { addCommands, type CommandGroup } from "./management-command.ts";
+import { ORGANIZATION_COMMANDS } from "./organizations.ts";
+import { RAISE_COMMANDS } from "./raises.ts";
+import { REQUEST_COMMANDS } from "./requests.ts";
+import { TOKEN_COMMANDS } from "./tokens.ts";
+import { USAGE_COMMANDS } from "./usage.ts";
+import { USER_COMMANDS } from "./users.ts";
+import { WEBHOOK_COMMANDS } from "./webhooks.ts";
+
+const GROUPS: readonly CommandGroup[] = [
+  ORGANIZATION_COMMANDS,
+  KEY_COMMANDS,
+  USER_COMMANDS,
+  GROUP_COMMANDS,
+  LIMIT_COMMANDS,
+  RAISE_COMMANDS,
+  USAGE_COMMANDS,
+  REQUEST_COMMANDS,
+  ALERT_COMMANDS,
+  WEBHOOK_COMMANDS,
+  TOKEN_COMMANDS,
+];
 
 export function addManagementCommands(program: Command): void {
   addLoginCommands(program);
-  addOrganizationCommands(program);
-  addKeyCommands(program);
-  addUserCommands(program);
-  addGroupCommands(program);
-  addLimitCommands(program);
-  addRaiseCommands(program);
-  addUsageCommands(program);
-  addRequestCommands(program);
-  addAlertCommands(program);
-  addWebhookCommands(program);
-  addTokenCommands(program);
-  addAuditCommand(program);
-  addCatalogCommand(program);
+  for (const { name, description, rows } of GROUPS) {
+    addCommands(program.command(name).description(description), rows);
+  }
+  addCommands(program, [auditCommand, catalogCommand]);
 }

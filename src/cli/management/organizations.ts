@@ -1,50 +1,60 @@
-import type { Command } from "commander";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
+import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import type { Screen } from "../terminal/screen.ts";
-import { formatFields, formatRecords, type RecordColumn } from "../terminal/table.ts";
-import { formatAmount } from "./amounts.ts";
 import { confirm } from "./confirm.ts";
 import { findOrganization, organizationPath } from "./find.ts";
 import {
-  addCommands,
+  type CommandGroup,
   type CommandCall,
-  type CommandOutput,
   type GlobalCommandRow,
   type ManagementOptions,
 } from "./management-command.ts";
-import {
-  addSettingOptions,
-  type OptionValues,
-  readSettings,
-  settingColumns,
-  showSettings,
-} from "./settings.ts";
-import { STATE_COLUMN, stateOf } from "./state.ts";
+import { ownerCommands, type OwnerKind } from "./owner-commands.ts";
+import { settingColumns } from "./settings.ts";
+import { STATE_COLUMN } from "./state.ts";
+import { formatSecret } from "./webhooks.ts";
 
 type ListOptions = ManagementOptions & { readonly search?: string; readonly deleted?: true };
-type OrganizationOptions = ManagementOptions & OptionValues & { readonly quiet?: true };
 
-const create: GlobalCommandRow = {
-  usage: "create",
-  description: "Makes an organization. For the operator.",
-  examples: [
-    "org create --name Acme --currency USD",
-    "org create --name Acme --currency EUR --hard-cap 1000.00 --budget 800 --key-rpm 60",
-  ],
-  options: (command) =>
-    addSettingOptions(command, ORGANIZATION_SETTINGS, "create").option(
-      "-q, --quiet",
-      "print nothing but the new id",
-    ),
-  async run({ client, options }: CommandCall<OrganizationOptions>) {
-    const body = readSettings(ORGANIZATION_SETTINGS, options);
-    const made = await client.call("POST", "/api/organizations", { body });
-    if (options.quiet) return `${String(made["id"])}\n`;
-    const text = (screen: Screen) =>
-      `Made the organization.\n\n${describe(screen, made)}${describeSecret(made)}`;
-    return { json: made, text };
+const ORGANIZATION: OwnerKind = {
+  name: "organization",
+  settings: ORGANIZATION_SETTINGS,
+  isGlobal: true,
+  find: (client, _path, wanted) => findOrganization(client, wanted),
+  describeSecret({ notifications }) {
+    const { webhook } = notifications as { readonly webhook: JsonObject | null };
+    return typeof webhook?.["secret"] === "string" ? `\n${formatSecret(webhook["secret"])}` : "";
   },
+  create: {
+    description: "Makes an organization. For the operator.",
+    examples: [
+      "org create --name Acme --currency USD",
+      "org create --name Acme --currency EUR --hard-cap 1000.00 --budget 800 --key-rpm 60",
+    ],
+  },
+  show: { description: "One organization, by id or name.", examples: ["org show Acme"] },
+  set: {
+    examples: [
+      "org set Acme --hard-cap 2000.00",
+      "org set Acme --budget none --strict-caps",
+      "org set Acme --email ops@example.com,cto@example.com --webhook https://example.com/alerts",
+    ],
+  },
+  switches: [
+    {
+      verb: "suspend",
+      description: "Refuses every key of the organization from the next request on. For the operator.",
+      examples: ["org suspend Acme"],
+      consequence: "each request of its keys is refused from the next one on",
+      body: { suspended: true },
+    },
+    {
+      verb: "resume",
+      description: "Lets the keys of a suspended organization work again. For the operator.",
+      examples: ["org resume Acme"],
+      body: { suspended: false },
+    },
+  ],
 };
 
 const list: GlobalCommandRow = {
@@ -62,51 +72,6 @@ const list: GlobalCommandRow = {
     const all = await client.listPages("/api/organizations", undefined, query);
     return { json: all, text: (screen) => formatRecords(screen, COLUMNS, all.data) };
   },
-};
-
-const show: GlobalCommandRow = {
-  usage: "show <organization>",
-  description: "One organization, by id or name.",
-  examples: ["org show Acme"],
-  async run({ client, argument }) {
-    const found = await findOrganization(client, argument);
-    return { json: found, text: (screen) => describe(screen, found) };
-  },
-};
-
-const set: GlobalCommandRow = {
-  usage: "set <organization>",
-  description: "Changes what is given; it holds from the next request on.",
-  examples: [
-    "org set Acme --hard-cap 2000.00",
-    "org set Acme --budget none --strict-caps",
-    "org set Acme --email ops@example.com,cto@example.com --webhook https://example.com/alerts",
-  ],
-  options: (command) => addSettingOptions(command, ORGANIZATION_SETTINGS, "change"),
-  run: (call: CommandCall<OrganizationOptions>) =>
-    change(call, readSettings(ORGANIZATION_SETTINGS, call.options)),
-};
-
-const suspend: GlobalCommandRow = {
-  usage: "suspend <organization>",
-  description: "Refuses every key of the organization from the next request on. For the operator.",
-  examples: ["org suspend Acme"],
-  asksFirst: true,
-  async run(call) {
-    const { name } = await findOrganization(call.client, call.argument);
-    await confirm(
-      `This suspends the organization "${String(name)}": each request of its keys is refused from the next one on.`,
-      call.options,
-    );
-    return change(call, { suspended: true });
-  },
-};
-
-const resume: GlobalCommandRow = {
-  usage: "resume <organization>",
-  description: "Lets the keys of a suspended organization work again. For the operator.",
-  examples: ["org resume Acme"],
-  run: (call) => change(call, { suspended: false }),
 };
 
 const remove: GlobalCommandRow = {
@@ -132,17 +97,14 @@ const remove: GlobalCommandRow = {
   },
 };
 
-/** `org …` */
-export function addOrganizationCommands(program: Command): void {
-  const group = program.command("org").description("Organizations: caps, budgets, defaults of their keys.");
-  addCommands(group, [create, list, show, set, suspend, resume, remove]);
-}
+const { create, show, set, switches } = ownerCommands(ORGANIZATION);
 
-async function change({ client, argument }: CommandCall, body: object): Promise<CommandOutput> {
-  const path = organizationPath(await findOrganization(client, argument));
-  const changed = await client.call("PATCH", path, { body });
-  return { json: changed, text: (screen) => describe(screen, changed) + describeSecret(changed) };
-}
+/** `org …` */
+export const ORGANIZATION_COMMANDS: CommandGroup = {
+  name: "org",
+  description: "Organizations: caps, budgets, defaults of their keys.",
+  rows: [create, list, show, set, ...switches, remove],
+};
 
 const COLUMNS: readonly RecordColumn<JsonObject>[] = [
   { header: "ID", cell: ({ id }) => id },
@@ -150,25 +112,3 @@ const COLUMNS: readonly RecordColumn<JsonObject>[] = [
   ...settingColumns(ORGANIZATION_SETTINGS, ({ currency }) => String(currency)),
   STATE_COLUMN,
 ];
-
-function describe(screen: Screen, one: JsonObject): string {
-  const currency = String(one["currency"]);
-  const state = stateOf(one);
-  const deletedAt = one["deleted_at"];
-  return formatFields(screen, [
-    ["id", String(one["id"])],
-    ["name", String(one["name"])],
-    ["state", state.words, state.level],
-    ...showSettings(ORGANIZATION_SETTINGS, one, currency, [
-      [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],
-    ]),
-    ["created", String(one["created_at"])],
-    ...(typeof deletedAt === "string" ? [["deleted", deletedAt] as const] : []),
-  ]);
-}
-
-function describeSecret(one: JsonObject): string {
-  const webhook = (one["notifications"] as JsonObject)["webhook"] as JsonObject | null;
-  if (typeof webhook?.["secret"] !== "string") return "";
-  return `\nThe webhook's secret, to check its signatures with. It is shown this once:\n\n  ${webhook["secret"]}\n`;
-}

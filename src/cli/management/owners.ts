@@ -1,11 +1,15 @@
 /** Users and groups as commands name them, and as they show them. */
-import { OWNER_KINDS, type OwnerKind } from "../../store/types/owner-kinds.ts";
+import type { Command } from "commander";
+import { OWNER_KINDS } from "../../store/types/owner-kinds.ts";
 import type { Field } from "../terminal/table.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
-import { findGroup, findUser, isWholeId } from "./find.ts";
+import { findGroup, findKey, findUser, isWholeId } from "./find.ts";
+import type { ManagementOptions, TextOptions } from "./management-command.ts";
 
-const FINDERS = { user: findUser, group: findGroup } as const satisfies Record<OwnerKind, unknown>;
-const fieldOf = (kind: OwnerKind) => `${kind}_id` as const;
+export const FINDERS = { key: findKey, user: findUser, group: findGroup } as const;
+type Kind = keyof typeof FINDERS;
+export const KINDS = ["key", "user", "group"] as const;
+const fieldOf = (kind: Kind) => `${kind}_id` as const;
 
 /** The same body with ids where a user or a group was named. @throws CommandError */
 export async function resolveOwners(
@@ -17,46 +21,39 @@ export async function resolveOwners(
   for (const kind of OWNER_KINDS) {
     const wanted = body[fieldOf(kind)];
     if (typeof wanted !== "string") continue;
-    const { id } = await FINDERS[kind](client, path, wanted);
-    resolved[fieldOf(kind)] = id;
+    resolved[fieldOf(kind)] = (await FINDERS[kind](client, path, wanted))["id"];
   }
   return resolved;
 }
 
 /**
- * Of which usage and requests are asked for. A whole id goes on as it is: one that was deleted is in no list, and its
- * figures are still there. @throws CommandError
+ * What a list is narrowed down to.
+ * @param isGone Whether what is named goes on as it is.
+ * @throws CommandError
  */
-export async function queryFormerOwners(
-  client: AdminClient,
-  path: string,
-  named: { readonly [Kind in OwnerKind]?: string },
-): Promise<Readonly<Record<string, string>>> {
-  const byId: Record<string, string> = {};
-  const byName: { [Kind in OwnerKind]?: string } = {};
-  for (const kind of OWNER_KINDS) {
-    const wanted = named[kind];
-    if (wanted === undefined) continue;
-    if (isWholeId(kind, wanted)) byId[fieldOf(kind)] = wanted;
-    else byName[kind] = wanted;
-  }
-  return { ...byId, ...(await queryOwners(client, path, byName)) };
-}
-
-/** What a list is narrowed down to. @throws CommandError */
 export async function queryOwners(
   client: AdminClient,
   path: string,
-  named: { readonly [Kind in OwnerKind]?: string },
+  named: TextOptions<Kind>,
+  isGone: (kind: Kind, wanted: string) => boolean = () => false,
 ): Promise<Readonly<Record<string, string>>> {
   const query: Record<string, string> = {};
-  for (const kind of OWNER_KINDS) {
+  for (const kind of KINDS) {
     const wanted = named[kind];
     if (wanted === undefined) continue;
-    const { id } = await FINDERS[kind](client, path, wanted);
-    query[fieldOf(kind)] = String(id);
+    query[fieldOf(kind)] = isGone(kind, wanted)
+      ? wanted
+      : String((await FINDERS[kind](client, path, wanted))["id"]);
   }
   return query;
+}
+
+/**
+ * The same where usage and requests are asked for: a whole id of a user or a group goes on as it is. One that was deleted is
+ * in no list, and its figures are still there.
+ */
+export function queryFormerOwners(client: AdminClient, path: string, named: TextOptions<Kind>) {
+  return queryOwners(client, path, named, (kind, wanted) => kind !== "key" && isWholeId(kind, wanted));
 }
 
 /** Its name, of a key's or user's `user` or `group`; null for none. */
@@ -66,7 +63,7 @@ export function nameOfOwner(owner: unknown): string | null {
 
 /** A line for each of them that there is. */
 export function showOwners(one: JsonObject): readonly Field[] {
-  return (["user", "group"] as const).flatMap((label) => {
+  return OWNER_KINDS.flatMap((label) => {
     const owner = one[label] as JsonObject | null | undefined;
     return owner === null || owner === undefined
       ? []
@@ -74,11 +71,20 @@ export function showOwners(one: JsonObject): readonly Field[] {
   });
 }
 
+type DeleteOptions = ManagementOptions & { readonly withKeys?: true };
+
+/** `--with-keys` of the commands that delete a user or a group. */
+export const KEYS_OF_DELETED = {
+  options: (command: Command) => command.option("--with-keys", "delete its keys, too"),
+  query: ({ withKeys }: DeleteOptions): Readonly<Record<string, string>> =>
+    withKeys === true ? { keys: "delete" } : {},
+};
+
 /** "its 3 keys go on without it", in a question. */
-export function describeKeysOf(found: JsonObject, isWithKeys: boolean): string {
+export function describeKeysOf(found: JsonObject, { withKeys }: DeleteOptions): string {
   const count = Number(found["key_count"]);
   if (count === 0) return "it has no keys";
   const keys = count === 1 ? "its key" : `its ${count} keys`;
-  if (isWithKeys) return `and ${keys}: whoever uses ${count === 1 ? "it" : "one"} is refused`;
+  if (withKeys === true) return `and ${keys}: whoever uses ${count === 1 ? "it" : "one"} is refused`;
   return `${keys} ${count === 1 ? "goes" : "go"} on without it`;
 }

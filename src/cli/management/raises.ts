@@ -1,5 +1,4 @@
 /** `raise …`: caps that are higher until a moment. */
-import type { Command } from "commander";
 import { LIMIT_PERIODS } from "../../settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
@@ -7,7 +6,7 @@ import { formatAmount, parseAmount } from "./amounts.ts";
 import { findRaise } from "./find.ts";
 import { addLimitedOwnerOptions, findLimitedOwner, type LimitedOwnerOptions } from "./limited-owner.ts";
 import {
-  addCommands,
+  type CommandGroup,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
@@ -87,12 +86,11 @@ const remove: OrganizationCommandRow = {
 };
 
 /** `raise …` */
-export function addRaiseCommands(program: Command): void {
-  const group = program
-    .command("raise")
-    .description("Temporary raises of caps: of a key, a user, a group or an organization.");
-  addCommands(group, [create, list, remove]);
-}
+export const RAISE_COMMANDS: CommandGroup = {
+  name: "raise",
+  description: "Temporary raises of caps: of a key, a user, a group or an organization.",
+  rows: [create, list, remove],
+};
 
 function columnsOf(organization: JsonObject): readonly RecordColumn<JsonObject>[] {
   const currency = String(organization["currency"]);

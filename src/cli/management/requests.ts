@@ -1,29 +1,25 @@
-import type { Command } from "commander";
 import type { Level, Screen } from "../terminal/screen.ts";
 import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatExactAmounts } from "./amounts.ts";
 import { CommandError } from "./command-error.ts";
 import { explainRequest } from "./explain-request.ts";
-import { findKey, findRequestIds, refuseAmbiguous } from "./find.ts";
+import { findRequestIds, refuseAmbiguous } from "./find.ts";
 import { queryFormerOwners } from "./owners.ts";
 import { createListCommand, type ListedIn } from "./list-command.ts";
-import { addCommands, type ManagementOptions, type OrganizationCommandRow } from "./management-command.ts";
+import type {
+  CommandGroup,
+  ManagementOptions,
+  OrganizationCommandCall,
+  OrganizationCommandRow,
+  TextOptions,
+} from "./management-command.ts";
 import { formatSecond, parsePastTime } from "./times.ts";
 
-interface FilterOptions extends ManagementOptions {
-  readonly key?: string;
-  readonly user?: string;
-  readonly group?: string;
-  readonly model?: string;
-  readonly upstream?: string;
-  readonly status?: string;
-  readonly tag?: string;
-  readonly session?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly id?: string;
-}
+type FilterOptions = ManagementOptions &
+  TextOptions<
+    "key" | "user" | "group" | "model" | "upstream" | "status" | "tag" | "session" | "from" | "to" | "id"
+  >;
 
 const list = createListCommand({
   usage: "list",
@@ -61,22 +57,11 @@ const list = createListCommand({
       )
       .option("--to <day or time>", "only those that came before; of a day, its end (UTC)", parsePastTime)
       .option("--id <text>", "only those whose id contains this"),
-  async query({ client, options: given, path }) {
-    const options: FilterOptions = given;
-    const { key, model, upstream, status, tag, session, from, to, id } = options;
-    const keyId = key === undefined ? undefined : String((await findKey(client, path, key))["id"]);
-    return {
-      key_id: keyId,
-      ...(await queryFormerOwners(client, path, options)),
-      model,
-      upstream,
-      status,
-      tag,
-      session,
-      from,
-      to,
-      id: id?.replace(/^(?:req_)?…/, ""),
-    };
+  async query({ client, options, path }: OrganizationCommandCall<FilterOptions>) {
+    const { model, upstream, status, tag, session, from, to, id } = options;
+    const owners = await queryFormerOwners(client, path, options);
+    const part = id?.replace(/^(?:req_)?…/, "");
+    return { ...owners, model, upstream, status, tag, session, from, to, id: part };
   },
   format: formatList,
 });
@@ -99,12 +84,11 @@ const show: OrganizationCommandRow = {
 };
 
 /** `requests …` */
-export function addRequestCommands(program: Command): void {
-  const group = program
-    .command("requests")
-    .description("The last requests: what they cost or why they were refused.");
-  addCommands(group, [list, show]);
-}
+export const REQUEST_COMMANDS: CommandGroup = {
+  name: "requests",
+  description: "The last requests: what they cost or why they were refused.",
+  rows: [list, show],
+};
 
 /** Where a request has one. */
 function sessionColumn(all: readonly JsonObject[]): readonly RecordColumn<JsonObject>[] {

@@ -1,10 +1,9 @@
-import type { Command } from "commander";
 import { TOKEN_ROLES } from "../../store/types/tokens.ts";
 import { formatTable } from "../terminal/table.ts";
 import { confirm } from "./confirm.ts";
 import { findToken } from "./find.ts";
 import {
-  addCommands,
+  type CommandGroup,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
@@ -74,7 +73,8 @@ const remove: OrganizationCommandRow = {
 };
 
 /** `token …` */
-export function addTokenCommands(program: Command): void {
-  const group = program.command("token").description("Tokens to manage one organization with.");
-  addCommands(group, [create, list, remove]);
-}
+export const TOKEN_COMMANDS: CommandGroup = {
+  name: "token",
+  description: "Tokens to manage one organization with.",
+  rows: [create, list, remove],
+};

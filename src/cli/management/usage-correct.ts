@@ -4,28 +4,24 @@ import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, formatExactAmount, parseCorrection, parseTokenCounts } from "./amounts.ts";
 import { CommandError } from "./command-error.ts";
 import { findKey } from "./find.ts";
-import {
-  type ManagementOptions,
-  type OrganizationCommandCall,
-  type OrganizationCommandRow,
+import type {
+  ManagementOptions,
+  OrganizationCommandCall,
+  OrganizationCommandRow,
+  TextOptions,
 } from "./management-command.ts";
 import { convertNone, parseWhole } from "./options.ts";
 import { describeOutsideUsage } from "./outside-usage.ts";
 import { resolveOwners } from "./owners.ts";
 
-interface CorrectionOptions extends ManagementOptions {
-  readonly amount?: number;
-  readonly model?: string;
-  readonly tokens?: Readonly<Record<string, number>>;
-  readonly requests?: number;
-  readonly serviceTier?: string;
-  readonly abovePromptTokens?: number;
-  readonly reason: string;
-  readonly key?: string;
-  readonly user?: string;
-  readonly group?: string;
-  readonly idempotencyKey?: string;
-}
+type CorrectionOptions = ManagementOptions &
+  TextOptions<"model" | "serviceTier" | "key" | "user" | "group" | "idempotencyKey"> & {
+    readonly amount?: number;
+    readonly tokens?: Readonly<Record<string, number>>;
+    readonly requests?: number;
+    readonly abovePromptTokens?: number;
+    readonly reason: string;
+  };
 
 export const correct: OrganizationCommandRow = {
   usage: "correct",

@@ -1,6 +1,5 @@
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import type { Command } from "commander";
 import type { OwnerKind } from "../../store/types/owner-kinds.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { shortenId } from "../terminal/short-id.ts";
@@ -8,26 +7,18 @@ import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
 import { formatExactAmounts } from "./amounts.ts";
-import { findKey } from "./find.ts";
 import {
-  addCommands,
+  type CommandGroup,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
+  type TextOptions,
 } from "./management-command.ts";
 import { queryFormerOwners } from "./owners.ts";
 import { correct } from "./usage-correct.ts";
 
-interface UsageOptions extends ManagementOptions {
-  readonly month?: string;
-  readonly groupBy?: string;
-  readonly key?: string;
-  readonly user?: string;
-  readonly group?: string;
-  readonly model?: string;
-  readonly tag?: string;
-  readonly csv?: true;
-}
+type UsageOptions = ManagementOptions &
+  TextOptions<"month" | "groupBy" | "key" | "user" | "group" | "model" | "tag"> & { readonly csv?: true };
 
 const GROUPS = [
   ["day", "DAY"],
@@ -60,12 +51,10 @@ const show: OrganizationCommandRow = {
       .option("--tag <tags>", "with all of these tags: team=search,feature=autocomplete")
       .option("--csv", "CSV on stdout"),
   async runInOrganization({ client, options, path }: OrganizationCommandCall<UsageOptions>) {
-    const key = options.key === undefined ? null : await findKey(client, path, options.key);
     const { month, model, tag } = options;
     const query = {
       month,
       group_by: options.groupBy,
-      key_id: key?.["id"] as string | undefined,
       ...(await queryFormerOwners(client, path, options)),
       model,
       tag,
@@ -79,13 +68,8 @@ const show: OrganizationCommandRow = {
   },
 };
 
-interface ExportOptions extends ManagementOptions {
-  readonly month?: string;
-  readonly format?: string;
-  readonly gzip?: true;
-  readonly after?: string;
-  readonly output?: string;
-}
+type ExportOptions = ManagementOptions &
+  TextOptions<"month" | "format" | "after" | "output"> & { readonly gzip?: true };
 
 const exportUsage: OrganizationCommandRow = {
   usage: "export",
@@ -129,10 +113,11 @@ const exportUsage: OrganizationCommandRow = {
 };
 
 /** `usage …` */
-export function addUsageCommands(program: Command): void {
-  const group = program.command("usage").description("What an organization's requests used and cost.");
-  addCommands(group, [show, exportUsage, correct]);
-}
+export const USAGE_COMMANDS: CommandGroup = {
+  name: "usage",
+  description: "What an organization's requests used and cost.",
+  rows: [show, exportUsage, correct],
+};
 
 function namesOf(keys: readonly JsonObject[]): Map<string, string> {
   return new Map(keys.map((key) => [String(key["id"]), String(key["name"])]));

@@ -7,7 +7,7 @@ import { cleanText, escapeHidden } from "../../text/plain-text.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";
 import {
-  addCommands,
+  type CommandGroup,
   type CommandOutput,
   type ManagementOptions,
   type OrganizationCommandCall,
@@ -115,10 +115,11 @@ const rotate: OrganizationCommandRow = {
 };
 
 /** `webhook …` */
-export function addWebhookCommands(program: Command): void {
-  const group = program.command("webhook").description("Webhooks that alerts are sent to.");
-  addCommands(group, [list, add, set, remove, test, rotate]);
-}
+export const WEBHOOK_COMMANDS: CommandGroup = {
+  name: "webhook",
+  description: "Webhooks that alerts are sent to.",
+  rows: [list, add, set, remove, test, rotate],
+};
 
 /** @param path Of the webhook in the API. @throws CommandError when it did not arrive */
 export async function testWebhook(
@@ -170,7 +171,8 @@ function describe(json: JsonObject, one: JsonObject | undefined, verb: string): 
   return { json, text: () => text };
 }
 
-function formatSecret(secret: string): string {
+/** What shows a secret of a webhook, this once. */
+export function formatSecret(secret: string): string {
   return `The webhook's secret, to check its signatures with. It is shown this once:\n\n  ${secret}\n`;
 }
 

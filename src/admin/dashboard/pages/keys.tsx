@@ -3,35 +3,34 @@
 import { formatCount, formatLimit, formatMoney } from "../../format.ts";
 import { readLastUses } from "../last-uses.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
-import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
-import { isSure } from "../parts/confirmation.tsx";
 import { Form } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { List, pageQueryOf, SearchForm, searchOf } from "../parts/list.tsx";
-import { KeyName, OwnerLink } from "../parts/owners.tsx";
-import { Section } from "../parts/section.tsx";
+import { OwnerLink } from "../parts/owners.tsx";
 import { State } from "../parts/state.tsx";
-import type { RowTableColumns } from "../parts/table.tsx";
+import { Older, pageQueryOf } from "../parts/older.tsx";
+import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
+import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
 import { requestRateOf } from "../request-rate.ts";
 import { type Spending, spendingOf } from "../spending.ts";
 import type { KeyView, RequestView } from "../views.ts";
-import { createKey, showKeyCreation } from "./key-creation.tsx";
 
 /** Recent requests that are looked through for when a key was used. */
 const REQUEST_PAGES = 5;
 const LIST = "GET /api/organizations/{organization}/keys";
 const MAX_FOUND = 100;
 
-async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> {
+export async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> {
   const path = `${page.base}/keys`;
-  const search = searchOf(page);
-  const [list, requests] = await Promise.all([
+  const search = (page.query.get("search") ?? "").trim();
+  const [{ keys, next, hasMore }, requests] = await Promise.all([
     search === "" ? readPage(page) : findKeys(page, search),
     readList<RequestView>(page.api, "GET /api/organizations/{organization}/requests", REQUEST_PAGES),
   ]);
+  const isWhole = search === "" && next === null && !page.query.has("after");
   return showPage(
     <Layout page={page} title="API keys" section="keys">
       {page.canChange ? (
@@ -41,24 +40,28 @@ async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> {
           </a>
         </p>
       ) : null}
-      <SearchForm page={page} list={list} path={path} />
-      <List
-        page={page}
-        label="API keys"
-        list={list}
-        columns={columnsOf(page, readLastUses(requests.items))}
-        empty={search === "" ? NO_KEY : `No key has “${search}” in its name.`}
-      />
-      {list.hasMore ? (
+      {isWhole && keys.length < SEARCHED_FROM ? null : <SearchForm path={path} search={search} />}
+      {keys.length === 0 ? (
+        <Nothing search={search} />
+      ) : (
+        <RowTable
+          label="API keys"
+          class="keys stack"
+          columns={columnsOf(page, readLastUses(requests.items))}
+          rows={keys}
+        />
+      )}
+      <Older page={page} next={next} />
+      {hasMore ? (
         <p class="quiet">More keys have that in their name, or were not looked at: write more of it.</p>
       ) : null}
-      {page.canChange && list.data.length > 0 ? <AfterLeak page={page} /> : null}
+      {page.canChange && keys.length > 0 ? <AfterLeak page={page} /> : null}
     </Layout>,
   );
 }
 
 interface FoundKeys {
-  readonly data: readonly KeyView[];
+  readonly keys: readonly KeyView[];
   readonly next: string | null;
   /** Of a search: there may be more. */
   readonly hasMore: boolean;
@@ -66,7 +69,8 @@ interface FoundKeys {
 
 async function readPage(page: OrganizationPageCall): Promise<FoundKeys> {
   const { body } = await page.api(LIST, { query: pageQueryOf(page) });
-  return { data: body.data, next: body.next, hasMore: false };
+  const { data, next } = body;
+  return { keys: data, next, hasMore: false };
 }
 
 /** By the name, or by what people see of the key itself. */
@@ -75,14 +79,21 @@ async function findKeys(page: OrganizationPageCall, search: string): Promise<Fou
   const wanted = search.toLowerCase();
   const found = items.filter(({ name, display }) => `${name} ${display}`.toLowerCase().includes(wanted));
   return {
-    data: found.slice(0, MAX_FOUND),
+    keys: found.slice(0, MAX_FOUND),
     next: null,
     hasMore: hasMore || found.length > MAX_FOUND,
   };
 }
 
-const NO_KEY =
-  "There is no key yet. A key is what programs send with each request; its limits and its spend are its own.";
+function Nothing({ search }: { search: string }) {
+  return (
+    <p class="card empty">
+      {search === ""
+        ? "There is no key yet. A key is what programs send with each request; its limits and its spend are its own."
+        : `No key has “${search}” in its name.`}
+    </p>
+  );
+}
 
 /** @param uses Key id → when it was last used. */
 function columnsOf(
@@ -92,12 +103,15 @@ function columnsOf(
   return [
     {
       label: "name",
-      cell: (key) => (
+      cell: ({ id, name, display, user }) => (
         <>
-          <KeyName base={base} apiKey={key} />
-          {key.user === null ? null : (
+          <a href={`${base}/keys/${id}`}>
+            <bdi>{name}</bdi>
+          </a>
+          <span class="below code">{display}</span>
+          {user === null ? null : (
             <span class="below">
-              of <OwnerLink base={base} kind="users" owner={key.user} />
+              of <OwnerLink base={base} kind="users" owner={user} />
             </span>
           )}
         </>
@@ -124,13 +138,7 @@ function columnsOf(
         );
       },
     },
-    {
-      label: "last used",
-      cell: ({ id }) => {
-        const at = uses.get(id);
-        return at === undefined ? "not lately" : <Time at={at} />;
-      },
-    },
+    { label: "last used", cell: ({ id }) => <LastUse at={uses.get(id)} /> },
   ];
 }
 
@@ -150,9 +158,14 @@ function Spent({ spending, currency }: { spending: Spending; currency: string })
   );
 }
 
+function LastUse({ at }: { at: string | undefined }) {
+  return at === undefined ? <>not lately</> : <Time at={at} />;
+}
+
 function AfterLeak({ page }: { page: OrganizationPageCall }) {
   return (
-    <Section class="card" id="leak" title="After a leak">
+    <section class="card" aria-labelledby="leak">
+      <h2 id="leak">After a leak</h2>
       <p>Deletes every key of this organization for good. What they have spent stays in the usage.</p>
       <Form
         page={page}
@@ -171,22 +184,6 @@ function AfterLeak({ page }: { page: OrganizationPageCall }) {
           Delete all keys
         </button>
       </Form>
-    </Section>
+    </section>
   );
 }
-
-async function revokeAllKeys(page: OrganizationPageCall): Promise<PageAnswer> {
-  const path = `${page.base}/keys`;
-  if (!isSure(page)) return { redirect: path };
-  await page.api("POST /api/organizations/{organization}/keys/revoke-all");
-  return { redirect: `${path}?done=revoked` };
-}
-
-const PATH = "/organizations/:organization/keys";
-
-export const keyListRoutes: readonly PageRoute[] = [
-  { method: "GET", path: PATH, runInOrganization: showKeys },
-  { method: "POST", path: PATH, runInOrganization: createKey },
-  { method: "GET", path: `${PATH}/new`, runInOrganization: showKeyCreation },
-  { method: "POST", path: `${PATH}/revoke-all`, runInOrganization: revokeAllKeys },
-];

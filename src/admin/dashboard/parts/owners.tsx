@@ -7,7 +7,6 @@ import type { OrganizationPageCall } from "../page.ts";
 import type { KeyPageView, KeyView } from "../views.ts";
 import { Check, Form } from "./fields.tsx";
 import { NO_PROBLEMS } from "../form.ts";
-import { Section } from "./section.tsx";
 import { State } from "./state.tsx";
 import { RowTable, type RowTableColumns } from "./table.tsx";
 
@@ -15,7 +14,7 @@ const SHOWN_KEYS = "50";
 
 interface OwnerLinkProps {
   readonly base: string;
-  readonly kind: "keys" | "users" | "groups";
+  readonly kind: "users" | "groups";
   readonly owner: { readonly id: string; readonly name: string };
 }
 
@@ -24,16 +23,6 @@ export function OwnerLink({ base, kind, owner }: OwnerLinkProps) {
     <a href={`${base}/${kind}/${owner.id}`}>
       <bdi>{owner.name}</bdi>
     </a>
-  );
-}
-
-/** A key in a list, with what people see of the key itself. */
-export function KeyName({ base, apiKey }: { base: string; apiKey: KeyView }) {
-  return (
-    <>
-      <OwnerLink base={base} kind="keys" owner={apiKey} />
-      <span class="below code">{apiKey.display}</span>
-    </>
   );
 }
 
@@ -59,8 +48,13 @@ interface OwnedKeysProps {
 export function OwnedKeys({ page, keys, owner, empty }: OwnedKeysProps) {
   const { base, canChange } = page;
   return (
-    <Section id="keys" title="API keys">
-      <RowTable label="Its keys" class="stack" columns={keyColumns(page)} rows={keys.data} empty={empty} />
+    <section aria-labelledby="keys">
+      <h2 id="keys">API keys</h2>
+      {keys.data.length === 0 ? (
+        <p class="card empty">{empty}</p>
+      ) : (
+        <RowTable label="Its keys" class="stack" columns={keyColumns(page)} rows={keys.data} />
+      )}
       {keys.has_more ? <p class="quiet">These are the first {keys.data.length}.</p> : null}
       {canChange ? (
         <p>
@@ -69,7 +63,7 @@ export function OwnedKeys({ page, keys, owner, empty }: OwnedKeysProps) {
           </a>
         </p>
       ) : null}
-    </Section>
+    </section>
   );
 }
 
@@ -77,7 +71,14 @@ function keyColumns({ base, organization: { currency } }: OrganizationPageCall):
   return [
     {
       label: "name",
-      cell: (key) => <KeyName base={base} apiKey={key} />,
+      cell: ({ id, name, display }) => (
+        <>
+          <a href={`${base}/keys/${id}`}>
+            <bdi>{name}</bdi>
+          </a>
+          <span class="below code">{display}</span>
+        </>
+      ),
     },
     { label: "state", cell: ({ state }) => <State state={state} /> },
     {
@@ -92,17 +93,17 @@ function keyColumns({ base, organization: { currency } }: OrganizationPageCall):
 interface DeletionProps {
   readonly page: OrganizationPageCall;
   readonly what: "user" | "group";
-  readonly owner: { readonly name: string; readonly key_count: number };
-  /** Of its page. */
+  readonly name: string;
   readonly path: string;
+  readonly keyCount: number;
 }
 
 /** The end of a user or a group, with its keys or without, for who may. */
-export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
-  const { name, key_count: keyCount } = owner;
+export function OwnerDeletion({ page, what, name, path, keyCount }: DeletionProps) {
   if (!page.canChange) return null;
   return (
-    <Section class="card" id="delete" title="Delete">
+    <section class="card" aria-labelledby="delete">
+      <h2 id="delete">Delete</h2>
       <p>
         For good. {what === "group" ? "Its users stay. " : ""}
         {keyCount === 0
@@ -128,6 +129,6 @@ export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
           Delete
         </button>
       </Form>
-    </Section>
+    </section>
   );
 }

@@ -1,41 +1,35 @@
 /** @jsxImportSource hono/jsx */
 /** *Temporary raises*: those that are live, each with a button that takes it back, and a form for another. */
 import { MOST_RAISES, raisablePeriods } from "../../../settings/raises.ts";
+import type { LimitScope } from "../../../store/types/decision.ts";
 import { formatLimit } from "../../format.ts";
 import type { Problems } from "../form.ts";
 import { nameLimit, PER_PERIOD } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { RAISE_INPUTS } from "../raise-form.ts";
-import type { RaiseView } from "../views.ts";
+import type { LimitListView, RaiseView } from "../views.ts";
 import { Field, Form, Select } from "./fields.tsx";
-import { type LimitsProps, SpendAgainstLimits } from "./limits.tsx";
-import { Section } from "./section.tsx";
 import { Time } from "./time.tsx";
 
-interface RaisesProps extends LimitsProps {
+export interface RaisesProps {
+  readonly page: OrganizationPageCall;
+  /** Whose page it is. */
+  readonly scope: LimitScope;
   /** Of the owner's page. */
   readonly path: string;
   /** All that the owner has, ended ones too. */
   readonly raises: readonly RaiseView[];
+  readonly limits: LimitListView;
   readonly problems: Problems;
 }
 
-/** Of an owner's page: how far its limits are spent, and what is raised of them for a time. */
-export function OwnerLimits(props: RaisesProps) {
-  return (
-    <>
-      <SpendAgainstLimits {...props} />
-      <Raises {...props} />
-    </>
-  );
-}
-
-function Raises({ page, scope, path, raises, limits, problems }: RaisesProps) {
+export function Raises({ page, scope, path, raises, limits, problems }: RaisesProps) {
   const nowMs = Date.parse(limits.time);
   const live = raises.filter(({ expires_at: until }) => Date.parse(until) > nowMs);
   const periods = raisablePeriods(limits.data.filter((limit) => limit.scope === scope));
   return (
-    <Section class="card" id="raises" title="Temporary raises">
+    <section class="card" aria-labelledby="raises">
+      <h2 id="raises">Temporary raises</h2>
       {live.length === 0 ? (
         <p>
           None. A cap that has to be higher until Friday is raised, not edited: nobody has to set it back.
@@ -56,7 +50,7 @@ function Raises({ page, scope, path, raises, limits, problems }: RaisesProps) {
           problems={problems}
         />
       ) : null}
-    </Section>
+    </section>
   );
 }
 
