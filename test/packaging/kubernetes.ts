@@ -14,11 +14,19 @@ const FOLDER = fileURLToPath(new URL("../../.tools/kubernetes-1.36.3", import.me
 const BUILD = fileURLToPath(new URL("build-kubernetes.sh", import.meta.url));
 /** Set where nothing may be skipped: then it is built. */
 const REQUIRED = "REQUIRE_KUBERNETES";
+const ADMIN_TOKEN = "test-token";
+/** Of the tokens of its service accounts. */
+export const ISSUER = "https://kubernetes.default.svc";
 
 export interface ApiServer {
   /** `kubectl` against it. Never rejects. */
   kubectl(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   readonly kubeconfig: string;
+  /** `https://127.0.0.1:<port>` */
+  readonly url: string;
+  /** PEM of the authority that its certificate is of, and a file with the token of an administrator. */
+  readonly caFile: string;
+  readonly tokenFile: string;
   stop(): Promise<void>;
 }
 
@@ -58,7 +66,10 @@ export async function startApiServer(): Promise<ApiServer> {
     };
     await waitFor("the API server", isReady, { timeoutMs: 90_000, intervalMs: 250 });
     await applyCrds(kubectl);
-    return { kubectl, kubeconfig, stop };
+    const tokenFile = join(dir, "token");
+    writeFileSync(tokenFile, ADMIN_TOKEN, { mode: 0o600 });
+    const caFile = join(dir, "certificates/apiserver.crt");
+    return { kubectl, kubeconfig, url: `https://127.0.0.1:${port}`, caFile, tokenFile, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -98,7 +109,7 @@ function startKubeApiServer(dir: string, etcdUrl: string, port: number): Child {
   const key = join(dir, "service-accounts.key");
   execFileSync("openssl", ["genrsa", "-out", key, "2048"], { stdio: "ignore", timeout: 20_000 });
   const tokens = join(dir, "tokens.csv");
-  writeFileSync(tokens, "test-token,admin,1,system:masters\n");
+  writeFileSync(tokens, `${ADMIN_TOKEN},admin,1,system:masters\n`);
   return startChild(join(FOLDER, "kube-apiserver"), [
     `--etcd-servers=${etcdUrl}`,
     "--bind-address=127.0.0.1",
@@ -106,7 +117,7 @@ function startKubeApiServer(dir: string, etcdUrl: string, port: number): Child {
     `--cert-dir=${join(dir, "certificates")}`,
     `--service-account-key-file=${key}`,
     `--service-account-signing-key-file=${key}`,
-    "--service-account-issuer=https://kubernetes.default.svc",
+    `--service-account-issuer=${ISSUER}`,
     `--token-auth-file=${tokens}`,
     "--authorization-mode=RBAC",
     "--service-cluster-ip-range=10.0.0.0/24",
@@ -121,7 +132,7 @@ function formatKubeconfig(port: number): string {
     clusters: [
       { name: "local", cluster: { server: `https://127.0.0.1:${port}`, "insecure-skip-tls-verify": true } },
     ],
-    users: [{ name: "admin", user: { token: "test-token" } }],
+    users: [{ name: "admin", user: { token: ADMIN_TOKEN } }],
     contexts: [{ name: "local", context: { cluster: "local", user: "admin" } }],
     "current-context": "local",
   });

@@ -1,8 +1,10 @@
 import { alertPageRoutes } from "./pages/alerts.tsx";
 import { auditPageRoutes } from "./pages/audit.tsx";
 import { commandLineRoutes } from "./pages/command-line.tsx";
-import { groupPageRoutes } from "./pages/group-routes.ts";
-import { keyPageRoutes } from "./pages/key-routes.ts";
+import { groupRoutes } from "./pages/group.tsx";
+import { groupListRoutes } from "./pages/groups.tsx";
+import { keyRoutes } from "./pages/key.tsx";
+import { keyListRoutes } from "./pages/keys.tsx";
 import { modelPageRoutes } from "./pages/models.tsx";
 import { ownPageRoutes } from "./pages/own.tsx";
 import { organizationPageRoutes } from "./pages/organizations.tsx";
@@ -13,7 +15,8 @@ import { settingsRoutes } from "./pages/settings.tsx";
 import { tokenPageRoutes } from "./pages/tokens.tsx";
 import { tryItPageRoutes } from "./pages/try-it.tsx";
 import { usagePageRoutes } from "./pages/usage.tsx";
-import { userPageRoutes } from "./pages/user-routes.ts";
+import { userRoutes } from "./pages/user.tsx";
+import { userListRoutes } from "./pages/users.tsx";
 import type { PageRoute } from "./page.ts";
 
 /** Every page that needs a session. A path without parameters stands before one that would take it for a value. */
@@ -21,9 +24,12 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...organizationPageRoutes,
   ...overviewRoutes,
   ...ownPageRoutes,
-  ...keyPageRoutes,
-  ...userPageRoutes,
-  ...groupPageRoutes,
+  ...keyListRoutes,
+  ...keyRoutes,
+  ...userListRoutes,
+  ...userRoutes,
+  ...groupListRoutes,
+  ...groupRoutes,
   ...settingsRoutes,
   ...usagePageRoutes,
   ...requestPageRoutes,

@@ -3,7 +3,7 @@ import type { Access } from "../api/route.ts";
 import type { AdminAppOptions } from "../app-options.ts";
 import type { Principal } from "../principal.ts";
 import type { CallApi } from "./call-api.ts";
-import type { FormValues } from "./form.ts";
+import type { FormValues, Problems } from "./form.ts";
 import type { OrganizationView } from "./views.ts";
 
 /** JSX that is ready to be sent, whole. */
@@ -58,6 +58,11 @@ export type PageAnswer =
 
 export function showPage(markup: Markup, status: PageStatus = 200): PageAnswer {
   return { status, markup };
+}
+
+/** A page with a form, as it is and again with what is wrong with it. */
+export function showForm(markup: Markup, problems: Problems): PageAnswer {
+  return showPage(markup, problems.size === 0 ? 200 : 400);
 }
 
 /** Where a page is, and what it does. */

@@ -29,12 +29,13 @@ const INPUT_OF: Readonly<Record<string, string>> = {
   reason: RAISE_INPUTS.reason,
 };
 
-const OWNERS: Readonly<Record<LimitScope, string>> = {
+/** What has limits, in the API. */
+export const OWNER_CALLS = {
   key: "/api/organizations/{organization}/keys/{key}",
   user: "/api/organizations/{organization}/users/{user}",
   group: "/api/organizations/{organization}/groups/{group}",
   organization: "/api/organizations/{organization}",
-};
+} as const satisfies Readonly<Record<LimitScope, string>>;
 
 interface RaisedPage {
   readonly scope: LimitScope;
@@ -46,7 +47,7 @@ interface RaisedPage {
 
 /** What the page of an owner does with its raises. */
 export function createRaiseActions({ scope, pathOf, render }: RaisedPage) {
-  const owner = OWNERS[scope];
+  const owner = OWNER_CALLS[scope];
   return {
     createRaise: (page: OrganizationPageCall): Promise<PageAnswer> =>
       submit({

@@ -116,8 +116,8 @@ function formatLine(value: EnvoyValue, where: "block" | "flow"): string {
 const PLAIN = /^(?:[A-Za-z_/][\w./'`-]*(?: [\w./'`-]+)*|\d+(?:\.\d+)?s)$/;
 /** But for those that stand for something else. */
 const NO_TEXT = /^(?:null|true|false)$/i;
-/** Begins as no plain text may, or stands for something else, and has nothing to escape. */
-const QUOTED = /^(?:[@%&*!|>#`[\]{},][^\\\p{C}]*|\d+|null|true|false)$/u;
+/** Begins as no plain text may (a colon for parsers in Go), or stands for something else, and has nothing to escape. */
+const QUOTED = /^(?:[:@%&*!|>#`[\]{},][^\\\p{C}]*|\d+|null|true|false)$/u;
 /** The same of what would end a value on one line. */
 const QUOTED_IN_FLOW = /^[^\\\p{C}]*[,[\]{}][^\\\p{C}]*$/u;
 

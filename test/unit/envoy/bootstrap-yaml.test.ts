@@ -61,6 +61,10 @@ describe("formatEnvoyYaml", () => {
     expect(formatEnvoyYaml({ a: oneLine({ b: [1, 2] }) }, "heading")).toContain("a: {b: [1, 2]}\n");
   });
 
+  it("quotes what begins with a colon, which parsers in Go take for no text", () => {
+    expect(formatEnvoyYaml({ a: oneLine({ name: ":authority" }) })).toBe('a: {name: ":authority"}\n');
+  });
+
   it("repeats equal parts instead of pointing at the first", () => {
     const part = { a: 1 };
     expect(formatEnvoyYaml({ first: part, second: part }, "heading")).not.toMatch(/[&*]/);

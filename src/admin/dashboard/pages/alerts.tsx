@@ -7,7 +7,7 @@ import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } 
 import { AlertList, REDELIVER } from "../parts/alert-list.tsx";
 import { Form } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { Older } from "../parts/older.tsx";
+import { Older } from "../parts/list.tsx";
 
 const PATH = "/organizations/:organization/alerts";
 const SHOWN = 50;

@@ -4,31 +4,25 @@ import { formatCount, formatLimit, formatMoney, formatTime, spellOut } from "../
 import { formatLimitRows, type Limit } from "../../../settings/limits.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
-import { RowTable, type RowTableColumns } from "../parts/table.tsx";
+import { List, pageQueryOf } from "../parts/list.tsx";
+import type { RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { Older, pageQueryOf } from "../parts/older.tsx";
 import type { AuditPageView } from "../views.ts";
 
 type Entry = AuditPageView["data"][number];
 
 async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { body } = await page.api("GET /api/organizations/{organization}/audit", {
-    query: pageQueryOf(page),
-  });
-  const { data, next } = body;
+  const query = pageQueryOf(page);
+  const { body } = await page.api("GET /api/organizations/{organization}/audit", { query });
   return showPage(
     <Layout page={page} title="Audit log" section="audit">
-      {data.length === 0 ? (
-        <p class="card empty">Nothing was changed yet.</p>
-      ) : (
-        <RowTable
-          label="Audit log"
-          class="stack"
-          columns={columnsOf(page.organization.currency)}
-          rows={data}
-        />
-      )}
-      <Older page={page} next={next} />
+      <List
+        page={page}
+        label="Audit log"
+        list={body}
+        columns={columnsOf(page.organization.currency)}
+        empty="Nothing was changed yet."
+      />
     </Layout>,
   );
 }

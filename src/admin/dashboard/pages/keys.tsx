@@ -3,34 +3,35 @@
 import { formatCount, formatLimit, formatMoney } from "../../format.ts";
 import { readLastUses } from "../last-uses.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
-import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
+import { isSure } from "../parts/confirmation.tsx";
 import { Form } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { OwnerLink } from "../parts/owners.tsx";
+import { List, pageQueryOf, SearchForm, searchOf } from "../parts/list.tsx";
+import { KeyName, OwnerLink } from "../parts/owners.tsx";
+import { Section } from "../parts/section.tsx";
 import { State } from "../parts/state.tsx";
-import { Older, pageQueryOf } from "../parts/older.tsx";
-import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
-import { RowTable, type RowTableColumns } from "../parts/table.tsx";
+import type { RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
 import { requestRateOf } from "../request-rate.ts";
 import { type Spending, spendingOf } from "../spending.ts";
 import type { KeyView, RequestView } from "../views.ts";
+import { createKey, showKeyCreation } from "./key-creation.tsx";
 
 /** Recent requests that are looked through for when a key was used. */
 const REQUEST_PAGES = 5;
 const LIST = "GET /api/organizations/{organization}/keys";
 const MAX_FOUND = 100;
 
-export async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> {
+async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> {
   const path = `${page.base}/keys`;
-  const search = (page.query.get("search") ?? "").trim();
-  const [{ keys, next, hasMore }, requests] = await Promise.all([
+  const search = searchOf(page);
+  const [list, requests] = await Promise.all([
     search === "" ? readPage(page) : findKeys(page, search),
     readList<RequestView>(page.api, "GET /api/organizations/{organization}/requests", REQUEST_PAGES),
   ]);
-  const isWhole = search === "" && next === null && !page.query.has("after");
   return showPage(
     <Layout page={page} title="API keys" section="keys">
       {page.canChange ? (
@@ -40,28 +41,24 @@ export async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> 
           </a>
         </p>
       ) : null}
-      {isWhole && keys.length < SEARCHED_FROM ? null : <SearchForm path={path} search={search} />}
-      {keys.length === 0 ? (
-        <Nothing search={search} />
-      ) : (
-        <RowTable
-          label="API keys"
-          class="keys stack"
-          columns={columnsOf(page, readLastUses(requests.items))}
-          rows={keys}
-        />
-      )}
-      <Older page={page} next={next} />
-      {hasMore ? (
+      <SearchForm page={page} list={list} path={path} />
+      <List
+        page={page}
+        label="API keys"
+        list={list}
+        columns={columnsOf(page, readLastUses(requests.items))}
+        empty={search === "" ? NO_KEY : `No key has “${search}” in its name.`}
+      />
+      {list.hasMore ? (
         <p class="quiet">More keys have that in their name, or were not looked at: write more of it.</p>
       ) : null}
-      {page.canChange && keys.length > 0 ? <AfterLeak page={page} /> : null}
+      {page.canChange && list.data.length > 0 ? <AfterLeak page={page} /> : null}
     </Layout>,
   );
 }
 
 interface FoundKeys {
-  readonly keys: readonly KeyView[];
+  readonly data: readonly KeyView[];
   readonly next: string | null;
   /** Of a search: there may be more. */
   readonly hasMore: boolean;
@@ -69,8 +66,7 @@ interface FoundKeys {
 
 async function readPage(page: OrganizationPageCall): Promise<FoundKeys> {
   const { body } = await page.api(LIST, { query: pageQueryOf(page) });
-  const { data, next } = body;
-  return { keys: data, next, hasMore: false };
+  return { data: body.data, next: body.next, hasMore: false };
 }
 
 /** By the name, or by what people see of the key itself. */
@@ -79,21 +75,14 @@ async function findKeys(page: OrganizationPageCall, search: string): Promise<Fou
   const wanted = search.toLowerCase();
   const found = items.filter(({ name, display }) => `${name} ${display}`.toLowerCase().includes(wanted));
   return {
-    keys: found.slice(0, MAX_FOUND),
+    data: found.slice(0, MAX_FOUND),
     next: null,
     hasMore: hasMore || found.length > MAX_FOUND,
   };
 }
 
-function Nothing({ search }: { search: string }) {
-  return (
-    <p class="card empty">
-      {search === ""
-        ? "There is no key yet. A key is what programs send with each request; its limits and its spend are its own."
-        : `No key has “${search}” in its name.`}
-    </p>
-  );
-}
+const NO_KEY =
+  "There is no key yet. A key is what programs send with each request; its limits and its spend are its own.";
 
 /** @param uses Key id → when it was last used. */
 function columnsOf(
@@ -103,15 +92,12 @@ function columnsOf(
   return [
     {
       label: "name",
-      cell: ({ id, name, display, user }) => (
+      cell: (key) => (
         <>
-          <a href={`${base}/keys/${id}`}>
-            <bdi>{name}</bdi>
-          </a>
-          <span class="below code">{display}</span>
-          {user === null ? null : (
+          <KeyName base={base} apiKey={key} />
+          {key.user === null ? null : (
             <span class="below">
-              of <OwnerLink base={base} kind="users" owner={user} />
+              of <OwnerLink base={base} kind="users" owner={key.user} />
             </span>
           )}
         </>
@@ -138,7 +124,13 @@ function columnsOf(
         );
       },
     },
-    { label: "last used", cell: ({ id }) => <LastUse at={uses.get(id)} /> },
+    {
+      label: "last used",
+      cell: ({ id }) => {
+        const at = uses.get(id);
+        return at === undefined ? "not lately" : <Time at={at} />;
+      },
+    },
   ];
 }
 
@@ -158,14 +150,9 @@ function Spent({ spending, currency }: { spending: Spending; currency: string })
   );
 }
 
-function LastUse({ at }: { at: string | undefined }) {
-  return at === undefined ? <>not lately</> : <Time at={at} />;
-}
-
 function AfterLeak({ page }: { page: OrganizationPageCall }) {
   return (
-    <section class="card" aria-labelledby="leak">
-      <h2 id="leak">After a leak</h2>
+    <Section class="card" id="leak" title="After a leak">
       <p>Deletes every key of this organization for good. What they have spent stays in the usage.</p>
       <Form
         page={page}
@@ -184,6 +171,22 @@ function AfterLeak({ page }: { page: OrganizationPageCall }) {
           Delete all keys
         </button>
       </Form>
-    </section>
+    </Section>
   );
 }
+
+async function revokeAllKeys(page: OrganizationPageCall): Promise<PageAnswer> {
+  const path = `${page.base}/keys`;
+  if (!isSure(page)) return { redirect: path };
+  await page.api("POST /api/organizations/{organization}/keys/revoke-all");
+  return { redirect: `${path}?done=revoked` };
+}
+
+const PATH = "/organizations/:organization/keys";
+
+export const keyListRoutes: readonly PageRoute[] = [
+  { method: "GET", path: PATH, runInOrganization: showKeys },
+  { method: "POST", path: PATH, runInOrganization: createKey },
+  { method: "GET", path: `${PATH}/new`, runInOrganization: showKeyCreation },
+  { method: "POST", path: `${PATH}/revoke-all`, runInOrganization: revokeAllKeys },
+];

@@ -3,16 +3,16 @@
 import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
-import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
+import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
-import { Form, ProblemSummary } from "../parts/fields.tsx";
+import { ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
+import { List, pageQueryOf, SearchForm, searchOf, searchQueryOf } from "../parts/list.tsx";
+import { CreationForm } from "../parts/section.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { State } from "../parts/state.tsx";
-import { RowTable, type RowTableColumns } from "../parts/table.tsx";
+import type { RowTableColumns } from "../parts/table.tsx";
 import { sectionPath } from "../sections.ts";
-import { Older, pageQueryOf } from "../parts/older.tsx";
 import { listFormSettings, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
 import { spendingOf } from "../spending.ts";
 import { submit } from "../submit.ts";
@@ -20,8 +20,6 @@ import type { OrganizationPageView, OrganizationView } from "../views.ts";
 
 const PATH = "/organizations";
 const LIST = "/api/organizations";
-/** What the API takes. */
-const MAX_SEARCH_CHARACTERS = 100;
 const SUGGESTIONS = 10;
 const USUAL_CURRENCY = "USD";
 /** What is asked at first; the rest is set on *Inference settings*. */
@@ -62,15 +60,8 @@ async function suggestOrganizations(page: PageCall): Promise<PageAnswer> {
   return { text: JSON.stringify([...new Set(names)]), headers: { "content-type": "application/json" } };
 }
 
-function searchOf(page: PageCall): string {
-  return (page.query.get("search") ?? "").trim().slice(0, MAX_SEARCH_CHARACTERS);
-}
-
 async function readOrganizations(page: PageCall): Promise<OrganizationPageView> {
-  const search = searchOf(page);
-  const query = { ...pageQueryOf(page), ...(search === "" ? {} : { search }) };
-  const { body } = await page.api(`GET ${LIST}`, { query });
-  return body;
+  return (await page.api(`GET ${LIST}`, { query: searchQueryOf(page) })).body;
 }
 
 function createOrganization(page: PageCall): Promise<PageAnswer> {
@@ -84,49 +75,49 @@ function createOrganization(page: PageCall): Promise<PageAnswer> {
 }
 
 async function renderOrganizations(page: PageCall, problems: Problems): Promise<PageAnswer> {
-  const { data, next } = await readOrganizations(page);
+  const list = await readOrganizations(page);
   const search = searchOf(page);
-  const isWhole = search === "" && next === null && !page.query.has("after");
-  return showPage(
+  const notFound = (
+    <>
+      No organization has “{search}” in its name{list.next === null ? "" : " so far"}.{" "}
+      <a href={PATH}>Show all</a>
+    </>
+  );
+  const texts = page.form.has("name") ? textsOfForm(CREATION_FORM, page.form) : { currency: USUAL_CURRENCY };
+  return showForm(
     <Layout page={page} title="Organizations">
       <ProblemSummary problems={problems} fields={listProblemFields(CREATION_FORM)} />
-      {isWhole && data.length < SEARCHED_FROM ? null : <SearchForm path={PATH} search={search} />}
-      {data.length === 0 ? (
-        <p class="card empty">
-          {search === "" ? (
-            "There is no organization yet. Create the first one below."
-          ) : (
-            <>
-              No organization has “{search}” in its name{next === null ? "" : " so far"}.{" "}
-              <a href={PATH}>Show all</a>
-            </>
-          )}
-        </p>
-      ) : (
-        <RowTable label="Organizations" class="stack" columns={COLUMNS} rows={data} />
-      )}
-      <Older page={page} next={next} />
+      <SearchForm page={page} list={list} path={PATH} />
+      <List
+        page={page}
+        label="Organizations"
+        list={list}
+        columns={COLUMNS}
+        empty={search === "" ? "There is no organization yet. Create the first one below." : notFound}
+      />
       <p>
         <a href={`${PATH}/deleted`}>Deleted organizations</a> · <a href="/sessions">Operator's sessions</a>
       </p>
-      <CreationForm page={page} problems={problems} />
+      <CreationForm page={page} what="an organization" action={PATH}>
+        <SettingFields settings={CREATION_FORM} texts={texts} problems={problems} />
+      </CreationForm>
     </Layout>,
-    problems.size === 0 ? 200 : 400,
+    problems,
   );
 }
 
 /** Those whose usage is still kept. */
 async function showDeleted(page: PageCall): Promise<PageAnswer> {
   const { body } = await page.api(`GET ${LIST}`, { query: { ...pageQueryOf(page), deleted: "true" } });
-  const { data, next } = body;
   return showPage(
     <Layout page={page} title="Deleted organizations">
-      {data.length === 0 ? (
-        <p class="card empty">There is no deleted organization whose usage is still kept.</p>
-      ) : (
-        <RowTable label="Deleted organizations" class="stack" columns={COLUMNS} rows={data} />
-      )}
-      <Older page={page} next={next} />
+      <List
+        page={page}
+        label="Deleted organizations"
+        list={body}
+        columns={COLUMNS}
+        empty="There is no deleted organization whose usage is still kept."
+      />
     </Layout>,
   );
 }
@@ -161,19 +152,6 @@ const COLUMNS: RowTableColumns<OrganizationView> = [
     cell: (organization) => formatLimit(spendingOf(organization).monthCapCents, organization.currency),
   },
 ];
-
-function CreationForm({ page, problems }: { page: PageCall; problems: Problems }) {
-  const texts = page.form.has("name") ? textsOfForm(CREATION_FORM, page.form) : { currency: USUAL_CURRENCY };
-  return (
-    <section class="card" aria-labelledby="create">
-      <h2 id="create">Create an organization</h2>
-      <Form page={page} action={PATH}>
-        <SettingFields settings={CREATION_FORM} texts={texts} problems={problems} />
-        <button type="submit">Create the organization</button>
-      </Form>
-    </section>
-  );
-}
 
 export const organizationPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: "/", member: true, run: showStart },

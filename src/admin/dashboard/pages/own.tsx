@@ -5,16 +5,24 @@ import { KEY_SETTINGS } from "../../../settings/key.ts";
 import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
 import { isProviderKey } from "../../../store/management/provider-keys.ts";
 import { nameLimit } from "../limit-words.ts";
-import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
+import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage } from "../page.ts";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Field, Form, ProblemSummary, Secret } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
+import { CreationForm, Section, type SectionProps } from "../parts/section.tsx";
 import { State } from "../parts/state.tsx";
-import { Cell, Table } from "../parts/table.tsx";
+import { RowTable, type RowTableColumns, type RowTableProps } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
 import { submit } from "../submit.ts";
-import type { KeyView, KeyWithSecretView, LimitListView, RequestPageView, UsageView } from "../views.ts";
+import type {
+  KeyView,
+  KeyWithSecretView,
+  LimitView,
+  OwnUserView,
+  RequestPageView,
+  UsageRowView,
+} from "../views.ts";
 
 const ME = "/api/organizations/{organization}/me";
 const PATH = "/organizations/:organization/me";
@@ -41,7 +49,7 @@ async function renderOwn(page: PageCall, problems: Problems): Promise<PageAnswer
   ]);
   const user = me.body;
   const { currency } = user.organization;
-  return showPage(
+  return showForm(
     <Layout page={page} title="Your keys">
       <p>
         <bdi>{user.name}</bdi> in <bdi>{user.organization.name}</bdi>
@@ -51,65 +59,111 @@ async function renderOwn(page: PageCall, problems: Problems): Promise<PageAnswer
           </>
         )}
       </p>
-      <Limits limits={ownLimits.body} currency={currency} />
-      <Keys page={page} keys={keys.items} currency={currency} />
+      <OwnTable
+        id="own-limits"
+        title="Your limits"
+        label="Limits"
+        rows={ownLimits.body.data}
+        columns={limitColumns(currency)}
+        empty="You have no limit of your own. Those above you hold all the same."
+      />
+      <Keys page={page} user={user} keys={keys.items} problems={problems} />
+      <OwnTable
+        id="usage"
+        title={`Your usage in ${usage.body.month}`}
+        label="Your usage"
+        rows={usage.body.data}
+        columns={usageColumns(usage.body.currency)}
+        empty="Nothing was used yet."
+      />
+      <OwnTable
+        id="requests"
+        title="Your last requests"
+        label="Requests"
+        rows={requests.body.data}
+        columns={requestColumns(currency)}
+        empty="There was none yet."
+      />
+    </Layout>,
+    problems,
+  );
+}
+
+interface KeysProps {
+  readonly page: PageCall;
+  readonly user: OwnUserView;
+  readonly keys: readonly KeyView[];
+  readonly problems: Problems;
+}
+
+function Keys({ page, user, keys, problems }: KeysProps) {
+  const columns = keyColumns(page, user.organization.currency);
+  return (
+    <>
+      {keys.length === 0 ? (
+        <p class="card empty">You have no key yet. Create one below.</p>
+      ) : (
+        <OwnTable id="keys" title="Your API keys" label="API keys" rows={keys} columns={columns} />
+      )}
       {user.key_count < user.most_keys ? (
-        <CreationForm page={page} problems={problems} />
+        <OwnCreationForm page={page} problems={problems} />
       ) : (
         <p class="quiet">You may have {user.most_keys} keys here.</p>
       )}
-      <Usage usage={usage.body} />
-      <Requests requests={requests.body.data} currency={currency} />
-    </Layout>,
-    problems.size === 0 ? 200 : 400,
+    </>
   );
 }
 
-function Limits({ limits: { data }, currency }: { limits: LimitListView; currency: string }) {
+type OwnTableProps<Row> = Omit<RowTableProps<Row>, "class"> & Pick<SectionProps, "id" | "title">;
+
+function OwnTable<Row>({ id, title, ...table }: OwnTableProps<Row>) {
   return (
-    <section aria-labelledby="own-limits">
-      <h2 id="own-limits">Your limits</h2>
-      {data.length === 0 ? (
-        <p class="card empty">You have no limit of your own. Those above you hold all the same.</p>
-      ) : (
-        <Table label="Limits" class="stack" columns={["limit", "spent", "of"]}>
-          {data.map((limit) => (
-            <tr>
-              <th scope="row">{nameLimit(limit)}</th>
-              <Cell label="spent">{formatLimit(limit.spent_cents, currency)}</Cell>
-              <Cell label="of">{formatLimit(limit.cents, currency)}</Cell>
-            </tr>
-          ))}
-        </Table>
-      )}
-    </section>
+    <Section id={id} title={title}>
+      <RowTable class="stack" {...table} />
+    </Section>
   );
 }
 
-function Keys({ page, keys, currency }: { page: PageCall; keys: readonly KeyView[]; currency: string }) {
-  if (keys.length === 0) return <p class="card empty">You have no key yet. Create one below.</p>;
-  return (
-    <section aria-labelledby="keys">
-      <h2 id="keys">Your API keys</h2>
-      <Table label="API keys" class="stack" columns={["name", "state", "spent this month", "change"]}>
-        {keys.map((key) => (
-          <tr>
-            <th scope="row">
-              <bdi>{key.name}</bdi>
-              <span class="below code">{key.display}</span>
-            </th>
-            <Cell label="state">
-              <State state={key.state} />
-            </Cell>
-            <Cell label="spent this month">{formatMoney(key.spent_microcents, currency)}</Cell>
-            <Cell label="change">
-              <Actions page={page} view={key} />
-            </Cell>
-          </tr>
-        ))}
-      </Table>
-    </section>
-  );
+function limitColumns(currency: string): RowTableColumns<LimitView> {
+  return [
+    { label: "limit", cell: nameLimit },
+    { label: "spent", cell: (limit) => formatLimit(limit.spent_cents, currency) },
+    { label: "of", cell: (limit) => formatLimit(limit.cents, currency) },
+  ];
+}
+
+function keyColumns(page: PageCall, currency: string): RowTableColumns<KeyView> {
+  return [
+    {
+      label: "name",
+      cell: (key) => (
+        <>
+          <bdi>{key.name}</bdi>
+          <span class="below code">{key.display}</span>
+        </>
+      ),
+    },
+    { label: "state", cell: ({ state }) => <State state={state} /> },
+    { label: "spent this month", cell: (key) => formatMoney(key.spent_microcents, currency) },
+    { label: "change", cell: (key) => <Actions page={page} view={key} /> },
+  ];
+}
+
+function usageColumns(currency: string): RowTableColumns<UsageRowView> {
+  return [
+    { label: "model", cell: ({ model }) => model },
+    { label: "requests", cell: ({ requests }) => formatCount(requests) },
+    { label: "cost", cell: (row) => formatMoney(row.cost_microcents, currency) },
+  ];
+}
+
+function requestColumns(currency: string): RowTableColumns<RequestPageView["data"][number]> {
+  return [
+    { label: "when", cell: (request) => <Time at={request.created_at} /> },
+    { label: "model", cell: ({ model }) => model ?? "none" },
+    { label: "status", cell: ({ error_code: code, status }) => code ?? String(status ?? "") },
+    { label: "cost", cell: ({ cost_microcents: cost }) => formatMoney(cost ?? 0, currency) },
+  ];
 }
 
 const ACTIONS = [
@@ -142,7 +196,7 @@ function Actions({ page, view }: { page: PageCall; view: KeyView }) {
   );
 }
 
-function CreationForm({ page, problems }: { page: PageCall; problems: Problems }) {
+function OwnCreationForm({ page, problems }: { page: PageCall; problems: Problems }) {
   const field = (row: { readonly apiName: string; readonly label: string; readonly hint?: string }) => (
     <Field
       name={row.apiName}
@@ -154,61 +208,17 @@ function CreationForm({ page, problems }: { page: PageCall; problems: Problems }
     />
   );
   return (
-    <section class="card" aria-labelledby="create">
-      <h2 id="create">Create an API key</h2>
-      <ProblemSummary problems={problems} fields={Object.keys(FORM)} />
-      <Form page={page} action={`${pathOf(page)}/keys`}>
-        {field(name)}
-        {field({ ...limits, hint: "Tighter than your own, if you like: day cap 5.00, week cap 20.00" })}
-        {field(note)}
-        <button type="submit">Create the key</button>
-      </Form>
-    </section>
-  );
-}
-
-function Usage({ usage: { data, currency, month } }: { usage: UsageView }) {
-  return (
-    <section aria-labelledby="usage">
-      <h2 id="usage">Your usage in {month}</h2>
-      {data.length === 0 ? (
-        <p class="card empty">Nothing was used yet.</p>
-      ) : (
-        <Table label="Your usage" class="stack" columns={["model", "requests", "cost"]}>
-          {data.map((row) => (
-            <tr>
-              <th scope="row">{row.model}</th>
-              <Cell label="requests">{formatCount(row.requests)}</Cell>
-              <Cell label="cost">{formatMoney(row.cost_microcents, currency)}</Cell>
-            </tr>
-          ))}
-        </Table>
-      )}
-    </section>
-  );
-}
-
-function Requests({ requests, currency }: { requests: RequestPageView["data"]; currency: string }) {
-  return (
-    <section aria-labelledby="requests">
-      <h2 id="requests">Your last requests</h2>
-      {requests.length === 0 ? (
-        <p class="card empty">There was none yet.</p>
-      ) : (
-        <Table label="Requests" class="stack" columns={["when", "model", "status", "cost"]}>
-          {requests.map((request) => (
-            <tr>
-              <th scope="row">
-                <Time at={request.created_at} />
-              </th>
-              <Cell label="model">{request.model ?? "none"}</Cell>
-              <Cell label="status">{request.error_code ?? String(request.status ?? "")}</Cell>
-              <Cell label="cost">{formatMoney(request.cost_microcents ?? 0, currency)}</Cell>
-            </tr>
-          ))}
-        </Table>
-      )}
-    </section>
+    <CreationForm
+      page={page}
+      what="an API key"
+      button="Create the key"
+      action={`${pathOf(page)}/keys`}
+      problems={<ProblemSummary problems={problems} fields={Object.keys(FORM)} />}
+    >
+      {field(name)}
+      {field({ ...limits, hint: "Tighter than your own, if you like: day cap 5.00, week cap 20.00" })}
+      {field(note)}
+    </CreationForm>
   );
 }
 

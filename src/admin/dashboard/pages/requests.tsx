@@ -11,7 +11,7 @@ import { describeWanted, fieldOfOwner, resolveOwners } from "../owner-texts.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { Older, pageQueryOf } from "../parts/older.tsx";
+import { Older, pageQueryOf } from "../parts/list.tsx";
 import { RequestFilters, requestFiltersOf, sessionPath } from "../parts/request-filters.tsx";
 import { RequestStatus } from "../parts/request-status.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
@@ -44,14 +44,13 @@ async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
       {problem === null ? null : <FilterProblem text={problem} />}
       {page.query.has("after") || problem !== null ? null : <LiveSwitch />}
       <div id="requests">
-        {problem !== null ? null : list.data.length === 0 ? (
-          <Nothing page={page} filters={filters} isOver={list.next === null} />
-        ) : (
+        {problem !== null ? null : (
           <RowTable
             label="Requests"
             class="stack dense"
             columns={columnsOf(page, columnDecimals(list.data.map((request) => request.cost_microcents)))}
             rows={list.data}
+            empty={<Nothing page={page} filters={filters} isOver={list.next === null} />}
           />
         )}
         <Older page={page} next={list.next} />
@@ -119,16 +118,12 @@ interface NothingProps {
 
 function Nothing({ page, filters, isOver }: NothingProps) {
   if (Object.keys(filters).length > 0) {
-    return (
-      <p class="card empty">
-        {isOver ? "No request is like that." : "None so far back. There are older ones:"}
-      </p>
-    );
+    return <>{isOver ? "No request is like that." : "None so far back. There are older ones:"}</>;
   }
   return (
-    <p class="card empty">
+    <>
       There was no request yet. <a href={`${page.base}/try`}>Try it</a>
-    </p>
+    </>
   );
 }
 

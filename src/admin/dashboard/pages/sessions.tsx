@@ -2,14 +2,12 @@
 /** *Sessions*: who is signed in here, of an organization or with the operator's role. */
 import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
-import { Form } from "../parts/fields.tsx";
+import { endColumn } from "../parts/end-column.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { Older, pageQueryOf } from "../parts/older.tsx";
-import { Cell, Table } from "../parts/table.tsx";
+import { List, pageQueryOf } from "../parts/list.tsx";
+import type { RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import type { SessionPageView } from "../views.ts";
-
-const COLUMNS = ["who", "role", "since", "last seen"];
 
 type SessionView = SessionPageView["data"][number];
 
@@ -45,60 +43,42 @@ function placeOf({ organization }: PageCall): Place {
 async function showSessions(page: PageCall): Promise<PageAnswer> {
   const place = placeOf(page);
   const { body } = await page.api(`GET ${place.list}`, { query: pageQueryOf(page) });
-  const { data, next } = body;
   return showPage(
     <Layout page={page} title={place.title} section="sessions">
       <p>{place.intro}</p>
-      {data.length === 0 ? (
-        <p class="card empty">Nobody is signed in.</p>
-      ) : (
-        <Table label={place.title} class="stack" columns={page.canChange ? [...COLUMNS, "end"] : COLUMNS}>
-          {data.map((session) => (
-            <Row page={page} place={place} session={session} />
-          ))}
-        </Table>
-      )}
-      <Older page={page} next={next} />
+      <List
+        page={page}
+        label={place.title}
+        list={body}
+        columns={columnsOf(page, place)}
+        empty="Nobody is signed in."
+      />
     </Layout>,
   );
 }
 
-interface RowProps {
-  readonly page: PageCall;
-  readonly place: Place;
-  readonly session: SessionView;
-}
-
-function Row({ page, place, session }: RowProps) {
-  const name = session.name ?? "operator";
-  return (
-    <tr>
-      <th scope="row">
-        <bdi>{name}</bdi>
-        <span class="below">{describeOrigin(session)}</span>
-      </th>
-      <Cell label="role">{session.role}</Cell>
-      <Cell label="since">
-        <Time at={session.created_at} />
-      </Cell>
-      <Cell label="last seen">
-        <Time at={session.last_seen_at} />
-      </Cell>
-      {page.canChange ? (
-        <Cell label="end">
-          <Form
-            page={page}
-            action={`${place.path}/${session.id}/end`}
-            confirm={`End this session of "${name}"? Whoever has it must sign in again.`}
-          >
-            <button type="submit" class="danger" aria-label={`End a session of ${name}`}>
-              End
-            </button>
-          </Form>
-        </Cell>
-      ) : null}
-    </tr>
-  );
+function columnsOf(page: PageCall, place: Place): RowTableColumns<SessionView> {
+  const nameOf = (session: SessionView): string => session.name ?? "operator";
+  return [
+    {
+      label: "who",
+      cell: (session) => (
+        <>
+          <bdi>{nameOf(session)}</bdi>
+          <span class="below">{describeOrigin(session)}</span>
+        </>
+      ),
+    },
+    { label: "role", cell: ({ role }) => role },
+    { label: "since", cell: (session) => <Time at={session.created_at} /> },
+    { label: "last seen", cell: (session) => <Time at={session.last_seen_at} /> },
+    ...endColumn(page, (session: SessionView) => ({
+      action: `${place.path}/${session.id}/end`,
+      confirm: `End this session of "${nameOf(session)}"? Whoever has it must sign in again.`,
+      button: "End",
+      label: `End a session of ${nameOf(session)}`,
+    })),
+  ];
 }
 
 function describeOrigin({ type, provider, subject }: SessionView): string {

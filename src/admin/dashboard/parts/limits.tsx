@@ -6,12 +6,11 @@ import type { LimitScope } from "../../../store/types/decision.ts";
 import { formatCountOf, formatLimit } from "../../format.ts";
 import { describeStanding, describeWait, formatShare, nameLimit, nameReset } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
+import { OWNER_CALLS } from "../raise-form.ts";
 import type { LimitListView, LimitView } from "../views.ts";
 import { LimitBar } from "./limit-bar.tsx";
+import { Section } from "./section.tsx";
 import { Time } from "./time.tsx";
-
-/** Where the section stands, for links to it. */
-const SECTION = "spend-against-limits";
 
 /** What the owner of a page is told where it has no limit of its own. */
 const PURPOSES: Readonly<Record<LimitScope, string>> = {
@@ -25,18 +24,11 @@ const PURPOSES: Readonly<Record<LimitScope, string>> = {
 
 /** As the API tells them, of the owner that the page is about. */
 export async function readLimits(page: OrganizationPageCall, scope: LimitScope): Promise<LimitListView> {
-  const { body } = await page.api(CALLS[scope]);
+  const { body } = await page.api(`GET ${OWNER_CALLS[scope]}/limits` as const);
   return body;
 }
 
-const CALLS = {
-  key: "GET /api/organizations/{organization}/keys/{key}/limits",
-  user: "GET /api/organizations/{organization}/users/{user}/limits",
-  group: "GET /api/organizations/{organization}/groups/{group}/limits",
-  organization: "GET /api/organizations/{organization}/limits",
-} as const satisfies Readonly<Record<LimitScope, string>>;
-
-interface LimitsProps {
+export interface LimitsProps {
   readonly page: OrganizationPageCall;
   /** Whose page it is. */
   readonly scope: LimitScope;
@@ -46,8 +38,7 @@ interface LimitsProps {
 export function SpendAgainstLimits({ page, scope, limits: { data, time } }: LimitsProps) {
   const hasOwn = data.some((limit) => limit.scope === scope);
   return (
-    <section aria-labelledby={SECTION}>
-      <h2 id={SECTION}>Spend against limits</h2>
+    <Section id="spend-against-limits" title="Spend against limits">
       {hasOwn ? null : <p class="card empty">{PURPOSES[scope]}</p>}
       {data.length === 0 ? null : (
         <ul class="limits">
@@ -56,7 +47,7 @@ export function SpendAgainstLimits({ page, scope, limits: { data, time } }: Limi
           ))}
         </ul>
       )}
-    </section>
+    </Section>
   );
 }
 

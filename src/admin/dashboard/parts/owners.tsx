@@ -7,6 +7,7 @@ import type { OrganizationPageCall } from "../page.ts";
 import type { KeyPageView, KeyView } from "../views.ts";
 import { Check, Form } from "./fields.tsx";
 import { NO_PROBLEMS } from "../form.ts";
+import { Section } from "./section.tsx";
 import { State } from "./state.tsx";
 import { RowTable, type RowTableColumns } from "./table.tsx";
 
@@ -14,7 +15,7 @@ const SHOWN_KEYS = "50";
 
 interface OwnerLinkProps {
   readonly base: string;
-  readonly kind: "users" | "groups";
+  readonly kind: "keys" | "users" | "groups";
   readonly owner: { readonly id: string; readonly name: string };
 }
 
@@ -23,6 +24,16 @@ export function OwnerLink({ base, kind, owner }: OwnerLinkProps) {
     <a href={`${base}/${kind}/${owner.id}`}>
       <bdi>{owner.name}</bdi>
     </a>
+  );
+}
+
+/** A key in a list, with what people see of the key itself. */
+export function KeyName({ base, apiKey }: { base: string; apiKey: KeyView }) {
+  return (
+    <>
+      <OwnerLink base={base} kind="keys" owner={apiKey} />
+      <span class="below code">{apiKey.display}</span>
+    </>
   );
 }
 
@@ -48,13 +59,8 @@ interface OwnedKeysProps {
 export function OwnedKeys({ page, keys, owner, empty }: OwnedKeysProps) {
   const { base, canChange } = page;
   return (
-    <section aria-labelledby="keys">
-      <h2 id="keys">API keys</h2>
-      {keys.data.length === 0 ? (
-        <p class="card empty">{empty}</p>
-      ) : (
-        <RowTable label="Its keys" class="stack" columns={keyColumns(page)} rows={keys.data} />
-      )}
+    <Section id="keys" title="API keys">
+      <RowTable label="Its keys" class="stack" columns={keyColumns(page)} rows={keys.data} empty={empty} />
       {keys.has_more ? <p class="quiet">These are the first {keys.data.length}.</p> : null}
       {canChange ? (
         <p>
@@ -63,7 +69,7 @@ export function OwnedKeys({ page, keys, owner, empty }: OwnedKeysProps) {
           </a>
         </p>
       ) : null}
-    </section>
+    </Section>
   );
 }
 
@@ -71,14 +77,7 @@ function keyColumns({ base, organization: { currency } }: OrganizationPageCall):
   return [
     {
       label: "name",
-      cell: ({ id, name, display }) => (
-        <>
-          <a href={`${base}/keys/${id}`}>
-            <bdi>{name}</bdi>
-          </a>
-          <span class="below code">{display}</span>
-        </>
-      ),
+      cell: (key) => <KeyName base={base} apiKey={key} />,
     },
     { label: "state", cell: ({ state }) => <State state={state} /> },
     {
@@ -93,17 +92,17 @@ function keyColumns({ base, organization: { currency } }: OrganizationPageCall):
 interface DeletionProps {
   readonly page: OrganizationPageCall;
   readonly what: "user" | "group";
-  readonly name: string;
+  readonly owner: { readonly name: string; readonly key_count: number };
+  /** Of its page. */
   readonly path: string;
-  readonly keyCount: number;
 }
 
 /** The end of a user or a group, with its keys or without, for who may. */
-export function OwnerDeletion({ page, what, name, path, keyCount }: DeletionProps) {
+export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
+  const { name, key_count: keyCount } = owner;
   if (!page.canChange) return null;
   return (
-    <section class="card" aria-labelledby="delete">
-      <h2 id="delete">Delete</h2>
+    <Section class="card" id="delete" title="Delete">
       <p>
         For good. {what === "group" ? "Its users stay. " : ""}
         {keyCount === 0
@@ -129,6 +128,6 @@ export function OwnerDeletion({ page, what, name, path, keyCount }: DeletionProp
           Delete
         </button>
       </Form>
-    </section>
+    </Section>
   );
 }

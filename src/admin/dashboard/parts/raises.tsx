@@ -1,35 +1,41 @@
 /** @jsxImportSource hono/jsx */
 /** *Temporary raises*: those that are live, each with a button that takes it back, and a form for another. */
 import { MOST_RAISES, raisablePeriods } from "../../../settings/raises.ts";
-import type { LimitScope } from "../../../store/types/decision.ts";
 import { formatLimit } from "../../format.ts";
 import type { Problems } from "../form.ts";
 import { nameLimit, PER_PERIOD } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { RAISE_INPUTS } from "../raise-form.ts";
-import type { LimitListView, RaiseView } from "../views.ts";
+import type { RaiseView } from "../views.ts";
 import { Field, Form, Select } from "./fields.tsx";
+import { type LimitsProps, SpendAgainstLimits } from "./limits.tsx";
+import { Section } from "./section.tsx";
 import { Time } from "./time.tsx";
 
-export interface RaisesProps {
-  readonly page: OrganizationPageCall;
-  /** Whose page it is. */
-  readonly scope: LimitScope;
+interface RaisesProps extends LimitsProps {
   /** Of the owner's page. */
   readonly path: string;
   /** All that the owner has, ended ones too. */
   readonly raises: readonly RaiseView[];
-  readonly limits: LimitListView;
   readonly problems: Problems;
 }
 
-export function Raises({ page, scope, path, raises, limits, problems }: RaisesProps) {
+/** Of an owner's page: how far its limits are spent, and what is raised of them for a time. */
+export function OwnerLimits(props: RaisesProps) {
+  return (
+    <>
+      <SpendAgainstLimits {...props} />
+      <Raises {...props} />
+    </>
+  );
+}
+
+function Raises({ page, scope, path, raises, limits, problems }: RaisesProps) {
   const nowMs = Date.parse(limits.time);
   const live = raises.filter(({ expires_at: until }) => Date.parse(until) > nowMs);
   const periods = raisablePeriods(limits.data.filter((limit) => limit.scope === scope));
   return (
-    <section class="card" aria-labelledby="raises">
-      <h2 id="raises">Temporary raises</h2>
+    <Section class="card" id="raises" title="Temporary raises">
       {live.length === 0 ? (
         <p>
           None. A cap that has to be higher until Friday is raised, not edited: nobody has to set it back.
@@ -50,7 +56,7 @@ export function Raises({ page, scope, path, raises, limits, problems }: RaisesPr
           problems={problems}
         />
       ) : null}
-    </section>
+    </Section>
   );
 }
 

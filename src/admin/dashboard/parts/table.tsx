@@ -64,14 +64,17 @@ interface ColumnOf<Row> {
 /** The first one says what the row is about. */
 export type RowTableColumns<Row> = readonly [ColumnOf<Row>, ...ColumnOf<Row>[]];
 
-interface RowTableProps<Row> extends Omit<TableProps, "columns" | "children"> {
+export interface RowTableProps<Row> extends Omit<TableProps, "columns" | "children"> {
   readonly columns: RowTableColumns<Row>;
   readonly rows: readonly Row[];
   readonly classOf?: (row: Row) => string | undefined;
+  /** What is said where there are no rows. Left out: the table stands there without. */
+  readonly empty?: Child;
 }
 
 /** A table of one row for each of some things. */
-export function RowTable<Row>({ columns, rows, classOf, ...table }: RowTableProps<Row>) {
+export function RowTable<Row>({ columns, rows, classOf, empty, ...table }: RowTableProps<Row>) {
+  if (rows.length === 0 && empty !== undefined) return <p class="card empty">{empty}</p>;
   const [head, ...others] = columns;
   return (
     <Table {...table} columns={columns}>
