@@ -19,58 +19,68 @@ export interface RateState {
   readonly tokens: readonly TokenBucketState[];
 }
 
+/** Names of the headers of one limit. Made once: a name that is made anew costs more than all else of its header. */
+interface LimitNames {
+  readonly limit: string;
+  readonly remaining: string;
+  readonly reset: string;
+}
+
+const openAiNames = (of: string): LimitNames => ({
+  limit: `x-ratelimit-limit-${of}`,
+  remaining: `x-ratelimit-remaining-${of}`,
+  reset: `x-ratelimit-reset-${of}`,
+});
+
+const anthropicNames = (of: string): LimitNames => ({
+  limit: `anthropic-ratelimit-${of}-limit`,
+  remaining: `anthropic-ratelimit-${of}-remaining`,
+  reset: `anthropic-ratelimit-${of}-reset`,
+});
+
+type NamesByLimit = Readonly<Record<"requests" | TokenLimitType, LimitNames>>;
+
+/** Both protocols name the limit of all tokens `tokens`. */
+const nameLimits = (nameLimit: (of: string) => LimitNames): NamesByLimit => ({
+  requests: nameLimit("requests"),
+  total: nameLimit("tokens"),
+  input: nameLimit("input-tokens"),
+  output: nameLimit("output-tokens"),
+});
+
+const OPENAI_NAMES = nameLimits(openAiNames);
+const ANTHROPIC_NAMES = nameLimits(anthropicNames);
+
 /**
  * `x-service-ratelimit-remaining` and the names of the route's protocol.
  * @see https://platform.openai.com/docs/guides/rate-limits (reset as a duration)
  * @see https://docs.claude.com/en/api/rate-limits (reset as RFC 3339 time)
  */
 export function formatRateHeaders(rate: RateState, protocol: ProtocolName): [string, string][] {
-  const limit = String(rate.limit);
+  const isAnthropic = protocol === "messages";
+  const names = isAnthropic ? ANTHROPIC_NAMES : OPENAI_NAMES;
+  const fromMs = isAnthropic ? rate.timeMs : null;
   const remaining = String(rate.remaining);
-  if (protocol === "messages") {
-    return [
-      [REMAINING_HEADER, remaining],
-      ["anthropic-ratelimit-requests-limit", limit],
-      ["anthropic-ratelimit-requests-remaining", remaining],
-      ["anthropic-ratelimit-requests-reset", formatInstant(rate.timeMs + rate.resetMs)],
-      ...rate.tokens.flatMap((bucket) => formatAnthropicTokens(bucket, rate.timeMs)),
-    ];
-  }
-  return [
+  const headers: [string, string][] = [
     [REMAINING_HEADER, remaining],
-    ["x-ratelimit-limit-requests", limit],
-    ["x-ratelimit-remaining-requests", remaining],
-    ["x-ratelimit-reset-requests", formatDuration(rate.resetMs)],
-    ...rate.tokens.flatMap(formatOpenAiTokens),
+    [names.requests.limit, String(rate.limit)],
+    [names.requests.remaining, remaining],
+    [names.requests.reset, formatReset(rate.resetMs, fromMs)],
   ];
+  for (const { type, limit, remaining: left, resetMs } of rate.tokens) {
+    const { limit: limitName, remaining: remainingName, reset: resetName } = names[type];
+    headers.push(
+      [limitName, String(limit)],
+      [remainingName, String(left)],
+      [resetName, formatReset(resetMs, fromMs)],
+    );
+  }
+  return headers;
 }
 
-/** Both protocols name the limit of all tokens `tokens`. */
-const TOKENS_NAMES = {
-  total: "tokens",
-  input: "input-tokens",
-  output: "output-tokens",
-} as const satisfies Record<TokenLimitType, string>;
-
-function formatOpenAiTokens({ type, limit, remaining, resetMs }: TokenBucketState): [string, string][] {
-  const name = TOKENS_NAMES[type];
-  return [
-    [`x-ratelimit-limit-${name}`, String(limit)],
-    [`x-ratelimit-remaining-${name}`, String(remaining)],
-    [`x-ratelimit-reset-${name}`, formatDuration(resetMs)],
-  ];
-}
-
-function formatAnthropicTokens(
-  { type, limit, remaining, resetMs }: TokenBucketState,
-  timeMs: number,
-): [string, string][] {
-  const name = `anthropic-ratelimit-${TOKENS_NAMES[type]}`;
-  return [
-    [`${name}-limit`, String(limit)],
-    [`${name}-remaining`, String(remaining)],
-    [`${name}-reset`, formatInstant(timeMs + resetMs)],
-  ];
+/** @param fromMs Where the protocol tells a time, Unix milliseconds; null: it tells how long it takes. */
+function formatReset(ms: number, fromMs: number | null): string {
+  return fromMs === null ? formatDuration(ms) : formatInstant(fromMs + ms);
 }
 
 /** Names of these headers, for each form. */

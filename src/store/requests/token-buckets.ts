@@ -6,22 +6,30 @@ import type { TakenTokens } from "../types/token-rate.ts";
 
 type Owned = Pick<RequestIdentity, "organizationId" | "keyId" | "owners">;
 
-/** What a charge adds to: see `lua/include/token-buckets.lua`. */
-interface TokenCount {
-  readonly hash: string;
+/** A bucket as an admission names it, and what a charge adds to in its hash: see `lua/include/token-buckets.lua`. */
+interface MetBucket {
+  readonly scope: string;
   readonly count: string;
   readonly type: TokenLimitType;
 }
 
-/** Of each token bucket that a request meets; none where it meets none. */
-function listTokenCounts(request: Owned, taken: TakenTokens | null | undefined): TokenCount[] {
-  if (taken === null || taken === undefined) return [];
-  return taken.buckets.split(" ").flatMap((bucket) => {
+/** As many as an admission can name: each request of a key meets the same ones. */
+const MOST_KNOWN = 4_096;
+const known = new Map<string, readonly MetBucket[]>();
+
+/** @param buckets "key=total organization=input,output" */
+function parseMetBuckets(buckets: string): readonly MetBucket[] {
+  const met = known.get(buckets) ?? readMetBuckets(buckets);
+  if (known.size < MOST_KNOWN) known.set(buckets, met);
+  return met;
+}
+
+function readMetBuckets(buckets: string): readonly MetBucket[] {
+  return buckets.split(" ").flatMap((bucket) => {
     const [scope = "", types = ""] = bucket.split("=");
-    const hash = nameHash(scope, request);
     const met = types.split(",");
     return TOKEN_LIMIT_TYPES.filter((type) => met.includes(type)).map((type) => ({
-      hash,
+      scope,
       count: `${type}:used`,
       type,
     }));
@@ -30,7 +38,7 @@ function listTokenCounts(request: Owned, taken: TakenTokens | null | undefined):
 
 /** For a script that calculates the differences: hash, count, hash, count … */
 export function formatTokenCounts(request: Owned, taken: TakenTokens): string[] {
-  return listTokenCounts(request, taken).flatMap(({ hash, count }) => [hash, count]);
+  return parseMetBuckets(taken.buckets).flatMap(({ scope, count }) => [nameHash(scope, request), count]);
 }
 
 /**
@@ -42,12 +50,13 @@ export function formatTokenDifferences(
   taken: TakenTokens | null | undefined,
   { input, output }: { readonly input: number; readonly output: number },
 ): string[] {
+  const listed: string[] = [];
+  if (taken === null || taken === undefined) return listed;
   const differences = { total: input + output, input, output };
-  return listTokenCounts(request, taken).flatMap(({ hash, count, type }) => [
-    hash,
-    count,
-    String(differences[type]),
-  ]);
+  for (const { scope, count, type } of parseMetBuckets(taken.buckets)) {
+    listed.push(nameHash(scope, request), count, String(differences[type]));
+  }
+  return listed;
 }
 
 function nameHash(scope: string, { organizationId, keyId, owners = "" }: Owned): string {
