@@ -3,8 +3,7 @@
  * token, but for the descriptions of the APIs. The dashboard's pages are routes of `dashboard/` that stand beside `/api/` and
  * are made of the API's own calls.
  */
-import { Hono } from "hono";
-import type { Context } from "hono";
+import { type Context, Hono } from "hono";
 import { createId } from "../store/ids.ts";
 import { AdminError } from "./admin-error.ts";
 import { createCustomersDocument } from "./openapi/customers.ts";

@@ -1,9 +1,8 @@
 /** `GET …/audit`: who changed what, when, from what to what. */
 import { AUDIT_CURSOR, auditPage } from "../schemas/audit-entry.ts";
-import { isInStreams, pageQuery } from "../schemas/page.ts";
+import { isInStreams, type PageQuery, pageQuery } from "../schemas/page.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, defineRoute } from "./route.ts";
-import type { PageQuery } from "../schemas/page.ts";
 
 const list = defineOrganizationRoute({
   method: "GET",

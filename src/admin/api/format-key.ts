@@ -8,8 +8,7 @@ import type { AuditFields } from "../../store/types/audit.ts";
 import type { KeyRecord } from "../../store/types/management.ts";
 import type { BucketFill } from "../../store/types/reporting.ts";
 import { formatReference, type NamedOwners } from "./named-owners.ts";
-import { describeChange } from "./record-change.ts";
-import type { ApiCall } from "./route.ts";
+import { entriesOf } from "./record-change.ts";
 
 /** What a key has spent in a month, microcents, and what its bucket holds now. */
 export interface KeyFigures {
@@ -29,12 +28,7 @@ export function describeKey(record: KeyRecord) {
   return describeSettings(KEY_SETTINGS, record) satisfies AuditFields;
 }
 
-/** What the audit log says of its end. */
-export function describeKeyDeletion(record: KeyRecord, call: Pick<ApiCall, "principal" | "requestId">) {
-  const { id, name } = record;
-  const target = { type: "key", id, name };
-  return describeChange({ action: "key.deleted", target, before: describeKey(record), after: null }, call);
-}
+export const KEY_ENTRIES = entriesOf("key", describeKey);
 
 /** A key as the API shows it. The key itself is not kept, so it is not here. */
 export function formatKey(record: KeyRecord, figures: KeyFigures) {

@@ -16,10 +16,9 @@ import {
 import { changeCurrent } from "./change-current.ts";
 import { answerList } from "./list-answer.ts";
 import { deleteOwner, parseOwnerList, refuseMore } from "./owners.ts";
-import { describeChange, describeUpdate } from "./record-change.ts";
-import { defineOrganizationRoute } from "./route.ts";
+import { entriesOf } from "./record-change.ts";
+import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 import { readTightestLimits, withTightest } from "./tightest-limits.ts";
-import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/groups";
 const ONE = `${PATH}/{group}`;
@@ -35,9 +34,7 @@ const create = defineOrganizationRoute({
     const { organization, body } = call;
     const changes = convertSettings(USER_GROUP_SETTINGS, body, null);
     const settings = { ...defaultsOf(USER_GROUP_SETTINGS), ...changes, name: body.name };
-    const result = await store.createGroup(organization.id, settings, (made) =>
-      describeChange({ ...describeTarget("group.created", made), before: null, after: describe(made) }, call),
-    );
+    const result = await store.createGroup(organization.id, settings, (made) => ENTRIES.created(made, call));
     if (result.outcome === "full") throw refuseMore("group");
     if (result.outcome !== "created") throw new AdminError("organization_not_found");
     const answer = await answerOne(result.owner, store);
@@ -87,11 +84,7 @@ const change = defineOrganizationRoute({
     const first = await requireGroup(call, services);
     return changeCurrent(first, call.ifMatch, async (current, expectedVersion) => {
       if (Object.keys(changes).length === 0) return answerOne(current, services.store);
-      const after = { ...current, ...changes };
-      const entry = describeUpdate(
-        { ...describeTarget("group.updated", after), before: describe(current), after: describe(after) },
-        call,
-      );
+      const entry = ENTRIES.updated(current, { ...current, ...changes }, call);
       const { organizationId, id } = current;
       const result = await services.store.changeGroup(organizationId, id, changes, expectedVersion, entry);
       if (result.outcome === "version_conflict") return result;
@@ -112,10 +105,7 @@ const remove = defineOrganizationRoute({
   answers: { 204: null },
   handleInOrganization: async (call, services) => {
     const current = await requireGroup(call, services);
-    const entry = describeChange(
-      { ...describeTarget("group.deleted", current), before: describe(current), after: null },
-      call,
-    );
+    const entry = ENTRIES.deleted(current, call);
     const { organizationId, id } = current;
     return deleteOwner(call, services, current, "group", (keys, expectedVersion) =>
       services.store.deleteGroup(organizationId, id, keys, expectedVersion, entry),
@@ -166,8 +156,6 @@ function describe(record: GroupRecord) {
   return describeSettings(USER_GROUP_SETTINGS, record) satisfies AuditFields;
 }
 
-function describeTarget(action: string, { id, name }: GroupRecord) {
-  return { action, target: { type: "group", id, name } };
-}
+const ENTRIES = entriesOf("group", describe);
 
 export const groupRoutes = [create, list, show, change, remove];

@@ -8,7 +8,7 @@ import { AdminError } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
 import { key, keyChange, keyCreation, keyPage, keyQuery, keyWithSecret } from "../schemas/key.ts";
 import { changeCurrent } from "./change-current.ts";
-import { describeKey, describeKeyDeletion, formatKey, type KeyFigures } from "./format-key.ts";
+import { formatKey, KEY_ENTRIES, type KeyFigures } from "./format-key.ts";
 import {
   convertKeyChange,
   createKeySettings,
@@ -19,9 +19,7 @@ import { answerList, parsePage } from "./list-answer.ts";
 import { type NamedOwners, readNamedOwners } from "./named-owners.ts";
 import { readOtherLimits } from "./other-limits.ts";
 import { requireOwners, withOwners } from "./owners.ts";
-import { describeChange, describeUpdate } from "./record-change.ts";
-import { defineOrganizationRoute } from "./route.ts";
-import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
+import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/keys";
 const ONE = `${PATH}/{key}`;
@@ -44,12 +42,7 @@ const create = defineOrganizationRoute({
     const secret = createKey();
     const hashed = { hash: hashKey(secret), display: displayKey(secret) };
     const record = await withOwners(
-      store.createKey(organization.id, settings, hashed, (made) =>
-        describeChange(
-          { ...describeTarget("key.created", made), before: null, after: describeKey(made) },
-          call,
-        ),
-      ),
+      store.createKey(organization.id, settings, hashed, (made) => KEY_ENTRIES.created(made, call)),
     );
     if (record === null) throw new AdminError("organization_not_found");
     const figures = newFigures(record, record.createdAtMs, ownersOf(settings));
@@ -108,11 +101,7 @@ const change = defineOrganizationRoute({
     return changeCurrent(await requireKey(call, services), call.ifMatch, async (current, expectedVersion) => {
       if (Object.keys(changes).length === 0) return answerOne(current, services);
       requireStrictCaps(call.body, current, call.organization);
-      const after = { ...current, ...changes };
-      const entry = describeUpdate(
-        { ...describeTarget("key.updated", after), before: describeKey(current), after: describeKey(after) },
-        call,
-      );
+      const entry = KEY_ENTRIES.updated(current, { ...current, ...changes }, call);
       const result = await withOwners(store.changeKey(referenceOf(current), changes, expectedVersion, entry));
       if (result.outcome === "version_conflict") return result;
       return answerOne(requireChanged(result).after, services);
@@ -130,7 +119,7 @@ const remove = defineOrganizationRoute({
   handleInOrganization: async (call, services) => {
     const current = await requireKey(call, services);
     expectVersion(call.ifMatch, current.version);
-    const entry = describeKeyDeletion(current, call);
+    const entry = KEY_ENTRIES.deleted(current, call);
     requireChanged(await services.store.deleteKey(referenceOf(current), entry));
     return { status: 204 };
   },
@@ -152,11 +141,6 @@ function requireChanged(result: ChangeResult<KeyRecord>): { before: KeyRecord; a
   if (result.outcome === "changed") return result;
   if (result.outcome === "not_found") throw new AdminError("key_not_found");
   throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });
-}
-
-/** What the audit log calls it. */
-function describeTarget(action: string, { id, name }: KeyRecord) {
-  return { action, target: { type: "key", id, name } };
 }
 
 /** What a key has spent this month, and what its bucket holds. */

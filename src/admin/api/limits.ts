@@ -12,8 +12,7 @@ import { limitList } from "../schemas/limit.ts";
 import { requireGroup } from "./groups.ts";
 import { requireKey } from "./keys.ts";
 import { readNamedOwners } from "./named-owners.ts";
-import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
-import { defineOrganizationRoute } from "./route.ts";
+import { type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 import { requireUser } from "./users.ts";
 
 const ORGANIZATION = "/api/organizations/{organization}";
@@ -28,32 +27,35 @@ interface Owners {
 
 const NOBODY: Owners = { key: null, user: null, group: null };
 
+/** Of one that has limits, in the API. */
+export function ownerPath(scope: LimitScope): string {
+  return scope === "organization" ? ORGANIZATION : `${ORGANIZATION}/${scope}s/{${scope}}`;
+}
+
+/** "Key", as names of operations have it. */
+export function nameInOperation(scope: LimitScope): string {
+  return `${scope.charAt(0).toUpperCase()}${scope.slice(1)}`;
+}
+
 interface LimitedOwner {
-  readonly name: string;
-  readonly path: string;
+  readonly scope: LimitScope;
   readonly summary: string;
   /** @throws AdminError 404 */
   readonly find: (call: OrganizationCall, services: ApiServices) => Promise<Owners>;
 }
 
-function defineLimitRoute({ name, path, summary, find }: LimitedOwner) {
+function defineLimitRoute({ scope, summary, find }: LimitedOwner) {
   return defineOrganizationRoute({
     method: "GET",
-    path: `${path}/limits`,
-    operationId: `list${name}Limits`,
+    path: `${ownerPath(scope)}/limits`,
+    operationId: `list${nameInOperation(scope)}Limits`,
     summary,
     answers: { 200: limitList },
-    handleInOrganization: async (call, services) =>
-      answerLimits(call.organization, await find(call, services), services.store),
+    handleInOrganization: async (call, services) => {
+      const owners = await find(call, services);
+      return { status: 200, body: await describeLimits(call.organization, owners, services.store) };
+    },
   });
-}
-
-async function answerLimits(
-  organization: OrganizationRecord,
-  owners: Owners,
-  store: Store,
-): Promise<ApiAnswer> {
-  return { status: 200, body: await describeLimits(organization, owners, store) };
 }
 
 /** What the user may spend with all keys; of the group's pool and the organization nothing. */
@@ -65,14 +67,13 @@ export async function describeLimitsOfUser(organization: OrganizationRecord, use
 async function describeLimits(organization: OrganizationRecord, owners: Owners, store: Store) {
   const { key, user, group } = owners;
   const ids = formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null });
-  const ownersOfUser = [{ groupId: user?.groupId ?? null }];
   const [reading, ofUser, ofGroup, namedBy] = await Promise.all([
     store.readLimits(organization.id, { keyId: key?.id ?? null, owners: ids }),
     user === null ? [] : store.countOwned(organization.id, "user", [user.id]),
     group === null ? [] : store.countOwned(organization.id, "group", [group.id]),
-    readNamedOwners(store, organization.id, ownersOfUser),
+    readNamedOwners(store, organization.id, user === null ? [] : [user]),
   ]);
-  const { ownGroup } = namedBy({ groupId: user?.groupId ?? null });
+  const { ownGroup } = namedBy(user ?? {});
   const members = ownGroup === null ? nameOf("organization", organization) : nameOf("group", ownGroup);
   const described = {
     key: { ...nameOwner(key), user_count: null, key_count: null },
@@ -126,35 +127,30 @@ async function ownersOfKey(key: KeyRecord, store: Store): Promise<Owners> {
 }
 
 async function ownersOfUser(user: UserRecord, store: Store): Promise<Owners> {
-  const inGroup = { groupId: user.groupId };
-  const ownersOf = await readNamedOwners(store, user.organizationId, [inGroup]);
-  return { ...NOBODY, user, group: ownersOf(inGroup).group };
+  const ownersOf = await readNamedOwners(store, user.organizationId, [user]);
+  return { ...NOBODY, user, group: ownersOf(user).group };
 }
 
 export const limitRoutes = [
   defineLimitRoute({
-    name: "Organization",
-    path: ORGANIZATION,
+    scope: "organization",
     summary: "The organization's limits, with what is spent in their windows of now.",
     find: () => Promise.resolve(NOBODY),
   }),
   defineLimitRoute({
-    name: "Key",
-    path: `${ORGANIZATION}/keys/{key}`,
+    scope: "key",
     summary:
       "Every limit that the key's requests meet: its own, its user's, its group's, the organization's.",
     find: async (call, services) => ownersOfKey(await requireKey(call, services), services.store),
   }),
   defineLimitRoute({
-    name: "User",
-    path: `${ORGANIZATION}/users/{user}`,
+    scope: "user",
     summary:
       "Every limit that holds for the user: its own, what it has as a member, its group's, the organization's.",
     find: async (call, services) => ownersOfUser(await requireUser(call, services), services.store),
   }),
   defineLimitRoute({
-    name: "Group",
-    path: `${ORGANIZATION}/groups/{group}`,
+    scope: "group",
     summary: "Every limit that holds for the group: its pool's and the organization's.",
     find: async (call, services) => ({ ...NOBODY, group: await requireGroup(call, services) }),
   }),

@@ -19,12 +19,12 @@ import { changeCurrent } from "./change-current.ts";
 import { type NewWebhookSecrets, planOrganizationChange } from "./change-organization.ts";
 import { recordOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";
 import { answerList, parsePage } from "./list-answer.ts";
-import { describeChange, describeUpdate } from "./record-change.ts";
-import { defineOrganizationRoute, defineRoute } from "./route.ts";
-import type { ApiAnswer, ApiServices } from "./route.ts";
+import { entriesOf } from "./record-change.ts";
+import { type ApiAnswer, type ApiServices, defineOrganizationRoute, defineRoute } from "./route.ts";
 
 const PATH = "/api/organizations";
 const ONE = `${PATH}/{organization}`;
+const ENTRIES = entriesOf("organization", recordOrganization);
 
 const create = defineRoute({
   method: "POST",
@@ -39,17 +39,7 @@ const create = defineRoute({
     const plan = planOrganizationChange(null, call.body, call.principal, services, nowMs);
     const { name, currency } = call.body;
     const settings = { ...defaultsOf(ORGANIZATION_SETTINGS), ...plan.changes, name, currency };
-    const result = await services.store.createOrganization(settings, (made) =>
-      describeChange(
-        {
-          action: "organization.created",
-          target: { type: "organization", id: made.id, name: made.name },
-          before: null,
-          after: recordOrganization(made),
-        },
-        call,
-      ),
-    );
+    const result = await services.store.createOrganization(settings, (made) => ENTRIES.created(made, call));
     if (result.outcome === "name_taken") throw refuseName(result.holder, call.principal);
     const { organization: made } = result;
     const answer = await answerOne(made, services, plan.newSecrets);
@@ -122,16 +112,7 @@ const change = defineOrganizationRoute({
       const nowMs = await services.store.timeMs();
       const plan = planOrganizationChange(current, call.body, call.principal, services, nowMs);
       if (Object.keys(plan.changes).length === 0) return answerOne(current, services);
-      const after = { ...current, ...plan.changes };
-      const entry = describeUpdate(
-        {
-          action: "organization.updated",
-          target: { type: "organization", id: current.id, name: after.name },
-          before: recordOrganization(current),
-          after: recordOrganization(after),
-        },
-        call,
-      );
+      const entry = ENTRIES.updated(current, { ...current, ...plan.changes }, call);
       const result = await services.store.changeOrganization(
         current.id,
         plan.changes,
@@ -162,15 +143,7 @@ const remove = defineOrganizationRoute({
   answers: { 204: null },
   handleInOrganization: async (call, { store }) => {
     const { organization: current, ifMatch } = call;
-    const entry = describeChange(
-      {
-        action: "organization.deleted",
-        target: { type: "organization", id: current.id, name: current.name },
-        before: recordOrganization(current),
-        after: null,
-      },
-      call,
-    );
+    const entry = ENTRIES.deleted(current, call);
     const result = await store.deleteOrganization(current.id, expectVersion(ifMatch, current.version), entry);
     if (result.outcome === "not_found") throw new AdminError("organization_not_found");
     if (result.outcome === "version_conflict") {

@@ -37,7 +37,7 @@ import {
 } from "../schemas/own.ts";
 import { recentRequestPage } from "../schemas/requests.ts";
 import { usage } from "../schemas/usage.ts";
-import { describeKeyDeletion, formatKey } from "./format-key.ts";
+import { formatKey, KEY_ENTRIES } from "./format-key.ts";
 import { rotateKeyRoute } from "./key-secrets.ts";
 import {
   changeKeyRoute,
@@ -52,7 +52,13 @@ import { describeLimitsOfUser } from "./limits.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { formatReference, readNamedOwners } from "./named-owners.ts";
 import { listRequestsRoute } from "./requests.ts";
-import { type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
+import {
+  type ApiAnswer,
+  type ApiServices,
+  defineOrganizationRoute,
+  type OrganizationCall,
+  type OrganizationRoute,
+} from "./route.ts";
 import { showUsageRoute } from "./usage.ts";
 
 const ME = "/api/organizations/{organization}/me";
@@ -69,9 +75,8 @@ const show = defineOrganizationRoute({
   handleInOrganization: async (call, services) => {
     const { organization } = call;
     const user = await requireSelf(call, services);
-    const inGroup = { groupId: user.groupId };
     const [ownersOf, keys] = await Promise.all([
-      readNamedOwners(services.store, organization.id, [inGroup]),
+      readNamedOwners(services.store, organization.id, [user]),
       listCounted(organization, user, services),
     ]);
     const { id, name, currency, maxOwnKeys } = organization;
@@ -79,7 +84,7 @@ const show = defineOrganizationRoute({
       id: user.id,
       name: user.name,
       email: user.email,
-      group: formatReference(ownersOf(inGroup).group),
+      group: formatReference(ownersOf(user).group),
       organization: { id, name, currency },
       key_count: keys.length,
       most_keys: maxOwnKeys,
@@ -132,7 +137,8 @@ const create = defineOrganizationRoute({
     const user = await requireSelf(call, services);
     const settings = createKeySettings(call.body, organization.keyDefaults);
     requireTight(settings, await boundsOf(organization, user, services));
-    await requireFewer(organization, user, services);
+    const counted = await listCounted(organization, user, services);
+    if (counted.length >= organization.maxOwnKeys) throw refuseMoreKeys(organization.maxOwnKeys);
     const body = { ...call.body, [KEY_SETTINGS.userId.apiName]: user.id };
     const answer = await createKeyRoute.handleInOrganization({ ...call, body }, services);
     await keepWithin(call, user, (answer.body as { readonly id: string }).id, services);
@@ -147,10 +153,7 @@ const showOne = defineOrganizationRoute({
   summary: "One key of yours.",
   member: true,
   answers: { 200: key },
-  handleInOrganization: async (call, services) => {
-    await requireOwnKey(call, services);
-    return showKeyRoute.handleInOrganization(call, services);
-  },
+  handleInOrganization: ofOwnKey(showKeyRoute),
 });
 
 const change = defineOrganizationRoute({
@@ -162,10 +165,7 @@ const change = defineOrganizationRoute({
   body: ownKeyChange,
   usesIfMatch: true,
   answers: { 200: key },
-  handleInOrganization: async (call, services) => {
-    await requireOwnKey(call, services);
-    return changeKeyRoute.handleInOrganization(call, services);
-  },
+  handleInOrganization: ofOwnKey(changeKeyRoute),
 });
 
 const rotate = defineOrganizationRoute({
@@ -178,10 +178,7 @@ const rotate = defineOrganizationRoute({
   isBodyOptional: true,
   usesIfMatch: true,
   answers: { 200: keyWithSecret },
-  handleInOrganization: async (call, services) => {
-    await requireOwnKey(call, services);
-    return rotateKeyRoute.handleInOrganization(call, services);
-  },
+  handleInOrganization: ofOwnKey(rotateKeyRoute),
 });
 
 const remove = defineOrganizationRoute({
@@ -192,10 +189,7 @@ const remove = defineOrganizationRoute({
   member: true,
   usesIfMatch: true,
   answers: { 204: null },
-  handleInOrganization: async (call, services) => {
-    await requireOwnKey(call, services);
-    return deleteKeyRoute.handleInOrganization(call, services);
-  },
+  handleInOrganization: ofOwnKey(deleteKeyRoute),
 });
 
 const showUsage = defineOrganizationRoute({
@@ -206,11 +200,7 @@ const showUsage = defineOrganizationRoute({
   member: true,
   query: ownUsageQuery,
   answers: { 200: usage },
-  handleInOrganization: async (call, services) => {
-    const { id } = await requireSelf(call, services);
-    const query = { ...call.query, [KEY_SETTINGS.userId.apiName]: id };
-    return showUsageRoute.handleInOrganization({ ...call, query }, services);
-  },
+  handleInOrganization: ofOwnRequests(showUsageRoute),
 });
 
 const listRequests = defineOrganizationRoute({
@@ -221,11 +211,7 @@ const listRequests = defineOrganizationRoute({
   member: true,
   query: ownRequestQuery,
   answers: { 200: recentRequestPage },
-  handleInOrganization: async (call, services) => {
-    const { id } = await requireSelf(call, services);
-    const query = { ...call.query, [KEY_SETTINGS.userId.apiName]: id };
-    return listRequestsRoute.handleInOrganization({ ...call, query }, services);
-  },
+  handleInOrganization: ofOwnRequests(listRequestsRoute),
 });
 
 /** @throws AdminError 404 for who is no user of the organization. */
@@ -241,12 +227,25 @@ async function requireSelf(
   throw new AdminError("user_not_found", { message });
 }
 
-/** @throws AdminError 404 for a key that is not there, or is somebody else's: nothing tells which. */
-async function requireOwnKey(call: OrganizationCall, services: ApiServices): Promise<KeyRecord> {
-  const user = await requireSelf(call, services);
-  const record = await requireKey(call, services);
-  if (record.userId !== user.id) throw new AdminError("key_not_found");
-  return record;
+type Handled = Pick<OrganizationRoute, "handleInOrganization">;
+
+/** A call about a key, for one's own alone. One that is somebody else's is answered as one that is not there: nothing tells which. */
+function ofOwnKey({ handleInOrganization }: Handled): Handled["handleInOrganization"] {
+  return async (call, services) => {
+    const user = await requireSelf(call, services);
+    const record = await requireKey(call, services);
+    if (record.userId !== user.id) throw new AdminError("key_not_found");
+    return handleInOrganization(call, services);
+  };
+}
+
+/** A call about requests, of one's own alone. */
+function ofOwnRequests({ handleInOrganization }: Handled) {
+  return async (call: OrganizationCall<object>, services: ApiServices): Promise<ApiAnswer> => {
+    const { id } = await requireSelf(call, services);
+    const query = { ...call.query, [KEY_SETTINGS.userId.apiName]: id };
+    return handleInOrganization({ ...call, query }, services);
+  };
 }
 
 interface Bounds {
@@ -262,9 +261,8 @@ async function boundsOf(
   user: UserRecord,
   { store }: Pick<ApiServices, "store">,
 ): Promise<Bounds> {
-  const inGroup = { groupId: user.groupId };
-  const ownersOf = await readNamedOwners(store, organization.id, [inGroup]);
-  const members = limitsOfMember(user, ownersOf(inGroup).group ?? organization);
+  const ownersOf = await readNamedOwners(store, organization.id, [user]);
+  const members = limitsOfMember(user, ownersOf(user).group ?? organization);
   const { keyDefaults } = organization;
   return {
     // A limit of the user's own goes before what each member has.
@@ -335,16 +333,6 @@ async function listCounted(
   return counted;
 }
 
-async function requireFewer(
-  organization: OrganizationRecord,
-  user: UserRecord,
-  services: Pick<ApiServices, "store">,
-): Promise<void> {
-  const { maxOwnKeys } = organization;
-  const counted = await listCounted(organization, user, services);
-  if (counted.length >= maxOwnKeys) throw refuseMoreKeys(maxOwnKeys);
-}
-
 /** Of several at the same time those that came last go again: nobody was told their secret. */
 async function keepWithin(
   call: OrganizationCall,
@@ -358,7 +346,7 @@ async function keepWithin(
   if (first.some((one) => one.id === keyId)) return;
   const record = await store.getKey({ organizationId: id, keyId });
   if (record === null) throw new AdminError("key_not_found");
-  await store.deleteKey(referenceOf(record), describeKeyDeletion(record, call));
+  await store.deleteKey(referenceOf(record), KEY_ENTRIES.deleted(record, call));
   throw refuseMoreKeys(maxOwnKeys);
 }
 

@@ -14,7 +14,7 @@ import type { Store } from "../../store/types.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { AFTER_EXPECTATION, type PageQuery } from "../schemas/page.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
-import { describeKeyDeletion } from "./format-key.ts";
+import { KEY_ENTRIES } from "./format-key.ts";
 import { parsePage } from "./list-answer.ts";
 import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
@@ -90,7 +90,7 @@ export async function deleteOwner<Item extends OwnerRecord>(
   for (let attempt = 1; attempt <= DELETION_ATTEMPTS; attempt += 1) {
     if (isWithKeys) {
       await store.deleteKeysOf(current.organizationId, kind, current.id, (key) =>
-        describeKeyDeletion(key, call),
+        KEY_ENTRIES.deleted(key, call),
       );
     }
     const result = await remove(isWithKeys ? "none" : "keep", expectedVersion);

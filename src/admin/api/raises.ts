@@ -10,23 +10,22 @@ import {
 } from "../../settings/raises.ts";
 import { createId } from "../../store/ids.ts";
 import type { AuditInput } from "../../store/types/audit.ts";
+import type { LimitScope } from "../../store/types/decision.ts";
 import type { KeyRecord, OrganizationRecord } from "../../store/types/management.ts";
 import type { GroupRecord, UserRecord } from "../../store/types/owners.ts";
 import type { Store } from "../../store/types.ts";
-import { AdminError, type AdminErrorCode, invalidField } from "../admin-error.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
 import { raise, raiseCreation, type RaiseCreation } from "../schemas/raise.ts";
 import { changeCurrent } from "./change-current.ts";
 import { describeKey } from "./format-key.ts";
 import { recordOrganization } from "./format-organization.ts";
 import { requireGroup } from "./groups.ts";
 import { referenceOf, requireKey } from "./keys.ts";
+import { nameInOperation, ownerPath } from "./limits.ts";
 import { readNamedOwners } from "./named-owners.ts";
 import { type Change, describeActor, describeChange } from "./record-change.ts";
-import { defineOrganizationRoute } from "./route.ts";
-import type { ApiServices, OrganizationCall } from "./route.ts";
+import { type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 import { requireUser } from "./users.ts";
-
-const ORGANIZATION = "/api/organizations/{organization}";
 
 interface Raised {
   readonly id: string;
@@ -48,9 +47,7 @@ type Outcome<Item> =
 
 /** Whose caps can be raised. */
 interface RaisedOwner<Item extends Raised> {
-  readonly type: "organization" | "key" | "user" | "group";
-  readonly path: string;
-  readonly notFound: AdminErrorCode;
+  readonly type: LimitScope;
   /** @throws AdminError 404 */
   find(call: OrganizationCall, services: ApiServices): Promise<Item>;
   /** All that hold for it, with those that it has from elsewhere. */
@@ -59,8 +56,9 @@ interface RaisedOwner<Item extends Raised> {
 }
 
 function defineRaiseRoutes<Item extends Raised>(owner: RaisedOwner<Item>) {
-  const { type, path } = owner;
-  const name = `${type.charAt(0).toUpperCase()}${type.slice(1)}`;
+  const { type } = owner;
+  const path = ownerPath(type);
+  const name = nameInOperation(type);
   const create = defineOrganizationRoute({
     method: "POST",
     path: `${path}/raises`,
@@ -121,7 +119,7 @@ async function changeRaises<Item extends Raised>(
     const entry = describeChange({ ...change, target }, call);
     const result = await owner.change(current, { raises, expectedVersion, entry }, services.store);
     if (result.outcome === "version_conflict" || result.outcome === "changed") return result;
-    throw new AdminError(owner.notFound);
+    throw new AdminError(`${owner.type}_not_found`);
   });
 }
 
@@ -150,8 +148,6 @@ function requireCap({ period }: RaiseCreation, limits: readonly Limit[], type: s
 
 const organizations: RaisedOwner<OrganizationRecord> = {
   type: "organization",
-  path: ORGANIZATION,
-  notFound: "organization_not_found",
   find: async ({ organization }) => organization,
   listLimits: async (organization) => gatherMonth(recordOrganization(organization)).limits,
   change: ({ id }, { raises, expectedVersion, entry }, store) =>
@@ -160,8 +156,6 @@ const organizations: RaisedOwner<OrganizationRecord> = {
 
 const keys: RaisedOwner<KeyRecord> = {
   type: "key",
-  path: `${ORGANIZATION}/keys/{key}`,
-  notFound: "key_not_found",
   find: requireKey,
   listLimits: async (key) => gatherMonth(describeKey(key)).limits,
   change: (key, { raises, expectedVersion, entry }, store) =>
@@ -170,13 +164,10 @@ const keys: RaisedOwner<KeyRecord> = {
 
 const users: RaisedOwner<UserRecord> = {
   type: "user",
-  path: `${ORGANIZATION}/users/{user}`,
-  notFound: "user_not_found",
   find: requireUser,
   listLimits: async (user, organization, store) => {
-    const ownersOf = await readNamedOwners(store, organization.id, [{ groupId: user.groupId }]);
-    const { ownGroup } = ownersOf({ groupId: user.groupId });
-    return limitsOfMember(user, ownGroup ?? organization);
+    const ownersOf = await readNamedOwners(store, organization.id, [user]);
+    return limitsOfMember(user, ownersOf(user).ownGroup ?? organization);
   },
   change: ({ organizationId, id }, { raises, expectedVersion, entry }, store) =>
     store.changeUser(organizationId, id, { raises }, expectedVersion, entry),
@@ -184,8 +175,6 @@ const users: RaisedOwner<UserRecord> = {
 
 const groups: RaisedOwner<GroupRecord> = {
   type: "group",
-  path: `${ORGANIZATION}/groups/{group}`,
-  notFound: "group_not_found",
   find: requireGroup,
   listLimits: async ({ limits }) => limits,
   change: ({ organizationId, id }, { raises, expectedVersion, entry }, store) =>

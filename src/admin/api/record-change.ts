@@ -32,6 +32,29 @@ export function describeChange({ action, target, before, after }: Change, call: 
   return { actor: describeActor(call), action, target, before, after, requestId: call.requestId };
 }
 
+/**
+ * The entries of all that is made, changed and deleted of one kind.
+ * @param type "key"
+ * @param describe What a person has set of it, without its secrets.
+ */
+export function entriesOf<Item extends { readonly id: string; readonly name: string }>(
+  type: string,
+  describe: (record: Item) => AuditFields,
+) {
+  const name = (done: string, record: Item) => ({
+    action: `${type}.${done}`,
+    target: { type, id: record.id, name: record.name },
+  });
+  return {
+    created: (made: Item, call: Caller) =>
+      describeChange({ ...name("created", made), before: null, after: describe(made) }, call),
+    updated: (before: Item, after: Item, call: Caller) =>
+      describeUpdate({ ...name("updated", after), before: describe(before), after: describe(after) }, call),
+    deleted: (record: Item, call: Caller) =>
+      describeChange({ ...name("deleted", record), before: describe(record), after: null }, call),
+  };
+}
+
 /** For a change of many steps. */
 export async function recordChange(
   organizationId: string | null,

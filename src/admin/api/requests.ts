@@ -1,7 +1,7 @@
 /** `…/requests`: the last requests of an organization, and why one was refused or what it cost. */
 import { formatRequestStatus } from "../../limits/request-status.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";
-import type { RecentRequest } from "../../store/types/reporting.ts";
+import type { RecentRequest, RequestTimeline } from "../../store/types/reporting.ts";
 import { scrub } from "../../text/scrub.ts";
 import { AdminError } from "../admin-error.ts";
 import { explain } from "../explain/explanation.ts";
@@ -12,7 +12,6 @@ import { readUsageNames, type UsageNames } from "./read-usage-names.ts";
 import { createRequestFilter } from "./request-filter.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import { TIMELINE } from "../../store/requests/facts.ts";
-import type { RequestTimeline } from "../../store/types/reporting.ts";
 
 const PATH = "/api/organizations/{organization}/requests";
 

@@ -1,14 +1,13 @@
 /** `…/tokens`: what programs and people manage one organization with. */
-import type { AuditFields, AuditInput } from "../../store/types/audit.ts";
+import type { AuditFields } from "../../store/types/audit.ts";
 import type { TokenRecord } from "../../store/types/tokens.ts";
 import { AdminError } from "../admin-error.ts";
 import { pageQuery } from "../schemas/page.ts";
 import { tokenCreation, tokenPage, tokenWithSecret } from "../schemas/token.ts";
 import { createOrganizationToken, displayToken, hashToken } from "../token-format.ts";
 import { answerList, parsePage } from "./list-answer.ts";
-import { describeChange } from "./record-change.ts";
+import { entriesOf } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
-import type { OrganizationCall } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/tokens";
 const TOKEN_ID = /^token_[0-9a-f-]{36}$/;
@@ -24,7 +23,7 @@ const create = defineOrganizationRoute({
     const secret = createOrganizationToken();
     const hashed = { hash: hashToken(secret), display: displayToken(secret) };
     const record = await services.store.createToken(call.organization.id, call.body, hashed, (made) =>
-      describeTokenChange(call, "token.created", made, { before: null, after: describeToken(made) }),
+      ENTRIES.created(made, call),
     );
     if (record === null) throw new AdminError("organization_not_found");
     return { status: 201, body: { ...formatToken(record), token: secret } };
@@ -51,7 +50,7 @@ const remove = defineOrganizationRoute({
   handleInOrganization: async (call, services) => {
     const tokenId = call.params["token"] ?? "";
     const record = await services.store.deleteToken(call.organization.id, tokenId, (ended) =>
-      describeTokenChange(call, "token.deleted", ended, { before: describeToken(ended), after: null }),
+      ENTRIES.deleted(ended, call),
     );
     if (record === null) throw new AdminError("token_not_found");
     return { status: 204 };
@@ -72,13 +71,6 @@ function describeToken({ name, role, display }: TokenRecord): AuditFields {
   return { name, role, display };
 }
 
-function describeTokenChange(
-  call: OrganizationCall,
-  action: string,
-  { id, name }: TokenRecord,
-  fields: Pick<AuditInput, "before" | "after">,
-): AuditInput {
-  return describeChange({ action, target: { type: "token", id, name }, ...fields }, call);
-}
+const ENTRIES = entriesOf("token", describeToken);
 
 export const tokenRoutes = [create, list, remove];

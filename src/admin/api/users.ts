@@ -4,7 +4,7 @@ import { USER_SETTINGS } from "../../settings/user.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
-import type { OwnedCounts, UserRecord } from "../../store/types/owners.ts";
+import type { UserRecord } from "../../store/types/owners.ts";
 import { AdminError } from "../admin-error.ts";
 import { formatETag } from "../http/etag.ts";
 import { ownerDeletionQuery, user, userChange, userCreation, userPage, userQuery } from "../schemas/owner.ts";
@@ -12,10 +12,9 @@ import { changeCurrent } from "./change-current.ts";
 import { answerList } from "./list-answer.ts";
 import { formatReference, type NamedOwners, readNamedOwners } from "./named-owners.ts";
 import { deleteOwner, parseOwnerList, refuseMore, refuseOwner, requireOwners } from "./owners.ts";
-import { describeChange, describeUpdate } from "./record-change.ts";
-import { defineOrganizationRoute } from "./route.ts";
+import { entriesOf } from "./record-change.ts";
+import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 import { readTightestLimits, withTightest } from "./tightest-limits.ts";
-import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/users";
 const ONE = `${PATH}/{user}`;
@@ -32,7 +31,7 @@ const create = defineOrganizationRoute({
     const changes = convertSettings(USER_SETTINGS, body, null);
     const settings = { ...defaultsOf(USER_SETTINGS), ...changes, name: body.name };
     const result = await services.store.createUser(organization.id, settings, (made) =>
-      describeChange({ ...describeTarget("user.created", made), before: null, after: describe(made) }, call),
+      ENTRIES.created(made, call),
     );
     if (result.outcome === "not_found") throw new AdminError("organization_not_found");
     if (result.outcome === "full") throw refuseMore("user");
@@ -85,11 +84,7 @@ const change = defineOrganizationRoute({
     const first = await requireUser(call, services);
     return changeCurrent(first, call.ifMatch, async (current, expectedVersion) => {
       if (Object.keys(changes).length === 0) return answerOne(current, services);
-      const after = { ...current, ...changes };
-      const entry = describeUpdate(
-        { ...describeTarget("user.updated", after), before: describe(current), after: describe(after) },
-        call,
-      );
+      const entry = ENTRIES.updated(current, { ...current, ...changes }, call);
       const { organizationId, id } = current;
       const result = await services.store.changeUser(organizationId, id, changes, expectedVersion, entry);
       if (result.outcome === "version_conflict") return result;
@@ -110,10 +105,7 @@ const remove = defineOrganizationRoute({
   answers: { 204: null },
   handleInOrganization: async (call, services) => {
     const current = await requireUser(call, services);
-    const entry = describeChange(
-      { ...describeTarget("user.deleted", current), before: describe(current), after: null },
-      call,
-    );
+    const entry = ENTRIES.deleted(current, call);
     const { organizationId, id } = current;
     return deleteOwner(call, services, current, "user", (keys, expectedVersion) =>
       services.store.deleteUser(organizationId, id, keys, expectedVersion, entry),
@@ -142,14 +134,11 @@ async function formatAll(
   store: ApiServices["store"],
 ): Promise<object[]> {
   const ids = records.map(({ id }) => id);
-  const inGroups = records.map(({ groupId }) => ({ groupId }));
   const [counts, ownersOf] = await Promise.all([
     store.countOwned(organizationId, "user", ids),
-    readNamedOwners(store, organizationId, inGroups),
+    readNamedOwners(store, organizationId, records),
   ]);
-  return records.map((record, position) =>
-    format(record, ownersOf({ groupId: record.groupId }), counts[position] ?? NO_KEYS),
-  );
+  return records.map((record, position) => format(record, ownersOf(record), counts[position]?.keys ?? 0));
 }
 
 /** Where a user has no limit of its own, there may be one that each member has. */
@@ -158,18 +147,15 @@ async function readTightest(
   organization: OrganizationRecord,
   store: ApiServices["store"],
 ) {
-  const inGroups = records.map(({ groupId }) => ({ groupId }));
-  const ownersOf = await readNamedOwners(store, organization.id, inGroups);
-  const owners = records.map(({ id, limits, groupId }) => {
-    const { ownGroup } = ownersOf({ groupId });
-    return { id, limits: limitsOfMember({ limits }, ownGroup ?? organization) };
+  const ownersOf = await readNamedOwners(store, organization.id, records);
+  const owners = records.map((record) => {
+    const { ownGroup } = ownersOf(record);
+    return { id: record.id, limits: limitsOfMember(record, ownGroup ?? organization) };
   });
   return readTightestLimits(store, organization.id, "user", owners);
 }
 
-const NO_KEYS: OwnedCounts = { keys: 0, users: 0 };
-
-function format(record: UserRecord, { ownGroup }: NamedOwners, { keys }: OwnedCounts) {
+function format(record: UserRecord, { ownGroup }: NamedOwners, keys: number) {
   return {
     id: record.id,
     organization_id: record.organizationId,
@@ -187,8 +173,6 @@ function describe(record: UserRecord) {
   return describeSettings(USER_SETTINGS, record) satisfies AuditFields;
 }
 
-function describeTarget(action: string, { id, name }: UserRecord) {
-  return { action, target: { type: "user", id, name } };
-}
+const ENTRIES = entriesOf("user", describe);
 
 export const userRoutes = [create, list, show, change, remove];

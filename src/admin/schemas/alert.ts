@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { timestamp, whole } from "../../settings/input-schemas.ts";
-import { answer, input, month } from "./fields.ts";
+import { answer, input, month, textOrNull, windowStart } from "./fields.ts";
 import { pageShape } from "./page.ts";
 import { ALERT_CHANNELS, type AlertChannel } from "../../store/types/alerts.ts";
 import { LIMIT_PERIODS } from "../../settings/limits.ts";
@@ -32,24 +32,17 @@ export const alert = answer("Alert", {
     ),
   type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
   path: z.string().describe("Of the dashboard's page where the limit is changed."),
-  url: z
-    .string()
-    .nullable()
-    .describe("That page's address; null: the operator has set no `dashboard.base_url`."),
+  url: textOrNull("That page's address; null: the operator has set no `dashboard.base_url`."),
   created_at: timestamp(),
   organization_id: z.string(),
   scope: z.enum(LIMIT_SCOPES),
   period: z.enum(LIMIT_PERIODS),
-  window_start: z
-    .string()
-    .meta({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples: ["2026-11-23"] })
-    .nullable()
-    .describe("First day (UTC) of the window; null: that of all time."),
+  window_start: windowStart(),
   user_id: z.string().nullable(),
   group_id: z.string().nullable(),
-  owner_name: z.string().nullable().describe("Of the user or the group, as it was when the alert fired."),
+  owner_name: textOrNull("Of the user or the group, as it was when the alert fired."),
   key_id: z.string().nullable(),
-  key_name: z.string().nullable().describe("As it was when the alert fired."),
+  key_name: textOrNull("As it was when the alert fired."),
   threshold_percent: z.int(),
   amount_cents: z.int().describe("The budget or hard cap."),
   spent_cents: z.int().describe("Spent when the alert fired, whole cents, rounded down."),
@@ -93,7 +86,7 @@ export const redelivery = input("Redelivery", {
 export const webhookTest = answer("WebhookTest", {
   delivered: z.boolean(),
   status: z.int().nullable().describe("HTTP status of the endpoint's answer; null: there was none."),
-  error: z.string().nullable().describe("Why it did not arrive."),
+  error: textOrNull("Why it did not arrive."),
   duration_ms: z.int(),
 });
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shownPrices } from "../../catalog/answer-schemas.ts";
-import { answer, named } from "./fields.ts";
+import { answer, named, textOrNull } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 const catalogPrice = named("CatalogPrice", shownPrices);
@@ -13,7 +13,7 @@ const catalogModel = answer("CatalogModel", {
   context_window: z.int(),
   max_output_tokens: z.int(),
   capabilities: z.array(z.string()),
-  replaced_by: z.string().nullable().describe("Not null: retired, use this one."),
+  replaced_by: textOrNull("Not null: retired, use this one."),
   prices: z.record(z.string(), catalogPrice),
 });
 export const catalogPage = pageOf("CatalogPage", catalogModel);

@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { answer } from "./fields.ts";
+import { answer, textOrNull } from "./fields.ts";
 
 export const errorBody = answer("Error", {
   error: z.strictObject({
     message: z.string(),
     type: z.string(),
     code: z.string(),
-    param: z.string().nullable().describe("The field that the error is about."),
+    param: textOrNull("The field that the error is about."),
     request_id: z.string().nullable(),
   }),
 });

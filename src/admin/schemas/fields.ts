@@ -64,6 +64,18 @@ export const tagFilter = () =>
     .optional()
     .meta({ description: "With all of these tags.", examples: ["team=search,feature=autocomplete"] });
 
+/** When a limit's window began. */
+export const windowStart = () =>
+  z
+    .string()
+    .meta({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples: ["2026-11-23"] })
+    .nullable()
+    .describe("First day (UTC) of the window; null: that of all time.");
+
+/** A text of an answer that may have none. */
+export const textOrNull = (about: string) => z.string().nullable().describe(about);
+
+/** A figure of an answer. */
 export const count = () => z.int().min(0);
 export const month = () =>
   z

@@ -5,7 +5,7 @@ import { KEY_SETTINGS } from "../../settings/key.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
 import { KEY_STATES } from "../../settings/state.ts";
 import { answer, input, month } from "./fields.ts";
-import { groupIdFilter, ownerReference, userIdFilter } from "./owner.ts";
+import { ownerIdFilter, ownerReference } from "./owner.ts";
 import { pageFields, pageOf } from "./page.ts";
 
 /** 30 days. */
@@ -68,10 +68,11 @@ export const keyWithSecret = answer("KeyWithSecret", {
 });
 export const keyQuery = record({
   ...pageFields(/^key_[0-9a-f-]{36}$/),
-  user_id: userIdFilter().describe(
+  user_id: ownerIdFilter(
+    "user",
     "Only the keys of this user. A page with a `next` may hold fewer than `limit`.",
   ),
-  group_id: groupIdFilter().describe("Only the keys whose own `group_id` this is."),
+  group_id: ownerIdFilter("group", "Only the keys whose own `group_id` this is."),
 });
 export const keyPage = pageOf("KeyPage", key);
 export const revocation = answer("Revocation", {

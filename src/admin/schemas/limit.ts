@@ -1,9 +1,8 @@
-import { MEMBER_LIMITS } from "../../settings/limits.ts";
 import * as z from "zod";
 import { timestamp } from "../../settings/input-schemas.ts";
-import { LIMIT_KINDS, LIMIT_PERIODS } from "../../settings/limits.ts";
+import { LIMIT_KINDS, LIMIT_PERIODS, MEMBER_LIMITS } from "../../settings/limits.ts";
 import { LIMIT_SCOPES } from "../../store/types/decision.ts";
-import { answer, count } from "./fields.ts";
+import { answer, count, windowStart } from "./fields.ts";
 import { raise } from "./raise.ts";
 
 const figures = {
@@ -34,11 +33,7 @@ const limit = answer("Limit", {
     .strictObject({ scope: z.enum(["group", "organization"]), id: z.string(), name: z.string() })
     .nullable()
     .describe(`Whose \`${MEMBER_LIMITS}\` a user has it from; null: it is its owner's own.`),
-  window_start: z
-    .string()
-    .meta({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples: ["2026-11-23"] })
-    .nullable()
-    .describe("First day (UTC) of the window; null: that of all time."),
+  window_start: windowStart(),
   raises: z.array(raise).describe("The live ones of it."),
 });
 

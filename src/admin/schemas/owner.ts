@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { record, timestamp } from "../../settings/input-schemas.ts";
+import type { OwnerKind } from "../../store/types/owner-kinds.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
 import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
 import { USER_SETTINGS } from "../../settings/user.ts";
-import { answer, choice, count, input, text } from "./fields.ts";
+import { answer, choice, count, input, text, textOrNull } from "./fields.ts";
 import { tightestLimit } from "./limit.ts";
 import { pageFields, pageOf } from "./page.ts";
 
@@ -12,17 +13,19 @@ const CURSOR = /^[A-Za-z0-9_-]{1,400}$/;
 
 const searchOf = (what: string) => text(100).optional().describe(what);
 
-export const groupIdFilter = () =>
+/** Of a list that can be narrowed to one user or one group. */
+export const ownerIdFilter = (kind: OwnerKind, about: string) =>
   z
     .string()
-    .regex(/^group_[0-9a-f-]{36}$/, { error: "expected the id of a group" })
-    .optional();
+    .regex(new RegExp(`^${kind}_[0-9a-f-]{36}$`), { error: `expected the id of a ${kind}` })
+    .optional()
+    .describe(about);
 
-export const userIdFilter = () =>
-  z
-    .string()
-    .regex(/^user_[0-9a-f-]{36}$/, { error: "expected the id of a user" })
-    .optional();
+/** What the user or the group of requests is called. */
+export const formerOwnerName = () =>
+  textOrNull(
+    "Of a deleted one too, as long as its figures are kept; null after that, and where there is none.",
+  );
 
 /** What becomes of the keys of whoever is deleted. */
 export const ownerDeletionQuery = record({
@@ -73,7 +76,7 @@ export const userQuery = record({
   search: searchOf(
     "Only those whose name or mail address has this at the beginning of one of its first ten words, in capitals or not, in the order of what follows there; or whose id it is. A page with a `next` may then hold fewer than `limit`.",
   ),
-  group_id: groupIdFilter().describe("Only the users of this group."),
+  group_id: ownerIdFilter("group", "Only the users of this group."),
   include: include(),
 });
 export const userPage = pageOf("UserPage", user);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { record } from "../../settings/input-schemas.ts";
-import { named } from "./fields.ts";
+import { named, textOrNull } from "./fields.ts";
 
 export const DEFAULT_PAGE_LIMIT = 20;
 const MAX_PAGE_LIMIT = 100;
@@ -67,6 +67,6 @@ export function pageShape<Item extends z.ZodType>(item: Item) {
   return {
     data: z.array(item),
     has_more: z.boolean(),
-    next: z.string().nullable().describe("To be given as `after` for the next page; null on the last one."),
+    next: textOrNull("To be given as `after` for the next page; null on the last one."),
   };
 }

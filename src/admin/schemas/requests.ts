@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { requestStatus } from "../../limits/request-status.ts";
 import { record, timestamp } from "../../settings/input-schemas.ts";
-import { answer, count, moment, tagFilter } from "./fields.ts";
-import { groupIdFilter, userIdFilter } from "./owner.ts";
+import { answer, count, moment, tagFilter, textOrNull } from "./fields.ts";
+import { formerOwnerName, ownerIdFilter } from "./owner.ts";
 import { isInStreams, pageFields, pageOf } from "./page.ts";
 import { TIMELINE } from "../../store/requests/facts.ts";
 
@@ -16,8 +16,8 @@ const ID_EXPECTATION = "expected a part of a request id: req_, hexadecimal digit
 export const requestQuery = record({
   ...pageFields(REQUEST_CURSOR, isInStreams),
   key_id: z.string().max(100).optional().describe("Only this key's."),
-  user_id: userIdFilter().describe("Only those that were this user's when they were admitted."),
-  group_id: groupIdFilter().describe("Only those that counted to this group when they were admitted."),
+  user_id: ownerIdFilter("user", "Only those that were this user's when they were admitted."),
+  group_id: ownerIdFilter("group", "Only those that counted to this group when they were admitted."),
   model: z.string().max(200).optional().describe("Only this model's."),
   upstream: z.string().max(200).optional().describe("Only those that were handed to this upstream."),
   status: z
@@ -45,14 +45,6 @@ const milliseconds = () => z.int().nullable();
 /** What the key itself may ask of it stands in the middle; around it what only its organization may know. */
 const { object, id, created_at, checks, ...told } = requestStatus.shape;
 
-const ownerName = () =>
-  z
-    .string()
-    .nullable()
-    .describe(
-      "Of a deleted one too, as long as its figures are kept; null after that, and where there is none.",
-    );
-
 type Moments = {
   [Name in keyof typeof TIMELINE as (typeof TIMELINE)[Name]["apiName"]]: Name extends "endMs"
     ? z.ZodInt
@@ -74,20 +66,11 @@ const requestFields = {
   recorded_at: timestamp().describe("When it ended."),
   organization_id: z.string(),
   key_id: z.string(),
-  key_name: z
-    .string()
-    .nullable()
-    .describe("Of a deleted key too, as long as its figures are kept; null after that."),
-  user_id: z
-    .string()
-    .nullable()
-    .describe("Whose it was when it was admitted. Null: no user's, or not known."),
-  user_name: ownerName(),
-  group_id: z
-    .string()
-    .nullable()
-    .describe("That it counted to when it was admitted. Null: to none, or not known."),
-  group_name: ownerName(),
+  key_name: textOrNull("Of a deleted key too, as long as its figures are kept; null after that."),
+  user_id: textOrNull("Whose it was when it was admitted. Null: no user's, or not known."),
+  user_name: formerOwnerName(),
+  group_id: textOrNull("That it counted to when it was admitted. Null: to none, or not known."),
+  group_name: formerOwnerName(),
   ...told,
   reasoning_tokens: count(),
   duration_ms: milliseconds().describe("From the admission to the end; null: not measured."),
@@ -143,10 +126,7 @@ export const explainedRequest = answer("ExplainedRequest", {
         .strictObject({
           label: z.string(),
           path: z.string().describe("Of the dashboard's page where it is done."),
-          url: z
-            .string()
-            .nullable()
-            .describe("That page's address; null: the operator has set no `dashboard.base_url`."),
+          url: textOrNull("That page's address; null: the operator has set no `dashboard.base_url`."),
         })
         .nullable()
         .describe("What can be done about it."),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { timestamp } from "../../settings/input-schemas.ts";
 import { PERSON_ROLES } from "../../store/types/sessions.ts";
-import { answer } from "./fields.ts";
+import { answer, textOrNull } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 /** Of a session. */
@@ -14,15 +14,12 @@ const session = answer("Session", {
     .describe(
       "How it was begun: with the operator's token, an organization's token, or an identity provider.",
     ),
-  name: z
-    .string()
-    .nullable()
-    .describe("Of the token or, as the provider has it, of the person; null: the operator."),
+  name: textOrNull("Of the token or, as the provider has it, of the person; null: the operator."),
   role: z.enum(PERSON_ROLES),
-  provider: z.string().nullable().describe("Name of the provider in `dashboard.oidc`; null: a token."),
+  provider: textOrNull("Name of the provider in `dashboard.oidc`; null: a token."),
   issuer: z.string().nullable(),
   subject: z.string().nullable(),
-  user_id: z.string().nullable().describe("The user that the person is; null: none."),
+  user_id: textOrNull("The user that the person is; null: none."),
   created_at: timestamp(),
   last_seen_at: timestamp().describe("To the minute. Eight hours after it the session ends."),
   ends_at: timestamp().describe("It ends then at the latest."),

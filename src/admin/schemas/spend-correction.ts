@@ -3,7 +3,7 @@ import { MAX_CENTS, MICROCENTS_PER_CENT } from "../../money/money.ts";
 import { record, whole } from "../../settings/input-schemas.ts";
 import { groupIdOrNull, userIdOrNull } from "../../settings/kinds.ts";
 import { mapTokens, nameTokens } from "../../usage/token-usage.ts";
-import { answer, count, input, month, named, text } from "./fields.ts";
+import { answer, count, input, month, named, text, textOrNull } from "./fields.ts";
 import { MAX_TOKENS, outsideTokens } from "./tokens.ts";
 
 export const MAX_MICROCENTS = MAX_CENTS * MICROCENTS_PER_CENT;
@@ -29,12 +29,9 @@ export const outsideUsage = answer("OutsideUsage", {
   model: z.string(),
   requests: count(),
   ...nameTokens(mapTokens(count)),
-  service_tier: z.string().nullable().describe("Null: the default."),
+  service_tier: textOrNull("Null: the default."),
   above_prompt_tokens: z.int().nullable().describe("Null: of prompts that no tier is for."),
-  price_from: z
-    .string()
-    .nullable()
-    .describe("The day from which its price is in force; null: from the beginning."),
+  price_from: textOrNull("The day from which its price is in force; null: from the beginning."),
 });
 export type OutsideUsage = z.infer<typeof outsideUsage>;
 
@@ -82,8 +79,8 @@ export const spendCorrection = answer("SpendCorrection", {
     .describe("True: a call with this `Idempotency-Key` was made before, and nothing was changed now."),
   month: month(),
   key_id: z.string().nullable(),
-  user_id: z.string().nullable().describe("The user whose spend was moved; null: nobody's."),
-  group_id: z.string().nullable().describe("The group whose spend was moved; null: none's."),
+  user_id: textOrNull("The user whose spend was moved; null: nobody's."),
+  group_id: textOrNull("The group whose spend was moved; null: none's."),
   amount_microcents: z.int().describe("Of a repeat: what was added the first time."),
   outside_usage: outsideUsage.nullable().describe("Null: it was an amount."),
   reason: z.string(),

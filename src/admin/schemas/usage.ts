@@ -3,9 +3,9 @@ import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { parseMonth } from "../../time/calendar.ts";
 import { isTagName } from "../../usage/tags.ts";
 import { record } from "../../settings/input-schemas.ts";
-import { answer, choice, count, month, tagFilter } from "./fields.ts";
+import { answer, choice, count, month, tagFilter, textOrNull } from "./fields.ts";
 import { usageTokens } from "./tokens.ts";
-import { groupIdFilter, userIdFilter } from "./owner.ts";
+import { formerOwnerName, ownerIdFilter } from "./owner.ts";
 
 const PLAIN_GROUPS = ["day", "key", "user", "group", "model"] as const;
 const TAG_PREFIX = "tag:";
@@ -30,8 +30,8 @@ const MONTH_EXPECTATION = "expected a month such as 2026-11";
 /** Which rows of a month are looked at; what is left out leaves nothing out. */
 const usageFilters = {
   key_id: z.string().min(1).max(100).optional().describe("Of one key: its id."),
-  user_id: userIdFilter().describe("Of the requests that were this user's when they were admitted."),
-  group_id: groupIdFilter().describe("Of the requests that were this group's when they were admitted."),
+  user_id: ownerIdFilter("user", "Of the requests that were this user's when they were admitted."),
+  group_id: ownerIdFilter("group", "Of the requests that were this group's when they were admitted."),
   model: z.string().min(1).max(200).optional().describe("Of one model of the catalog."),
   tag: tagFilter(),
 };
@@ -98,15 +98,6 @@ const tagCombinations = answer("TagCombinations", {
     .describe("There were more: their requests count under the tag value `other`, whatever their tags."),
 });
 
-const ownerName = () =>
-  z
-    .string()
-    .nullable()
-    .optional()
-    .describe(
-      "Of a deleted one too, as long as its figures are kept; null after that, and where there is none.",
-    );
-
 export const usage = answer("Usage", {
   month: month(),
   currency: z.string(),
@@ -114,24 +105,12 @@ export const usage = answer("Usage", {
   data: z.array(
     z.strictObject({
       day: z.string().optional().describe("UTC day, with `group_by=day`."),
-      key_id: z
-        .string()
-        .nullable()
-        .optional()
-        .describe("Null: a spend correction of the organization as a whole."),
-      user_id: z
-        .string()
-        .nullable()
-        .optional()
-        .describe("Whose the requests were when they were admitted. Null: no user's."),
-      user_name: ownerName(),
-      group_id: z
-        .string()
-        .nullable()
-        .optional()
-        .describe("That the requests counted to when they were admitted. Null: to none."),
-      group_name: ownerName(),
-      model: z.string().nullable().optional().describe("Null: a spend correction."),
+      key_id: textOrNull("Null: a spend correction of the organization as a whole.").optional(),
+      user_id: textOrNull("Whose the requests were when they were admitted. Null: no user's.").optional(),
+      user_name: formerOwnerName().optional(),
+      group_id: textOrNull("That the requests counted to when they were admitted. Null: to none.").optional(),
+      group_name: formerOwnerName().optional(),
+      model: textOrNull("Null: a spend correction.").optional(),
       tags: z
         .record(z.string(), z.string().nullable())
         .optional()

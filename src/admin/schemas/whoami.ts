@@ -1,16 +1,16 @@
 import * as z from "zod";
 import { PERSON_ROLES } from "../../store/types/sessions.ts";
-import { answer } from "./fields.ts";
+import { answer, textOrNull } from "./fields.ts";
 
 export const whoami = answer("WhoAmI", {
   type: z
     .enum(["operator", "token", "person"])
     .describe("The operator's token, an organization's token, or somebody who has signed in."),
-  name: z.string().nullable().describe("Of the token or the person; null: the operator's token."),
+  name: textOrNull("Of the token or the person; null: the operator's token."),
   role: z.enum(PERSON_ROLES),
-  issuer: z.string().nullable().describe("With `subject` who a person is; null: a token."),
+  issuer: textOrNull("With `subject` who a person is; null: a token."),
   subject: z.string().nullable(),
-  user_id: z.string().nullable().describe("The user that the person is; null: none."),
+  user_id: textOrNull("The user that the person is; null: none."),
   organization: z
     .strictObject({ id: z.string(), name: z.string() })
     .nullable()

@@ -1,7 +1,6 @@
 /** `limit …`: one limit of an owner at a time; `--limits` of its own command sets all of them. */
-import { MEMBER_LIMITS } from "../../settings/limits.ts";
 import type { Command } from "commander";
-import { type Limit, LIMIT_KINDS, LIMIT_PERIODS } from "../../settings/limits.ts";
+import { type Limit, LIMIT_KINDS, LIMIT_PERIODS, MEMBER_LIMITS } from "../../settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, parseAmount } from "./amounts.ts";
