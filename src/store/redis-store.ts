@@ -46,7 +46,7 @@ export function createStore({
     client,
     usageMonths,
     month,
-    names: { indexedUpTo: null },
+    names: { indexedUpTo: null, indexedSince: new Set() },
     alerts: { fired: 0 },
     admissions: new TurnBatches(),
     briefCharges: new TurnBatches(),

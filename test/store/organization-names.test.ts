@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createId } from "../../src/store/ids.ts";
 import { ORGANIZATION_NAMES_KEY, organizationKey, ORGANIZATIONS_KEY } from "../../src/store/redis/keys.ts";
 import { connectStore, createTestOrganization, ORGANIZATION, withTestStore } from "./fixture.ts";
@@ -100,6 +100,19 @@ describe("the name of an organization", () => {
       const id = await createUnindexed(name);
       expect(await create(name.toUpperCase())).toEqual({ outcome: "name_taken", holder: { id, name } });
     }
+  });
+
+  it("is looked up once by each process, however many organizations are made in a minute", async () => {
+    const other = await connectStore(test.address);
+    const read = vi.spyOn(other.client, "hmget");
+    for (let made = 0; made < 10; made += 1) {
+      await other.store.createOrganization({ ...ORGANIZATION, name: newName() });
+    }
+    const keys = read.mock.calls.map(([key]) => String(key));
+    read.mockRestore();
+    await other.stop();
+    expect(keys.length).toBeGreaterThanOrEqual(9);
+    expect(new Set(keys).size).toBe(keys.length);
   });
 
   it("of two from before names were kept stays theirs, and they can be renamed apart", async () => {

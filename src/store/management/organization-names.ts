@@ -91,7 +91,8 @@ async function readHolder(
 
 /**
  * Enters the names of organizations from before there was the index, and of those that a process of an older release has
- * made since. Of all of them once, then of the new ones.
+ * made since. Of all of them once, then of the new ones, each of them once too: whoever makes many in a minute would
+ * wait longer for each.
  */
 async function indexNewNames(context: StoreContext): Promise<void> {
   const { client, names } = context;
@@ -101,9 +102,10 @@ async function indexNewNames(context: StoreContext): Promise<void> {
     names.indexedUpTo === null ? "-" : `(${names.indexedUpTo}`,
     "+",
   );
-  for (let start = 0; start < ids.length; start += INDEXED_AT_ONCE) {
+  const newIds = ids.filter((id) => !names.indexedSince.has(id));
+  for (let start = 0; start < newIds.length; start += INDEXED_AT_ONCE) {
     await Promise.all(
-      ids.slice(start, start + INDEXED_AT_ONCE).map(async (id) => {
+      newIds.slice(start, start + INDEXED_AT_ONCE).map(async (id) => {
         const [name, deletedAt] = await client.hmget(organizationKey(id), "name", "deleted_at");
         if (isSet(deletedAt) || !isSet(name)) return;
         await client.igwClaimName(ORGANIZATION_NAMES_KEY, foldName(name), id, "1");
@@ -111,6 +113,8 @@ async function indexNewNames(context: StoreContext): Promise<void> {
     );
   }
   names.indexedUpTo = indexedUpTo;
+  // Those that come once more: of the last minute.
+  names.indexedSince = new Set(ids.filter((id) => id > indexedUpTo));
 }
 
 function isSet(field: string | null | undefined): field is string {
