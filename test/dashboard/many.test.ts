@@ -1,6 +1,8 @@
 /** An operator with many organizations, one of them with many keys. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
+import { ORGANIZATION } from "../store/fixture.ts";
+import { addTestKey } from "../support/test-key.ts";
 import { withStack } from "../support/with-stack.ts";
 import {
   CHROMIUM,
@@ -27,19 +29,19 @@ describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizati
     const { data } = (await getStack().admin("GET", path)) as { data: { id: string }[] };
     return data[0]?.id ?? "";
   };
-  const makeAll = async (count: number, path: string, fields: (index: number) => object): Promise<void> => {
+  const makeAll = async (count: number, make: (index: number) => Promise<unknown>): Promise<void> => {
     for (let made = 0; made < count; made += AT_ONCE) {
-      const indexes = Array.from({ length: AT_ONCE }, (_, index) => made + index);
-      await Promise.all(indexes.map((index) => getStack().admin("POST", path, fields(index))));
+      await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => make(made + index)));
     }
   };
   beforeAll(async () => {
-    await makeAll(ORGANIZATIONS, "/api/organizations", (index) => ({
-      name: `Customer ${index}`,
-      currency: "USD",
-    }));
+    // Straight in the store, as the management API makes them.
+    const store = await getStack().store();
+    await makeAll(ORGANIZATIONS, (index) =>
+      store.createOrganization({ ...ORGANIZATION, name: `Customer ${index}` }),
+    );
     first = await idOf("Customer 0");
-    await makeAll(KEYS, `/api/organizations/${first}/keys`, (index) => ({ name: `service-${index}` }));
+    await makeAll(KEYS, (index) => addTestKey(store, first, { name: `service-${index}` }));
     page = await open();
     await signIn(page, getStack());
   }, 120_000);
