@@ -3,6 +3,7 @@
  * says no secret and takes no body; a connection is answered once, and with too many at once the oldest ends, so that
  * nobody can keep a probe out by staying.
  */
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { SECURITY_HEADERS } from "./http/security-headers.ts";
@@ -38,13 +39,8 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     const [oldest] = connections;
     if (connections.size > MAX_CONNECTIONS) oldest?.destroy();
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.port, options.host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
+  server.listen(options.port, options.host);
+  await once(server, "listening");
   return {
     port: (server.address() as AddressInfo).port,
     async close() {

@@ -2,15 +2,13 @@
 import { readBearer } from "./principal.ts";
 import { isSameText } from "./same-text.ts";
 import { AdminError } from "./admin-error.ts";
-import type { AdminApp, MetricsPage } from "./app-options.ts";
+import type { AdminApp, AdminAppOptions, MetricsPage } from "./app-options.ts";
 import { type FailureLimit, withFailureLimit } from "./failure-limit.ts";
 
-interface MetricsRouteOptions {
+/** The operator's token is good for the page, too. */
+interface MetricsRouteOptions extends Pick<AdminAppOptions, "operatorToken" | "nowMs"> {
   readonly page: MetricsPage;
-  /** Good for the page, too. */
-  readonly operatorToken: string;
   readonly limit: FailureLimit;
-  readonly nowMs: () => number;
 }
 
 /** A page of another site can have its name lead here; it then stands in `Host`. */

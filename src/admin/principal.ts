@@ -1,19 +1,12 @@
-import type { TokenRole, TokenStore } from "../store/types/tokens.ts";
+import type { TokenRecord, TokenStore } from "../store/types/tokens.ts";
 import { isSameText } from "./same-text.ts";
 import { AdminError } from "./admin-error.ts";
 import { hashToken, isWellFormedToken } from "./token-format.ts";
 
-/** Who calls. */
 export type Principal =
   /** `person`: who has the role by an identity provider; without one it is the operator's token. */
   | { readonly type: "operator"; readonly person?: Person }
-  | {
-      readonly type: "token";
-      readonly id: string;
-      readonly name: string;
-      readonly role: TokenRole;
-      readonly organizationId: string;
-    }
+  | ({ readonly type: "token" } & Pick<TokenRecord, "id" | "name" | "role" | "organizationId">)
   | {
       readonly type: "person";
       readonly name: string;

@@ -4,6 +4,7 @@
  * each request. Without Redis its calls fail with 503 and the data path goes on by its own rules. It must never say a
  * secret twice, and never answer from off this machine in the clear unless the operator has allowed it.
  */
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
@@ -60,13 +61,8 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   server.on("clientError", answerBrokenRequest);
   // Node would answer 417 by itself, without our headers; what is expected changes nothing here.
   server.on("checkExpectation", (incoming, outgoing) => server.emit("request", incoming, outgoing));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.port, options.host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
+  server.listen(options.port, options.host);
+  await once(server, "listening");
   return { url: urlOf(server, options), close: () => close(server) };
 }
 

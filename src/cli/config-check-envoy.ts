@@ -10,7 +10,6 @@ import { cleanScreen, escapeHidden } from "../text/plain-text.ts";
 import { openScreen } from "./terminal/screen.ts";
 
 export interface ConfigCheckEnvoyOptions extends ConfigCheckOptions {
-  /** The bootstrap to check. */
   readonly envoyFile: string;
   /** Envoy's program, for its own validation; null: there is none here. */
   readonly envoyProgram: string | null;

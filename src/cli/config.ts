@@ -8,7 +8,6 @@ interface CheckCommandOptions {
   readonly json?: true;
 }
 
-/** `config check`. */
 export function addConfigCommands(program: Command): void {
   const config = program.command("config").description("Looks at a configuration.");
   config

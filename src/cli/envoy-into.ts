@@ -11,7 +11,6 @@ import { openScreen } from "./terminal/screen.ts";
 import { formatUnifiedDiff, paintDiff } from "./unified-diff.ts";
 
 export interface MergeIntoOptions {
-  /** The operator's bootstrap. */
   readonly file: string;
   readonly config: Config;
   /** For the command that is named as the next one. */

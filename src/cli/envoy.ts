@@ -1,10 +1,12 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
+import { once } from "node:events";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { RenderOptions } from "../envoy/bootstrap/render-options.ts";
 import { UsageError } from "./management/command-error.ts";
+import type { TextOptions } from "./management/management-command.ts";
+import { parseDigits } from "./management/options.ts";
 
-/** `envoy render` and `envoy secrets`. */
 export function addEnvoyCommands(program: Command): void {
   const envoy = program.command("envoy").description("Envoy's configuration.");
   addRender(envoy);
@@ -53,7 +55,11 @@ function addRender(envoy: Command): void {
       "browser origins that may call, `*` for all; default: none, CORS is off",
     )
     .option("--documentation <url>", "what `GET /` names as the documentation")
-    .option("--trusted-hops <n>", "proxies in front whose x-forwarded-for is true; default: 0", parseHops)
+    .option(
+      "--trusted-hops <n>",
+      "proxies in front whose x-forwarded-for is true; default: 0",
+      parseDigits(3),
+    )
     .action((options: RenderCommandOptions) => renderAction(options));
 }
 
@@ -70,29 +76,17 @@ function addSecrets(envoy: Command): void {
     .action((options: SecretsCommandOptions) => secretsAction(options));
 }
 
-interface SecretsCommandOptions {
-  readonly config: string;
-  readonly secrets?: string;
-  readonly watch?: true;
-}
+type Flags<Name extends string> = { readonly [One in Name]?: true };
 
-interface RenderCommandOptions {
-  readonly config: string;
-  readonly out?: string;
-  readonly snippets?: true;
-  readonly into?: string;
-  readonly listener?: string;
-  readonly domain?: readonly string[];
-  readonly write?: true;
-  readonly as?: "EnvoyFilter" | "EnvoyPatchPolicy";
-  readonly secrets?: string;
-  readonly writeSecrets?: true;
-  readonly sidecarHost?: string;
-  readonly accessLog?: string;
-  readonly corsOrigin?: readonly string[];
-  readonly documentation?: string;
-  readonly trustedHops?: number;
-}
+type SecretsCommandOptions = { readonly config: string } & TextOptions<"secrets"> & Flags<"watch">;
+
+type RenderCommandOptions = { readonly config: string } & Flags<"snippets" | "write" | "writeSecrets"> &
+  TextOptions<"out" | "into" | "listener" | "secrets" | "sidecarHost" | "accessLog" | "documentation"> & {
+    readonly as?: "EnvoyFilter" | "EnvoyPatchPolicy";
+    readonly domain?: readonly string[];
+    readonly corsOrigin?: readonly string[];
+    readonly trustedHops?: number;
+  };
 
 async function renderAction(options: RenderCommandOptions): Promise<void> {
   const config = await load(options.config, options.writeSecrets ? "upstreams" : "none");
@@ -162,16 +156,10 @@ async function secretsAction(options: SecretsCommandOptions): Promise<void> {
   await secrets.writeUpstreamSecrets(config, folder);
   if (watcher === null) return;
   report({ written: [] });
-  await new Promise<void>((resolve) => {
-    // The watch itself keeps no process alive.
-    const alive = setInterval(() => undefined, 60_000);
-    const end = (): void => {
-      clearInterval(alive);
-      resolve();
-    };
-    process.once("SIGTERM", end);
-    process.once("SIGINT", end);
-  });
+  // The watch itself keeps no process alive.
+  const alive = setInterval(() => undefined, 60_000);
+  await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
+  clearInterval(alive);
   watcher.close();
 }
 
@@ -196,9 +184,4 @@ async function load(file: string, secrets: "upstreams" | "none"): Promise<Config
 
 function secretsFolder(config: Config, given: string | undefined): string {
   return given ?? join(config.sidecar.sockets, "secrets");
-}
-
-function parseHops(text: string): number {
-  if (/^\d{1,3}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("expected a whole number");
 }

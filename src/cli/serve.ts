@@ -1,6 +1,9 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { entryFile } from "../host/package-files.ts";
 import type { ConfigOverrides } from "../supervisor/config-overrides.ts";
+import { parseDigits } from "./management/options.ts";
+
+const parseCount = parseDigits(6);
 
 /** Above Kubernetes' 30 s only with a longer `terminationGracePeriodSeconds`. */
 const DEFAULT_DRAIN_SECONDS = 30;
@@ -81,9 +84,4 @@ async function workerAction(options: WorkerCommandOptions): Promise<void> {
   const { runWorker } = await import("../supervisor/run-worker.ts");
   const { index, address } = options;
   await runWorker({ index, address, start: startWorker });
-}
-
-function parseCount(text: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("expected a whole number");
 }

@@ -14,7 +14,7 @@ import {
   ownerDeletionQuery,
 } from "../schemas/owner.ts";
 import { changeCurrent } from "./change-current.ts";
-import { answerList } from "./list-answer.ts";
+import { answerFormatted } from "./list-answer.ts";
 import { deleteOwner, parseOwnerList, refuseMore } from "./owners.ts";
 import { entriesOf } from "./record-change.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
@@ -57,7 +57,7 @@ const list = defineOrganizationRoute({
       formatAll(items, id, store),
       query.include === undefined ? null : readTightestLimits(store, id, "group", items),
     ]);
-    return answerList({ items: withTightest(shown, tightest), next }, (item) => item);
+    return answerFormatted({ items: withTightest(shown, tightest), next });
   },
 });
 

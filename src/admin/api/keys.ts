@@ -6,6 +6,7 @@ import { monthAt } from "../../time/calendar.ts";
 import type { ChangeResult, KeyRecord } from "../../store/types/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
+import type { PageQuery } from "../schemas/page.ts";
 import { key, keyChange, keyCreation, keyPage, keyQuery, keyWithSecret } from "../schemas/key.ts";
 import { changeCurrent } from "./change-current.ts";
 import { formatKey, KEY_ENTRIES, type KeyFigures } from "./format-key.ts";
@@ -71,9 +72,7 @@ const list = defineOrganizationRoute({
       ...(userId === undefined ? {} : { userId }),
       ...(groupId === undefined ? {} : { groupId }),
     };
-    const page = await store.listKeys(organization.id, parsePage(query), owners);
-    const figuresOf = await readFigures(organization.id, page.items, store);
-    return answerList(page, (item) => formatKey(item, figuresOf(item)));
+    return answerKeys(organization.id, query, owners, store);
   },
 });
 
@@ -152,7 +151,18 @@ export async function readKeyFigures(
   return figuresOf(record);
 }
 
-export async function readFigures(
+export async function answerKeys(
+  organizationId: string,
+  query: PageQuery,
+  owners: { readonly userId?: string; readonly groupId?: string },
+  store: ApiServices["store"],
+): Promise<ApiAnswer> {
+  const page = await store.listKeys(organizationId, parsePage(query), owners);
+  const figuresOf = await readFigures(organizationId, page.items, store);
+  return answerList(page, (item) => formatKey(item, figuresOf(item)));
+}
+
+async function readFigures(
   organizationId: string,
   records: readonly KeyRecord[],
   store: ApiServices["store"],

@@ -9,6 +9,10 @@ export function parsePage(query: PageQuery): PageInput {
 
 /** The answer of every list. */
 export function answerList<Item>(page: Page<Item>, format: (item: Item) => object): ApiAnswer {
-  const { items, next } = page;
-  return { status: 200, body: { data: items.map(format), has_more: next !== null, next } };
+  return answerFormatted({ items: page.items.map(format), next: page.next });
+}
+
+/** The same of items that are in the API's form already. */
+export function answerFormatted({ items, next }: Page<object>): ApiAnswer {
+  return { status: 200, body: { data: items, has_more: next !== null, next } };
 }

@@ -3,7 +3,6 @@ import type { KeyRecord } from "../../store/types/management.ts";
 import type { GroupRecord, OwnerRecord, UserRecord } from "../../store/types/owners.ts";
 import type { Store } from "../../store/types.ts";
 
-/** As answers name a user or a group. */
 export function formatReference(owner: { readonly id: string; readonly name: string } | null) {
   return owner === null ? null : { id: owner.id, name: owner.name };
 }

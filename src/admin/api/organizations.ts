@@ -18,7 +18,7 @@ import type { Principal } from "../principal.ts";
 import { changeCurrent } from "./change-current.ts";
 import { type NewWebhookSecrets, planOrganizationChange } from "./change-organization.ts";
 import { recordOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";
-import { answerList, parsePage } from "./list-answer.ts";
+import { answerFormatted, parsePage } from "./list-answer.ts";
 import { entriesOf } from "./record-change.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, defineRoute } from "./route.ts";
 
@@ -60,7 +60,7 @@ const list = defineRoute({
     const formatted = await Promise.all(
       items.map(async (item) => formatOrganization(item, await readOrganizationSpend(services, item))),
     );
-    return answerList({ items: formatted, next }, (item) => item);
+    return answerFormatted({ items: formatted, next });
   },
 });
 

@@ -37,19 +37,18 @@ import {
 } from "../schemas/own.ts";
 import { recentRequestPage } from "../schemas/requests.ts";
 import { usage } from "../schemas/usage.ts";
-import { formatKey, KEY_ENTRIES } from "./format-key.ts";
+import { KEY_ENTRIES } from "./format-key.ts";
 import { rotateKeyRoute } from "./key-secrets.ts";
 import {
+  answerKeys,
   changeKeyRoute,
   createKeyRoute,
   deleteKeyRoute,
-  readFigures,
   referenceOf,
   requireKey,
   showKeyRoute,
 } from "./keys.ts";
 import { describeLimitsOfUser } from "./limits.ts";
-import { answerList, parsePage } from "./list-answer.ts";
 import { formatReference, readNamedOwners } from "./named-owners.ts";
 import { listRequestsRoute } from "./requests.ts";
 import {
@@ -116,10 +115,7 @@ const list = defineOrganizationRoute({
   answers: { 200: keyPage },
   handleInOrganization: async (call, services) => {
     const { id: userId } = await requireSelf(call, services);
-    const { store } = services;
-    const page = await store.listKeys(call.organization.id, parsePage(call.query), { userId });
-    const figuresOf = await readFigures(call.organization.id, page.items, store);
-    return answerList(page, (item) => formatKey(item, figuresOf(item)));
+    return answerKeys(call.organization.id, call.query, { userId }, services.store);
   },
 });
 

@@ -27,12 +27,7 @@ import { type Change, describeActor, describeChange } from "./record-change.ts";
 import { type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 import { requireUser } from "./users.ts";
 
-interface Raised {
-  readonly id: string;
-  readonly name: string;
-  readonly version: number;
-  readonly raises: readonly Raise[];
-}
+type Raised = Pick<KeyRecord, "id" | "name" | "version" | "raises">;
 
 interface RaisedChange {
   readonly raises: readonly Raise[];

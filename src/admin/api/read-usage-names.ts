@@ -1,15 +1,12 @@
 /** What people know the keys, users and groups of requests and of rows of usage by. */
 import { listOwnerIds, parseOwnerIds } from "../../store/types/owner-ids.ts";
+import type { UsageRow } from "../../store/types/reporting.ts";
 import type { Store } from "../../store/types.ts";
 import { readKeyNames } from "./read-key-names.ts";
 
 export type NamesStore = Pick<Store, "getKey" | "readOwnerNames">;
 
-interface Parts {
-  readonly keyId: string | null;
-  /** In the form of `owner-ids.ts`. */
-  readonly owners: string;
-}
+type Parts = Pick<UsageRow, "keyId" | "owners">;
 
 /** Null: there is none, or its figures are not kept any more. */
 export interface UsageNames {

@@ -58,7 +58,6 @@ export interface RouteDescription {
   readonly streams?: readonly string[];
 }
 
-/** Who may. */
 export function accessOf({ method, access }: Pick<RouteDescription, "method" | "access">): Access {
   return access ?? (method === "GET" ? "read" : "write");
 }

@@ -54,7 +54,6 @@ export type AnswerBodies = {
   >;
 };
 
-/** Every endpoint of the management API. */
 export const API_ROUTES = Object.entries<readonly (ApiRoute | OrganizationRoute)[]>(ROUTES).flatMap(
   ([tag, routes]) => routes.map((route) => ({ ...route, tag, access: accessOf(route) })),
 );

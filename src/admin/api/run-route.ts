@@ -12,6 +12,7 @@ import type { Principal } from "../principal.ts";
 import {
   accessOf,
   type ApiAnswer,
+  type ApiCall,
   type ApiRoute,
   type ApiServices,
   type OrganizationRoute,
@@ -22,13 +23,9 @@ import {
 const NUMERIC = new Set(["limit"]);
 const IDEMPOTENCY_KEY_FORM = /^[\x21-\x7e]{1,200}$/;
 
-export interface IncomingCall {
+export interface IncomingCall
+  extends Pick<ApiCall, "principal" | "params" | "requestId">, Partial<Pick<ApiCall, "sessionHash">> {
   readonly request: Request;
-  readonly principal: Principal;
-  readonly params: Readonly<Record<string, string>>;
-  readonly requestId: string;
-  /** As `ApiCall` has it; null when left out. */
-  readonly sessionHash?: string | null;
 }
 
 /** @throws AdminError, or what the store throws. */

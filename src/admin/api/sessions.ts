@@ -6,7 +6,7 @@ import { hashOfSession, sessionIdOf } from "../identity/record-sign-in.ts";
 import { findTokenHolder } from "../principal.ts";
 import { pageQuery, type PageQuery } from "../schemas/page.ts";
 import { SESSION_ID, sessionPage } from "../schemas/session.ts";
-import { answerList, parsePage } from "./list-answer.ts";
+import { answerFormatted, parsePage } from "./list-answer.ts";
 import { recordChange, type Change } from "./record-change.ts";
 import {
   type ApiAnswer,
@@ -91,10 +91,7 @@ async function answerSessions(
   });
   const shown = await Promise.all(page.items.map((record) => format(record, store)));
   const items = shown.filter((session) => session !== null);
-  return answerList(
-    { items, next: page.next === null ? null : sessionIdOf(page.next) },
-    (session) => session,
-  );
+  return answerFormatted({ items, next: page.next === null ? null : sessionIdOf(page.next) });
 }
 
 /** Null: the token that it began with is gone, and so is the session. */

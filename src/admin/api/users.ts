@@ -9,7 +9,7 @@ import { AdminError } from "../admin-error.ts";
 import { formatETag } from "../http/etag.ts";
 import { ownerDeletionQuery, user, userChange, userCreation, userPage, userQuery } from "../schemas/owner.ts";
 import { changeCurrent } from "./change-current.ts";
-import { answerList } from "./list-answer.ts";
+import { answerFormatted } from "./list-answer.ts";
 import { formatReference, type NamedOwners, readNamedOwners } from "./named-owners.ts";
 import { deleteOwner, parseOwnerList, refuseMore, refuseOwner, requireOwners } from "./owners.ts";
 import { entriesOf } from "./record-change.ts";
@@ -58,7 +58,7 @@ const list = defineOrganizationRoute({
       formatAll(items, id, store),
       query.include === undefined ? null : readTightest(items, organization, store),
     ]);
-    return answerList({ items: withTightest(shown, tightest), next }, (item) => item);
+    return answerFormatted({ items: withTightest(shown, tightest), next });
   },
 });
 

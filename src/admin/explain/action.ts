@@ -16,16 +16,10 @@ const fieldOfKey = (setting: keyof typeof KEY_SETTINGS): string =>
 const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: string }>> = {
   session_cap_reached: { label: "Change this cap", page: fieldOfKey("sessionCapCents") },
   hard_cap_reached: { label: "Change this cap", page: `/keys/{key}#${MONTH_NAMES.cap}` },
-  org_hard_cap_reached: {
-    label: "Change this cap",
-    page: `/settings#${MONTH_NAMES.cap}`,
-  },
+  org_hard_cap_reached: { label: "Change this cap", page: `/settings#${MONTH_NAMES.cap}` },
   rate_limit_exceeded: { label: "Change this rate", page: `/keys/{key}#${REQUEST_RATE.apiName}` },
   token_rate_limit_exceeded: { label: "Change this limit", page: fieldOfKey("tokensPerMinute") },
-  concurrency_limit_exceeded: {
-    label: "Change this limit",
-    page: fieldOfKey("maxConcurrentRequests"),
-  },
+  concurrency_limit_exceeded: { label: "Change this limit", page: fieldOfKey("maxConcurrentRequests") },
   key_disabled: { label: "Enable this key", page: "/keys/{key}" },
   key_expired: { label: "Change its expiry", page: fieldOfKey("expiresAtMs") },
   model_not_allowed: { label: "Choose this key's models", page: fieldOfKey("allowedModels") },

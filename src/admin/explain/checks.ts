@@ -4,14 +4,7 @@ import { SHRUNK_CHECK } from "../../limits/request-status.ts";
 import { formatPrice } from "../../money/money.ts";
 import { isBoundByHold } from "../../pricing/charged-price.ts";
 import { formatCount, formatMoney, formatTime, spellOut } from "../format.ts";
-import { type ExplainedRequest, type Figures, microcentsOf } from "./explained-request.ts";
-
-export interface ExplainedCheck {
-  /** In words: "key hard cap". */
-  readonly name: string;
-  readonly passed: boolean;
-  readonly text: string;
-}
+import { type ExplainedRequest, type Explanation, type Figures, microcentsOf } from "./explained-request.ts";
 
 type Explainer = (figures: Figures, currency: string) => string;
 
@@ -32,7 +25,7 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
 export function explainChecks(
   { checks }: Pick<ExplainedRequest, "checks">,
   currency: string,
-): readonly ExplainedCheck[] {
+): Explanation["checks"] {
   return checks.map(({ name, passed, figures }) => {
     const { message } = figures;
     const text =

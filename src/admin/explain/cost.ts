@@ -4,32 +4,11 @@ import { isBoundByHold, parsePriceFigures } from "../../pricing/charged-price.ts
 import { costParts, TOKENS_PER_PRICE_UNIT } from "../../pricing/rates.ts";
 import { type ListedTokens, mapListed, TOKEN_NAMES } from "../../usage/token-usage.ts";
 import { spellOut } from "../format.ts";
-import type { ExplainedRequest } from "./explained-request.ts";
-
-export interface ExplainedPart {
-  /** "cached input" */
-  readonly name: string;
-  /** Null: what is not counted in tokens, or of which the record does not keep how many there were. */
-  readonly tokens: number | null;
-  /** Of a tool that ran at the model's server; null: it is none. */
-  readonly uses: number | null;
-  /** Per million tokens or per thousand uses, as gateway.yaml has it: "3.00". Null for what is counted in neither. */
-  readonly price: string | null;
-  /** To its last digit: "0.003702". */
-  readonly amount: string;
-}
-
-export interface ExplainedCost {
-  readonly parts: readonly ExplainedPart[];
-  /** To its last digit. */
-  readonly sum: string;
-  /** What is charged: the sum, rounded up to the eighth decimal. */
-  readonly charged: string;
-}
+import type { ExplainedRequest, Explanation } from "./explained-request.ts";
 
 type Priced = Pick<ExplainedRequest, "checks" | "cost_microcents" | (typeof TOKEN_NAMES)[keyof ListedTokens]>;
 
-export function explainCost(request: Priced): ExplainedCost | null {
+export function explainCost(request: Priced): Explanation["cost"] {
   const figures = request.checks.find((check) => check.name === "price")?.figures;
   if (figures === undefined) return null;
   const kept = parsePriceFigures(figures);

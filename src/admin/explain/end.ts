@@ -61,10 +61,10 @@ function explainAnswer(request: ExplainedRequest, currency: string): string {
 type Explainer = (figures: Figures, call: { readonly month: string; readonly currency: string }) => string;
 
 const EXPLAINERS: Readonly<Record<string, Explainer>> = {
-  hard_cap_reached: (figures, call) => explainCap("this key", "its", figures, call),
-  user_hard_cap_reached: (figures, call) => explainCap("this key's user", "its", figures, call),
-  group_hard_cap_reached: (figures, call) => explainCap("this key's group", "its", figures, call),
-  org_hard_cap_reached: (figures, call) => explainCap("the organization", "its", figures, call),
+  hard_cap_reached: (figures, call) => explainCap("this key", figures, call),
+  user_hard_cap_reached: (figures, call) => explainCap("this key's user", figures, call),
+  group_hard_cap_reached: (figures, call) => explainCap("this key's group", figures, call),
+  org_hard_cap_reached: (figures, call) => explainCap("the organization", figures, call),
   rate_limit_exceeded: (figures) =>
     `this key may send ${formatCountOf(rateAt(figures), "request")} per minute, ${formatCount(Number(figures["burst"]))} at once, and had none left. The next was free ${formatCount(Number(figures["retry_after_seconds"]))} s later.`,
   key_disabled: () => "this key is disabled.",
@@ -91,14 +91,13 @@ function explainRefusal(request: ExplainedRequest, figures: Figures, currency: s
 /** "this key has spent 110.42 of its 50.00 USD cap for November." */
 function explainCap(
   who: string,
-  whose: string,
   figures: Figures,
   { month, currency }: { readonly month: string; readonly currency: string },
 ): string {
   const spent = microcentsOf(figures, "spent") ?? 0;
   const cap = microcentsOf(figures, "hard_cap") ?? 0;
   const bare = formatMoney(spent, currency).replace(` ${currency}`, "");
-  const sentence = `${who} has spent ${bare} of ${whose} ${formatMoney(cap, currency)} cap for ${month}`;
+  const sentence = `${who} has spent ${bare} of its ${formatMoney(cap, currency)} cap for ${month}`;
   const held = microcentsOf(figures, "held");
   if (held === null || isReached(cap / MICROCENTS_PER_CENT, BigInt(spent))) return `${sentence}.`;
   return `${sentence}, ${formatMoney(held, currency)} is held for requests in flight, and this one could have cost more than what is left.`;

@@ -1,39 +1,31 @@
-/** What an explanation is made of, as the management API shows a request. */
+/** What an explanation is made of and what it is, in the shapes that the management API answers with. */
+import type * as z from "zod";
+import type { explainedRequest } from "../schemas/requests.ts";
 import type { ListedTokens, TOKEN_NAMES } from "../../usage/token-usage.ts";
 
-/** The tokens by the API's names. */
-type NamedTokens = { readonly [Kind in keyof ListedTokens as (typeof TOKEN_NAMES)[Kind]]: number };
+type Shown = z.output<typeof explainedRequest>;
 
-export type Figures = Readonly<Record<string, string | number | boolean | null>>;
+export type Explanation = Shown["explanation"];
 
-/** What an upstream did with a request. */
-export interface UpstreamAnswer {
-  readonly name: string;
-  readonly status: number | null;
-  /** In a sentence without its full stop: "the upstream local refused the connection", or the upstream's own words. */
-  readonly cause: string | null;
-  /** What the sentence was read from, where Envoy said it. */
-  readonly envoy_details: string | null;
-}
+export type ExplainedRequest = Readonly<
+  Pick<
+    Shown,
+    | (typeof TOKEN_NAMES)[keyof ListedTokens]
+    | "organization_id"
+    | "key_id"
+    | "key_deleted"
+    | "created_at"
+    | "status"
+    | "error_code"
+    | "estimated"
+    | "cost_microcents"
+    | "duration_ms"
+    | "upstream"
+    | "checks"
+  >
+>;
 
-export interface ExplainedRequest extends NamedTokens {
-  readonly organization_id: string;
-  readonly key_id: string;
-  readonly key_deleted: boolean;
-  readonly created_at: string;
-  /** Null: its worker died and another has closed its record. */
-  readonly status: number | null;
-  readonly error_code: string | null;
-  readonly estimated: boolean;
-  readonly cost_microcents: number;
-  readonly duration_ms: number | null;
-  readonly upstream: UpstreamAnswer | null;
-  readonly checks: readonly {
-    readonly name: string;
-    readonly passed: boolean;
-    readonly figures: Figures;
-  }[];
-}
+export type Figures = ExplainedRequest["checks"][number]["figures"];
 
 /** The figures of the check that refused it, or null. */
 export function failedCheckOf(

@@ -2,24 +2,12 @@
  * What became of a request, for whoever asks: a sentence with the link that leads on, every check in words, and the
  * multiplication that gives the cost. Made once, for the dashboard, the command line and the management API alike.
  */
-import type { Actor } from "../../envoy-reasons/reason.ts";
-import { explainChecks, type ExplainedCheck } from "./checks.ts";
-import { explainCost, type ExplainedCost } from "./cost.ts";
-import type { ExplainedRequest } from "./explained-request.ts";
+import { explainChecks } from "./checks.ts";
+import { explainCost } from "./cost.ts";
+import type { ExplainedRequest, Explanation } from "./explained-request.ts";
 import { explainEnd } from "./end.ts";
-import { type Action, chooseAction } from "./action.ts";
+import { chooseAction } from "./action.ts";
 import { reasonOf } from "./upstream.ts";
-
-export interface Explanation {
-  readonly sentence: string;
-  /** Where Envoy says why it failed: who must act, and how. */
-  readonly remedy: { readonly actor: Actor; readonly todo: string } | null;
-  /** `url`: null where the operator has not said how people reach the dashboard. */
-  readonly action: (Action & { readonly url: string | null }) | null;
-  readonly checks: readonly ExplainedCheck[];
-  /** Null: no price was looked up. */
-  readonly cost: ExplainedCost | null;
-}
 
 /**
  * @param currency The organization's.

@@ -2,9 +2,13 @@
 import { sayReason, type Reason } from "../../envoy-reasons/reason.ts";
 import { explainCause } from "../../envoy-reasons/upstream-cause.ts";
 import type { UpstreamEnd } from "../../store/types/reporting.ts";
-import type { ExplainedRequest, UpstreamAnswer } from "./explained-request.ts";
+import type { ExplainedRequest } from "./explained-request.ts";
 
-export function describeUpstream({ name, status, cause }: UpstreamEnd): UpstreamAnswer {
+export function describeUpstream({
+  name,
+  status,
+  cause,
+}: UpstreamEnd): NonNullable<ExplainedRequest["upstream"]> {
   const reason = cause === null ? null : explainCause(status, cause);
   if (reason === null) return { name, status, cause, envoy_details: null };
   return { name, status, cause: sayReason(reason, name), envoy_details: cause };

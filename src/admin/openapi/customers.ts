@@ -8,7 +8,13 @@ import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 import { keyStatus } from "../../limits/key-status.ts";
 import { requestStatus } from "../../limits/request-status.ts";
 import { errorBody } from "../schemas/error.ts";
-import { describeError, describeJson, describeSchemas, type JsonObject } from "./describe-schemas.ts";
+import {
+  describeError,
+  describeJson,
+  describeParameter,
+  describeSchemas,
+  type JsonObject,
+} from "./describe-schemas.ts";
 
 const DESCRIPTION =
   "What an API key may ask besides its models: its own limits, spend and headroom, what became of its requests, which " +
@@ -58,7 +64,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     operationId: "getRequest",
     summary: "What one of the key's own recent requests cost, or why it was refused.",
     parameters: [
-      describePathParameter("request_id", "Id of the request: `x-request-id` of its answer.", {
+      describeParameter("path", "request_id", "Id of the request: `x-request-id` of its answer.", {
         examples: ["req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"],
       }),
     ],
@@ -69,12 +75,16 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     operationId: "listModels",
     summary: "The models that the key may use, in the catalog's order; all of them without `limit`.",
     parameters: [
-      describeQueryParameter("include", "Behind each model, the names that stand for it too.", {
+      describeParameter("query", "include", "Behind each model, the names that stand for it too.", {
         enum: ["aliases"],
       }),
-      describeQueryParameter("limit", "How many at most.", { type: "integer", minimum: 1, maximum: 1_000 }),
-      describeQueryParameter("after_id", "`last_id` of the page before."),
-      describeQueryParameter("before_id", "`first_id` of the page behind; not beside `after_id`."),
+      describeParameter("query", "limit", "How many at most.", {
+        type: "integer",
+        minimum: 1,
+        maximum: 1_000,
+      }),
+      describeParameter("query", "after_id", "`last_id` of the page before."),
+      describeParameter("query", "before_id", "`first_id` of the page behind; not beside `after_id`."),
     ],
     answer: modelListBody,
     errors: { 400: describeCode("invalid_parameter") },
@@ -83,7 +93,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     operationId: "getModel",
     summary: "One model, by its id or by a name that stands for it.",
     parameters: [
-      describePathParameter("model", "Its slash may be written as it is, or as `%2F`.", {
+      describeParameter("path", "model", "Its slash may be written as it is, or as `%2F`.", {
         examples: ["acme/echo-small"],
       }),
     ],
@@ -175,12 +185,4 @@ function referToHeaders(status = 200): JsonObject {
   const isWorthATry = status === 429 || status === 503;
   const names = Object.keys(HEADERS).filter((name) => name !== "retry-after" || isWorthATry);
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-}
-
-function describePathParameter(name: string, description: string, schema: JsonObject): JsonObject {
-  return { name, in: "path", required: true, description, schema: { type: "string", ...schema } };
-}
-
-function describeQueryParameter(name: string, description: string, schema: JsonObject = {}): JsonObject {
-  return { name, in: "query", description, schema: { type: "string", ...schema } };
 }

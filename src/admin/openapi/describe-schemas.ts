@@ -34,10 +34,20 @@ export function describeJson(named: NamedSchemas, schema: z.ZodType): JsonObject
   return { "application/json": { schema: { $ref: SCHEMAS + name } } };
 }
 
-/** Every error's answer. */
 export function describeError(named: NamedSchemas, schema: z.ZodType): JsonObject {
   return {
     description: "An error; `error.code` says which.",
     content: describeJson(named, schema),
   };
+}
+
+/** A parameter that is a text where the schema does not say otherwise. */
+export function describeParameter(
+  place: "path" | "query" | "header",
+  name: string,
+  description: string,
+  schema: JsonObject = {},
+): JsonObject {
+  const required = place === "path" ? { required: true } : {};
+  return { name, in: place, ...required, description, schema: { type: "string", ...schema } };
 }

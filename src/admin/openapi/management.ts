@@ -4,7 +4,13 @@ import { errorBody } from "../schemas/error.ts";
 import { namedSchemas } from "../schemas/fields.ts";
 import type { RouteDescription } from "../api/route.ts";
 import { API_ROUTES } from "../api/routes.ts";
-import { describeError, describeJson, describeSchemas, type JsonObject } from "./describe-schemas.ts";
+import {
+  describeError,
+  describeJson,
+  describeParameter,
+  describeSchemas,
+  type JsonObject,
+} from "./describe-schemas.ts";
 
 const DESCRIPTION =
   "Organizations, API keys, limits, spend. Amounts are whole cents (`…_cents`) or millionths of a cent " +
@@ -94,13 +100,9 @@ function describeAnswer(route: RouteDescription, schema: z.ZodType | null): Json
 }
 
 function describePath({ path }: RouteDescription): JsonObject[] {
-  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => ({
-    name,
-    in: "path",
-    required: true,
-    description: `Id of the ${name}.`,
-    schema: { type: "string" },
-  }));
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) =>
+    describeParameter("path", name, `Id of the ${name}.`),
+  );
 }
 
 function describeQuery({ query }: RouteDescription): JsonObject[] {
@@ -112,20 +114,12 @@ function describeQuery({ query }: RouteDescription): JsonObject[] {
   });
 }
 
-function describeHeaders(route: RouteDescription): JsonObject[] {
-  const header = (name: string, description: string) => ({
-    name,
-    in: "header",
-    description,
-    schema: { type: "string" },
-  });
+function describeHeaders({ usesIfMatch, usesIdempotencyKey }: RouteDescription): JsonObject[] {
+  const etag = "The `ETag` that was read; 412 when somebody has changed it since. `*`: any.";
+  const repeat = "A repeat with the same one changes nothing.";
   return [
-    ...(route.usesIfMatch
-      ? [header("If-Match", "The `ETag` that was read; 412 when somebody has changed it since. `*`: any.")]
-      : []),
-    ...(route.usesIdempotencyKey
-      ? [header("Idempotency-Key", "A repeat with the same one changes nothing.")]
-      : []),
+    ...(usesIfMatch ? [describeParameter("header", "If-Match", etag)] : []),
+    ...(usesIdempotencyKey ? [describeParameter("header", "Idempotency-Key", repeat)] : []),
   ];
 }
 

@@ -7,7 +7,6 @@ import { answer, input, month, text } from "./fields.ts";
 import { pageFields, pageOf } from "./page.ts";
 
 export const organizationCreation = input("OrganizationCreation", creationShape(ORGANIZATION_SETTINGS));
-export type OrganizationCreation = z.output<typeof organizationCreation>;
 
 export const organizationChange = input("OrganizationChange", changeShape(ORGANIZATION_SETTINGS));
 export type OrganizationChange = z.output<typeof organizationChange>;

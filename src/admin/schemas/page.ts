@@ -57,7 +57,6 @@ export function isInStreams(cursor: string): boolean {
 
 export type PageQuery = z.output<ReturnType<typeof pageQuery>>;
 
-/** Answer of a list. */
 export function pageOf<Item extends z.ZodType>(id: string, item: Item) {
   return named(id, z.strictObject(pageShape(item)));
 }

@@ -4,7 +4,6 @@ import { PERSON_ROLES } from "../../store/types/sessions.ts";
 import { answer, textOrNull } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
-/** Of a session. */
 export const SESSION_ID = /^session_[0-9a-f]{64}$/;
 
 const session = answer("Session", {

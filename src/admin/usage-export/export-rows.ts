@@ -1,17 +1,12 @@
 /** A month's usage, row by row, for other programs: one row for each day, key, its user and group, model and combination of tags. */
 import { daysOf, type CalendarPeriod } from "../../time/calendar.ts";
-import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { UsageRow } from "../../store/types/reporting.ts";
 import type { Store } from "../../store/types.ts";
-import { type NamesStore, readUsageNames, type UsageNames } from "../api/read-usage-names.ts";
-import { formatRowId } from "./usage-table.ts";
+import { type NamesStore, readUsageNames } from "../api/read-usage-names.ts";
+import { formatRowId, type UsageTableRow } from "./usage-table.ts";
 
-/** A row of usage with the names that people know its parts by. */
-export interface ExportRow extends UsageRow, UsageNames {
-  /** The only one of its kind in its organization, and in the order of the export. */
-  readonly id: string;
-  readonly organization: Pick<OrganizationRecord, "id" | "name" | "currency">;
-}
+/** A row of usage, its id in the order of the export, with the names that people know its parts by. */
+export type ExportRow = UsageRow & UsageTableRow;
 
 /** Rows at a time, and names: some 200 kB of text, so that a slow reader holds no more than that back. */
 const BATCH = 500;

@@ -5,6 +5,8 @@
 import { formatDecimal } from "../../money/money.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import { FIGURE_NAMES, FIGURES, type UsageFigure, type UsageFigures } from "../../usage/usage-figures.ts";
+import type { UsageNames } from "../api/read-usage-names.ts";
+import type { OrganizationRecord } from "../../store/types/management.ts";
 import { type CsvCell, formatCsvLine } from "../format-csv.ts";
 
 /** What of a row tells it from the others; null where rows are not apart by it, or there is none. */
@@ -18,14 +20,10 @@ export interface UsageParts {
   readonly tags: string;
 }
 
-export interface UsageTableRow extends UsageParts, UsageFigures {
+export interface UsageTableRow extends UsageParts, UsageFigures, UsageNames {
   /** The only one of its kind in its table. */
   readonly id: string;
-  readonly organization: { readonly id: string; readonly name: string; readonly currency: string };
-  /** Of a deleted key too, as long as its figures are kept. */
-  readonly keyName: string | null;
-  readonly userName: string | null;
-  readonly groupName: string | null;
+  readonly organization: Pick<OrganizationRecord, "id" | "name" | "currency">;
 }
 
 export type UsageCell = string | number | bigint;

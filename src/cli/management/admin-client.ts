@@ -59,22 +59,19 @@ export class AdminClient {
     return (await this.#request(method, path, input)).text;
   }
 
-  async #request(
-    method: string,
-    path: string,
-    { query = {}, body, headers }: CallInput,
-  ): Promise<{ text: string; etag: string }> {
-    const url = this.#address(path, query);
-    const { status, text, etag } = await this.#send(url, {
+  async #request(method: string, path: string, { query = {}, body, headers }: CallInput) {
+    const options = {
       method,
       headers: { authorization: `Bearer ${this.#token}`, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
       // A redirect would take the token elsewhere.
       redirect: "error",
-    });
-    if (status >= 200 && status < 300) return { text, etag };
-    throw this.#refusal(status, text);
+    } as const;
+    const response = await this.#answered(fetch(this.#address(path, query), options));
+    const text = await this.#answered(response.text());
+    if (response.ok) return { text, etag: response.headers.get("etag") ?? "*" };
+    throw this.#refusal(response.status, text);
   }
 
   /**
@@ -82,15 +79,12 @@ export class AdminClient {
    * @throws CommandError
    */
   async *download(path: string, { query = {} }: Pick<CallInput, "query">): AsyncGenerator<Uint8Array> {
-    const url = this.#address(path, query);
     const stalled = new AbortController();
     const watch = setTimeout(() => stalled.abort(), TIMEOUT_MS);
     try {
-      const response = await this.#fetch(url, {
-        headers: { authorization: `Bearer ${this.#token}` },
-        signal: stalled.signal,
-        redirect: "error",
-      });
+      const headers = { authorization: `Bearer ${this.#token}` };
+      const options = { headers, signal: stalled.signal, redirect: "error" } as const;
+      const response = await this.#answered(fetch(this.#address(path, query), options));
       if (!response.ok || response.body === null) {
         throw this.#refusal(response.status, await response.text());
       }
@@ -149,16 +143,6 @@ export class AdminClient {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
     return url;
-  }
-
-  async #send(url: URL, options: RequestInit): Promise<{ status: number; text: string; etag: string }> {
-    const response = await this.#fetch(url, options);
-    const etag = response.headers.get("etag") ?? "*";
-    return { status: response.status, text: await this.#answered(response.text()), etag };
-  }
-
-  #fetch(url: URL, options: RequestInit): Promise<Response> {
-    return this.#answered(fetch(url, options));
   }
 
   async #answered<Value>(answer: Promise<Value>): Promise<Value> {

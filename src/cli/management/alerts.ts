@@ -56,7 +56,6 @@ const test: OrganizationCommandRow = {
   runInOrganization: (call) => testWebhook(call, `${call.path}/webhook`),
 };
 
-/** `alerts …` */
 export const ALERT_COMMANDS: CommandGroup = {
   name: "alerts",
   description: "Alerts of budgets and hard caps, and their delivery.",

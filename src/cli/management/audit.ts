@@ -3,7 +3,6 @@ import type { JsonObject } from "./admin-client.ts";
 import { createListCommand } from "./list-command.ts";
 import { describeOutsideUsage } from "./outside-usage.ts";
 
-/** `audit` */
 export const auditCommand = createListCommand({
   usage: "audit",
   description: "Who changed what, newest first. The values before and after are in --json.",

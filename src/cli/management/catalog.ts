@@ -18,7 +18,6 @@ const COLUMNS: readonly RecordColumn<CatalogRow>[] = [
   },
 ];
 
-/** `catalog` */
 export const catalogCommand: GlobalCommandRow = {
   usage: "catalog",
   description: "The models that keys can use, with their prices per million tokens, announced ones included.",

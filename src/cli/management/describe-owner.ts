@@ -2,7 +2,7 @@
 import type { Settings } from "../../settings/setting.ts";
 import { nameTokenType } from "../../settings/token-limits.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { type Field, formatFields, formatValue } from "../terminal/table.ts";
+import { type Field, formatFields, showGiven } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount } from "./amounts.ts";
 import { showOwners } from "./owners.ts";
@@ -35,11 +35,6 @@ export function describeOwner(
     ...showGiven("former key works until", one["former_key_until"]),
     ...showGiven("deleted", one["deleted_at"]),
   ]);
-}
-
-/** No line where there is none. */
-function showGiven(label: string, value: unknown): readonly Field[] {
-  return value === undefined || value === null ? [] : [[label, formatValue(value)]];
 }
 
 /** What a key has left at the moment, and what it or an organization has spent. */

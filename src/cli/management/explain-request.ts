@@ -1,9 +1,9 @@
 /** One request for people at a terminal, in the words of the management API. */
 import { formatRemedy, type Reason } from "../../envoy-reasons/reason.ts";
-import { OWNER_KINDS } from "../../store/types/owner-kinds.ts";
+import { OWNER_KINDS, type OwnerKind } from "../../store/types/owner-kinds.ts";
 import type { JsonObject } from "./admin-client.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { formatFields, formatTable, formatValue } from "../terminal/table.ts";
+import { type Field, formatFields, formatTable, formatValue, showGiven } from "../terminal/table.ts";
 
 export interface ExplainedFor {
   readonly screen: Screen;
@@ -35,40 +35,30 @@ function formatAction({ label, path, url }: JsonObject, adminUrl: string): strin
   return `${String(label)}: ${typeof url === "string" ? url : `${adminUrl}${String(path)}`}`;
 }
 
-function listFacts(request: JsonObject, organization: JsonObject): (readonly [string, string])[] {
+function listFacts(request: JsonObject, organization: JsonObject): readonly Field[] {
   const upstream = request["upstream"] as JsonObject | null;
   return [
     ["request", String(request["id"])],
     ["came", String(request["created_at"])],
     ["ended", String(request["recorded_at"])],
     ["organization", String(organization["name"])],
-    [
-      "key",
-      `${formatValue(request["key_name"] ?? request["key_id"])}${request["key_deleted"] === true ? " (deleted)" : ""}`,
-    ],
-    ...listOwners(request),
+    ...(["key", ...OWNER_KINDS] as const).flatMap((kind) => showGiven(kind, nameOwner(request, kind))),
     ["route", String(request["route"])],
     ["model", formatValue(request["model"])],
-    ...(request["requested_model"] === null
-      ? []
-      : [["asked for as", formatValue(request["requested_model"])] as const]),
-    ...(typeof request["session_id"] === "string" ? [["session", request["session_id"]] as const] : []),
+    ...showGiven("asked for as", request["requested_model"]),
+    ...showGiven("session", request["session_id"]),
     ["status", [formatValue(request["status"]), request["error_code"]].filter(Boolean).join(" ")],
-    ...(upstream === null ? [] : [["upstream", formatUpstream(upstream)] as const]),
-    ...(typeof upstream?.["envoy_details"] === "string"
-      ? [["Envoy's words", upstream["envoy_details"]] as const]
-      : []),
+    ...showGiven("upstream", upstream && formatUpstream(upstream)),
+    ...showGiven("Envoy's words", upstream?.["envoy_details"]),
   ];
 }
 
-/** Whose it was when it was admitted. */
-function listOwners(request: JsonObject): (readonly [string, string])[] {
-  return OWNER_KINDS.flatMap((kind) => {
-    const [id, name] = [request[`${kind}_id`], request[`${kind}_name`]];
-    if (typeof id !== "string") return [];
-    const isDeleted = request[`${kind}_deleted`] === true;
-    return [[kind, `${formatValue(name ?? id)}${isDeleted ? " (deleted)" : ""}`] as const];
-  });
+/** Whose it was when it was admitted; null: nobody's. */
+function nameOwner(request: JsonObject, kind: "key" | OwnerKind): string | null {
+  const name = request[`${kind}_name`] ?? request[`${kind}_id`] ?? null;
+  return name === null
+    ? null
+    : `${formatValue(name)}${request[`${kind}_deleted`] === true ? " (deleted)" : ""}`;
 }
 
 function formatUpstream(upstream: JsonObject): string {

@@ -48,7 +48,6 @@ const remove = deleteCommand(GROUP, {
 
 const { create, show, set } = ownerCommands(GROUP);
 
-/** `group …` */
 export const GROUP_COMMANDS: CommandGroup = {
   name: "group",
   description: "Groups of an organization: teams that users and keys belong to.",

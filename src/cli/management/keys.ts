@@ -132,7 +132,6 @@ const revokeAll: OrganizationCommandRow = {
 
 const { create, show, set, switches } = ownerCommands(KEY);
 
-/** `key …` */
 export const KEY_COMMANDS: CommandGroup = {
   name: "key",
   description: "API keys of an organization: limits, rotation, revocation.",

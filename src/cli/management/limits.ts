@@ -61,7 +61,6 @@ const list: OrganizationCommandRow = {
   },
 };
 
-/** `limit …` */
 export const LIMIT_COMMANDS: CommandGroup = {
   name: "limit",
   description: "Limits of a day, a week, a month and in total: of a key, a user, a group or an organization.",

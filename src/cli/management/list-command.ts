@@ -15,7 +15,6 @@ interface ListOptions extends ManagementOptions {
   readonly after?: string;
 }
 
-/** Where the items are from. */
 export interface ListedIn {
   /** The organization's. */
   readonly currency: string;

@@ -39,7 +39,6 @@ export interface CommandRow {
   readonly options?: (command: Command) => Command;
 }
 
-/** What a command is run with. */
 export interface CommandCall<Options extends ManagementOptions = ManagementOptions> {
   readonly client: AdminClient;
   /** Of the client. */
@@ -102,7 +101,6 @@ function addCommand(parent: Command, row: AnyCommandRow): void {
   });
 }
 
-/** Behind the help of a command. */
 export function addExamples(command: Command, examples: readonly string[]): void {
   const lines = examples.map((example) => `  inference-gateway ${example}`);
   command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);

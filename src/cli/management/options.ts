@@ -10,11 +10,17 @@ export function convertNone<Value>(value: OrNone<Value> | undefined): Value | nu
   return value === NONE ? null : value;
 }
 
-/** A whole number that is not negative; the API knows the bounds. */
-export function parseWhole(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("expected a whole number");
+/** A whole number that is not negative, of at most so many digits. */
+export function parseDigits(most: number): (text: string) => number {
+  const form = new RegExp(`^\\d{1,${most}}$`);
+  return (text) => {
+    if (form.test(text)) return Number(text);
+    throw new InvalidArgumentError("expected a whole number");
+  };
 }
+
+/** A whole number of the API, which knows its bounds. */
+export const parseWhole = parseDigits(15);
 
 /** How many at most, one at least. */
 export function parseLimit(text: string): number {

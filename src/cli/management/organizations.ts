@@ -99,7 +99,6 @@ const remove: GlobalCommandRow = {
 
 const { create, show, set, switches } = ownerCommands(ORGANIZATION);
 
-/** `org …` */
 export const ORGANIZATION_COMMANDS: CommandGroup = {
   name: "org",
   description: "Organizations: caps, budgets, defaults of their keys.",

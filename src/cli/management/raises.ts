@@ -85,7 +85,6 @@ const remove: OrganizationCommandRow = {
   },
 };
 
-/** `raise …` */
 export const RAISE_COMMANDS: CommandGroup = {
   name: "raise",
   description: "Temporary raises of caps: of a key, a user, a group or an organization.",

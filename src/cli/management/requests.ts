@@ -83,7 +83,6 @@ const show: OrganizationCommandRow = {
   },
 };
 
-/** `requests …` */
 export const REQUEST_COMMANDS: CommandGroup = {
   name: "requests",
   description: "The last requests: what they cost or why they were refused.",

@@ -72,7 +72,6 @@ const remove: OrganizationCommandRow = {
   },
 };
 
-/** `token …` */
 export const TOKEN_COMMANDS: CommandGroup = {
   name: "token",
   description: "Tokens to manage one organization with.",

@@ -112,7 +112,6 @@ const exportUsage: OrganizationCommandRow = {
   },
 };
 
-/** `usage …` */
 export const USAGE_COMMANDS: CommandGroup = {
   name: "usage",
   description: "What an organization's requests used and cost.",

@@ -74,7 +74,6 @@ const remove = deleteCommand(USER, {
 
 const { create, show, set, switches } = ownerCommands(USER);
 
-/** `user …` */
 export const USER_COMMANDS: CommandGroup = {
   name: "user",
   description: "Users of an organization: the people and services that keys belong to.",

@@ -12,15 +12,12 @@ import {
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
+  type TextOptions,
 } from "./management-command.ts";
 import { collect } from "./options.ts";
 
-interface WebhookOptions extends ManagementOptions {
-  readonly format?: string;
-  readonly url?: string;
-  readonly routingKey?: string;
-  readonly alerts?: string | readonly string[];
-}
+type WebhookOptions = ManagementOptions &
+  TextOptions<"format" | "url" | "routingKey"> & { readonly alerts?: string | readonly string[] };
 type WebhookCall = OrganizationCommandCall<WebhookOptions>;
 
 const FIRST = "webhook";
@@ -52,9 +49,8 @@ const add: OrganizationCommandRow = {
     addAddressOptions(command.option("--format <format>", "standard, slack, teams or pagerduty")),
   async runInOrganization(call: WebhookCall) {
     const { format } = call.options;
-    const wanted = { ...(format === undefined ? {} : { format }), ...readOptions(call.options) };
-    const kept = furtherOf(call.organization).map(({ id }) => ({ id }));
-    const changed = await change(call, [...kept, wanted]);
+    const wanted = { format, ...readOptions(call.options) };
+    const changed = await change(call, [...furtherOf(call.organization).map(keep), wanted]);
     return describe(changed, furtherOf(changed).at(-1), "Added");
   },
 };
@@ -67,7 +63,7 @@ const set: OrganizationCommandRow = {
   async runInOrganization(call: WebhookCall) {
     const one = findFurther(call);
     const wanted = { id: one["id"], ...readOptions(call.options) };
-    const all = furtherOf(call.organization).map(({ id }) => (id === one["id"] ? wanted : { id }));
+    const all = furtherOf(call.organization).map((other) => (other === one ? wanted : keep(other)));
     const changed = await change(call, all);
     const after = furtherOf(changed).find(({ id }) => id === one["id"]);
     return describe(changed, after, "Changed");
@@ -85,11 +81,8 @@ const remove: OrganizationCommandRow = {
     await confirm(`This removes the webhook ${argument}: it hears of no alert any more.`, options);
     if (one === null) await client.call("PATCH", path, { body: { notifications: { webhook: null } } });
     else {
-      const kept = furtherOf(organization).filter(({ id }) => id !== one["id"]);
-      await change(
-        call,
-        kept.map(({ id }) => ({ id })),
-      );
+      const kept = furtherOf(organization).filter((other) => other !== one);
+      await change(call, kept.map(keep));
     }
     return { json: { id: argument, deleted: true }, text: () => "Removed the webhook.\n" };
   },
@@ -114,7 +107,6 @@ const rotate: OrganizationCommandRow = {
   },
 };
 
-/** `webhook …` */
 export const WEBHOOK_COMMANDS: CommandGroup = {
   name: "webhook",
   description: "Webhooks that alerts are sent to.",
@@ -143,12 +135,14 @@ function addAddressOptions(command: Command): Command {
     .option("--alerts <alerts>", ALERTS_HELP, collect);
 }
 
+/** What is left out goes away with the JSON. */
 function readOptions({ url, routingKey, alerts }: WebhookOptions): object {
-  return {
-    ...(url === undefined ? {} : { url }),
-    ...(routingKey === undefined ? {} : { routing_key: routingKey }),
-    ...(Array.isArray(alerts) ? { alerts } : {}),
-  };
+  return { url, routing_key: routingKey, alerts: Array.isArray(alerts) ? alerts : undefined };
+}
+
+/** What a list of webhooks names one by that stays as it is. */
+function keep({ id }: JsonObject): object {
+  return { id };
 }
 
 /** The list is given whole, so it must not have changed since it was read. */

@@ -29,7 +29,6 @@ export interface RecordColumn<Row> extends Omit<Column, "levels"> {
   readonly level?: (row: Row) => Level | null;
 }
 
-/** A line of `formatFields`. */
 export type Field = readonly [name: string, value: string, level?: Level | null];
 
 const GAP = "  ";
@@ -116,6 +115,11 @@ function formatNote(screen: Screen, leftOut: readonly string[]): string[] {
   if (leftOut.length === 0) return [];
   const note = `Not shown: ${leftOut.join(", ")} (--wide).`;
   return [screen.paint("quiet", cutText(note, screen.columns ?? note.length))];
+}
+
+/** A line for a value of an answer; none where there is none. */
+export function showGiven(label: string, value: unknown): readonly Field[] {
+  return value === undefined || value === null ? [] : [[label, formatValue(value)]];
 }
 
 /** One line for each field, the values under each other. */
