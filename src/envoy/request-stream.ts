@@ -13,7 +13,6 @@ import { CollectedBody } from "../exchange/collected-body.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
 import { ErrorBody } from "../exchange/error-body.ts";
 import { BETA_HEADER, changesForUpstream, namesToRemoveDownstream } from "../exchange/header-policy.ts";
-import { createOrderError } from "../exchange/order-error.ts";
 import { type Header, type Reply, createErrorReply, formatCostHeader } from "../exchange/reply.ts";
 import type { Route, UpstreamCall, UpstreamResponse } from "../exchange/upstream-call.ts";
 import type { Admission } from "../limits/admission.ts";
@@ -135,7 +134,7 @@ export class RequestStream implements ProcessListener {
 
   #refuseResponse(): Handled {
     const { request } = this.#in("awaitBody");
-    return this.#refuse(request, createOrderError("a response began before a request was routed"), request);
+    return this.#refuse(request, new Error("a response began before a request was routed"), request);
   }
 
   #onRequestHeaders(received: HttpHeaders__Output, message: ProcessingRequest__Output): Handled {

@@ -68,11 +68,6 @@ export class BodyBudget {
     throw new GatewayError("request_too_large", { message });
   }
 
-  /** What one owner holds, and may hold. */
-  shareOf(owner: BodyOwner): BodyShare {
-    return new BodyShare(this, owner);
-  }
-
   /**
    * @throws GatewayError 429 `buffer_limit_exceeded` where it is more than the owner's share, 503 `gateway_overloaded` where
    * others hold the rest; nothing is counted then.
@@ -114,35 +109,6 @@ export class BodyBudget {
   /** @param bytes Negative: it is done, or takes less. */
   countWork(bytes: number): void {
     this.#workBytes += bytes;
-  }
-}
-
-/** One owner's part of a worker's budget. */
-export class BodyShare {
-  readonly #budget: BodyBudget;
-  readonly #owner: BodyOwner;
-
-  constructor(budget: BodyBudget, owner: BodyOwner) {
-    this.#budget = budget;
-    this.#owner = owner;
-  }
-
-  get organizationId(): string {
-    return this.#owner.organizationId;
-  }
-
-  /** @throws GatewayError 429 `buffer_limit_exceeded`, 503 `gateway_overloaded`; nothing is counted then. */
-  take(bytes: number): void {
-    this.#budget.take(this.#owner, bytes);
-  }
-
-  /** Counts what is there already. */
-  keep(bytes: number): void {
-    this.#budget.keep(this.#owner, bytes);
-  }
-
-  release(bytes: number): void {
-    this.#budget.release(this.#owner, bytes);
   }
 }
 

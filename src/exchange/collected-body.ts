@@ -1,12 +1,12 @@
 /** A body whose pieces arrive one by one, until it is whole. Usually it is one piece, which is not copied. */
 import { type ErrorCode, GatewayError } from "../contract/errors.ts";
-import type { BodyBudget, BodyOwner, BodyShare } from "./body-budget.ts";
+import type { BodyBudget, BodyOwner } from "./body-budget.ts";
 
 const EMPTY = new Uint8Array(0);
 
 export interface CollectedBodyOptions {
   /** A worker counts all bodies together in it. */
-  readonly budget: Pick<BodyBudget, "shareOf">;
+  readonly budget: Pick<BodyBudget, "take" | "keep" | "release">;
   /** One body may have so much. */
   readonly maxBytes: number;
 }
@@ -14,8 +14,6 @@ export interface CollectedBodyOptions {
 export class CollectedBody {
   readonly #options: CollectedBodyOptions;
   readonly #owner: BodyOwner;
-  /** It is made with the first byte. */
-  #share: BodyShare | null = null;
   #pieces: Uint8Array[] = [];
   #byteLength = 0;
 
@@ -25,7 +23,7 @@ export class CollectedBody {
   }
 
   /**
-   * It returns an error where that becomes too much, `tooLarge` or what `BodyBudget.hold` throws: the piece is not kept
+   * It returns an error where that becomes too much, `tooLarge` or what `BodyBudget.take` throws: the piece is not kept
    * then.
    */
   add(piece: Uint8Array = EMPTY, tooLarge: ErrorCode): GatewayError | null {
@@ -35,8 +33,7 @@ export class CollectedBody {
       return new GatewayError(tooLarge, { cause: new Error(`a body of more than ${maxBytes} bytes`) });
     }
     try {
-      this.#share ??= budget.shareOf(this.#owner);
-      this.#share.take(piece.byteLength);
+      budget.take(this.#owner, piece.byteLength);
     } catch (thrown) {
       return GatewayError.from(thrown);
     }
@@ -48,7 +45,7 @@ export class CollectedBody {
   /** It returns all of it, which is the caller's from here on, and this is empty. */
   take(): Uint8Array {
     const bytes = this.#takeWhole();
-    this.#share?.release(bytes.byteLength);
+    this.#options.budget.release(this.#owner, bytes.byteLength);
     return bytes;
   }
 
@@ -56,12 +53,13 @@ export class CollectedBody {
    * It does the same, but all is counted until `use` is done: as it came, and as what is made of it, which is as large.
    */
   async takeFor<Made>(use: (bytes: Uint8Array) => Promise<Made>): Promise<Made> {
+    const { budget } = this.#options;
     const bytes = this.#takeWhole();
-    this.#share?.keep(bytes.byteLength);
+    budget.keep(this.#owner, bytes.byteLength);
     try {
       return await use(bytes);
     } finally {
-      this.#share?.release(2 * bytes.byteLength);
+      budget.release(this.#owner, 2 * bytes.byteLength);
     }
   }
 

@@ -3,39 +3,34 @@
  * where it has no such endpoint (404, 405, 501), and for upstreams that are translated to, the prompt's tokens are estimated by a
  * tokenizer. Nothing is held and nothing is charged.
  */
-import type { Catalog, Model } from "../catalog/catalog.ts";
+import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { isJsonObject } from "../text/json-object.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { Logger } from "../host/logger.ts";
 import type { TokenEstimator } from "../settlement/token-estimator.ts";
 import { MEDIA_TOKENS } from "../settlement/prompt-bytes.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
-import type { PromptText, Protocol, ProtocolName, TokenCounting } from "../translation/client-protocol.ts";
+import type { PromptText, TokenCounting } from "../translation/client-protocol.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import { parseCompletion } from "../translation/upstream/read-stream.ts";
-import type { BodyBudget } from "./body-budget.ts";
 import { chooseTranslation, formatUpstreamPath, listForwarded } from "./choose-translation.ts";
 import { describeBrokenEnd } from "./broken-end.ts";
 import { describeEnd } from "./describe-end.ts";
+import type { ExchangeServices } from "./exchange-services.ts";
 import { logFailedUpstream } from "./log-failed-upstream.ts";
 import { createJsonReply, type Reply } from "./reply.ts";
-import type { ReachedUpstreams } from "./reached-upstreams.ts";
-import type { ExpectedEnd, ReportedEnds } from "./reported-ends.ts";
+import type { ExpectedEnd } from "./reported-ends.ts";
 import { CountedBody } from "./counted-body.ts";
 import { measureParsed, measureText } from "../translation/json/measure-memory.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
 import { withoutSession } from "./take-session.ts";
 import type { ResponseStart, RoutedCall, Route, UpstreamCall, UpstreamResponse } from "./upstream-call.ts";
 
-export interface CountServices {
-  readonly catalog: () => Catalog;
-  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
+export interface CountServices extends Pick<
+  ExchangeServices,
+  "catalog" | "protocols" | "budget" | "reached" | "ends" | "logger"
+> {
   readonly estimator: Pick<TokenEstimator, "countPrompt">;
-  readonly budget: BodyBudget;
-  readonly reached: Pick<ReachedUpstreams, "has" | "note">;
-  readonly ends: Pick<ReportedEnds, "expect">;
-  readonly logger: Logger<"warn">;
   readonly meter: Pick<RequestMeter, "finished">;
 }
 

@@ -1,6 +1,6 @@
 import { isAscii } from "node:buffer";
 import { atOnce, type Steps } from "../event-loop/steps.ts";
-import type { BodyBudget, BodyOwner, BodyShare } from "./body-budget.ts";
+import type { BodyBudget, BodyOwner } from "./body-budget.ts";
 
 /** Work on a body takes so many times its bytes: its text and what is parsed of it, and the body that goes upstream. */
 const ASCII_WORK = 3;
@@ -12,13 +12,13 @@ const STEPPED_BYTES = 1024 ** 2;
 /** What one request counts for in its worker's budget, from its whole body to its end. */
 export class CountedBody {
   readonly #budget: BodyBudget;
-  readonly #share: BodyShare;
+  readonly #owner: BodyOwner;
   #keptBytes = 0;
   #workBytes = 0;
 
   constructor(budget: BodyBudget, owner: BodyOwner) {
     this.#budget = budget;
-    this.#share = budget.shareOf(owner);
+    this.#owner = owner;
   }
 
   /**
@@ -28,10 +28,10 @@ export class CountedBody {
   begin(body: Uint8Array): Promise<void> | undefined {
     const bytes = body.byteLength;
     this.#budget.checkBody(bytes);
-    this.#share.take(bytes);
+    this.#budget.take(this.#owner, bytes);
     this.#keptBytes = bytes;
     const workBytes = bytes * (isAscii(body) ? ASCII_WORK : OTHER_WORK);
-    const turn = this.#budget.work.begin(this.#share.organizationId, bytes, workBytes);
+    const turn = this.#budget.work.begin(this.#owner.organizationId, bytes, workBytes);
     if (turn === undefined) {
       this.#workBytes = workBytes;
       return undefined;
@@ -58,7 +58,7 @@ export class CountedBody {
   /** From here on no more than so much is kept of it. */
   letGo(keptBytes: number): void {
     const kept = Math.min(keptBytes, this.#keptBytes + this.#workBytes);
-    this.#share.keep(kept - this.#keptBytes);
+    this.#budget.keep(this.#owner, kept - this.#keptBytes);
     this.#keptBytes = kept;
     if (this.#workBytes === 0) return;
     this.#budget.work.end(this.#workBytes);

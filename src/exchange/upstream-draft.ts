@@ -1,15 +1,13 @@
 import type { JsonObject } from "../text/json-object.ts";
-import { oneStep, type Steps } from "../event-loop/steps.ts";
-import type { Admission } from "../limits/admission.ts";
 import { readThinkingBudget } from "../translation/fields/thinking-budget.ts";
-import type { ClientRequest, ModelTarget, RequestBody } from "../translation/client-protocol.ts";
+import type { ClientRequest, ModelTarget } from "../translation/client-protocol.ts";
 
 /** The body that goes upstream, in the form that the caps demand: strict ones may come into force until the hold. */
 export class UpstreamDraft {
   readonly #request: ClientRequest;
   readonly #model: ModelTarget;
   #isStrict: boolean;
-  #bytes: Uint8Array;
+  bytes: Uint8Array;
   /** See UpstreamForm. */
   readonly thinkingBudget: number;
   /** Its length with a limit of one digit, once somebody has asked. */
@@ -24,22 +22,18 @@ export class UpstreamDraft {
     this.#request = request;
     this.#model = model;
     this.#isStrict = isStrict;
-    this.#bytes = request.toUpstream(model, isStrict ? "strict" : "default");
-  }
-
-  get bytes(): Uint8Array {
-    return this.#bytes;
+    this.bytes = request.toUpstream(model, isStrict ? "strict" : "default");
   }
 
   get byteLength(): number {
-    return this.#bytes.byteLength;
+    return this.bytes.byteLength;
   }
 
   /** @throws GatewayError 400 as `ClientRequest.toUpstream` says. */
   becomeStrict(): void {
     if (this.#isStrict) return;
     this.#isStrict = true;
-    this.#bytes = this.#request.toUpstream(this.#model, "strict");
+    this.bytes = this.#request.toUpstream(this.#model, "strict");
   }
 
   /** @see UpstreamForm */
@@ -53,19 +47,6 @@ export class UpstreamDraft {
   /** @see UpstreamForm */
   lowerOutput(tokens: number): void {
     this.#isStrict = true;
-    this.#bytes = this.#request.toUpstream(this.#model, "strict", tokens);
+    this.bytes = this.#request.toUpstream(this.#model, "strict", tokens);
   }
-}
-
-/**
- * @param asked The client's body.
- * @throws GatewayError as the constructor does.
- */
-export function writeDraft(
-  request: ClientRequest,
-  model: ModelTarget,
-  { isStrict }: Pick<Admission, "isStrict">,
-  asked: Pick<RequestBody, "value">,
-): Steps<UpstreamDraft> {
-  return oneStep(() => new UpstreamDraft(request, model, isStrict, asked.value));
 }

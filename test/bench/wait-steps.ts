@@ -3,8 +3,8 @@
  * on what else a machine does. The same code as a worker's, without Envoy and Redis.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { writeDraft } from "../../src/exchange/upstream-draft.ts";
-import type { Steps } from "../../src/event-loop/steps.ts";
+import { UpstreamDraft } from "../../src/exchange/upstream-draft.ts";
+import { oneStep, type Steps } from "../../src/event-loop/steps.ts";
 import type { ProtocolName, UpstreamProtocol } from "../../src/translation/client-protocol.ts";
 import { PROTOCOLS } from "../../src/translation/protocols.ts";
 import { createModel } from "../support/messages-exchange.ts";
@@ -68,7 +68,8 @@ function* work({ protocol, upstream, isCount = false }: Way, body: Buffer): Step
   yield;
   if (isCount) yield* translation?.counting?.readPrompt(read, model) ?? [];
   else if (translation !== undefined) {
-    yield* writeDraft(translation.parseRequest(read), model, { isStrict: false }, read);
+    const request = translation.parseRequest(read);
+    yield* oneStep(() => new UpstreamDraft(request, model, false, read.value));
   }
 }
 
