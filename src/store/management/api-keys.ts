@@ -17,13 +17,17 @@ import {
   countBucketKey,
   keyListKey,
   keyRecordKey,
+  lookUpKey,
+  organizationKey,
   ownerKeysKey,
+  requestBucketKey,
+  spendKey,
 } from "../redis/keys.ts";
-import { lookUpKey, organizationKey, requestBucketKey, spendKey } from "../redis/keys.ts";
+import type { KeySettings } from "../../settings/key.ts";
 import { expiryOf, monthAt } from "../../time/calendar.ts";
 import { type KeyOwners, listsOfOwners, missingOwnerAt, namesOfOwners } from "./key-owners.ts";
 import { readIds } from "./organizations.ts";
-import { formatKeySettings, parseKeyRecord } from "./records.ts";
+import { type Fields, formatKeySettings, parseKeyRecord, readFields } from "./records.ts";
 import { integerAt, parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
 import type { KeyReference } from "../types/admission.ts";
 import type { AuditInput } from "../types/audit.ts";
@@ -43,50 +47,18 @@ const LIST_PAGE = 500;
 export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
   async createKey(context, organizationId, settings, key, audit) {
     if (!isId("org", organizationId)) return null;
-    const now = await timeMs(context);
-    const id = createId("key", now);
-    const record: KeyRecord = {
-      ...settings,
-      id,
-      organizationId,
+    const created = await insertKey(context, organizationId, settings, {
       display: key.display,
-      createdAtMs: now,
-      deletedAtMs: null,
-      formerKeyUntilMs: null,
-      version: 1,
-    };
-    const names = [
-      organizationKey(organizationId),
-      keyRecordKey(organizationId, id),
-      keyListKey(organizationId),
-      auditKey(organizationId),
-    ];
-    const owners = namesOfOwners(organizationId, settings);
-    await ensureWindows(context, organizationId, periodsOf(settings.limits, { countsMonth: false }));
-    const created = await context.client.igwCreateKey(
-      String(names.length + owners.length),
-      ...names,
-      ...owners,
-      id,
-      formatAuditEntry(audit?.(record)),
-      "",
-      "",
-      ...formatKeySettings(settings),
-      ...Object.entries({
-        hash: key.hash,
-        display: key.display,
-        created_at: String(now),
-        version: "1",
-      }).flat(),
-    );
-    if (created === 0) return null;
-    if (created !== 1) throw missingOwnerAt(settings, Number(created) - names.length - 1);
-    await context.client.set(lookUpKey(key.hash), `${organizationId} ${id}`);
-    return record;
+      hashOf: () => key.hash,
+      audit,
+    });
+    if (created === null || typeof created === "string") return null;
+    await context.client.set(lookUpKey(key.hash), `${organizationId} ${created.id}`);
+    return created;
   },
 
   async getKey(context, reference) {
-    const fields = await readFields(context, reference);
+    const fields = await readKey(context, reference);
     return fields === null ? null : parseKeyRecord(reference.organizationId, reference.keyId, fields);
   },
 
@@ -125,7 +97,7 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
 
   async rotateKey(context, reference, key, graceMs, audit) {
     for (let attempt = 1; ; attempt += 1) {
-      const fields = await readFields(context, reference);
+      const fields = await readKey(context, reference);
       if (fields === null) return { outcome: "not_found" };
       const untilMs = (await timeMs(context)) + graceMs;
       const former = await chooseFormer(context, fields, untilMs);
@@ -175,10 +147,7 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
     const result = parseChange(reference, reply);
     if (result.outcome === "changed") {
       const before = parseFields(parseArray(reply)[AT.keyDeleted.before]);
-      const hashes = [before["hash"], before["former_hash"]].filter(
-        (hash) => hash !== undefined && hash !== "",
-      );
-      await Promise.all(hashes.map((hash) => context.client.del(lookUpKey(String(hash)))));
+      await removeLookUps(context, before, "");
     }
     return result;
   },
@@ -217,13 +186,62 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
   },
 };
 
+interface NewKey {
+  readonly display: string;
+  /** What its record has as the hash of its secret. */
+  readonly hashOf: (id: string) => string;
+  readonly audit: ((record: KeyRecord) => AuditInput) | undefined;
+  /** The field of its user's record that names it, and what that field named before. Left out: none does. */
+  readonly named?: { readonly field: string; readonly replaced: string };
+}
+
+/**
+ * The key's record and the lists that it is on, without a look-up: the key; the id of the one that another has made under
+ * its name; null without an organization.
+ * @throws MissingOwnerError where its user or group is not there
+ */
+export async function insertKey(
+  context: StoreContext,
+  organizationId: string,
+  settings: KeySettings,
+  { display, hashOf, audit, named = { field: "", replaced: "" } }: NewKey,
+): Promise<KeyRecord | string | null> {
+  await ensureWindows(context, organizationId, periodsOf(settings.limits, { countsMonth: false }));
+  const createdAtMs = await timeMs(context);
+  const id = createId("key", createdAtMs);
+  const stored = { id, createdAtMs, deletedAtMs: null, version: 1 };
+  const record: KeyRecord = { ...settings, ...stored, organizationId, display, formerKeyUntilMs: null };
+  const names = [
+    organizationKey(organizationId),
+    keyRecordKey(organizationId, id),
+    keyListKey(organizationId),
+    auditKey(organizationId),
+  ];
+  const owners = namesOfOwners(organizationId, settings);
+  const created = await context.client.igwCreateKey(
+    String(names.length + owners.length),
+    ...names,
+    ...owners,
+    id,
+    formatAuditEntry(audit?.(record)),
+    named.field,
+    named.replaced,
+    ...formatKeySettings(settings),
+    ...Object.entries({ hash: hashOf(id), display, created_at: String(createdAtMs), version: "1" }).flat(),
+  );
+  if (created === 0) return null;
+  if (typeof created === "string") return created;
+  if (created !== 1) throw missingOwnerAt(settings, Number(created) - names.length - 1);
+  return record;
+}
+
 /**
  * The key that works on beside the new one: the current one. But when the current one has no look-up, a rotation before
  * this one broke off and nobody was ever given that key: then it is the one before it, for as long as it had.
  */
 async function chooseFormer(
   context: StoreContext,
-  fields: Readonly<Record<string, string>>,
+  fields: Fields,
   untilMs: number,
 ): Promise<{ hash: string; untilMs: string }> {
   const hash = fields["hash"] ?? "";
@@ -236,15 +254,19 @@ async function chooseFormer(
 /** Look-ups of keys that work no longer go at once, that of the former one with its grace. */
 async function removeLater(
   context: StoreContext,
-  before: Readonly<Record<string, string>>,
+  before: Fields,
   former: { hash: string; untilMs: string },
 ): Promise<void> {
-  const { client } = context;
-  const replaced = [before["hash"], before["former_hash"]].filter(
-    (hash) => hash !== undefined && hash !== "" && hash !== former.hash,
-  );
-  await Promise.all(replaced.map((hash) => client.del(lookUpKey(String(hash)))));
-  if (former.hash !== "") await client.pexpireat(lookUpKey(former.hash), Number(former.untilMs));
+  const { hash, untilMs } = former;
+  await removeLookUps(context, before, hash);
+  if (hash !== "") await context.client.pexpireat(lookUpKey(hash), Number(untilMs));
+}
+
+/** The look-ups that lead to a record. @param kept The hash whose look-up stays. */
+async function removeLookUps({ client }: StoreContext, fields: Fields, kept: string): Promise<void> {
+  const hashes = [fields["hash"] ?? "", fields["former_hash"] ?? ""];
+  const gone = hashes.filter((hash) => hash !== "" && hash !== kept);
+  await Promise.all(gone.map((hash) => client.del(lookUpKey(hash))));
 }
 
 interface OwnedKeys {
@@ -354,13 +376,9 @@ function parseChange({ organizationId, keyId }: KeyReference, reply: unknown): C
   return { outcome: "changed", before: recordAt(before), after: recordAt(after) };
 }
 
-async function readFields(
-  context: StoreContext,
-  reference: KeyReference,
-): Promise<Readonly<Record<string, string>> | null> {
+async function readKey(context: StoreContext, reference: KeyReference): Promise<Fields | null> {
   if (!isReference(reference)) return null;
-  const fields = await context.client.hgetall(keyRecordKey(reference.organizationId, reference.keyId));
-  return Object.keys(fields).length === 0 ? null : fields;
+  return readFields(context, keyRecordKey(reference.organizationId, reference.keyId));
 }
 
 function isReference({ organizationId, keyId }: KeyReference): boolean {

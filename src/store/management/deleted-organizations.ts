@@ -28,7 +28,7 @@ import {
   usersByIdentityKey,
 } from "../redis/keys.ts";
 import { releaseName } from "./organization-names.ts";
-import { expireCouriers, readIds } from "./organizations.ts";
+import { expireCouriers, organizationOperations, readIds } from "./organizations.ts";
 import { parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
@@ -76,7 +76,7 @@ export const deletedOrganizationOperations: Operations<DeletedOrganizationStore>
       .filter((id) => after === null || id > after)
       .sort();
     const page = ids.slice(0, limit);
-    const records = await Promise.all(page.map((id) => readRecord(context, id)));
+    const records = await Promise.all(page.map((id) => organizationOperations.getOrganization(context, id)));
     return {
       items: records.filter((record) => record !== null),
       next: ids.length > limit ? (page.at(-1) ?? null) : null,
@@ -133,9 +133,4 @@ async function endOwners(context: StoreContext, organizationId: string, kind: Ow
 /** When the last figures of this month are gone. */
 async function expiryOfDeleted(context: StoreContext): Promise<string> {
   return String(expiryOf(monthAt(await timeMs(context)).name, context.usageMonths));
-}
-
-async function readRecord({ client }: StoreContext, id: string): Promise<OrganizationRecord | null> {
-  const fields = await client.hgetall(organizationKey(id));
-  return Object.keys(fields).length === 0 ? null : parseOrganizationRecord(id, fields);
 }

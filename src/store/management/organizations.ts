@@ -16,7 +16,7 @@ import {
   spendKey,
 } from "../redis/keys.ts";
 import { expiryOf, monthsBackFrom } from "../../time/calendar.ts";
-import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
+import { formatOrganizationSettings, parseOrganizationRecord, readFields } from "./records.ts";
 import { claimName, foldCase, foldName, releaseName } from "./organization-names.ts";
 import { parseFields, textAt } from "../redis/parse-reply.ts";
 import { limitsAsked } from "../../settings/limits.ts";
@@ -61,8 +61,8 @@ export const organizationOperations: Operations<OrganizationStore> = {
 
   async getOrganization(context, organizationId) {
     if (!isId("org", organizationId)) return null;
-    const fields = await context.client.hgetall(organizationKey(organizationId));
-    return Object.keys(fields).length === 0 ? null : parseOrganizationRecord(organizationId, fields);
+    const fields = await readFields(context, organizationKey(organizationId));
+    return fields === null ? null : parseOrganizationRecord(organizationId, fields);
   },
 
   async listOrganizations(context, page) {

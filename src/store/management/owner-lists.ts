@@ -4,11 +4,12 @@ import { isId } from "../ids.ts";
 import { ownerKey, ownerListKey, ownerTextsKey, ownerUsersKey } from "../redis/keys.ts";
 import type { OwnerFilter, OwnerRecord } from "../types/owners.ts";
 import type { Page, PageInput } from "../types/page.ts";
+import { foldName } from "./organization-names.ts";
 import { readIds } from "./organizations.ts";
+import { readFields } from "./records.ts";
 import type { Owners } from "./users-and-groups.ts";
 import {
-  firstEntry,
-  foldSearch,
+  beginEntry,
   formatSearchCursor,
   idOfEntry,
   isFoundAt,
@@ -23,14 +24,14 @@ const SEARCH_BATCH = 100;
 /** Deleted ones too, as long as their figures are kept. */
 export async function getOwner<Settings, Item extends Settings & OwnerRecord>(
   owners: Owners<Settings, Item>,
-  { client }: StoreContext,
+  context: StoreContext,
   organizationId: string,
   id: string,
 ): Promise<Item | null> {
   const { kind } = owners;
   if (!isId("org", organizationId) || !isId(kind, id)) return null;
-  const fields = await client.hgetall(ownerKey(organizationId, kind, id));
-  return Object.keys(fields).length === 0 ? null : owners.parse(organizationId, id, fields);
+  const fields = await readFields(context, ownerKey(organizationId, kind, id));
+  return fields === null ? null : owners.parse(organizationId, id, fields);
 }
 
 /** @see OwnerStore.listUsers */
@@ -70,14 +71,14 @@ async function findOwners<Settings, Item extends Settings & OwnerRecord>(
   { limit, after }: PageInput,
 ): Promise<Page<Item>> {
   if (isId(owners.kind, filter.search)) return findById(owners, context, organizationId, filter, after);
-  const folded = foldSearch(filter.search);
+  const folded = foldName(filter.search);
   const key = ownerTextsKey(organizationId, owners.kind);
   const found: Item[] = [];
   let last = after === null ? null : parseSearchCursor(after);
   let lastFound = last;
   if (after !== null && last === null) return { items: [], next: null };
   for (let batch = 0; batch < SEARCHED_BATCHES; batch += 1) {
-    const start = last === null ? `[${firstEntry(folded)}` : `(${last}`;
+    const start = last === null ? `[${beginEntry(folded)}` : `(${last}`;
     // Where nothing is passed over the first batch is the page.
     const size = batch === 0 ? limit + 1 : SEARCH_BATCH;
     const read = await context.client.zrangebylex(key, start, "+", "LIMIT", "0", String(size));
@@ -116,8 +117,7 @@ function readOwners<Settings, Item extends Settings & OwnerRecord>(
   organizationId: string,
   ids: readonly string[],
 ): Promise<(Item | null)[]> {
-  const reads: Promise<Item | null>[] = ids.map((id) => getOwner(owners, context, organizationId, id));
-  return Promise.all(reads) as Promise<(Item | null)[]>;
+  return Promise.all(ids.map((id) => getOwner(owners, context, organizationId, id)));
 }
 
 function isListed<Settings, Item extends Settings & OwnerRecord>(

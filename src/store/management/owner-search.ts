@@ -28,19 +28,14 @@ export function compareEntries(
   };
 }
 
-/** What is looked for, as entries have it. */
-export function foldSearch(text: string): string {
-  return foldName(text);
-}
-
-/** Where the entries of what is looked for begin. @param folded By `foldSearch`. */
-export function firstEntry(folded: string): string {
-  return cut(folded);
+/** As much of a text as an entry has: where the entries of what is looked for begin. @param folded By `foldName`. */
+export function beginEntry(folded: string): string {
+  return Array.from(folded).slice(0, ENTRY_CHARACTERS).join("");
 }
 
 /** Whether an entry may be of somebody who is found: the first that is not ends the range. */
 export function isInRange(entry: string, folded: string): boolean {
-  return entry.startsWith(cut(folded));
+  return entry.startsWith(beginEntry(folded));
 }
 
 export function idOfEntry(entry: string): string {
@@ -84,11 +79,7 @@ function listBeginnings(text: string): string[] {
 }
 
 function formatEntry(text: string, id: string): string {
-  return `${cut(text)}${END_OF_TEXT}${id}`;
-}
-
-function cut(folded: string): string {
-  return Array.from(folded).slice(0, ENTRY_CHARACTERS).join("");
+  return `${beginEntry(text)}${END_OF_TEXT}${id}`;
 }
 
 function compareBytes(left: string, right: string): number {

@@ -1,36 +1,38 @@
 /** Records of organizations, keys, users and groups: their fields in Redis and back. '' stands for none. */
 import { hash } from "node:crypto";
 import * as z from "zod";
-import { KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
-import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../settings/organization.ts";
+import { KEY_SETTINGS } from "../../settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
+import type { RecordOf, StoredSettings } from "../../settings/setting.ts";
 import type { TOKEN_LIMIT_ROWS } from "../../settings/token-limits.ts";
-import { USER_GROUP_SETTINGS, type UserGroupSettings } from "../../settings/user-group.ts";
-import { USER_SETTINGS, type UserSettings } from "../../settings/user.ts";
+import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
+import { USER_SETTINGS } from "../../settings/user.ts";
 import { formatFields, parseFields } from "../../settings/table.ts";
+import type { StoreContext } from "../context.ts";
 import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
-import type { KeyRecord, OrganizationRecord } from "../types/management.ts";
+import type { KeyRecord, OrganizationRecord, StoredRecord } from "../types/management.ts";
 import type { ExternalIdentity, GroupRecord, UserRecord } from "../types/owners.ts";
 
-type Fields = Readonly<Record<string, string>>;
+/** Field → value. */
+export type Fields = Readonly<Record<string, string>>;
 
-/** Field, value, field, value … of the settings that are given. */
-export function formatKeySettings(settings: Partial<KeySettings>): string[] {
-  return [...formatFields(KEY_SETTINGS, settings), ...formatTokenLimits(settings)];
+/** What a record's hash holds; null: there is none. */
+export async function readFields({ client }: StoreContext, key: string): Promise<Fields | null> {
+  const fields = await client.hgetall(key);
+  return Object.keys(fields).length === 0 ? null : fields;
 }
 
-/** Field, value, field, value … of the settings that are given. */
-export function formatOrganizationSettings(settings: Partial<OrganizationSettings>): string[] {
-  return [...formatFields(ORGANIZATION_SETTINGS, settings), ...formatTokenLimits(settings)];
-}
+/** Each gives field, value, field, value … of the settings that are given. */
+export const formatKeySettings = formatterOf(KEY_SETTINGS);
+export const formatOrganizationSettings = formatterOf(ORGANIZATION_SETTINGS);
+export const formatUserSettings = formatterOf(USER_SETTINGS);
+export const formatGroupSettings = formatterOf(USER_GROUP_SETTINGS);
 
-/** Field, value, field, value … of the settings that are given. */
-export function formatUserSettings(settings: Partial<UserSettings>): string[] {
-  return [...formatFields(USER_SETTINGS, settings), ...formatTokenLimits(settings)];
-}
-
-/** Field, value, field, value … of the settings that are given. */
-export function formatGroupSettings(settings: Partial<UserGroupSettings>): string[] {
-  return [...formatFields(USER_GROUP_SETTINGS, settings), ...formatTokenLimits(settings)];
+function formatterOf<Table extends StoredSettings & typeof TOKEN_LIMIT_ROWS>(table: Table) {
+  return (settings: Partial<RecordOf<Table>>): string[] => [
+    ...formatFields(table, settings),
+    ...formatTokenLimits(settings),
+  ];
 }
 
 /**
@@ -48,46 +50,37 @@ function formatTokenLimits(settings: { readonly [Name in keyof typeof TOKEN_LIMI
 /** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
 export function parseKeyRecord(organizationId: string, id: string, fields: Fields): KeyRecord {
   return {
-    id,
     organizationId,
     display: textOf(fields, "display"),
     ...parseFields(KEY_SETTINGS, fields),
-    createdAtMs: parseInteger(textOf(fields, "created_at")),
-    deletedAtMs: parseIntegerOrNull(fields["deleted_at"]),
+    ...parseStored(id, fields),
     formerKeyUntilMs: parseIntegerOrNull(fields["former_until"]),
-    version: parseInteger(textOf(fields, "version")),
   };
 }
 
 /** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
 export function parseOrganizationRecord(id: string, fields: Fields): OrganizationRecord {
-  return {
-    id,
-    ...parseFields(ORGANIZATION_SETTINGS, fields),
-    createdAtMs: parseInteger(textOf(fields, "created_at")),
-    deletedAtMs: parseIntegerOrNull(fields["deleted_at"]),
-    version: parseInteger(textOf(fields, "version")),
-  };
+  return { ...parseFields(ORGANIZATION_SETTINGS, fields), ...parseStored(id, fields) };
 }
 
 /** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
 export function parseUserRecord(organizationId: string, id: string, fields: Fields): UserRecord {
   return {
     ...parseFields(USER_SETTINGS, fields),
-    ...parseOwner(organizationId, id, fields),
+    ...parseStored(id, fields),
+    organizationId,
     external: parseExternal(fields["external"] ?? ""),
   };
 }
 
 /** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
 export function parseGroupRecord(organizationId: string, id: string, fields: Fields): GroupRecord {
-  return { ...parseFields(USER_GROUP_SETTINGS, fields), ...parseOwner(organizationId, id, fields) };
+  return { ...parseFields(USER_GROUP_SETTINGS, fields), ...parseStored(id, fields), organizationId };
 }
 
-function parseOwner(organizationId: string, id: string, fields: Fields) {
+function parseStored(id: string, fields: Fields): StoredRecord {
   return {
     id,
-    organizationId,
     createdAtMs: parseInteger(textOf(fields, "created_at")),
     deletedAtMs: parseIntegerOrNull(fields["deleted_at"]),
     version: parseInteger(textOf(fields, "version")),

@@ -10,12 +10,9 @@ import { createId, isId } from "../ids.ts";
 import { auditKey, organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "../redis/keys.ts";
 import { readIds } from "./organizations.ts";
 import { parseInteger } from "../redis/parse-reply.ts";
-import { TOKEN_ROLES } from "../types/tokens.ts";
-import type { TokenRecord } from "../types/tokens.ts";
+import { TOKEN_ROLES, type TokenRecord, type TokenStore } from "../types/tokens.ts";
 import { type Operations, storeOf } from "../run.ts";
-import type { TokenStore } from "../types/tokens.ts";
-
-type Fields = Readonly<Record<string, string>>;
+import { type Fields, readFields } from "./records.ts";
 
 export const tokenOperations: Operations<TokenStore> = {
   async createToken(context, organizationId, settings, token, audit) {
@@ -51,7 +48,7 @@ export const tokenOperations: Operations<TokenStore> = {
   async findToken(context, sha256Hex) {
     const [organizationId = "", id = ""] =
       (await context.client.get(tokenLookUpKey(sha256Hex)))?.split(" ") ?? [];
-    const fields = await readFields(context, organizationId, id);
+    const fields = await readToken(context, organizationId, id);
     if (fields === null || fields["hash"] !== sha256Hex) return null;
     return parseTokenRecord(organizationId, id, fields);
   },
@@ -61,7 +58,7 @@ export const tokenOperations: Operations<TokenStore> = {
     const { ids, next } = await readIds(context, tokenListKey(organizationId), page);
     const records = await Promise.all(
       ids.map(async (id) => {
-        const fields = await readFields(context, organizationId, id);
+        const fields = await readToken(context, organizationId, id);
         return fields === null ? null : parseTokenRecord(organizationId, id, fields);
       }),
     );
@@ -69,7 +66,7 @@ export const tokenOperations: Operations<TokenStore> = {
   },
 
   async deleteToken(context, organizationId, tokenId, audit) {
-    const fields = await readFields(context, organizationId, tokenId);
+    const fields = await readToken(context, organizationId, tokenId);
     if (fields === null) return null;
     const record = parseTokenRecord(organizationId, tokenId, fields);
     const deleted = await context.client.igwDeleteToken(
@@ -87,14 +84,13 @@ export const tokenOperations: Operations<TokenStore> = {
 
 export const createTokenStore = storeOf<TokenStore>(tokenOperations);
 
-async function readFields(
+async function readToken(
   context: StoreContext,
   organizationId: string,
   tokenId: string,
 ): Promise<Fields | null> {
   if (!isId("org", organizationId) || !isId("token", tokenId)) return null;
-  const fields = await context.client.hgetall(tokenRecordKey(organizationId, tokenId));
-  return Object.keys(fields).length === 0 ? null : fields;
+  return readFields(context, tokenRecordKey(organizationId, tokenId));
 }
 
 function parseTokenRecord(organizationId: string, id: string, fields: Fields): TokenRecord {

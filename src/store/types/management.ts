@@ -5,27 +5,24 @@ import type { AuditInput } from "./audit.ts";
 import type { OwnerKind } from "./owner-kinds.ts";
 import type { Page, PageInput } from "./page.ts";
 
-export interface OrganizationRecord extends OrganizationSettings {
+/** What every record has beside its settings. */
+export interface StoredRecord {
   readonly id: string;
   readonly createdAtMs: number;
-  /** A deleted organization keeps its record until its last month's figures expire. */
+  /** What is deleted keeps its record, and so its name, until its last month's figures expire. */
   readonly deletedAtMs: number | null;
   /** One higher with each change: the ETag. */
   readonly version: number;
 }
 
-export interface KeyRecord extends KeySettings {
-  readonly id: string;
+export interface OrganizationRecord extends OrganizationSettings, StoredRecord {}
+
+export interface KeyRecord extends KeySettings, StoredRecord {
   readonly organizationId: string;
   /** `sk-igw-…a1B2` */
   readonly display: string;
-  readonly createdAtMs: number;
-  /** A deleted key keeps its record, and so its name, until its last month's figures expire. */
-  readonly deletedAtMs: number | null;
   /** Until when the key before the last rotation still works, or null. */
   readonly formerKeyUntilMs: number | null;
-  /** One higher with each change: the ETag. */
-  readonly version: number;
 }
 
 /** What the store keeps of a key. */

@@ -2,19 +2,13 @@
 import type { UserSettings } from "../../settings/user.ts";
 import type { UserGroupSettings } from "../../settings/user-group.ts";
 import type { AuditInput } from "./audit.ts";
-import type { ChangeResult } from "./management.ts";
+import type { ChangeResult, StoredRecord } from "./management.ts";
 import type { OwnerKind } from "./owner-kinds.ts";
 import type { Page, PageInput } from "./page.ts";
 
 /** What users and groups have beside their settings. */
-export interface OwnerRecord {
-  readonly id: string;
+export interface OwnerRecord extends StoredRecord {
   readonly organizationId: string;
-  readonly createdAtMs: number;
-  /** A deleted one keeps its record, and so its name, until its last month's figures expire. */
-  readonly deletedAtMs: number | null;
-  /** One higher with each change: the ETag. */
-  readonly version: number;
 }
 
 export interface UserRecord extends OwnerRecord, UserSettings {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { foldName } from "../../../src/store/management/organization-names.ts";
 import {
   compareEntries,
-  foldSearch,
   formatSearchCursor,
   idOfEntry,
   isFoundAt,
@@ -14,7 +14,7 @@ const ID = "user_1";
 
 /** The texts that a search finds, of those who have one each. */
 function isFound(search: string, ...texts: string[]): boolean {
-  const folded = foldSearch(search);
+  const folded = foldName(search);
   return listEntries(ID, texts).some(
     (entry) => isInRange(entry, folded) && isFoundAt(entry, ID, texts, folded),
   );
@@ -58,7 +58,7 @@ describe("a search of users and groups", () => {
 
   it("finds nobody twice, at whichever entries", () => {
     const texts = ["Ann Annis", "ann@annex.com"];
-    const folded = foldSearch("ann");
+    const folded = foldName("ann");
     const entries = listEntries(ID, texts).filter((entry) => isInRange(entry, folded));
     expect(entries).toHaveLength(4);
     expect(entries.filter((entry) => isFoundAt(entry, ID, texts, folded))).toHaveLength(1);
