@@ -8,12 +8,12 @@
  *
  * Envoy gone: each open call gets `onEnd` once. Redis gone: nothing changes here; `isServing` is the handlers' word.
  */
-import { createWireServer } from "./transport/wire/server.ts";
+import { WireServer } from "./transport/wire/server.ts";
 import type { EnvoyServer, EnvoyServerOptions } from "./transport/contract.ts";
 
 /** Makes a server; it listens after `listen()`. The library is loaded where it is chosen. */
 export async function createEnvoyServer(options: EnvoyServerOptions): Promise<EnvoyServer> {
-  if (options.transport === "wire") return createWireServer(options);
+  if (options.transport === "wire") return new WireServer(options);
   const { createGrpcJsServer } = await import("./transport/grpc-js/server.ts");
   return createGrpcJsServer(options);
 }

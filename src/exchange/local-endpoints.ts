@@ -40,13 +40,13 @@ export function createLocalEndpoints(services: LocalEndpointServices): LocalEndp
 async function telling(
   admission: Admission,
   meter: LocalEndpointServices["meter"],
-  answer: () => Promise<Reply>,
+  answer: () => Promise<unknown>,
 ): Promise<Reply> {
   const startMs = performance.now();
   const tell = (status: number, error: GatewayError | null): void =>
     meter.finished(describeEnd(admission, { status, error, durationMs: performance.now() - startMs }));
   try {
-    const reply = await answer();
+    const reply = createJsonReply(200, await answer(), admission);
     tell(reply.status, null);
     return reply;
   } catch (thrown) {
@@ -60,24 +60,16 @@ async function answerWithoutBody(
   services: LocalEndpointServices,
   admission: Admission,
   path: string,
-): Promise<Reply> {
+): Promise<unknown> {
   switch (admission.endpoint) {
     case "models":
-      return createJsonReply(
-        200,
-        listModels(services.catalog(), questionOf(services, admission), queryOf(path)),
-        admission,
-      );
+      return listModels(services.catalog(), questionOf(services, admission), queryOf(path));
     case "model":
-      return createJsonReply(
-        200,
-        getModel(services.catalog(), questionOf(services, admission), admission.resource ?? ""),
-        admission,
-      );
+      return getModel(services.catalog(), questionOf(services, admission), admission.resource ?? "");
     case "key":
-      return createJsonReply(200, await keyStatus(services, admission), admission);
+      return keyStatus(services, admission);
     case "request":
-      return createJsonReply(200, await requestStatus(services, admission), admission);
+      return requestStatus(services, admission);
     case "chat_completions":
     case "messages":
     case "responses":

@@ -3,10 +3,9 @@
  * `src/envoy/` turns them into Envoy's messages.
  */
 import type { GatewayError } from "../contract/errors.ts";
-import type { RateState } from "../limits/rate-headers.ts";
+import { formatRateHeaders, type RateState } from "../limits/rate-headers.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
 import { BUDGET_MAX_TOKENS_HEADER, REMAINING_HEADER } from "../contract/header-names.ts";
-import { formatRateHeaders } from "../limits/rate-headers.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 
 /** Name in lower case and value. */

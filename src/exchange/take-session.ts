@@ -25,6 +25,5 @@ export function takeSession(
 
 /** It is the gateway's: no upstream sees it but one whose profile passes the field. */
 export function withoutSession(body: RequestBody, { passthroughFields }: Profile): RequestBody {
-  if (body.value[SESSION_FIELD] === undefined || passthroughFields.includes(SESSION_FIELD)) return body;
-  return withoutField(body, SESSION_FIELD);
+  return passthroughFields.includes(SESSION_FIELD) ? body : withoutField(body, SESSION_FIELD);
 }

@@ -1,7 +1,6 @@
 /** What all functions of the store share. */
 import type { RedisClient } from "./redis/client.ts";
-import { monthAt } from "../time/calendar.ts";
-import type { CalendarPeriod } from "../time/calendar.ts";
+import { type CalendarPeriod, monthAt } from "../time/calendar.ts";
 import { integerAt, parseArray } from "./redis/parse-reply.ts";
 import { AT, OUTCOME } from "./redis/reply-layouts.ts";
 import type { TurnBatches } from "./redis/turn-batches.ts";

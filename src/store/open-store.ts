@@ -7,8 +7,14 @@
 import type { Config } from "../config/schema.ts";
 import type { Logger } from "../host/logger.ts";
 import { pause, waitAtMost } from "../event-loop/wait.ts";
-import { createRedisClient, isLoginRefused, waitUntilReady } from "./redis/client.ts";
-import type { RedisAddress, RedisClient, RedisConnectionOptions } from "./redis/client.ts";
+import {
+  createRedisClient,
+  isLoginRefused,
+  type RedisAddress,
+  type RedisClient,
+  type RedisConnectionOptions,
+  waitUntilReady,
+} from "./redis/client.ts";
 import { createStore } from "./redis-store.ts";
 import { checkSchema, SchemaError } from "./redis/schema.ts";
 import type { OperationMeter } from "./run.ts";

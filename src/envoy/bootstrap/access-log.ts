@@ -10,8 +10,7 @@ import {
   METADATA_NAMESPACE,
 } from "../names.ts";
 import { formatFirst, metadata, type Operator, REQUEST_ID } from "./formatters.ts";
-import { typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, typed } from "./yaml-document.ts";
 
 /** Fields that a refusal may have as well. */
 const REFUSAL_FIELDS: ReadonlySet<string> = new Set(["key_id", "organization_id", "error_code"]);

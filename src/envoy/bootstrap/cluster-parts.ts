@@ -1,7 +1,6 @@
 /** What clusters of the sidecar, of upstreams and of the collector of traces have alike. */
 import { isIP } from "node:net";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode, OneLine } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine, type OneLine, typed } from "./yaml-document.ts";
 
 /** A cluster's HTTP options: the type that Envoy has them under. */
 export const HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";

@@ -9,12 +9,10 @@ import type { BodyLimits } from "./body-limits.ts";
 import { createEndReports } from "./end-reports.ts";
 import { createHttpFilters } from "./filters.ts";
 import { createLocalReplyConfig } from "./local-replies.ts";
-import { formatSeconds } from "./render-options.ts";
-import type { EdgeTimeouts, ResolvedOptions } from "./render-options.ts";
+import { type EdgeTimeouts, formatSeconds, type ResolvedOptions } from "./render-options.ts";
 import { createRouteConfig } from "./routes.ts";
 import { createTracing } from "./tracing.ts";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 const MEBIBYTE = 1024 ** 2;
 

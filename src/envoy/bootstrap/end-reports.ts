@@ -5,8 +5,7 @@
  */
 import { REMAINING_HEADER } from "../../contract/header-names.ts";
 import { ADMISSION_HEADER, ADMISSION_NAMESPACE, END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.ts";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 /**
  * Of ends that the sidecar may not hear of: client gone (DC, DR), connection broken here or there (LR, UR, UC), time over

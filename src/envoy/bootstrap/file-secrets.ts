@@ -3,8 +3,7 @@
  * folder of the PEM files for files that are moved into place. The SDS files themselves hold no secret.
  */
 import { dirname, join } from "node:path";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 const SECRET_MESSAGE = "envoy.extensions.transport_sockets.tls.v3.Secret";
 /** The name of no upstream begins with this. */

@@ -17,10 +17,8 @@ import {
 import { REQUEST_ID } from "./formatters.ts";
 import { createGrpcRefusalFilter } from "./grpc-requests.ts";
 import { createTokenFilters } from "./jwt-providers.ts";
-import { formatSeconds } from "./render-options.ts";
-import type { EdgeTimeouts, ResolvedOptions } from "./render-options.ts";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EdgeTimeouts, formatSeconds, type ResolvedOptions } from "./render-options.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 /** `http_filters` of the HTTP connection manager. */
 export function createHttpFilters(

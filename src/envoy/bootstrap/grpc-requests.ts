@@ -5,8 +5,7 @@
  * which takes the reply out of its gRPC form again.
  */
 import { GRPC_REFUSAL_FILTER } from "../names.ts";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 /** By its row among the local replies it is the client's `unsupported_media_type`. */
 export const GRPC_REFUSAL_STATUS = 415;

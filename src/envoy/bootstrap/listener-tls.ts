@@ -6,8 +6,7 @@ import {
   createSdsConfig,
   type SecretFile,
 } from "./file-secrets.ts";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 type ListenerTls = NonNullable<Config["listen"]["tls"]>;
 

@@ -7,8 +7,7 @@
  * `response.code_details`, because the status alone does not tell an upstream's reset from a sidecar that is gone.
  * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/local_reply
  */
-import { GatewayError } from "../../contract/errors.ts";
-import type { ErrorCode } from "../../contract/errors.ts";
+import { type ErrorCode, GatewayError } from "../../contract/errors.ts";
 import { REMAINING_HEADER } from "../../contract/header-names.ts";
 import { RATE_HEADERS } from "../../limits/rate-headers.ts";
 import {
@@ -23,8 +22,7 @@ import { createErrorBody as createMessagesErrorBody } from "../../translation/me
 import { createErrorBody } from "../../translation/openai/error-body.ts";
 import { formatFirst, metadata, REQUEST_ID } from "./formatters.ts";
 import { GRPC_REFUSAL_STATUS } from "./grpc-requests.ts";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 /** One kind of reply that Envoy makes by itself. */
 export interface LocalReplyRow {

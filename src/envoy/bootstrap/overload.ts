@@ -1,5 +1,4 @@
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 const MAX_CONNECTIONS = 50_000;
 

@@ -14,8 +14,13 @@ import { createConnectionManager } from "./connection-manager.ts";
 import { createJwksClusters } from "./jwt-providers.ts";
 import { createListenerTls } from "./listener-tls.ts";
 import { createOverloadManager } from "./overload.ts";
-import { formatSeconds, resolveOptions } from "./render-options.ts";
-import type { EdgeTimeouts, RenderOptions, ResolvedOptions } from "./render-options.ts";
+import {
+  type EdgeTimeouts,
+  formatSeconds,
+  type RenderOptions,
+  type ResolvedOptions,
+  resolveOptions,
+} from "./render-options.ts";
 import { createSidecarClusterTls } from "./sidecar-cluster-tls.ts";
 import { createSidecarCluster } from "./sidecar-cluster.ts";
 import { checkSocketPath, listSidecarEndpoints } from "./sidecar-endpoints.ts";
@@ -23,8 +28,7 @@ import { createTracingClusters } from "./tracing.ts";
 import { createUpstreamCluster } from "./upstream-cluster.ts";
 import { listCredentialFiles } from "./upstream-secrets.ts";
 import { type AuthorityPlaces, findSystemCaFile } from "./upstream-tls.ts";
-import { formatEnvoyYaml, oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, formatEnvoyYaml, oneLine, typed } from "./yaml-document.ts";
 
 const HEADING =
   "Envoy for the inference gateway, made by `inference-gateway envoy render --config gateway.yaml`.\n" +

@@ -7,10 +7,8 @@ import { REMAINING_HEADER } from "../../contract/header-names.ts";
 import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
 import { createBodyBehindHeaders } from "./filters.ts";
 import { createReplyRestorer, GRPC_REFUSAL_STATUS, GRPC_REQUESTS } from "./grpc-requests.ts";
-import { formatSeconds } from "./render-options.ts";
-import type { ResolvedOptions } from "./render-options.ts";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode, EnvoyValue } from "./yaml-document.ts";
+import { formatSeconds, type ResolvedOptions } from "./render-options.ts";
+import { type EnvoyNode, type EnvoyValue, oneLine, typed } from "./yaml-document.ts";
 
 const HEALTH_BODY = JSON.stringify({ status: "ok" });
 

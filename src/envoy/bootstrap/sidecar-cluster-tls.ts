@@ -8,8 +8,7 @@ import {
   createSdsConfig,
   type SecretFile,
 } from "./file-secrets.ts";
-import { oneLine } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine } from "./yaml-document.ts";
 
 type SidecarTls = NonNullable<Config["sidecar"]["tls"]>;
 

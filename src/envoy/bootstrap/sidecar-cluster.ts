@@ -10,11 +10,9 @@ import {
   createOutlierDetection,
   SHARED_CONNECTION,
 } from "./cluster-parts.ts";
-import { formatSeconds } from "./render-options.ts";
-import type { EdgeTimeouts } from "./render-options.ts";
+import { type EdgeTimeouts, formatSeconds } from "./render-options.ts";
 import type { SidecarEndpoint } from "./sidecar-endpoints.ts";
-import { oneLine } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine } from "./yaml-document.ts";
 
 /** Far above any number of requests in flight: each holds a gRPC stream, and Envoy's default of 1,024 answers 500. */
 const MAX_IN_FLIGHT = 1_000_000;

@@ -9,8 +9,7 @@ import { parseUpstreamEndpoint } from "../../config/schema/urls.ts";
 import { EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH, EDGE_METADATA_USER_AGENT } from "../names.ts";
 import { createHttpOptions } from "./cluster-parts.ts";
 import { type AuthorityPlaces, createUpstreamTls } from "./upstream-tls.ts";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 type OtlpConfig = NonNullable<Config["telemetry"]["otlp"]>;
 

@@ -5,8 +5,7 @@ import type { UpstreamEndpoint } from "../../config/schema/urls.ts";
 import { formatHost } from "../../host/local-url.ts";
 import { createOutlierDetection } from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 /**
  * How often a second try picks a server until it is another one. Of two, the one that is gone has the fewest requests, and

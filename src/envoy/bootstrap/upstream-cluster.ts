@@ -13,8 +13,7 @@ import {
 import { createUpstreamFilters } from "./upstream-filters.ts";
 import type { CredentialFile } from "./upstream-secrets.ts";
 import { type AuthorityPlaces, createUpstreamTls } from "./upstream-tls.ts";
-import { oneLine } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine } from "./yaml-document.ts";
 
 /** Files that an upstream's cluster names. */
 export interface UpstreamFiles extends AuthorityPlaces {

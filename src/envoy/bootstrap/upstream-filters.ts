@@ -14,8 +14,7 @@ import {
 import { INTERNAL_HEADER_PREFIX } from "../names.ts";
 import { formatAuthority } from "./upstream-balancing.ts";
 import type { CredentialFile } from "./upstream-secrets.ts";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 type AwsSigning = NonNullable<UpstreamConfig["awsSigning"]>;
 

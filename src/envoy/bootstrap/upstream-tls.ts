@@ -4,8 +4,7 @@ import { isIP } from "node:net";
 import type { UpstreamConfig } from "../../config/schema.ts";
 import { createClientTls, createNameMatcher } from "./cluster-parts.ts";
 import { createAuthoritySecret, createSdsConfig, type SecretFile } from "./file-secrets.ts";
-import { oneLine } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import { type EnvoyNode, oneLine } from "./yaml-document.ts";
 
 /** The system's PEM bundle on Debian and Alpine, Fedora, openSUSE, macOS. */
 const DEBIAN_CA_FILE = "/etc/ssl/certs/ca-certificates.crt";

@@ -1,8 +1,7 @@
 /** Puts the settings that are missing into a mapping; what is there and differs is the operator's, until it is in the way. */
 import { isMap, type YAMLMap } from "yaml";
 import { formatPath } from "../../config/config-error.ts";
-import type { EnvoyNode, EnvoyValue } from "../bootstrap/yaml-document.ts";
-import { OneLine } from "../bootstrap/yaml-document.ts";
+import { type EnvoyNode, type EnvoyValue, OneLine } from "../bootstrap/yaml-document.ts";
 import { canonical } from "../check-bootstrap/setting-rule.ts";
 import { formatField, plain } from "./format-part.ts";
 import type { Place, YamlText } from "./yaml-text.ts";

@@ -3,8 +3,7 @@
  * by one script on the organization's slot (`lua/admit.lua`): requests of one key that come in one turn share it. It is sent
  * once; an error says nothing about whether the token was taken.
  */
-import { runInMonth } from "../context.ts";
-import type { StoreContext } from "../context.ts";
+import { runInMonth, type StoreContext } from "../context.ts";
 import {
   countBucketKey,
   holdsKey,

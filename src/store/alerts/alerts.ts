@@ -16,9 +16,16 @@ import { LIMIT_SCOPES } from "../types/decision.ts";
 import { windowName, windowStart } from "../usage/windows.ts";
 import { expiryOf } from "../../time/calendar.ts";
 import { parseFields, parseInteger } from "../redis/parse-reply.ts";
-import type { AlertChannel, AlertMessage, AlertRecord, DeliveryState, ListedAlert } from "../types/alerts.ts";
+import {
+  type AlertChannel,
+  type AlertMessage,
+  type AlertRecord,
+  type AlertStore,
+  deliveryOf,
+  type DeliveryState,
+  type ListedAlert,
+} from "../types/alerts.ts";
 import { storeOf } from "../run.ts";
-import { type AlertStore, deliveryOf } from "../types/alerts.ts";
 
 /** "100" stands for "many": a badge has no room for more. */
 const COUNTED_UNREAD = 100;

@@ -3,9 +3,8 @@ import type { ChainableCommander } from "ioredis";
 import * as z from "zod";
 import type { StoreContext } from "../context.ts";
 import { auditKey } from "../redis/keys.ts";
-import type { AuditInput, AuditValue } from "../types/audit.ts";
+import type { AuditInput, AuditStore, AuditValue } from "../types/audit.ts";
 import { storeOf } from "../run.ts";
-import type { AuditStore } from "../types/audit.ts";
 
 /** Bounds the memory of one organization: some 10 MB at a kilobyte an entry. `lua/include/audit.lua` says it too. */
 const KEPT_ENTRIES = 10_000;

@@ -22,10 +22,9 @@ import { parseFields, textAt } from "../redis/parse-reply.ts";
 import { limitsAsked } from "../../settings/limits.ts";
 import type { OrganizationSettings } from "../../settings/organization.ts";
 import type { AuditInput } from "../types/audit.ts";
-import type { OrganizationChangeResult, OrganizationRecord } from "../types/management.ts";
+import type { OrganizationChangeResult, OrganizationRecord, OrganizationStore } from "../types/management.ts";
 import type { PageInput } from "../types/page.ts";
 import type { Operations } from "../run.ts";
-import type { OrganizationStore } from "../types/management.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** What one search looks through: 2,000 organizations. */

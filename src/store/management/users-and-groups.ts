@@ -1,9 +1,8 @@
 /** What differs between users and groups. */
-import { limitsAsked } from "../../settings/limits.ts";
+import { type LimitPeriod, limitsAsked } from "../../settings/limits.ts";
 import type { UserGroupSettings } from "../../settings/user-group.ts";
 import type { UserSettings } from "../../settings/user.ts";
 import { periodsOf } from "../usage/windows.ts";
-import type { LimitPeriod } from "../../settings/limits.ts";
 import { ownerKey, ownerUsersKey } from "../redis/keys.ts";
 import type { OwnerKind } from "../types/owner-kinds.ts";
 import type { ExternalIdentity, GroupRecord, OwnerRecord, UserRecord } from "../types/owners.ts";

@@ -31,14 +31,14 @@ import {
 } from "../redis/parse-reply.ts";
 import { LIMIT_PERIODS } from "../../settings/limits.ts";
 import { LIMIT_SCOPES } from "../types/decision.ts";
-import { LOGGED_SEQUENCE } from "../types/settlement.ts";
-import type {
-  ChargeInput,
-  HoldResult,
-  OverdueRequest,
-  RenewOutcome,
-  RequestIdentity,
-  RequestStore,
+import {
+  type ChargeInput,
+  type HoldResult,
+  LOGGED_SEQUENCE,
+  type OverdueRequest,
+  type RenewOutcome,
+  type RequestIdentity,
+  type RequestStore,
 } from "../types/settlement.ts";
 import type { Check } from "../types/reporting.ts";
 import type { UsedTokens } from "../types/token-rate.ts";

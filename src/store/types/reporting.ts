@@ -1,10 +1,9 @@
 /** What was spent, used and refused: the figures that people and clients read. */
 import type { TokenBucketState } from "./token-rate.ts";
 import type { Limit } from "../../settings/limits.ts";
-import type { LimitScope } from "./decision.ts";
+import type { AdmissionDecision, LimitScope } from "./decision.ts";
 import type { ListedTokens } from "../../usage/token-usage.ts";
 import type { UsageFigures } from "../../usage/usage-figures.ts";
-import type { AdmissionDecision } from "./decision.ts";
 import type { AuditFields, AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./page.ts";
 

@@ -12,10 +12,9 @@ import {
   tagCombinationsKey,
   usageKey,
 } from "../redis/keys.ts";
-import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "../../time/calendar.ts";
-import type { CalendarPeriod } from "../../time/calendar.ts";
+import { type CalendarPeriod, dayAt, daysOf, expiryOf, monthAt, parseMonth } from "../../time/calendar.ts";
 import { amountAt, integerAt, parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
-import type { CorrectionDetails, CorrectResult, UsageRow } from "../types/reporting.ts";
+import type { CorrectionDetails, CorrectResult, UsageRow, UsageStore } from "../types/reporting.ts";
 import { USAGE_FIGURES } from "../../usage/figures.ts";
 import { OTHER_TAGS } from "../../usage/tags.ts";
 import { FIGURES, NO_USAGE, type UsageFigure } from "../../usage/usage-figures.ts";
@@ -24,7 +23,6 @@ import { readClosedUsage } from "./closed-usage.ts";
 import { readLimits } from "./read-limits.ts";
 import { raiseUsage } from "./raise-usage.ts";
 import { storeOf } from "../run.ts";
-import type { UsageStore } from "../types/reporting.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** Field in Redis → figure of a row. */

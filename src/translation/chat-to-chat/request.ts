@@ -3,11 +3,12 @@ import { chatLimitNames, limitOutput } from "../fields/output-limit.ts";
 import { readChatTools } from "../fields/server-tools.ts";
 import { measureFields } from "../json/measure-memory.ts";
 import type { JsonBody } from "../json/parse-body.ts";
-import { createChatAnswer } from "./answer.ts";
+import { CHAT } from "./answer.ts";
 import { measurePrompt } from "./request/measure-prompt.ts";
 import { type ChatFields, readChatFields } from "./request/read-fields.ts";
 import { wishForUsage } from "../fields/usage-wish.ts";
 import { mapUsageVisibility } from "../openai/stream-options.ts";
+import { ChoicesAnswer } from "../openai/choices-answer.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { findTierField } from "../upstream/service-tiers.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
@@ -61,12 +62,8 @@ export class ChatRequest extends ReadRequest<Content, ChatFields["streamOptions"
     const { model, requestId, describeCost = null } = context;
     // The cost stands in the usage, so who asks for it sees both.
     const options = describeCost === null ? streamOptions : { ...streamOptions, include_usage: true };
-    return createChatAnswer({
-      model: model.id,
-      stream: this.stream,
-      usageVisibility: mapUsageVisibility(options, wishForUsage(model.profile)),
-      requestId,
-      describeCost,
-    });
+    const usageVisibility = mapUsageVisibility(options, wishForUsage(model.profile));
+    const { stream } = this;
+    return new ChoicesAnswer({ model: model.id, stream, usageVisibility, requestId, describeCost }, CHAT);
   }
 }

@@ -2,6 +2,7 @@ import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-p
 import { limitOutput } from "../fields/output-limit.ts";
 import { measureFields } from "../json/measure-memory.ts";
 import type { JsonBody } from "../json/parse-body.ts";
+import { sizeOfPrompts } from "../openai/prompts.ts";
 import { readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
 import { wishForUsage } from "../fields/usage-wish.ts";
 import { mapUsageVisibility } from "../openai/stream-options.ts";
@@ -50,17 +51,7 @@ export class CompletionsRequest extends ReadRequest<Content, Kept> {
   }
 
   protected override measure({ body, fields }: Content): PromptSize {
-    const { hasMedia } = fields.prompts;
-    const textBytes = Buffer.byteLength(body.text);
-    return {
-      textBytes,
-      inkBytes: 0,
-      messages: 0,
-      hasMedia,
-      hasTools: false,
-      predictionBytes: 0,
-      isWhole: true,
-    };
+    return sizeOfPrompts(body, fields.prompts.hasMedia);
   }
 
   protected override convert({ body, fields }: Content, terms: UpstreamTerms): Uint8Array {

@@ -1,7 +1,7 @@
 import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-protocol.ts";
 import { measureFields } from "../json/measure-memory.ts";
 import type { JsonBody } from "../json/parse-body.ts";
-import { EXPECTED_PROMPTS, measurePrompts, type Prompts } from "../openai/prompts.ts";
+import { EXPECTED_PROMPTS, measurePrompts, type Prompts, sizeOfPrompts } from "../openai/prompts.ts";
 import { invalid, missing, readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { EmbeddingsAnswer } from "./answer.ts";
@@ -39,16 +39,7 @@ export class EmbeddingsRequest extends ReadRequest<Content, null> {
   }
 
   protected override measure({ body, hasMedia }: Content): PromptSize {
-    const textBytes = Buffer.byteLength(body.text);
-    return {
-      textBytes,
-      inkBytes: 0,
-      messages: 0,
-      hasMedia,
-      hasTools: false,
-      predictionBytes: 0,
-      isWhole: true,
-    };
+    return sizeOfPrompts(body, hasMedia);
   }
 
   protected override convert({ body }: Content, { model, isStrict }: UpstreamTerms): Uint8Array {

@@ -6,7 +6,6 @@ import { KEEP_ALIVE, PING } from "../sse/encoder.ts";
 import { findChoice } from "../upstream/read-choice.ts";
 import type { AnswerSettings } from "./answer-settings.ts";
 import { formatStreamError } from "./error-body.ts";
-import type { StreamEvent } from "./message.ts";
 import { formatStreamEvent } from "./stream/format-event.ts";
 import { convertCompletion } from "./response/convert-completion.ts";
 import { playMessage } from "./response/play-message.ts";
@@ -18,17 +17,11 @@ export class MessagesAnswer extends ConversationAnswer {
   readonly #translator: StreamTranslator;
 
   constructor(settings: AnswerSettings) {
-    super({
-      protocol: "messages",
-      model: settings.model,
-      stream: settings.stream,
-      describeCost: settings.describeCost,
-    });
+    const { model, stream, describeCost } = settings;
+    super({ protocol: "messages", model, stream, describeCost });
     this.#settings = settings;
     this.#translator = new StreamTranslator(settings, {
-      emit: (event) => {
-        this.#writeEvent(event);
-      },
+      emit: (event) => this.write(formatStreamEvent(event)),
       generated: this.generated,
     });
   }
@@ -61,9 +54,5 @@ export class MessagesAnswer extends ConversationAnswer {
 
   protected override writeFailure(error: GatewayError): void {
     this.write(formatStreamError(error, this.#settings.requestId));
-  }
-
-  #writeEvent(event: StreamEvent): void {
-    this.write(formatStreamEvent(event));
   }
 }

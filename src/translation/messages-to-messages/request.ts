@@ -35,13 +35,7 @@ export class MessagesRequest extends PassThroughRequest {
     return readPrompt(body);
   }
 
-  protected override answer(_kept: null, { model, requestId, describeCost = null }: AnswerContext): Answer {
-    return new MessagesAnswer({
-      protocol: "messages",
-      model: model.id,
-      stream: this.stream,
-      requestId,
-      describeCost,
-    });
+  protected override answer(_kept: null, context: AnswerContext): Answer {
+    return new MessagesAnswer(this.answerOptions(context));
   }
 }

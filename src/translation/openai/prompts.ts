@@ -1,3 +1,6 @@
+import type { PromptSize } from "../client-protocol.ts";
+import type { JsonBody } from "../json/parse-body.ts";
+
 /** Prompts as the endpoints without conversations take them: a text, token ids, or a list of either. */
 export interface Prompts {
   /** How many, each of which may fill the context window. */
@@ -30,6 +33,13 @@ export function measurePrompts(value: unknown): Prompts | null {
     }
   }
   return { count: entries.length, tokens, hasMedia };
+}
+
+/** The size of prompts that are in the whole of a body, as its text is. */
+export function sizeOfPrompts({ text }: Pick<JsonBody, "text">, hasMedia: boolean): PromptSize {
+  const textBytes = Buffer.byteLength(text);
+  const none = { inkBytes: 0, messages: 0, hasTools: false, predictionBytes: 0 };
+  return { textBytes, hasMedia, isWhole: true, ...none };
 }
 
 function isTokenIds(list: readonly unknown[]): boolean {

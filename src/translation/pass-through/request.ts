@@ -1,4 +1,5 @@
 import type {
+  AnswerContext,
   AskedTool,
   ModelTarget,
   PromptSize,
@@ -11,6 +12,7 @@ import { limitOutput, type OutputLimit } from "../fields/output-limit.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 import { findTierField, nameServiceTier } from "../upstream/service-tiers.ts";
+import type { PassThroughAnswerOptions } from "./answer.ts";
 import type { PromptParts } from "./prompt-parts.ts";
 
 const NO_LIMIT: OutputLimit = { names: [], tokens: null };
@@ -56,6 +58,15 @@ export abstract class PassThroughRequest extends ReadRequest<RequestBody, null> 
 
   protected override keep(): null {
     return null;
+  }
+
+  protected answerOptions({
+    model,
+    requestId,
+    describeCost = null,
+  }: AnswerContext): PassThroughAnswerOptions {
+    const { protocol, stream } = this;
+    return { protocol, model: model.id, stream, requestId, describeCost };
   }
 
   /** What of the body is put before the model. */

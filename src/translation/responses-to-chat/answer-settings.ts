@@ -1,5 +1,4 @@
-import type { DescribeCost } from "../client-protocol.ts";
-import type { ToolNames } from "../conversation/tool-names.ts";
+import type { ConversationSettings } from "../upstream/conversation-answer.ts";
 import type { JsonObject } from "../../text/json-object.ts";
 import type { CreateId } from "./ids.ts";
 import type { ToolTable } from "./tool-table.ts";
@@ -17,28 +16,19 @@ export interface Compaction {
 }
 
 /** All that the answer's translation needs to know of the request. */
-export interface AnswerSettings {
-  /** Catalog id, what the client reads as `model`. */
-  readonly model: string;
-  readonly stream: boolean;
+export interface AnswerSettings extends ConversationSettings {
   readonly reasoning: ReasoningDisplay;
   /** Whether reasoning is also packed for the client to give back. */
   readonly carriesReasoning: boolean;
-  /** Upstream's names to flat ones. */
-  readonly toolNames: ToolNames;
-  /** Flat names to the client's tools. */
+  /** The flat names that `toolNames` leads to, to the client's tools. */
   readonly toolTable: ToolTable;
   /** Null: the model answers. */
   readonly compaction: Compaction | null;
   /** What the response repeats of the request. */
   readonly toldBack: JsonObject;
-  readonly estimatedInputTokens: number;
   /** Unix seconds. */
   readonly createdAt: number;
   /** Unix seconds, when called. */
   readonly now: () => number;
-  /** Errors inside a stream name it. */
-  readonly requestId: string;
-  readonly describeCost: DescribeCost | null;
   readonly createId: CreateId;
 }

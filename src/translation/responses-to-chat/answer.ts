@@ -23,12 +23,8 @@ export class ResponsesAnswer extends ConversationAnswer {
   #silentChunks = 0;
 
   constructor(settings: AnswerSettings) {
-    super({
-      protocol: "responses",
-      model: settings.model,
-      stream: settings.stream,
-      describeCost: settings.describeCost,
-    });
+    const { model, stream, describeCost } = settings;
+    super({ protocol: "responses", model, stream, describeCost });
     this.#settings = settings;
     this.#events = new EventWriter(settings.toldBack);
     this.#translator = new StreamTranslator(settings, {

@@ -8,13 +8,17 @@ import type { PromptParts } from "../pass-through/prompt-parts.ts";
 import { PassThroughRequest, readUser } from "../pass-through/request.ts";
 import { refuseState } from "../responses-to-chat/request/refuse-state.ts";
 import { ResponsesAnswer } from "./answer.ts";
-import { withoutClientMetadata } from "./request/client-metadata.ts";
 import { readPrompt } from "./request/read-prompt.ts";
 import { refuseReferences } from "./request/refuse-references.ts";
+import { withoutField } from "../without-field.ts";
 
-/** The body without what is no business of the model's server, or what that would refuse. @throws GatewayError 400 */
+/**
+ * The body without what is no business of the model's server (by `client_metadata` Codex tells about its user's
+ * installation), or what that would refuse.
+ * @throws GatewayError 400
+ */
 export function forUpstream(body: RequestBody): RequestBody {
-  return withoutOwnItems(withoutClientMetadata(body));
+  return withoutOwnItems(withoutField(body, "client_metadata"));
 }
 
 /** A client's Responses request to an upstream that speaks Responses. */
@@ -47,13 +51,7 @@ export class ResponsesRequest extends PassThroughRequest {
     return readPrompt(body);
   }
 
-  protected override answer(
-    _kept: null,
-    { model, requestId, nowMs, describeCost = null }: AnswerContext,
-  ): Answer {
-    return new ResponsesAnswer(
-      { protocol: "responses", model: model.id, stream: this.stream, requestId, describeCost },
-      nowMs,
-    );
+  protected override answer(_kept: null, context: AnswerContext): Answer {
+    return new ResponsesAnswer(this.answerOptions(context), context.nowMs);
   }
 }

@@ -1,6 +1,7 @@
 import type { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
+import type { ToolNames } from "../conversation/tool-names.ts";
 import { parseJsonText, tryParseJsonText } from "../json/parse-json-text.ts";
 import { SseDecoder, type SseEvent } from "../sse/decoder.ts";
 import { decodeCharacters, type EventBlock } from "../sse/event-block.ts";
@@ -12,13 +13,22 @@ import { findChoice, readFinishReason, readLogprobs, readMatchedStop } from "./r
 import { asGatewayError, isBlank, isDone, MAX_EVENT_BYTES, parseCompletion } from "./read-stream.ts";
 import { MAX_TEMPLATES, TextTemplate } from "./text-template.ts";
 
-interface ConversationAnswerOptions {
-  readonly protocol: ProtocolName;
+/** What every answer's translation needs to know of the request. */
+export interface ConversationSettings {
   /** Catalog id, what the client reads as `model`. */
   readonly model: string;
   /** Whether the client asked for a stream. */
   readonly stream: boolean;
+  /** Upstream's names to the client's. */
+  readonly toolNames: ToolNames;
+  readonly estimatedInputTokens: number;
+  /** Errors inside a stream name it. */
+  readonly requestId: string;
   readonly describeCost: DescribeCost | null;
+}
+
+interface ConversationAnswerOptions extends Pick<ConversationSettings, "model" | "stream" | "describeCost"> {
+  readonly protocol: ProtocolName;
 }
 
 /**

@@ -143,7 +143,14 @@ const TRANSLATION_ARROWS: House["arrows"] = {
   "messages-to-chat": ["conversation", "upstream"],
   "messages-to-messages": ["fields", "messages-to-chat", "pass-through", "upstream"],
   "responses-to-chat": ["conversation", "fields", "upstream"],
-  "responses-to-responses": ["fields", "openai", "pass-through", "responses-to-chat", "upstream"],
+  "responses-to-responses": [
+    "fields",
+    "openai",
+    "pass-through",
+    "responses-to-chat",
+    "upstream",
+    "without-field.ts",
+  ],
   "protocols.ts": [
     "chat-to-chat",
     "completions-to-completions",

@@ -19,11 +19,7 @@ import type { GrpcCall } from "./grpc-call.ts";
 
 const ALPN = "h2";
 
-export function createWireServer(options: EnvoyServerOptions): EnvoyServer {
-  return new WireServer(options);
-}
-
-class WireServer implements EnvoyServer {
+export class WireServer implements EnvoyServer {
   readonly #options: EnvoyServerOptions;
   readonly #server: Server;
   readonly #services: Services;
