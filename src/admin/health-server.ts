@@ -62,14 +62,11 @@ async function answer(
   for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
   response.setHeader("connection", "close");
   response.setHeader("content-type", "application/json");
-  if (path === "/healthz") {
-    response.end(JSON.stringify({ status: "ok" }));
-  } else if (path === "/readyz") {
-    const ready = await isReady();
-    response.statusCode = ready ? 200 : 503;
-    response.end(JSON.stringify({ status: ready ? "ready" : "not_ready" }));
-  } else {
-    response.statusCode = 404;
-    response.end(JSON.stringify({ status: "not_found" }));
-  }
+  const send = (code: number, status: string): void => {
+    response.statusCode = code;
+    response.end(JSON.stringify({ status }));
+  };
+  if (path === "/healthz") return send(200, "ok");
+  if (path !== "/readyz") return send(404, "not_found");
+  return (await isReady()) ? send(200, "ready") : send(503, "not_ready");
 }

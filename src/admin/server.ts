@@ -110,10 +110,10 @@ function createHttpServer(options: AdminServerOptions): Server {
   };
   if (options.tls === null) return createServer(limits, listener);
   const { certFile, keyFile } = options.tls;
-  const files = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+  const read = () => ({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
   const secure = { minVersion: "TLSv1.2", handshakeTimeout: HEADERS_TIMEOUT_MS } as const;
-  const server = createTlsServer({ ...limits, ...files, ...secure }, listener);
-  const watcher = watchFiles([certFile, keyFile], () => renew(server, options.tls, options.logger));
+  const server = createTlsServer({ ...limits, ...read(), ...secure }, listener);
+  const watcher = watchFiles([certFile, keyFile], () => renew(server, read, options.logger));
   server.once("close", () => watcher.close());
   return server;
 }
@@ -121,17 +121,13 @@ function createHttpServer(options: AdminServerOptions): Server {
 /** Renewed files count for new connections; files that do not fit each other leave the old ones in force. */
 function renew(
   server: TlsServer,
-  tls: AdminServerOptions["tls"],
+  read: () => { readonly cert: Buffer; readonly key: Buffer },
   logger: AdminServerOptions["logger"],
 ): void {
-  if (tls === null) return;
   try {
-    server.setSecureContext({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) });
-  } catch (error) {
-    logger.warn(
-      { err: error },
-      "the renewed certificate of the admin server cannot be used, the old one stays",
-    );
+    server.setSecureContext(read());
+  } catch (err) {
+    logger.warn({ err }, "the renewed certificate of the admin server cannot be used, the old one stays");
   }
 }
 

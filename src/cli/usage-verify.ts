@@ -67,9 +67,10 @@ function parseMonth(text: string): string {
 
 async function verify(options: VerifyOptions): Promise<void> {
   await withStore(options, async (store, month, dir) => {
+    const { readLoggedUsage } = await import("../request-log/read-usage.ts");
     const { verifyUsage } = await import("../request-log/verify-usage.ts");
     const { verifyWindows } = await import("../request-log/verify-windows.ts");
-    const logged = dir === null ? null : await readLog(dir, month, await readCurrencies(store));
+    const logged = dir === null ? null : await readLoggedUsage(dir, month, await readCurrencies(store));
     const verification = await verifyUsage(store, month, logged);
     const ofWindows = await verifyWindows(store, month);
     const differences = [...verification.differences, ...ofWindows.differences];
@@ -86,20 +87,15 @@ async function rebuild(options: VerifyOptions): Promise<void> {
   await withStore(options, async (store, month, dir) => {
     if (dir === null) throw new CommandError("There is no log of requests to rebuild from: give --requests.");
     const { rebuildUsage } = await import("../request-log/rebuild-usage.ts");
-    const { readLateCharges } = await import("../request-log/read-usage.ts");
+    const { readLateCharges, readLoggedUsage } = await import("../request-log/read-usage.ts");
     const currencies = await readCurrencies(store);
-    const logged = await readLog(dir, month, currencies);
+    const logged = await readLoggedUsage(dir, month, currencies);
     const nowMs = await store.timeMs();
     const lateCharges = () => readLateCharges(dir, month, nowMs, currencies);
     const result = await rebuildUsage(store, logged, lateCharges);
     if (result.inFlight.length > 0) process.exitCode = 1;
     process.stdout.write(options.json ? formatJson({ month, ...result }) : formatRebuild(month, result));
   });
-}
-
-async function readLog(dir: string, month: string, currencies: Currencies): Promise<LoggedUsage> {
-  const { readLoggedUsage } = await import("../request-log/read-usage.ts");
-  return readLoggedUsage(dir, month, currencies);
 }
 
 /** Of deleted organizations, too: their usage is kept, and what of it was charged. */
@@ -121,7 +117,9 @@ async function withStore(options: VerifyOptions, run: Run): Promise<void> {
   const { loadConfig } = await import("../config/load.ts");
   const { applyOverrides } = await import("../supervisor/config-overrides.ts");
   const loaded = loadConfig(options.config, { secrets: "own" });
-  const config = withRedis(loaded, applyOverrides);
+  // Without a configured Redis: the private one of a stack that runs on this machine.
+  const privateRedis = join(loaded.sidecar.sockets, "redis.sock");
+  const config = loaded.redis === null ? applyOverrides(loaded, { privateRedis }) : loaded;
   const opened = await open(config, loaded.redis === null);
   try {
     const month = options.month ?? new Date(await opened.store.timeMs()).toISOString().slice(0, 7);
@@ -152,15 +150,6 @@ async function open(config: Config, isPrivate: boolean): Promise<OpenStore> {
       : "Is Redis running where `redis` of the configuration says?";
     throw new CommandError(`Redis at ${where} cannot be used: ${error.message}\n${hint}`, { cause: error });
   }
-}
-
-/** Without a configured Redis: the private one of a stack that runs on this machine. */
-function withRedis(
-  config: Config,
-  override: (config: Config, overrides: { privateRedis: string }) => Config,
-): Config {
-  if (config.redis !== null) return config;
-  return override(config, { privateRedis: join(config.sidecar.sockets, "redis.sock") });
 }
 
 function summarizeLog(logged: LoggedUsage | null) {

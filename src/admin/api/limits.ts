@@ -75,24 +75,19 @@ async function describeLimits(organization: OrganizationRecord, owners: Owners, 
   ]);
   const { ownGroup } = namedBy(user ?? {});
   const members = ownGroup === null ? nameOf("organization", organization) : nameOf("group", ownGroup);
-  const described = {
-    key: { ...nameOwner(key), user_count: null, key_count: null },
-    user: { ...nameOwner(user), user_count: null, key_count: ofUser[0]?.keys ?? 0 },
-    group: { ...nameOwner(group), user_count: ofGroup[0]?.users ?? 0, key_count: ofGroup[0]?.keys ?? 0 },
-    organization: { ...nameOwner(organization), user_count: null, key_count: null },
-  };
-  const raises = {
-    key: key?.raises ?? [],
-    user: user?.raises ?? [],
-    group: group?.raises ?? [],
-    organization: organization.raises,
+  const limited = { key, user, group, organization };
+  const counts = {
+    key: { user_count: null, key_count: null },
+    user: { user_count: null, key_count: ofUser[0]?.keys ?? 0 },
+    group: { user_count: ofGroup[0]?.users ?? 0, key_count: ofGroup[0]?.keys ?? 0 },
+    organization: { user_count: null, key_count: null },
   };
   const data = reading.limits.map((limit) => ({
     ...formatLimit(limit, reading.timeMs),
-    owner: described[limit.scope],
+    owner: { ...nameOwner(limited[limit.scope]), ...counts[limit.scope] },
     member_of: isFromMembers(limit, user) ? members : null,
     window_start: formatWindowStart(limit.period, dayAt(reading.timeMs).name),
-    raises: raisesOf(limit, raises[limit.scope], reading.timeMs),
+    raises: raisesOf(limit, limited[limit.scope]?.raises ?? [], reading.timeMs),
   }));
   return { time: new Date(reading.timeMs).toISOString(), data };
 }

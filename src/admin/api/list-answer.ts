@@ -2,7 +2,6 @@ import { DEFAULT_PAGE_LIMIT, type PageQuery } from "../schemas/page.ts";
 import type { Page, PageInput } from "../../store/types/page.ts";
 import type { ApiAnswer } from "./route.ts";
 
-/** Which page the caller asks for. */
 export function parsePage(query: PageQuery): PageInput {
   return { limit: query.limit ?? DEFAULT_PAGE_LIMIT, after: query.after ?? null };
 }

@@ -59,8 +59,8 @@ const show = defineOrganizationRoute({
     const { month } = read;
     const groups = parseGroups(query.group_by);
     const totals = sumUsage(filterUsage(read.rows, query), groups);
+    const all = totals.map((total) => ({ total, parts: readParts(total, groups) }));
     if (query.format !== "csv") {
-      const all = totals.map((total) => ({ total, parts: readParts(total, groups) }));
       // Keys' names are in no row.
       const ownersAlone = all.map(({ parts }) => ({ keyId: null, owners: parts.owners }));
       const namesOf = await readUsageNames(store, organization.id, ownersAlone);
@@ -74,7 +74,7 @@ const show = defineOrganizationRoute({
     }
     return {
       status: 200,
-      body: await formatCsv(totals, groups, { organization, store }),
+      body: await formatCsv(all, organization, store),
       headers: {
         "content-type": "text/csv; charset=utf-8",
         "content-disposition": `attachment; filename="usage-${organization.id}-${month}.csv"`,
@@ -152,16 +152,12 @@ function formatFigures({ figures }: Pick<Total, "figures">) {
 
 /** In the columns of every table of usage. Of a tag that was asked for the value `other` is what is not kept apart. */
 async function formatCsv(
-  totals: readonly Total[],
-  groups: readonly UsageGroup[],
-  { organization, store }: { organization: OrganizationRecord; store: NamesStore },
+  all: readonly { readonly total: Total; readonly parts: UsageParts }[],
+  organization: OrganizationRecord,
+  store: NamesStore,
 ): Promise<string> {
-  const all = totals.map((total) => ({ total, parts: readParts(total, groups) }));
-  const namesOf = await readUsageNames(
-    store,
-    organization.id,
-    all.map(({ parts }) => parts),
-  );
+  const keyed = all.map(({ parts }) => parts);
+  const namesOf = await readUsageNames(store, organization.id, keyed);
   return formatUsageTable(
     all.map(({ total: { figures }, parts }) => ({
       ...parts,

@@ -73,7 +73,11 @@ export const windowStart = () =>
     .describe("First day (UTC) of the window; null: that of all time.");
 
 /** A text of an answer that may have none. */
-export const textOrNull = (about: string) => z.string().nullable().describe(about);
+export const textOrNull = (about: string, ...examples: string[]) =>
+  z
+    .string()
+    .nullable()
+    .meta({ description: about, ...(examples.length === 0 ? {} : { examples }) });
 
 /** A figure of an answer. */
 export const count = () => z.int().min(0);

@@ -1,11 +1,10 @@
 /** What somebody with the role member reads and sends of what is their own. */
 import * as z from "zod";
-import { record } from "../../settings/input-schemas.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { changeShape, creationShape } from "../../settings/table.ts";
 import { answer, count, input } from "./fields.ts";
 import { ownerReference } from "./owner.ts";
-import { pageFields } from "./page.ts";
+import { pageQuery } from "./page.ts";
 import { requestQuery } from "./requests.ts";
 import { usageQuery } from "./usage.ts";
 
@@ -22,23 +21,9 @@ export const ownKeyChange = input("OwnKeyChange", {
   [disabled.apiName]: z.literal(true, { error: ONLY_TRUE }).optional().describe("Disables the key for good."),
 });
 
-export const ownKeyQuery = record(pageFields(/^key_[0-9a-f-]{36}$/));
-
-const ofUsage = usageQuery.shape;
-export const ownUsageQuery = record({
-  month: ofUsage.month,
-  group_by: ofUsage.group_by,
-  model: ofUsage.model,
-  key_id: ofUsage.key_id,
-});
-
-const ofRequests = requestQuery.shape;
-export const ownRequestQuery = record({
-  limit: ofRequests.limit,
-  after: ofRequests.after,
-  key_id: ofRequests.key_id,
-  status: ofRequests.status,
-});
+export const ownKeyQuery = pageQuery(/^key_[0-9a-f-]{36}$/);
+export const ownUsageQuery = usageQuery.pick({ month: true, group_by: true, model: true, key_id: true });
+export const ownRequestQuery = requestQuery.pick({ limit: true, after: true, key_id: true, status: true });
 
 export const ownUser = answer("OwnUser", {
   id: z.string(),

@@ -83,21 +83,14 @@ const requestFields = {
     .strictObject({
       name: z.string(),
       status: z.int().nullable().describe("Null: it never answered."),
-      cause: z
-        .string()
-        .nullable()
-        .meta({
-          description: "What went wrong there, if anything, in a sentence or in the upstream's own words.",
-          examples: ["the upstream local refused the connection: nothing listens at its address"],
-        }),
-      envoy_details: z
-        .string()
-        .nullable()
-        .meta({
-          description:
-            "Envoy's own words for the cause (`response.code_details`); null: it is not from Envoy.",
-          examples: ["no_healthy_upstream"],
-        }),
+      cause: textOrNull(
+        "What went wrong there, if anything, in a sentence or in the upstream's own words.",
+        "the upstream local refused the connection: nothing listens at its address",
+      ),
+      envoy_details: textOrNull(
+        "Envoy's own words for the cause (`response.code_details`); null: it is not from Envoy.",
+        "no_healthy_upstream",
+      ),
     })
     .nullable()
     .describe("Null: it was not handed to one."),
@@ -140,14 +133,10 @@ export const explainedRequest = answer("ExplainedRequest", {
                 .nullable()
                 .describe("Null: a fee, a tool, or what the record keeps no count of."),
               uses: count().nullable().describe("Of a tool that ran at the model's server."),
-              price: z
-                .string()
-                .nullable()
-                .meta({
-                  description:
-                    "Per million tokens or per thousand uses; null for what is counted in neither.",
-                  examples: ["3.00"],
-                }),
+              price: textOrNull(
+                "Per million tokens or per thousand uses; null for what is counted in neither.",
+                "3.00",
+              ),
               amount: z.string().describe("Tokens or uses times price, to the last digit."),
             }),
           ),

@@ -62,12 +62,11 @@ export const ALERT_COMMANDS: CommandGroup = {
   rows: [list, redeliver, test],
 };
 
-/** The worst first. */
-const STATES = ["failed", "pending", "delivered", "off"] as const;
+/** How the states of a delivery are to be looked at, the worst first. */
 const LEVELS: Readonly<Record<string, Level>> = {
-  delivered: "good",
   failed: "bad",
   pending: "warning",
+  delivered: "good",
   off: "quiet",
 };
 
@@ -143,7 +142,7 @@ function deliveryOf(alert: JsonObject, channel: "email" | "webhook"): JsonObject
   };
   if (channel === "email") return email;
   const all = [webhook, ...Object.values(webhooks)];
-  const worst = STATES.find((state) => all.some((delivery) => delivery["state"] === state));
+  const worst = Object.keys(LEVELS).find((state) => all.some((delivery) => delivery["state"] === state));
   return all.find((delivery) => delivery["state"] === worst) ?? webhook;
 }
 
