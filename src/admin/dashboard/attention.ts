@@ -2,9 +2,9 @@
 import { MONTH_NAMES } from "../../settings/limits.ts";
 import type { ListedAlert } from "../../store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../format.ts";
-import type { Attention } from "./attention-entry.ts";
 import { JUDGED_REQUESTS } from "./failing-upstreams.ts";
 import {
+  type Attention,
   type LimitAttentionInput,
   listReachedLimits,
   listReachedPools,

@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /**
  * The dashboard: pages for people, beside the management API and made of its calls. It decides who is signed in and that
  * a form was sent from a page of its own; what may be done, and what a value may be, the API decides. It must never put
@@ -15,14 +14,13 @@ import type { Principal } from "../principal.ts";
 import { answerMarkup } from "./answer-markup.ts";
 import { addAssets } from "./assets.ts";
 import { createCallApi } from "./call-api.ts";
-import { readSession } from "./cookies.ts";
+import { SESSION } from "./cookies.ts";
 import { FormValues } from "./form.ts";
 import type { PageAnswer, PageCall, PageRoute } from "./page.ts";
 import { PAGE_ROUTES } from "./page-routes.ts";
 import { ProblemPage } from "./pages/problem.tsx";
-import { findPagePath } from "./find-page-path.ts";
+import { findPagePath, readForm, requireOwnPage } from "./own-page.ts";
 import { formatGatewayUrl } from "./gateway-url.ts";
-import { readForm, requireOwnPage } from "./own-page.ts";
 import { addOidcSignIn } from "./oidc-sign-in.tsx";
 import { createFormToken, isFormToken, type Sessions } from "./session.ts";
 import { addSignIn } from "./sign-in.tsx";
@@ -41,7 +39,7 @@ export function addDashboard(app: AdminApp, options: AdminAppOptions, sessions: 
   app.get("*", async (context, next) => {
     const wantsPage = (context.req.header("accept") ?? "").includes("text/html");
     if (!wantsPage || context.req.path.startsWith("/api/")) return next();
-    if (readSession(context) !== null) return answerPage(context, NO_PAGE, options, sessions);
+    if (SESSION.read(context) !== null) return answerPage(context, NO_PAGE, options, sessions);
     return answerProblem(context, { page: null, unsent: null }, unknownPage());
   });
 }
@@ -74,7 +72,7 @@ async function answerPage(
       requireOwnPage(context);
       unsent = form;
     }
-    const secret = readSession(context);
+    const secret = SESSION.read(context);
     const principal = secret === null ? null : await findPrincipal(context, secret, options, sessions);
     if (secret === null || principal === null) return redirectToSignIn(context);
     if (route.method === "POST" && !isFormToken(form.text("form_token"), secret)) throw foreignForm();

@@ -15,18 +15,19 @@ type DatedPrice = Omit<Price, "announced">;
 export function describeOtherPrices(price: Price): string[] {
   return [
     ...describeOthers(price),
-    ...describeTiers(price, ""),
-    ...describeServiceTiers(price, ""),
-    ...describeServerTools(price, ""),
+    ...describeParts(price, ""),
     ...price.announced.flatMap((later) => {
       const day = `from ${later.from ?? ""}`;
-      return [
-        `${day}: ${describeAll(later)}`,
-        ...describeTiers(later, `${day}, `),
-        ...describeServiceTiers(later, `${day}, `),
-        ...describeServerTools(later, `${day}, `),
-      ];
+      return [`${day}: ${describeAll(later)}`, ...describeParts(later, `${day}, `)];
     }),
+  ];
+}
+
+function describeParts(price: DatedPrice, prefix: string): string[] {
+  return [
+    ...describeTiers(price, prefix),
+    ...describeServiceTiers(price, prefix),
+    ...describeServerTools(price, prefix),
   ];
 }
 

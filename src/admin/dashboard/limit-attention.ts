@@ -4,12 +4,19 @@ import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
 import { formatLimitPath, type LimitSubject } from "../../contract/pages.ts";
 import type { LimitScope } from "../../store/types/decision.ts";
 import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.ts";
-import type { Attention } from "./attention-entry.ts";
 import { nameReset, standingOf } from "./limit-words.ts";
 import { fieldOfOwner } from "./owner-texts.ts";
 import type { RecentFindings } from "./scan-recent.ts";
 import type { StoppedRequests } from "./stopped-requests.ts";
 import type { GroupView, LimitFiguresView, OrganizationView } from "./views.ts";
+
+/** What needs somebody, with the page where it is settled. */
+export interface Attention {
+  readonly level: "bad" | "warn";
+  readonly text: string;
+  readonly label: string;
+  readonly path: string;
+}
 
 /** Further ones are counted. */
 const MOST_SHOWN = 5;

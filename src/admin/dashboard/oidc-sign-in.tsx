@@ -1,10 +1,9 @@
-/** @jsxImportSource hono/jsx */
 /**
  * Sign in with an identity provider: a link that leads there, and the page that it sends people back to. Who they are the
  * provider has signed; what they may do `gateway.yaml` says, at each page anew.
  */
 import type { Context } from "hono";
-import type { IdentityProvider, Identity } from "../../oidc/identity-provider.ts";
+import type { Identity, IdentityProvider } from "../../oidc/identity-provider.ts";
 import { OidcError, type OidcFailure } from "../../oidc/oidc-error.ts";
 import { chooseRole, type Grant } from "../../oidc/roles.ts";
 import { beginTransaction, formatTransaction, parseTransaction } from "../../oidc/transaction.ts";
@@ -18,9 +17,8 @@ import { NO_PROVIDERS } from "../identity/identity-providers.ts";
 import { findUser } from "../identity/find-user.ts";
 import { type Journal, recordRefusal, recordStart } from "../identity/record-sign-in.ts";
 import { answerMarkup } from "./answer-markup.ts";
-import { clearTransaction, readSession, readTransaction, writeSession, writeTransaction } from "./cookies.ts";
-import { MovedPage } from "./pages/moved.tsx";
-import { NotSignedInPage } from "./pages/not-signed-in.tsx";
+import { SESSION, TRANSACTION } from "./cookies.ts";
+import { MovedPage, NotSignedInPage } from "./pages/sign-in.tsx";
 import type { Sessions } from "./session.ts";
 import { ownPath } from "./sign-in.tsx";
 
@@ -57,7 +55,7 @@ export function addOidcSignIn(app: AdminApp, options: AdminAppOptions, sessions:
 async function lead(context: SignInContext, provider: IdentityProvider): Promise<Response> {
   const transaction = beginTransaction(provider.name, ownPath(context.req.query("next") ?? "/"));
   const url = await provider.createAuthorizationUrl(transaction);
-  writeTransaction(context, formatTransaction(transaction));
+  TRANSACTION.write(context, formatTransaction(transaction));
   return context.redirect(url, 302);
 }
 
@@ -67,8 +65,8 @@ async function finish(
   options: AdminAppOptions,
   sessions: Sessions,
 ): Promise<Response> {
-  const transaction = parseTransaction(readTransaction(context) ?? "");
-  clearTransaction(context);
+  const transaction = parseTransaction(TRANSACTION.read(context) ?? "");
+  TRANSACTION.clear(context);
   if (transaction?.provider !== provider.name) throw refuseTransaction();
   const identity = await provider.identify(new URL(context.req.url).search, transaction);
   const { store, logger } = options;
@@ -76,10 +74,10 @@ async function finish(
   const grant = await requireRole(provider, identity, options, journal);
   const { issuer, subject, name, groups } = identity;
   const userId = await findUser(grant, { ...identity, provider: provider.name }, journal, store);
-  const former = readSession(context);
+  const former = SESSION.read(context);
   const person = { type: "person", provider: provider.name, issuer, subject, name, groups, userId } as const;
   const begun = await sessions.beginPerson({ ...person, ...grant }, identity.idToken);
-  writeSession(context, begun.secret);
+  SESSION.write(context, begun.secret);
   if (former !== null) await sessions.end(former);
   const formerRole = await store.rememberRole({ issuer, subject }, grant);
   await recordStart(journal, { ...person, ...grant, sealedIdToken: null }, formerRole);

@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { AdminError } from "../admin-error.ts";
 import { FormValues } from "./form.ts";
+import { PAGE_ROUTES } from "./page-routes.ts";
 
 /** 256 KiB: a key's list of models with room to spare. */
 const MAX_FORM_BYTES = 256 * 1024;
@@ -49,4 +50,17 @@ export async function readForm(context: Pick<Context, "req">): Promise<FormValue
     chunks.push(chunk);
   }
   return new FormValues(Buffer.concat(chunks).toString("utf8"));
+}
+
+const PAGES = PAGE_ROUTES.filter((route) => route.method === "GET").map(
+  (route) => new RegExp(`^${route.path.replaceAll(".", "\\.").replace(/:\w+/g, "[^/]+")}$`),
+);
+
+/** The page that a call is about: its own, or for a form the one that it was sent from. */
+export function findPagePath(context: Pick<Context, "req">): string {
+  const { origin, pathname, search } = new URL(context.req.url);
+  if (context.req.method === "GET") return pathname + search;
+  const referrer = context.req.header("referer") ?? "";
+  const from = URL.canParse(referrer, origin) ? new URL(referrer, origin).pathname : "/";
+  return [from, pathname].find((path) => PAGES.some((page) => page.test(path))) ?? "/";
 }

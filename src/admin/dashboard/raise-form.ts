@@ -1,8 +1,7 @@
 /** The form of a temporary raise, which stands beside the settings of its owner: its inputs have names of their own. */
 import type { LimitScope } from "../../store/types/decision.ts";
 import { type Problems, readBody } from "./form.ts";
-import type { OrganizationPageCall, PageAnswer } from "./page.ts";
-import { submit } from "./submit.ts";
+import { type OrganizationPageCall, type PageAnswer, submit } from "./page.ts";
 
 export const RAISE_INPUTS = {
   period: "raise.period",

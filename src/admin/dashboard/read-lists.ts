@@ -1,5 +1,7 @@
 /** Whole lists of the API, page by page, up to a bound. */
 import type { CallApi } from "./call-api.ts";
+import type { OrganizationPageCall } from "./page.ts";
+import type { KeyView } from "./views.ts";
 
 const PAGE = "100";
 
@@ -39,4 +41,13 @@ export async function readList<Item>(
     if (next === null) break;
   }
   return { items, hasMore: after !== null };
+}
+
+export const MAX_KEY_PAGES = 10;
+
+/** Id → name of the organization's first thousand keys. */
+export async function nameKeys(page: OrganizationPageCall): Promise<Map<string, string>> {
+  const call = "GET /api/organizations/{organization}/keys";
+  const { items } = await readList<KeyView>(page.api, call, MAX_KEY_PAGES);
+  return new Map(items.map((key) => [key.id, key.name]));
 }

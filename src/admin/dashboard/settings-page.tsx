@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /**
  * What the pages of an organization's settings, of a key, of a user and of a group do alike: their settings are changed
  * under the version that was read, and their caps are raised for a time.
@@ -6,12 +5,11 @@
 import type { Child } from "hono/jsx";
 import type { LimitScope } from "../../store/types/decision.ts";
 import { NO_PROBLEMS, pickChanges, type Problems } from "./form.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, submit } from "./page.ts";
 import { resolveOwners } from "./owner-texts.ts";
-import type { OrganizationPageCall, PageAnswer, PageRoute } from "./page.ts";
 import { Form } from "./parts/fields.tsx";
 import { createRaiseActions } from "./raise-form.ts";
 import { type FormSetting, readSettings, type SettingTexts, textsOf, textsOfForm } from "./setting-form.ts";
-import { submit } from "./submit.ts";
 
 /** What stands in the fields. */
 export interface FormState {

@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /** Sign in with a token, sign out. */
 import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
@@ -13,11 +12,10 @@ import { unseal } from "../identity/seal.ts";
 import { OidcError } from "../../oidc/oidc-error.ts";
 import type { PersonHolder } from "../../store/types/sessions.ts";
 import { answerMarkup } from "./answer-markup.ts";
-import { clearSession, readSession, readVisit, writeSession, writeVisit } from "./cookies.ts";
+import { SESSION, VISIT } from "./cookies.ts";
 import { readForm, requireOwnPage } from "./own-page.ts";
-import { MovedPage } from "./pages/moved.tsx";
+import { MovedPage, SignInPage } from "./pages/sign-in.tsx";
 import { ProblemPage } from "./pages/problem.tsx";
-import { SignInPage } from "./pages/sign-in.tsx";
 import { createFormToken, isFormToken, type Sessions } from "./session.ts";
 
 /** What programs send, typed in the place of a token. */
@@ -46,7 +44,7 @@ export function addSignIn(app: AdminApp, options: AdminAppOptions, sessions: Ses
     } catch (thrown) {
       return answerStillSignedIn(context, convertError(thrown, true));
     }
-    clearSession(context);
+    SESSION.clear(context);
     const elsewhere = ended === null ? null : await findSignOutUrl(ended, options, context.get("requestId"));
     if (elsewhere === null) return context.redirect("/sign-in", 303);
     return answerMarkup(context, <MovedPage title="Signed out" to={elsewhere} />, 200);
@@ -62,7 +60,7 @@ interface EndedSession {
 /** Without a session there is nothing to end, and whoever sends the form may be anybody. */
 async function signOut(context: Context, sessions: Sessions): Promise<EndedSession | null> {
   const form = await readForm(context);
-  const secret = readSession(context);
+  const secret = SESSION.read(context);
   if (secret === null) return null;
   requireOwnPage(context);
   if (!isFormToken(form.text("form_token"), secret)) throw new AdminError("permission_denied");
@@ -111,7 +109,7 @@ async function signIn(
   requireOwnPage(context);
   if (options.takesTokens === false) throw refuseTokens();
   const form = await readForm(context);
-  const visit = readVisit(context);
+  const visit = VISIT.read(context);
   if (visit === null || !isFormToken(form.text("form_token"), visit)) {
     const message = "This page was open for too long, or cookies are off. Try again.";
     throw new AdminError("permission_denied", { message });
@@ -124,11 +122,11 @@ async function signIn(
     const message = `Too many sign-ins have failed from here. Try again in ${wait} seconds.`;
     return showForm(context, options, message, 429);
   }
-  const former = readSession(context);
+  const former = SESSION.read(context);
   try {
     refuseApiKey(form.text("token"));
     const begun = await sessions.begin(form.text("token"));
-    writeSession(context, begun.secret);
+    SESSION.write(context, begun.secret);
     if (former !== null) await sessions.end(former);
     const { store, logger } = options;
     if (begun.record.holder.type === "operator") {
@@ -157,9 +155,9 @@ function refuseApiKey(text: string): void {
 
 function showForm(context: Context, options: AdminAppOptions, problem: string | null, status: number) {
   context.header("referrer-policy", "same-origin");
-  const known = readVisit(context);
+  const known = VISIT.read(context);
   const visit = known ?? randomBytes(16).toString("base64url");
-  if (known === null) writeVisit(context, visit);
+  if (known === null) VISIT.write(context, visit);
   const next = ownPath(context.req.query("next") ?? START_PAGE);
   const { providers = NO_PROVIDERS, takesTokens = true } = options;
   const markup = (

@@ -1,8 +1,7 @@
 /** Usage of a stretch of days, over as many months as it takes, and its sums. */
 import { DAY_MS, dayAt, isDay, monthAt } from "../../time/calendar.ts";
 import type { OrganizationPageCall } from "./page.ts";
-import { readUsage } from "./read-usage.ts";
-import type { UsageRowView } from "./views.ts";
+import type { UsageRowView, UsageView } from "./views.ts";
 
 /** A year and the month before it. */
 const MAX_DAYS = 400;
@@ -51,6 +50,20 @@ export interface RangeUsage {
   readonly monthsWithOther: readonly string[];
   /** So many are kept apart in a month. */
   readonly mostCombinations: number;
+}
+
+/** A month's usage; this month's when none is named. */
+export async function readUsage(
+  page: OrganizationPageCall,
+  groupBy: string,
+  month: string | null = null,
+  /** Only with these tags; empty: all. */
+  tag = "",
+): Promise<UsageView> {
+  const { body } = await page.api("GET /api/organizations/{organization}/usage", {
+    query: { group_by: groupBy, ...(month === null ? {} : { month }), ...(tag === "" ? {} : { tag }) },
+  });
+  return body;
 }
 
 export async function readUsageRange(

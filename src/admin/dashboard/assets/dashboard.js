@@ -58,14 +58,10 @@ function ask(question, answer, onYes) {
   dialog.setAttribute("aria-labelledby", "question");
   const buttons = document.createElement("p");
   buttons.className = "actions";
-  const no = document.createElement("button");
-  no.type = "button";
-  no.className = "quiet";
-  no.textContent = "Cancel";
-  const yes = document.createElement("button");
-  yes.type = "button";
-  yes.className = "danger";
-  yes.textContent = answer;
+  const [no, yes] = [
+    { className: "quiet", textContent: "Cancel" },
+    { className: "danger", textContent: answer },
+  ].map((button) => Object.assign(document.createElement("button"), { type: "button", ...button }));
   no.addEventListener("click", () => dialog.close());
   yes.addEventListener("click", () => {
     dialog.close();

@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /** *Alerts*: what was reached, who was told, and sending again. */
 import { checkInput } from "../../http/check-input.ts";
 import { AUDIT_CURSOR } from "../../schemas/audit-entry.ts";
@@ -7,7 +6,7 @@ import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } 
 import { AlertList, REDELIVER } from "../parts/alert-list.tsx";
 import { Form } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { Older } from "../parts/list.tsx";
+import { Older } from "../parts/table.tsx";
 
 const PATH = "/organizations/:organization/alerts";
 const SHOWN = 50;

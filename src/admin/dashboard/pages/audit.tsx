@@ -1,12 +1,10 @@
-/** @jsxImportSource hono/jsx */
 /** *Audit log*: who changed what. */
 import { formatCount, formatLimit, formatMoney, formatTime, spellOut } from "../../format.ts";
 import { formatLimitRows, type Limit } from "../../../settings/limits.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
-import { List, pageQueryOf } from "../parts/list.tsx";
-import type { RowTableColumns } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { List, pageQueryOf, type RowTableColumns } from "../parts/table.tsx";
+import { Time } from "../parts/inline.tsx";
 import type { AuditPageView } from "../views.ts";
 
 type Entry = AuditPageView["data"][number];

@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /**
  * *Command line*: whoever has signed in here with an identity provider lets a program on the same computer act in their name.
  * Asked each time: what has begun it is an address, which anybody can have sent. The program is reached on loopback alone.
@@ -15,7 +14,7 @@ import { AdminError } from "../../admin-error.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
 import { Form } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { MovedPage } from "./moved.tsx";
+import { MovedPage } from "./sign-in.tsx";
 
 const TITLE = "Sign in the command line";
 

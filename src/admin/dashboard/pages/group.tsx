@@ -1,13 +1,12 @@
-/** @jsxImportSource hono/jsx */
 /** One group: its settings, its users, its keys, its end. */
 import { formatCountOf } from "../../format.ts";
 import { fieldOfOwner } from "../owner-texts.ts";
 import type { OrganizationPageCall } from "../page.ts";
-import { List, pageQueryOf } from "../parts/list.tsx";
+import { List, pageQueryOf } from "../parts/table.tsx";
 import { OwnedKeys, OwnerDeletion, readKeysOf } from "../parts/owners.tsx";
-import { Section } from "../parts/section.tsx";
-import { WITH_TIGHTEST } from "../parts/tightest-limit.tsx";
-import { Time } from "../parts/time.tsx";
+import { Section } from "../parts/layout.tsx";
+import { WITH_TIGHTEST } from "../parts/charts.tsx";
+import { Time } from "../parts/inline.tsx";
 import { GROUP_FORM } from "../setting-form.ts";
 import type { GroupView, UserPageView } from "../views.ts";
 import { createOwnerRoutes, ownerPath } from "./owner-page.tsx";

@@ -1,8 +1,7 @@
-/** @jsxImportSource hono/jsx */
 /** *Groups*: the list, a search, and a new one. */
 import { formatCount } from "../../format.ts";
-import { OwnerLink } from "../parts/owners.tsx";
-import { tightestColumn } from "../parts/tightest-limit.tsx";
+import { OwnerLink } from "../parts/inline.tsx";
+import { tightestColumn } from "../parts/charts.tsx";
 import { GROUP_FORM } from "../setting-form.ts";
 import type { GroupView } from "../views.ts";
 import { createOwnerListRoutes } from "./owner-list.tsx";

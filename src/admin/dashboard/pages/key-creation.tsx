@@ -1,14 +1,13 @@
-/** @jsxImportSource hono/jsx */
 /** *Create an API key*, and the page that shows a new key this once. */
 import { KEY_SETTINGS } from "../../../settings/key.ts";
 import { defaultsOf, describeSettings } from "../../../settings/table.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
+import { type OrganizationPageCall, type PageAnswer, showForm, showPage, submit } from "../page.ts";
 import { readWantedOwners, resolveOwners } from "../owner-texts.ts";
-import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
-import { Form, ProblemSummary, Secret } from "../parts/fields.tsx";
+import { Form, ProblemSummary, ShownOnce } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
-import { Time } from "../parts/time.tsx";
+import { Time } from "../parts/inline.tsx";
 import {
   KEY_FORM,
   listProblemFields,
@@ -19,7 +18,6 @@ import {
 } from "../setting-form.ts";
 import { createSnippets } from "../snippets.ts";
 import { SnippetBox } from "../parts/snippet-box.tsx";
-import { submit } from "../submit.ts";
 import type { KeyWithSecretView } from "../views.ts";
 
 export async function showKeyCreation(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -36,8 +34,7 @@ export function createKey(page: OrganizationPageCall): Promise<PageAnswer> {
       const { body } = await page.api("POST /api/organizations/{organization}/keys", {
         body: await resolveOwners(page.api, readSettings(KEY_FORM, page.form, null)),
       });
-      const created = body;
-      return showPage(<NewKey page={page} created={created} title="Your new API key" />, 201);
+      return showPage(<NewKey page={page} created={body} title="Your new API key" />, 201);
     },
     refused: (problems) => renderForm(page, textsOfForm(KEY_FORM, page.form), problems),
   });
@@ -50,7 +47,7 @@ async function renderForm(
 ): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/catalog");
   const path = `${page.base}/keys`;
-  return showPage(
+  return showForm(
     <Layout page={page} title="Create an API key" section="keys">
       <ProblemSummary problems={problems} fields={listProblemFields(KEY_FORM)} />
       <Form page={page} action={path} class="card">
@@ -71,7 +68,7 @@ async function renderForm(
         </p>
       </Form>
     </Layout>,
-    problems.size === 0 ? 200 : 400,
+    problems,
   );
 }
 
@@ -88,26 +85,21 @@ function chooseModel({ options, organization }: OrganizationPageCall, created: K
   return usable[0]?.id ?? "vendor/model";
 }
 
-/** The only time that the key itself is in a page. */
 export function NewKey({ page, created, title }: NewKeyProps) {
-  const { base } = page;
   return (
     <Layout page={page} title={title} section="keys">
-      <div class="card" role="status">
-        <p>
-          <strong>Copy it now: it is shown this once.</strong> Only its hash is kept. Whoever has the key can
-          spend up to its cap.
-        </p>
-        <Secret id="secret" label={`API key "${created.name}"`} value={created.key} />
+      <ShownOnce
+        meaning="Only its hash is kept. Whoever has the key can spend up to its cap."
+        label={`API key "${created.name}"`}
+        value={created.key}
+        back={{ path: `${page.base}/keys`, text: "To the list of keys" }}
+      >
         {created.former_key_until === null ? null : (
           <p>
             The former key works on until <Time at={created.former_key_until} />.
           </p>
         )}
-        <p>
-          <a href={`${base}/keys`}>To the list of keys</a>
-        </p>
-      </div>
+      </ShownOnce>
       <h2>Try it</h2>
       <p>
         With this key filled in. OpenAI clients use the base URL{" "}

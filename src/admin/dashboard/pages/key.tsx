@@ -1,15 +1,12 @@
-/** @jsxImportSource hono/jsx */
 /** One API key: its limits, rotation, end. */
 import { ROTATION_GRACE_SECONDS } from "../../../settings/key.ts";
 import { nameTokenType } from "../../../settings/token-limits.ts";
 import { formatCount, formatCountOf, formatLimit, formatMoney } from "../../format.ts";
 import { NO_PROBLEMS, readBody } from "../form.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
-import { Form, Select } from "../parts/fields.tsx";
-import { OwnerLink } from "../parts/owners.tsx";
-import { Section } from "../parts/section.tsx";
-import { State } from "../parts/state.tsx";
-import { Time } from "../parts/time.tsx";
+import { ConfirmedForm, Form, Select } from "../parts/fields.tsx";
+import { OwnerLink, State, Time } from "../parts/inline.tsx";
+import { Section } from "../parts/layout.tsx";
 import { requestRateOf } from "../request-rate.ts";
 import { KEY_FORM } from "../setting-form.ts";
 import { spendingOf } from "../spending.ts";
@@ -71,15 +68,12 @@ function KeyActions({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
       />
       <Section class="card" id="delete" title="Delete">
         <p>For good: the key is unknown from the next request on. What it has spent stays in the usage.</p>
-        <Form
+        <ConfirmedForm
           page={page}
           action={`${path}/delete`}
           confirm={`Delete the API key "${apiKey.name}"? This cannot be undone.`}
-        >
-          <button type="submit" class="danger">
-            Delete
-          </button>
-        </Form>
+          button="Delete"
+        />
       </Section>
     </div>
   );

@@ -1,20 +1,12 @@
-/** @jsxImportSource hono/jsx */
 /** *API keys*: the list. */
 import { formatCount, formatLimit, formatMoney } from "../../format.ts";
-import { readLastUses } from "../last-uses.ts";
-import { MAX_KEY_PAGES } from "../name-keys.ts";
+import { MAX_KEY_PAGES, readList } from "../read-lists.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
-import { isSure } from "../parts/confirmation.tsx";
-import { Form } from "../parts/fields.tsx";
-import { Layout } from "../parts/layout.tsx";
-import { List, pageQueryOf, SearchForm, searchOf } from "../parts/list.tsx";
-import { KeyName, OwnerLink } from "../parts/owners.tsx";
-import { Section } from "../parts/section.tsx";
-import { State } from "../parts/state.tsx";
-import type { RowTableColumns } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
-import { readList } from "../read-lists.ts";
+import { isSure, Layout, Section } from "../parts/layout.tsx";
+import { ConfirmedForm } from "../parts/fields.tsx";
+import { List, pageQueryOf, type RowTableColumns, SearchForm, searchOf } from "../parts/table.tsx";
+import { KeyName, OwnerLink, State, Time } from "../parts/inline.tsx";
 import { requestRateOf } from "../request-rate.ts";
 import { type Spending, spendingOf } from "../spending.ts";
 import type { KeyView, RequestView } from "../views.ts";
@@ -134,6 +126,16 @@ function columnsOf(
   ];
 }
 
+/** Key id → when it was last used. @param requests In any order. A key that is in none of them has no entry. */
+function readLastUses(requests: readonly RequestView[]): Map<string, string> {
+  const uses = new Map<string, string>();
+  for (const { key_id: keyId, created_at: createdAt } of requests) {
+    const known = uses.get(keyId);
+    if (known === undefined || known < createdAt) uses.set(keyId, createdAt);
+  }
+  return uses;
+}
+
 function Spent({ spending, currency }: { spending: Spending; currency: string }) {
   const { spentMicrocents, monthCapCents, monthBudgetCents } = spending;
   return (
@@ -154,9 +156,10 @@ function AfterLeak({ page }: { page: OrganizationPageCall }) {
   return (
     <Section class="card" id="leak" title="After a leak">
       <p>Deletes every key of this organization for good. What they have spent stays in the usage.</p>
-      <Form
+      <ConfirmedForm
         page={page}
         action={`${page.base}/keys/revoke-all`}
+        button="Delete all keys"
         confirm="Delete every API key of this organization? Every program that uses one is refused from the next request on."
       >
         <div class="field check">
@@ -167,10 +170,7 @@ function AfterLeak({ page }: { page: OrganizationPageCall }) {
             </span>
           </label>
         </div>
-        <button type="submit" class="danger">
-          Delete all keys
-        </button>
-      </Form>
+      </ConfirmedForm>
     </Section>
   );
 }

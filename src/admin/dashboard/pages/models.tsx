@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /** *Models*: the catalog with its aliases, and all parts of the prices in the organization's currency. */
 import { formatCount, spellOut } from "../../format.ts";
 import { describeOtherPrices } from "../describe-price.ts";

@@ -1,21 +1,24 @@
-/** @jsxImportSource hono/jsx */
 /** The operator's start page: all organizations, and a new one. */
 import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
+import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
-import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { ProblemSummary } from "../parts/fields.tsx";
-import { Layout } from "../parts/layout.tsx";
-import { List, pageQueryOf, SearchForm, searchOf, searchQueryOf } from "../parts/list.tsx";
-import { CreationForm } from "../parts/section.tsx";
+import { CreationForm, Layout } from "../parts/layout.tsx";
+import {
+  List,
+  pageQueryOf,
+  type RowTableColumns,
+  SearchForm,
+  searchOf,
+  searchQueryOf,
+} from "../parts/table.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
-import { State } from "../parts/state.tsx";
-import type { RowTableColumns } from "../parts/table.tsx";
+import { State } from "../parts/inline.tsx";
 import { sectionPath } from "../sections.ts";
 import { listFormSettings, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
 import { spendingOf } from "../spending.ts";
-import { submit } from "../submit.ts";
 import type { OrganizationPageView, OrganizationView } from "../views.ts";
 
 const PATH = "/organizations";

@@ -1,29 +1,27 @@
-/** @jsxImportSource hono/jsx */
 /** *Overview*: what needs somebody, then the month's spend against budget and cap, by key and by model. */
 import type { Child } from "hono/jsx";
 import { monthAt } from "../../../time/calendar.ts";
 import { readKeyNames } from "../../api/read-key-names.ts";
 import { listAttention } from "../attention.ts";
-import type { Attention } from "../attention-entry.ts";
-import { readLimitAttention } from "../read-limit-attention.ts";
+import type { Attention, LimitAttentionInput } from "../limit-attention.ts";
 import { formatLimit, formatMoney, formatTickMoney, monthName } from "../../format.ts";
 import { listDays, measureProgress } from "../month-figures.ts";
-import { MAX_KEY_PAGES } from "../name-keys.ts";
+import { MAX_KEY_PAGES, readList } from "../read-lists.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { AlertList } from "../parts/alert-list.tsx";
-import { SpendBar } from "../parts/charts.tsx";
-import { Layout } from "../parts/layout.tsx";
+import { SpendBar, WITH_TIGHTEST } from "../parts/charts.tsx";
+import { Layout, Section } from "../parts/layout.tsx";
 import { MonthChart } from "../parts/month-chart.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
 import { UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
-import { readList } from "../read-lists.ts";
-import { readUsage } from "../read-usage.ts";
 import { MONTH_NAMES } from "../../../settings/limits.ts";
 import { spendingOf } from "../spending.ts";
 import { columnsOf, gatherCost } from "../usage-columns.ts";
 import { groupByKey } from "../usage-groups.ts";
-import { addDays } from "../usage-range.ts";
-import type { KeyView, UsageRowView } from "../views.ts";
+import { addDays, readUsage } from "../usage-range.ts";
+import type { GroupView, KeyView, UsageRowView } from "../views.ts";
+import { readLimits } from "../parts/limits.tsx";
+import { nameStopped, scanRecent } from "../scan-recent.ts";
 
 const SHOWN_ALERTS = 5;
 
@@ -74,8 +72,7 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
 function AttentionList({ entries }: { entries: readonly Attention[] }) {
   if (entries.length === 0) return null;
   return (
-    <section aria-labelledby="attention">
-      <h2 id="attention">Needs attention</h2>
+    <Section id="attention" title="Needs attention">
       <ul class="attention">
         {entries.map(({ level, text, label, path }) => (
           <li class={`notice ${level}`}>
@@ -86,7 +83,7 @@ function AttentionList({ entries }: { entries: readonly Attention[] }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 
@@ -105,8 +102,7 @@ function Days({ page, rows, names }: DaysProps) {
   };
   const columns = columnsOf(range);
   return (
-    <section aria-labelledby="days">
-      <h2 id="days">Day by day</h2>
+    <Section id="days" title="Day by day">
       <StackedColumns
         label="Cost day by day, by key"
         columns={columns.titles}
@@ -118,7 +114,7 @@ function Days({ page, rows, names }: DaysProps) {
       <p>
         <a href={`${page.base}/usage`}>Usage of other days, of one key or model, as CSV</a>
       </p>
-    </section>
+    </Section>
   );
 }
 
@@ -134,8 +130,7 @@ async function readAlerts({ organization, options }: OrganizationPageCall): Prom
 
 function RecentAlerts({ page, alerts }: { page: OrganizationPageCall; alerts: Alerts }) {
   return (
-    <section aria-labelledby="alerts">
-      <h2 id="alerts">Recent alerts</h2>
+    <Section id="alerts" title="Recent alerts">
       {alerts.length === 0 ? (
         <p class="quiet">
           None. Alerts come at 80 % and 100 % of a budget, and at 90 % and 100 % of a hard cap.
@@ -143,7 +138,7 @@ function RecentAlerts({ page, alerts }: { page: OrganizationPageCall; alerts: Al
       ) : (
         <AlertList page={page} alerts={alerts} />
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -162,16 +157,23 @@ function Spend({ page, dayRows, progress }: SpendProps) {
   const hardCap = formatLimit(spending.monthCapCents, currency);
   const budget = formatLimit(spending.monthBudgetCents, currency);
   const forecast = forecastMicrocents === null ? null : formatMoney(forecastMicrocents, currency);
+  const figures = [
+    ["Spent", spent],
+    ["Hard cap", hardCap],
+    ["Budget", budget],
+    ["Forecast", forecast ?? "from the second day on"],
+    ["Days left", String(daysLeft)],
+  ] as const;
   const label = `${spent} spent in ${monthName(month)}${forecast === null ? "" : `, heading for ${forecast}`}; hard cap ${hardCap}, budget ${budget}`;
   return (
-    <section aria-labelledby="spend">
-      <h2 id="spend">{monthName(month)}</h2>
+    <Section id="spend" title={monthName(month)}>
       <dl class="figures">
-        <Figure name="Spent" value={spent} />
-        <Figure name="Hard cap" value={hardCap} />
-        <Figure name="Budget" value={budget} />
-        <Figure name="Forecast" value={forecast ?? "from the second day on"} />
-        <Figure name="Days left" value={String(daysLeft)} />
+        {figures.map(([name, value]) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
       </dl>
       <SpendBar spending={spending} currency={currency} />
       <MonthChart
@@ -188,16 +190,7 @@ function Spend({ page, dayRows, progress }: SpendProps) {
           <a href={`${page.base}/settings#${MONTH_NAMES.cap}`}>Inference settings</a>.
         </p>
       ) : null}
-    </section>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
+    </Section>
   );
 }
 
@@ -206,8 +199,7 @@ function FirstSteps({ page, hasKey }: { page: OrganizationPageCall; hasKey: bool
   const { base } = page;
   const { monthCapCents: cap, monthBudgetCents: budget } = spendingOf(page.organization);
   return (
-    <section class="card empty" aria-labelledby="first">
-      <h2 id="first">Three steps to the first answer</h2>
+    <Section class="card empty" id="first" title="Three steps to the first answer">
       <ol class="steps">
         <Step isDone={hasKey}>
           <a href={`${base}/keys/new`}>Create an API key</a>
@@ -219,7 +211,7 @@ function FirstSteps({ page, hasKey }: { page: OrganizationPageCall; hasKey: bool
           <a href={`${base}/settings`}>Set a cap and say who is told when it is near</a>
         </Step>
       </ol>
-    </section>
+    </Section>
   );
 }
 
@@ -230,6 +222,23 @@ function Step({ isDone, children }: { isDone: boolean; children?: Child }) {
       {isDone ? <span class="state good">done</span> : null}
     </li>
   );
+}
+
+const GROUPS = "GET /api/organizations/{organization}/groups";
+/** All that an organization may have. */
+const MAX_GROUP_PAGES = 10;
+
+/** What stands in the windows of now, and whom the recent requests say was stopped. */
+async function readLimitAttention(page: OrganizationPageCall): Promise<LimitAttentionInput> {
+  const { organization, nowMs } = page;
+  const { store } = page.options;
+  const [{ items: groups }, { data: limits }, recent] = await Promise.all([
+    readList<GroupView>(page.api, GROUPS, MAX_GROUP_PAGES, WITH_TIGHTEST),
+    readLimits(page, "organization"),
+    scanRecent(store, organization.id, nowMs),
+  ]);
+  const names = await nameStopped(store, organization.id, recent);
+  return { organization, nowMs, groups, limits, recent, names };
 }
 
 export const overviewRoutes: readonly PageRoute[] = [

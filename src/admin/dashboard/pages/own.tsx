@@ -1,20 +1,15 @@
-/** @jsxImportSource hono/jsx */
 /** *Your keys*: what is somebody's own, their limits, keys, usage and last requests; all that a member sees. */
 import { formatCount, formatLimit, formatMoney } from "../../format.ts";
 import { KEY_SETTINGS } from "../../../settings/key.ts";
 import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
+import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
 import { isProviderKey } from "../../../store/management/provider-keys.ts";
 import { nameLimit } from "../limit-words.ts";
-import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage } from "../page.ts";
-import { askFirst, isSure } from "../parts/confirmation.tsx";
-import { Field, Form, ProblemSummary, Secret } from "../parts/fields.tsx";
-import { Layout } from "../parts/layout.tsx";
-import { CreationForm, Section, type SectionProps } from "../parts/section.tsx";
-import { State } from "../parts/state.tsx";
+import { askFirst, CreationForm, isSure, Layout, Section, type SectionProps } from "../parts/layout.tsx";
+import { Field, Form, ProblemSummary, ShownOnce, typedIn } from "../parts/fields.tsx";
+import { State, Time } from "../parts/inline.tsx";
 import { RowTable, type RowTableColumns, type RowTableProps } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
-import { submit } from "../submit.ts";
 import type {
   KeyView,
   KeyWithSecretView,
@@ -197,15 +192,9 @@ function Actions({ page, view }: { page: PageCall; view: KeyView }) {
 }
 
 function OwnCreationForm({ page, problems }: { page: PageCall; problems: Problems }) {
+  const typed = typedIn(page, problems);
   const field = (row: { readonly apiName: string; readonly label: string; readonly hint?: string }) => (
-    <Field
-      name={row.apiName}
-      label={row.label}
-      value={page.form.text(row.apiName)}
-      problems={problems}
-      hint={row.hint}
-      required={row === name}
-    />
+    <Field {...typed(row.apiName)} label={row.label} hint={row.hint} required={row === name} />
   );
   return (
     <CreationForm
@@ -232,22 +221,19 @@ function createKey(page: PageCall): Promise<PageAnswer> {
   });
 }
 
-/** The only time that the key itself is in a page. */
 function NewKey({ page, created }: { page: PageCall; created: KeyWithSecretView }) {
   return (
     <Layout page={page} title="Your new API key">
-      <div class="card" role="status">
-        <p>
-          <strong>Copy it now: it is shown this once.</strong> Only its hash is kept.
-        </p>
-        <Secret id="secret" label={`API key "${created.name}"`} value={created.key} />
+      <ShownOnce
+        meaning="Only its hash is kept."
+        label={`API key "${created.name}"`}
+        value={created.key}
+        back={{ path: pathOf(page), text: "To your keys" }}
+      >
         <p>
           Base URL: <code>{page.gatewayUrl}/v1</code>
         </p>
-        <p>
-          <a href={pathOf(page)}>To your keys</a>
-        </p>
-      </div>
+      </ShownOnce>
     </Layout>
   );
 }

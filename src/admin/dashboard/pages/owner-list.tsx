@@ -1,18 +1,14 @@
-/** @jsxImportSource hono/jsx */
 /** What *Users* and *Groups* do alike: the list, a search, a new one. */
 import type { OwnerKind } from "../../../store/types/owner-kinds.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm, submit } from "../page.ts";
 import { resolveOwners, suggestOwners } from "../owner-texts.ts";
-import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm } from "../page.ts";
 import { ProblemSummary } from "../parts/fields.tsx";
-import { Layout } from "../parts/layout.tsx";
-import { List, SearchForm, searchOf, searchQueryOf } from "../parts/list.tsx";
-import { CreationForm } from "../parts/section.tsx";
+import { CreationForm, Layout } from "../parts/layout.tsx";
+import { List, type RowTableColumns, SearchForm, searchOf, searchQueryOf } from "../parts/table.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
-import type { RowTableColumns } from "../parts/table.tsx";
-import { WITH_TIGHTEST } from "../parts/tightest-limit.tsx";
+import { WITH_TIGHTEST } from "../parts/charts.tsx";
 import { type FormSetting, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
-import { submit } from "../submit.ts";
 
 interface OwnerList<Row> {
   readonly kind: OwnerKind;

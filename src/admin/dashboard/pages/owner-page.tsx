@@ -1,13 +1,10 @@
-/** @jsxImportSource hono/jsx */
 /** What the pages of one key, one user and one group do alike. */
 import type { Child } from "hono/jsx";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm } from "../page.ts";
-import { askFirst, isSure } from "../parts/confirmation.tsx";
+import { askFirst, isSure, Layout, Section } from "../parts/layout.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
-import { Layout } from "../parts/layout.tsx";
 import { readLimits } from "../parts/limits.tsx";
 import { OwnerLimits } from "../parts/raises.tsx";
-import { Section } from "../parts/section.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { OWNER_CALLS, RAISE_FIELDS } from "../raise-form.ts";
 import { type FormSetting, listProblemFields } from "../setting-form.ts";

@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 import type { FormValues } from "../form.ts";
 import type { PageCall } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";

@@ -1,24 +1,20 @@
-/** @jsxImportSource hono/jsx */
 /** One request: how it ended, its way, its cost, its checks. */
-import { alignDecimals, formatCount } from "../../format.ts";
+import type { Child } from "hono/jsx";
+import { alignDecimals, formatCount, formatDuration } from "../../format.ts";
 import { formatRemedy } from "../../../envoy-reasons/reason.ts";
 import type { OwnerKind } from "../../../store/types/owner-kinds.ts";
-import { fieldOfOwner } from "../owner-texts.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
-import { Layout } from "../parts/layout.tsx";
-import { sessionPath } from "../parts/request-filters.tsx";
-import { RequestStatus } from "../parts/request-status.tsx";
+import { Layout, Section } from "../parts/layout.tsx";
+import { RequestStatus, sessionPath } from "../parts/requests.tsx";
 import { Cell, Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
-import { Timeline } from "../parts/timeline.tsx";
-import type { ExplainedRequestView } from "../views.ts";
+import { Time } from "../parts/inline.tsx";
+import type { ExplainedRequestView, RequestView } from "../views.ts";
 
+type UpstreamView = NonNullable<ExplainedRequestView["upstream"]>;
 type CostPartView = NonNullable<ExplainedRequestView["explanation"]["cost"]>["parts"][number];
 
-const ONE = "/api/organizations/{organization}/requests/{request}";
-
 export async function showRequest(page: OrganizationPageCall): Promise<PageAnswer> {
-  const request = (await page.api(`GET ${ONE}`)).body;
+  const request = (await page.api("GET /api/organizations/{organization}/requests/{request}")).body;
   const { sentence, remedy, action } = request.explanation;
   const isGood = request.status !== null && request.status < 400 && request.error_code === null;
   return showPage(
@@ -41,98 +37,59 @@ export async function showRequest(page: OrganizationPageCall): Promise<PageAnswe
 }
 
 function Facts({ page, request }: { page: OrganizationPageCall; request: ExplainedRequestView }) {
-  const { upstream } = request;
+  const { upstream, requested_model: requested, session_id: session } = request;
+  const tags = Object.entries(request.tags).map(([name, value]) => `${name}=${value}`);
+  const facts: Readonly<Record<string, Child>> = {
+    status: <RequestStatus request={request} />,
+    "request id": <code class="break">{request.id}</code>,
+    time: <Time at={request.created_at} exact />,
+    key: linkToOwner(page, request, "key"),
+    user: linkToOwner(page, request, "user"),
+    group: linkToOwner(page, request, "group"),
+    route: request.route,
+    model: <ModelName request={request} />,
+    "asked for as": requested === null ? null : <bdi>{requested}</bdi>,
+    tags: tags.length === 0 ? null : tags.join(", "),
+    session: session === null ? null : <a href={sessionPath(page.base, session)}>{session}</a>,
+    upstream: upstream === null ? null : describeUpstream(upstream),
+    "Envoy's words": upstream?.envoy_details ? <code class="break">{upstream.envoy_details}</code> : null,
+  };
   return (
     <dl class="pairs card">
-      <Fact name="status">
-        <RequestStatus request={request} />
-      </Fact>
-      <Fact name="request id">
-        <code class="break">{request.id}</code>
-      </Fact>
-      <Fact name="time">
-        <Time at={request.created_at} exact />
-      </Fact>
-      <Fact name="key">
-        <KeyLink page={page} request={request} />
-      </Fact>
-      <OwnerFact page={page} request={request} kind="user" />
-      <OwnerFact page={page} request={request} kind="group" />
-      <Fact name="route">{request.route}</Fact>
-      <Fact name="model">
-        <ModelName request={request} />
-      </Fact>
-      {request.requested_model === null ? null : (
-        <Fact name="asked for as">
-          <bdi>{request.requested_model}</bdi>
-        </Fact>
-      )}
-      {Object.keys(request.tags).length === 0 ? null : (
-        <Fact name="tags">
-          {Object.entries(request.tags)
-            .map(([name, value]) => `${name}=${value}`)
-            .join(", ")}
-        </Fact>
-      )}
-      <SessionFact page={page} name={request.session_id} />
-      {upstream === null ? null : (
-        <Fact name="upstream">
-          {upstream.name}, {upstream.status === null ? "no answer" : `status ${upstream.status}`}
-          {upstream.cause === null || upstream.envoy_details !== null ? "" : `: ${upstream.cause}`}
-        </Fact>
-      )}
-      {upstream === null || upstream.envoy_details === null ? null : (
-        <Fact name="Envoy's words">
-          <code class="break">{upstream.envoy_details}</code>
-        </Fact>
+      {Object.entries(facts).map(([name, fact]) =>
+        fact === null ? null : (
+          <div>
+            <dt>{name}</dt>
+            <dd class="break">{fact}</dd>
+          </div>
+        ),
       )}
     </dl>
   );
 }
 
-/** A deleted key has no page any more: what is left of it are its requests. */
-function KeyLink({ page, request }: { page: OrganizationPageCall; request: ExplainedRequestView }) {
-  const { base } = page;
-  const { key_id: id, key_deleted: isDeleted } = request;
+/** Whose it was when it was admitted. A deleted one has no page any more: what is left of it are its requests. */
+function linkToOwner(
+  { base }: OrganizationPageCall,
+  request: ExplainedRequestView,
+  kind: "key" | OwnerKind,
+): Child {
+  const { [`${kind}_id` as const]: id, [`${kind}_name` as const]: name } = request;
+  if (id === null) return null;
+  const isDeleted = request[`${kind}_deleted`];
   return (
     <>
-      <a href={isDeleted ? `${base}/requests?key_id=${id}` : `${base}/keys/${id}`}>
-        <bdi>{request.key_name ?? id}</bdi>
+      <a href={isDeleted ? `${base}/requests?${kind}_id=${id}` : `${base}/${kind}s/${id}`}>
+        <bdi>{name ?? id}</bdi>
       </a>
       {isDeleted ? <span class="quiet"> (deleted; these are its requests)</span> : null}
     </>
   );
 }
 
-interface OwnerFactProps {
-  readonly page: OrganizationPageCall;
-  readonly request: ExplainedRequestView;
-  readonly kind: OwnerKind;
-}
-
-/** Whose it was when it was admitted. As of keys: of a deleted one its requests are left. */
-function OwnerFact({ page: { base }, request, kind }: OwnerFactProps) {
-  const { [`${kind}_id` as const]: id, [`${kind}_name` as const]: name } = request;
-  if (id === null) return null;
-  const isDeleted = request[`${kind}_deleted`];
-  return (
-    <Fact name={kind}>
-      <a href={isDeleted ? `${base}/requests?${fieldOfOwner(kind)}=${id}` : `${base}/${kind}s/${id}`}>
-        <bdi>{name ?? id}</bdi>
-      </a>
-      {isDeleted ? <span class="quiet"> (deleted; these are its requests)</span> : null}
-    </Fact>
-  );
-}
-
-/** It leads to all of its requests. */
-function SessionFact({ page: { base }, name }: { page: OrganizationPageCall; name: string | null }) {
-  if (name === null) return null;
-  return (
-    <Fact name="session">
-      <a href={sessionPath(base, name)}>{name}</a>
-    </Fact>
-  );
+function describeUpstream({ name, status, cause, envoy_details: details }: UpstreamView): string {
+  const answer = status === null ? "no answer" : `status ${status}`;
+  return `${name}, ${answer}${cause === null || details !== null ? "" : `: ${cause}`}`;
 }
 
 function ModelName({ request }: { request: ExplainedRequestView }) {
@@ -141,15 +98,6 @@ function ModelName({ request }: { request: ExplainedRequestView }) {
     <span class="quiet">
       {request.requested_model === null ? "not known when it was refused" : "none of that name"}
     </span>
-  );
-}
-
-function Fact({ name, children }: { name: string; children?: unknown }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd class="break">{children}</dd>
-    </div>
   );
 }
 
@@ -170,17 +118,15 @@ function Cost({ request, currency }: { request: ExplainedRequestView; currency: 
   if (cost === null) return null;
   if (cost.parts.length === 0 && request.cost_microcents === 0) {
     return (
-      <section aria-labelledby="cost">
-        <h2 id="cost">Cost</h2>
+      <Section id="cost" title="Cost">
         <p>None: it used no tokens.</p>
-      </section>
+      </Section>
     );
   }
   const amounts = alignDecimals([...cost.parts.map(({ amount }) => amount), cost.charged]);
   const prices = alignDecimals(cost.parts.map(({ price }) => price ?? ""));
   return (
-    <section aria-labelledby="cost">
-      <h2 id="cost">Cost</h2>
+    <Section id="cost" title="Cost">
       <Table label="Cost, table" columns={COST_COLUMNS} class="stack">
         {cost.parts.map((part, index) => (
           <tr>
@@ -210,7 +156,7 @@ function Cost({ request, currency }: { request: ExplainedRequestView; currency: 
         </tr>
       </Table>
       <p class="quiet">{describeCount(request)}</p>
-    </section>
+    </Section>
   );
 }
 
@@ -227,8 +173,7 @@ function Checks({ request }: { request: ExplainedRequestView }) {
   const { checks } = request.explanation;
   if (checks.length === 0) return null;
   return (
-    <section aria-labelledby="checks">
-      <h2 id="checks">Checks, in their order</h2>
+    <Section id="checks" title="Checks, in their order">
       <ol class="checks">
         {checks.map((check) => (
           <li>
@@ -240,6 +185,74 @@ function Checks({ request }: { request: ExplainedRequestView }) {
           </li>
         ))}
       </ol>
-    </section>
+    </Section>
   );
+}
+
+type Moments = NonNullable<RequestView["timeline"]>;
+
+/** In their order. */
+const STEPS: readonly { readonly moment: keyof Moments; readonly label: string; readonly kind: string }[] = [
+  { moment: "body_ms", label: "body received", kind: "body" },
+  { moment: "routed_ms", label: "sent to the upstream", kind: "held" },
+  { moment: "upstream_ms", label: "upstream answered", kind: "upstream" },
+  { moment: "first_token_ms", label: "first token", kind: "token" },
+  { moment: "end_ms", label: "end", kind: "end" },
+];
+
+interface Step {
+  readonly label: string;
+  readonly kind: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The way of a request, step by step, drawn to scale. */
+function Timeline({ request }: { request: Pick<RequestView, "timeline" | "upstream"> }) {
+  const { timeline, upstream } = request;
+  if (timeline === null) return null;
+  const steps = listSteps(timeline);
+  const total = Math.max(1, timeline.end_ms);
+  const status = upstream?.status ?? null;
+  return (
+    <Section id="timeline" title="Timeline">
+      <ol class="timeline card">
+        <li>
+          <span>admitted</span>
+          <span class="number">0 ms</span>
+          <span></span>
+        </li>
+        {steps.map(({ label, kind, fromMs, toMs }) => (
+          <li>
+            <span>
+              {label}
+              {kind === "upstream" && status !== null ? ` with ${status}` : ""}
+            </span>
+            <span class="number">{formatDuration(toMs)}</span>
+            <svg viewBox="0 0 1000 12" preserveAspectRatio="none" class="bar" aria-hidden="true">
+              <rect class="track" x="0" y="0" width="1000" height="12" />
+              <rect
+                class={kind}
+                x={Math.min(996, Math.round((fromMs / total) * 1000))}
+                y="0"
+                width={Math.max(4, Math.round(((toMs - fromMs) / total) * 1000))}
+                height="12"
+              />
+            </svg>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function listSteps(timeline: Moments): Step[] {
+  let fromMs = 0;
+  return STEPS.flatMap(({ moment, label, kind }) => {
+    const toMs = timeline[moment];
+    if (toMs === null) return [];
+    const step = { label, kind, fromMs, toMs };
+    fromMs = toMs;
+    return [step];
+  });
 }

@@ -1,21 +1,18 @@
-/** @jsxImportSource hono/jsx */
 /** *Requests*: the last ones, filtered, with what they took and cost. */
 import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/read-key-names.ts";
 import { columnDecimals } from "../../../money/money.ts";
 import { shorten } from "../../../text/shorten.ts";
 import { formatAmount, formatCount, formatDuration } from "../../format.ts";
-import { nameKeys } from "../name-keys.ts";
+import { nameKeys } from "../read-lists.ts";
 import { OWNER_KINDS } from "../../../store/types/owner-kinds.ts";
 import { describeWanted, fieldOfOwner, resolveOwners } from "../owner-texts.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { Older, pageQueryOf } from "../parts/list.tsx";
-import { RequestFilters, requestFiltersOf, sessionPath } from "../parts/request-filters.tsx";
-import { RequestStatus } from "../parts/request-status.tsx";
-import { RowTable, type RowTableColumns } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { Older, pageQueryOf, RowTable, type RowTableColumns } from "../parts/table.tsx";
+import { RequestFilters, requestFiltersOf, RequestStatus, sessionPath } from "../parts/requests.tsx";
+import { Time } from "../parts/inline.tsx";
 import type { RequestPageView, RequestView } from "../views.ts";
 import { showRequest } from "./request.tsx";
 

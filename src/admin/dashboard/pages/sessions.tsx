@@ -1,12 +1,8 @@
-/** @jsxImportSource hono/jsx */
 /** *Sessions*: who is signed in here, of an organization or with the operator's role. */
 import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
-import { askFirst, isSure } from "../parts/confirmation.tsx";
-import { endColumn } from "../parts/end-column.tsx";
-import { Layout } from "../parts/layout.tsx";
-import { List, pageQueryOf } from "../parts/list.tsx";
-import type { RowTableColumns } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { askFirst, isSure, Layout } from "../parts/layout.tsx";
+import { endColumn, List, pageQueryOf, type RowTableColumns } from "../parts/table.tsx";
+import { Time } from "../parts/inline.tsx";
 import type { SessionPageView } from "../views.ts";
 
 type SessionView = SessionPageView["data"][number];

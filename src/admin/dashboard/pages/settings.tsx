@@ -1,24 +1,20 @@
-/** @jsxImportSource hono/jsx */
 /** *Inference settings*: caps, budget, alert channels, defaults of new keys. */
 import type { Child } from "hono/jsx";
 import { isGroup } from "../../../settings/group.ts";
 import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
 import type { Settings } from "../../../settings/setting.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm } from "../page.ts";
-import { ProblemSummary } from "../parts/fields.tsx";
-import { FurtherWebhooks } from "../parts/further-webhooks.tsx";
+import { ConfirmedForm, ProblemSummary } from "../parts/fields.tsx";
+import { FurtherWebhooks, Webhook } from "../parts/webhook.tsx";
 import { readLimits } from "../parts/limits.tsx";
-import { Layout } from "../parts/layout.tsx";
+import { askFirst, isSure, Layout, Section } from "../parts/layout.tsx";
 import { OwnerLimits } from "../parts/raises.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
-import { Webhook } from "../parts/webhook.tsx";
 import { RAISE_FIELDS } from "../raise-form.ts";
 import { type FormSetting, listFormSettings, listProblemFields } from "../setting-form.ts";
 import { createSettingsRoutes, type FormState, VersionedForm } from "../settings-page.tsx";
 import type { OrganizationView } from "../views.ts";
-import { OrganizationDeletion, organizationDeletionRoutes } from "./organization-deletion.tsx";
-import { rotateWebhookSecret, showWebhookSecret, testWebhook } from "./webhook.tsx";
-import { webhookPageRoutes } from "./webhooks.tsx";
+import { rotateWebhookSecret, showWebhookSecret, testWebhook, webhookPageRoutes } from "./webhooks.tsx";
 
 const PATH = "/organizations/:organization/settings";
 const ONE = "/api/organizations/{organization}";
@@ -120,6 +116,45 @@ function Fieldset({ legend, children }: { legend: string; children?: Child }) {
   );
 }
 
+const DELETE = "Delete the organization";
+const WHAT_ENDS =
+  "From the next request on its keys are refused; its tokens, alerts and webhooks end, and its name is free again. " +
+  "What it has spent stays for you to read.";
+
+function questionOf({ organization }: OrganizationPageCall): string {
+  return `Delete the organization "${organization.name}"? ${WHAT_ENDS} This cannot be undone.`;
+}
+
+/** Nothing but for the operator, of an organization that is there. */
+function OrganizationDeletion({ page }: { page: OrganizationPageCall }) {
+  if (!page.isOperator || !page.canChange) return null;
+  return (
+    <Section class="card" id="delete" title={DELETE}>
+      <p>For good. {WHAT_ENDS}</p>
+      <ConfirmedForm
+        page={page}
+        action={`${page.base}/settings/delete`}
+        confirm={questionOf(page)}
+        button={DELETE}
+      />
+    </Section>
+  );
+}
+
+async function deleteOrganization(page: OrganizationPageCall): Promise<PageAnswer> {
+  if (!isSure(page)) {
+    return askFirst(page, {
+      title: "Delete an organization",
+      section: "settings",
+      text: questionOf(page),
+      answer: DELETE,
+      back: `${page.base}/settings`,
+    });
+  }
+  await page.api("DELETE /api/organizations/{organization}");
+  return { redirect: "/organizations?done=organization_deleted" };
+}
+
 export const settingsRoutes: readonly PageRoute[] = [
   ...settingsPage,
   { method: "POST", path: `${PATH}/webhook/test`, runInOrganization: testWebhook },
@@ -127,5 +162,5 @@ export const settingsRoutes: readonly PageRoute[] = [
   { method: "POST", path: `${PATH}/webhooks/:webhook/test`, runInOrganization: testWebhook },
   { method: "POST", path: `${PATH}/webhooks/:webhook/rotate-secret`, runInOrganization: rotateWebhookSecret },
   ...webhookPageRoutes,
-  ...organizationDeletionRoutes,
+  { method: "POST", path: `${PATH}/delete`, access: "operator", runInOrganization: deleteOrganization },
 ];

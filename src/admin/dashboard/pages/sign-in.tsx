@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 import { Layout } from "../parts/layout.tsx";
 
 interface SignInProps {
@@ -63,5 +62,44 @@ function TokenForm({ formToken, next, problem }: Pick<SignInProps, "formToken" |
         <code>data_dir</code>. Organization tokens are made on the page Tokens.
       </p>
     </>
+  );
+}
+
+interface NotSignedInProps {
+  readonly message: string;
+  /** For the operator, who finds the reason by it; null: the message is all that there is. */
+  readonly requestId: string | null;
+}
+
+/** Behind a way to an identity provider that has not led in. */
+export function NotSignedInPage({ message, requestId }: NotSignedInProps) {
+  return (
+    <Layout page={null} title="Not signed in">
+      <p class="notice bad" role="alert">
+        {message}
+      </p>
+      {requestId === null ? null : (
+        <p class="quiet">
+          The operator finds the reason in the log by <code>{requestId}</code>.
+        </p>
+      )}
+      <p>
+        <a href="/sign-in">Back to the sign-in</a>
+      </p>
+    </Layout>
+  );
+}
+
+/**
+ * Leads on without a redirect: behind one that another site has begun a browser holds back strict cookies, and behind a form
+ * `form-action` forbids one to another site.
+ */
+export function MovedPage({ title, to }: { readonly title: string; readonly to: string }) {
+  return (
+    <Layout page={null} title={title} goesTo={to}>
+      <p>
+        <a href={to}>Go on</a>
+      </p>
+    </Layout>
   );
 }

@@ -1,16 +1,18 @@
-/** @jsxImportSource hono/jsx */
 /** *Tokens*: what people sign in with here and programs call the management API with. */
 import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
-import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm, showPage } from "../page.ts";
-import { askFirst, isSure } from "../parts/confirmation.tsx";
-import { Field, ProblemSummary, Secret, Select } from "../parts/fields.tsx";
-import { Layout } from "../parts/layout.tsx";
-import { CreationForm } from "../parts/section.tsx";
-import { endColumn } from "../parts/end-column.tsx";
-import { RowTable, type RowTableColumns } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import {
+  type OrganizationPageCall,
+  type PageAnswer,
+  type PageRoute,
+  showForm,
+  showPage,
+  submit,
+} from "../page.ts";
+import { askFirst, CreationForm, isSure, Layout } from "../parts/layout.tsx";
+import { Field, ProblemSummary, Select, ShownOnce, typedIn } from "../parts/fields.tsx";
+import { endColumn, RowTable, type RowTableColumns } from "../parts/table.tsx";
+import { Time } from "../parts/inline.tsx";
 import { readList } from "../read-lists.ts";
-import { submit } from "../submit.ts";
 import type { TokenPageView, TokenWithSecretView } from "../views.ts";
 
 const PATH = "/organizations/:organization/tokens";
@@ -47,6 +49,7 @@ async function deleteToken(page: OrganizationPageCall): Promise<PageAnswer> {
 
 async function renderTokens(page: OrganizationPageCall, problems: Problems): Promise<PageAnswer> {
   const { items } = await readList<TokenView>(page.api, `GET ${LIST}`, MAX_PAGES);
+  const typed = typedIn(page, problems);
   return showForm(
     <Layout page={page} title="Tokens" section="tokens">
       <p>
@@ -63,14 +66,8 @@ async function renderTokens(page: OrganizationPageCall, problems: Problems): Pro
       />
       {page.canChange ? (
         <CreationForm page={page} what="a token" action={`${page.base}/tokens`}>
-          <Field name="name" label="Name" value={page.form.text("name")} problems={problems} required />
-          <Select
-            name="role"
-            label="Role"
-            value={page.form.text("role")}
-            problems={problems}
-            choices={ROLES}
-          />
+          <Field {...typed("name")} label="Name" required />
+          <Select {...typed("role")} label="Role" choices={ROLES} />
         </CreationForm>
       ) : null}
     </Layout>,
@@ -106,19 +103,15 @@ const ROLES = [
   { value: "admin", label: "admin: reads and changes" },
 ];
 
-/** The only time that the token itself is in a page. */
 function NewToken({ page, created }: { page: OrganizationPageCall; created: TokenWithSecretView }) {
   return (
     <Layout page={page} title="Your new token" section="tokens">
-      <div class="card" role="status">
-        <p>
-          <strong>Copy it now: it is shown this once.</strong> Only its hash is kept.
-        </p>
-        <Secret id="secret" label={`Token "${created.name}" (${created.role})`} value={created.token} />
-        <p>
-          <a href={`${page.base}/tokens`}>To the list of tokens</a>
-        </p>
-      </div>
+      <ShownOnce
+        meaning="Only its hash is kept."
+        label={`Token "${created.name}" (${created.role})`}
+        value={created.token}
+        back={{ path: `${page.base}/tokens`, text: "To the list of tokens" }}
+      />
     </Layout>
   );
 }

@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /** *Try it*: snippets with the base URL and a model filled in. */
 import { hasChat } from "../../../config/has-chat.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";

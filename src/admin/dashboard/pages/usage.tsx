@@ -1,22 +1,20 @@
-/** @jsxImportSource hono/jsx */
 /** *Usage*: what a stretch of days cost, by key, model and day; CSV; the operator's corrections. */
 import { randomBytes } from "node:crypto";
 import { readKeyNames } from "../../api/read-key-names.ts";
 import { AdminError } from "../../admin-error.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage, submit } from "../page.ts";
 import { formatCount, formatMoney, formatTickCount, formatTickMoney } from "../../format.ts";
 import { formatUsageCsv } from "../format-usage-csv.ts";
-import { nameKeys } from "../name-keys.ts";
-import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
+import { nameKeys } from "../read-lists.ts";
 import { CORRECTION_FIELDS, CorrectionForm, readCorrection } from "../parts/correction-form.tsx";
 import { ProblemSummary } from "../parts/fields.tsx";
 import { FilterProblem } from "../parts/filter-fields.tsx";
-import { Layout } from "../parts/layout.tsx";
+import { Layout, Section } from "../parts/layout.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
 import { readUsageFilters, UsageFilters, type UsageFilterValues } from "../parts/usage-filters.tsx";
 import { UsageExport } from "../parts/usage-export.tsx";
 import { UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
-import { submit } from "../submit.ts";
 import { columnsOf, gatherCost, gatherCostBefore, gatherTokens } from "../usage-columns.ts";
 import { GROUP_BY_MODEL, groupByKey, groupByTag, type Grouping } from "../usage-groups.ts";
 import {
@@ -228,8 +226,7 @@ function Charts({ shown, currency }: FiguresProps) {
   const columns = columnsOf(filters.range);
   return (
     <>
-      <section aria-labelledby="cost">
-        <h2 id="cost">Cost by {what}</h2>
+      <Section id="cost" title={`Cost by ${what}`}>
         <StackedColumns
           label={`Cost by ${what}`}
           columns={columns.titles}
@@ -239,9 +236,8 @@ function Charts({ shown, currency }: FiguresProps) {
           format={(microcents) => formatMoney(microcents, currency)}
           formatTick={formatTickMoney}
         />
-      </section>
-      <section aria-labelledby="tokens">
-        <h2 id="tokens">Tokens</h2>
+      </Section>
+      <Section id="tokens" title="Tokens">
         <StackedColumns
           label="Tokens: input, cached input, output"
           columns={columns.titles}
@@ -250,7 +246,7 @@ function Charts({ shown, currency }: FiguresProps) {
           format={formatCount}
           formatTick={formatTickCount}
         />
-      </section>
+      </Section>
     </>
   );
 }

@@ -1,9 +1,7 @@
-/** @jsxImportSource hono/jsx */
 /** One user: its settings, its keys, its end. */
 import type { OrganizationPageCall } from "../page.ts";
-import { OwnedKeys, OwnerDeletion, OwnerLink, readKeysOf } from "../parts/owners.tsx";
-import { State } from "../parts/state.tsx";
-import { Time } from "../parts/time.tsx";
+import { OwnerLink, State, Time } from "../parts/inline.tsx";
+import { OwnedKeys, OwnerDeletion, readKeysOf } from "../parts/owners.tsx";
 import { USER_FORM } from "../setting-form.ts";
 import type { UserView } from "../views.ts";
 import { createDisabledRoutes, createOwnerRoutes, DisabledSwitch, ownerPath } from "./owner-page.tsx";

@@ -1,11 +1,9 @@
-/** @jsxImportSource hono/jsx */
 /** *Users*: the list, a search, and a new one. */
 import { formatCount } from "../../format.ts";
 import type { OrganizationPageCall } from "../page.ts";
-import { OwnerLink } from "../parts/owners.tsx";
-import { State } from "../parts/state.tsx";
+import { OwnerLink, State } from "../parts/inline.tsx";
 import type { RowTableColumns } from "../parts/table.tsx";
-import { tightestColumn } from "../parts/tightest-limit.tsx";
+import { tightestColumn } from "../parts/charts.tsx";
 import { USER_FORM } from "../setting-form.ts";
 import type { UserView } from "../views.ts";
 import { createOwnerListRoutes } from "./owner-list.tsx";

@@ -1,15 +1,19 @@
-/** @jsxImportSource hono/jsx */
 /** The further webhooks of an organization: add, change, remove. */
 import { WEBHOOK_ALERTS, WEBHOOK_FORMATS } from "../../../settings/webhooks.ts";
-import type { FormValues, Problems } from "../form.ts";
-import { NO_PROBLEMS } from "../form.ts";
-import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
-import { Field, Form, Hints, ProblemSummary, Select } from "../parts/fields.tsx";
+import { type FormValues, NO_PROBLEMS, type Problems, readBody } from "../form.ts";
+import {
+  type OrganizationPageCall,
+  type PageAnswer,
+  type PageRoute,
+  showForm,
+  showPage,
+  submit,
+} from "../page.ts";
+import { Field, Form, Hints, ProblemSummary, Select, ShownOnce } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { ALERT_LABELS, FORMAT_LABELS, type FurtherWebhookView } from "../parts/further-webhooks.tsx";
-import { submit } from "../submit.ts";
+import { ALERT_LABELS, FORMAT_LABELS, type FurtherWebhookView } from "../parts/webhook.tsx";
 import type { OrganizationView } from "../views.ts";
-import { showWebhookSecret } from "./webhook.tsx";
+import { formatCount } from "../../format.ts";
 
 const PATH = "/organizations/:organization/settings/webhooks";
 const ONE = "/api/organizations/{organization}";
@@ -118,7 +122,7 @@ function renderForm(
   const isNew = webhook === null;
   const title = isNew ? "Add a webhook" : `Webhook: ${FORMAT_LABELS[webhook.format]}`;
   const action = `${settingsOf(page)}/webhooks/${isNew ? "new" : webhook.id}`;
-  return showPage(
+  return showForm(
     <Layout page={page} title={title} section="settings">
       <ProblemSummary problems={problems} fields={FIELDS} />
       <Form page={page} action={action} class="card">
@@ -139,7 +143,7 @@ function renderForm(
         <a href={settingsOf(page)}>Back to the inference settings</a>
       </p>
     </Layout>,
-    problems.size === 0 ? 200 : 400,
+    problems,
   );
 }
 
@@ -204,3 +208,73 @@ export const webhookPageRoutes: readonly PageRoute[] = [
   { method: "POST", path: `${PATH}/:webhook`, runInOrganization: save },
   { method: "POST", path: `${PATH}/:webhook/remove`, runInOrganization: remove },
 ];
+
+/** What is done with the first webhook, or with a further one that the path names. */
+function callOf({ params }: OrganizationPageCall) {
+  return `POST /api/organizations/{organization}/${params["webhook"] === undefined ? "webhook" : "webhooks/{webhook}"}` as const;
+}
+
+export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { body: result } = await page.api(`${callOf(page)}/test` as const);
+  const { url, format } = describeTested(page);
+  return showPage(
+    <Layout page={page} title="Test of the webhook" section="settings">
+      {result.delivered ? (
+        <p class="notice good" role="status">
+          Delivered: the endpoint answered {result.status} after {formatCount(result.duration_ms)} ms.
+        </p>
+      ) : (
+        <p class="notice bad" role="alert">
+          Not delivered: {result.error} (after {formatCount(result.duration_ms)} ms). Put the endpoint or the
+          URL right and test again.
+        </p>
+      )}
+      <p>
+        {format === "standard" ? (
+          <>
+            One signed event of the type <code>webhook.test</code>
+          </>
+        ) : (
+          "One test"
+        )}{" "}
+        was sent to <code class="break">{url}</code>.
+      </p>
+      <div class="actions">
+        <Form page={page} action={page.path}>
+          <button type="submit">Test again</button>
+        </Form>
+        <a href={`${page.base}/settings`}>Back to the inference settings</a>
+      </div>
+    </Layout>,
+  );
+}
+
+export async function rotateWebhookSecret(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { body } = await page.api(`${callOf(page)}/rotate-secret` as const, {
+    body: readBody(page.form, { grace_seconds: "default" }),
+  });
+  return showWebhookSecret(page, body.secret);
+}
+
+function describeTested({ organization, params }: OrganizationPageCall) {
+  const { webhook, webhooks } = organization.notifications;
+  const further = webhooks.find(({ id }) => id === params["webhook"]);
+  return {
+    url: further?.url ?? webhook?.url ?? "the webhook",
+    format: further?.format ?? "standard",
+  };
+}
+
+export function showWebhookSecret(page: OrganizationPageCall, secret: string): PageAnswer {
+  return showPage(
+    <Layout page={page} title="The webhook's secret" section="settings">
+      <ShownOnce
+        lead="Saved. Copy the secret now"
+        meaning="The receiver checks signatures with it."
+        label="Webhook secret"
+        value={secret}
+        back={{ path: `${page.base}/settings`, text: "Back to the inference settings" }}
+      />
+    </Layout>,
+  );
+}

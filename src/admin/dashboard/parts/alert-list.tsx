@@ -1,10 +1,9 @@
-/** @jsxImportSource hono/jsx */
 import { isCapReached, nameWindow, PERIOD_WORDS } from "../../../alerts/alert-words.ts";
 import type { DeliveryState, ListedAlert } from "../../../store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../../format.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { Form } from "./fields.tsx";
-import { Time } from "./time.tsx";
+import { Time } from "./inline.tsx";
 
 export const REDELIVER = "POST /api/organizations/{organization}/alerts/{alert}/redeliver";
 

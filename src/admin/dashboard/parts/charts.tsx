@@ -1,9 +1,11 @@
-/** @jsxImportSource hono/jsx */
 /** Bars. Colours are classes of the style sheet: the security policy lets no style in here. */
 import { MICROCENTS_PER_CENT } from "../../../money/money.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
 import { isBudgetReached, type Spending } from "../spending.ts";
 import { round } from "./plot.tsx";
+import { describeStanding, formatShare, nameLimit, shareOf, standingOf } from "../limit-words.ts";
+import type { GroupView, LimitFiguresView, UserView } from "../views.ts";
+import type { OrganizationPageCall } from "../page.ts";
 
 /** A bar up to the cap (or the budget), a mark at the budget. */
 export function SpendBar({ spending, currency }: { spending: Spending; currency: string }) {
@@ -33,7 +35,7 @@ interface BarProps {
   readonly label: string;
 }
 
-export function Bar({ share, level, mark, label }: BarProps) {
+function Bar({ share, level, mark, label }: BarProps) {
   return (
     <svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label={label}>
       <title>{label}</title>
@@ -59,4 +61,45 @@ export function ShareBar({ share, label }: ShareBarProps) {
       <span class="number">{percent}</span>
     </span>
   );
+}
+
+/** A mark where the cap ends without its raises. */
+export function LimitBar({ limit, currency }: { limit: LimitFiguresView; currency: string }) {
+  const { cents, raised_cents: raised, spent_cents: spent } = limit;
+  const label = `${formatLimit(spent, currency)} of a ${nameLimit(limit)} of ${formatLimit(cents, currency)}`;
+  const mark = raised === 0 || cents === 0 ? null : (cents - raised) / cents;
+  return <Bar share={shareOf(limit)} level={barLevelOf(limit)} mark={mark} label={label} />;
+}
+
+function barLevelOf(limit: LimitFiguresView): "fine" | "high" | "full" {
+  const standing = standingOf(limit);
+  if (standing === "fine") return "fine";
+  return standing === "reached" && limit.kind === "cap" ? "full" : "high";
+}
+
+/** What a list of users or groups is to be asked for, so that it has this column. */
+export const WITH_TIGHTEST = { include: "tightest_limit" } as const;
+
+type Limited = Pick<UserView | GroupView, "tightest_limit">;
+
+/** A column of a list of users or groups: whose limit is over, and how far the others are. */
+export function tightestColumn({ organization: { currency } }: Pick<OrganizationPageCall, "organization">) {
+  return {
+    label: "tightest limit",
+    kind: "wide" as const,
+    cell: ({ tightest_limit: limit }: Limited) =>
+      limit === null || limit === undefined ? (
+        "none"
+      ) : (
+        <>
+          <span class="whole">
+            {formatShare(limit)} of the {nameLimit(limit)}
+          </span>{" "}
+          {standingOf(limit) === "fine" ? null : (
+            <span class={`state ${describeStanding(limit).level}`}>{describeStanding(limit).words}</span>
+          )}
+          <LimitBar limit={limit} currency={currency} />
+        </>
+      ),
+  };
 }

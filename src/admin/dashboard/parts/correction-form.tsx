@@ -1,9 +1,9 @@
-/** @jsxImportSource hono/jsx */
 import { parseSignedAmount } from "../../../money/money.ts";
 import { invalidField } from "../../admin-error.ts";
 import type { FormValues, Problems } from "../form.ts";
 import type { OrganizationPageCall } from "../page.ts";
-import { Field, Form, Select } from "./fields.tsx";
+import { Field, Form, Select, typedIn } from "./fields.tsx";
+import { Section } from "./layout.tsx";
 
 /** Fields of tokens, by the API's names. */
 const COUNTS = [
@@ -69,42 +69,31 @@ interface CorrectionFormProps {
 
 /** For the operator: puts this month's spend right. */
 export function CorrectionForm({ page, problems, keys, models, id }: CorrectionFormProps) {
+  const typed = typedIn(page, problems);
   return (
-    <section class="card" aria-labelledby="correct">
-      <h2 id="correct">Correct this month's spend</h2>
+    <Section class="card" id="correct" title="Correct this month's spend">
       <Form page={page} action={`${page.base}/usage/corrections`}>
         <input type="hidden" name="id" value={id} />
         <Field
-          name="amount"
+          {...typed("amount")}
           label="Amount"
-          value={page.form.text("amount")}
-          problems={problems}
           amount={{ currency: page.organization.currency, signed: true }}
           hint="A credit is negative: -12.50. Left out for usage from outside."
         />
         <OutsideUsage page={page} problems={problems} models={models} />
         <Select
-          name="key_id"
+          {...typed("key_id")}
           label="API key"
-          value={page.form.text("key_id")}
-          problems={problems}
           choices={[
             { value: "", label: "none: the organization alone" },
             ...Array.from(keys, ([value, label]) => ({ value, label })),
           ]}
           hint="Its spend moves besides the organization's, and that of its user and its group: each counts towards its own caps."
         />
-        <Field
-          name="reason"
-          label="Reason"
-          value={page.form.text("reason")}
-          problems={problems}
-          hint="Kept in the audit log."
-          required
-        />
+        <Field {...typed("reason")} label="Reason" hint="Kept in the audit log." required />
         <button type="submit">Correct</button>
       </Form>
-    </section>
+    </Section>
   );
 }
 
@@ -112,15 +101,13 @@ type OutsideUsageProps = Pick<CorrectionFormProps, "page" | "problems" | "models
 
 /** In place of an amount: tokens of a model, such as those of a batch job. */
 function OutsideUsage({ page, problems, models }: OutsideUsageProps) {
-  const { form } = page;
+  const typed = typedIn(page, problems);
   return (
     <fieldset>
       <legend>Usage from outside, at the price in force</legend>
       <Select
-        name={`${OUTSIDE}model`}
+        {...typed(`${OUTSIDE}model`)}
         label="Model of these tokens"
-        value={form.text(`${OUTSIDE}model`)}
-        problems={problems}
         choices={[
           { value: "", label: "none: the amount counts" },
           ...models.map((value) => ({ value, label: value })),
@@ -128,20 +115,11 @@ function OutsideUsage({ page, problems, models }: OutsideUsageProps) {
         hint="Of requests that did not pass the gateway, such as a batch job's."
       />
       {COUNTS.map(({ name, label, hint }) => (
-        <Field
-          name={OUTSIDE + name}
-          label={label}
-          value={form.text(OUTSIDE + name)}
-          problems={problems}
-          hint={hint}
-          inputmode="numeric"
-        />
+        <Field {...typed(OUTSIDE + name)} label={label} hint={hint} inputmode="numeric" />
       ))}
       <Field
-        name={`${OUTSIDE}service_tier`}
+        {...typed(`${OUTSIDE}service_tier`)}
         label="Service tier"
-        value={form.text(`${OUTSIDE}service_tier`)}
-        problems={problems}
         hint="One of the model's prices, such as batch; nothing for the default."
       />
     </fieldset>

@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 import type { Child } from "hono/jsx";
 import { spellOut } from "../../format.ts";
 import { describeAmount } from "../assets/describe-amount.js";
@@ -24,6 +23,25 @@ export function Form({ page, action, children, confirm, class: className }: Form
   );
 }
 
+export interface ConfirmedProps extends Omit<FormProps, "class"> {
+  readonly confirm: string;
+  readonly button: string;
+  /** For who hears the page, where the button alone does not say what it is about. */
+  readonly label?: string;
+}
+
+/** A form with the button for what cannot be undone. */
+export function ConfirmedForm({ button, label, children, ...form }: ConfirmedProps) {
+  return (
+    <Form {...form}>
+      {children}
+      <button type="submit" class="danger" aria-label={label}>
+        {button}
+      </button>
+    </Form>
+  );
+}
+
 /** What every field has. */
 interface InputProps {
   readonly name: string;
@@ -31,6 +49,11 @@ interface InputProps {
   readonly problems: Problems;
   readonly hint?: Child;
   readonly disabled?: boolean;
+}
+
+/** What a form's fields have in common: what was typed, and what is wrong with it. */
+export function typedIn({ form }: PageCall, problems: Problems) {
+  return (name: string) => ({ name, value: form.text(name), problems });
 }
 
 interface FieldProps extends InputProps {
@@ -193,17 +216,39 @@ export function ProblemSummary({ problems, fields }: { problems: Problems; field
   );
 }
 
-/** A secret that is shown this once, with a button that copies it. */
-export function Secret({ id, label, value }: { id: string; label: string; value: string }) {
+interface ShownOnceProps {
+  /** What has been done, and that the secret has to be copied now. */
+  readonly lead?: string;
+  /** What becomes of it. */
+  readonly meaning: string;
+  readonly label: string;
+  readonly value: string;
+  /** Leads on. */
+  readonly back: { readonly path: string; readonly text: string };
+  readonly children?: Child;
+}
+
+/** A new secret, with a button that copies it: the only time that it is in a page. */
+export function ShownOnce(props: ShownOnceProps) {
+  const { lead = "Copy it now", meaning, label, value, back, children } = props;
   return (
-    <div class="secret">
-      <label for={id}>{label}</label>
-      <span class="input">
-        <input id={id} type="text" readonly value={value} class="code" />
-        <button type="button" data-copy={id} hidden>
-          Copy
-        </button>
-      </span>
+    <div class="card" role="status">
+      <p>
+        <strong>{lead}: it is shown this once.</strong> {meaning}
+      </p>
+      <div class="secret">
+        <label for="secret">{label}</label>
+        <span class="input">
+          <input id="secret" type="text" readonly value={value} class="code" />
+          <button type="button" data-copy="secret" hidden>
+            Copy
+          </button>
+        </span>
+      </div>
+      {children}
+      <p>
+        <a href={back.path}>{back.text}</a>
+      </p>
     </div>
   );
 }

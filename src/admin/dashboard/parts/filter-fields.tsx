@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /** Fields of the forms that say what a list or a chart shows: their names are those in the address. */
 import type { OwnerKind } from "../../../store/types/owner-kinds.ts";
 import { fieldOfOwner } from "../owner-texts.ts";

@@ -1,9 +1,9 @@
-/** @jsxImportSource hono/jsx */
 import type { Child } from "hono/jsx";
 import type { Principal } from "../../principal.ts";
-import type { PageCall } from "../page.ts";
+import { type PageAnswer, type PageCall, showPage } from "../page.ts";
 import { SECTIONS } from "../sections.ts";
-import { Time } from "./time.tsx";
+import { Time } from "./inline.tsx";
+import { Form } from "./fields.tsx";
 
 interface LayoutProps {
   readonly page: PageCall | null;
@@ -199,5 +199,89 @@ function Notice({ page }: { page: PageCall }) {
         </p>
       ) : null}
     </>
+  );
+}
+
+export interface SectionProps {
+  /** Of its heading, for links to it. */
+  readonly id: string;
+  readonly title: Child;
+  readonly class?: string;
+  readonly children?: Child;
+}
+
+/** A part of a page under a heading of its own. */
+export function Section({ id, title, class: className, children }: SectionProps) {
+  return (
+    <section class={className} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+interface CreationFormProps {
+  readonly page: PageCall;
+  /** "a user", of which the button says "the user". */
+  readonly what: string;
+  readonly button?: string;
+  readonly action: string;
+  /** Before the form. */
+  readonly problems?: Child;
+  /** The fields. */
+  readonly children?: Child;
+}
+
+/** A list's form for another one, beneath it. */
+export function CreationForm({ page, what, button, action, problems, children }: CreationFormProps) {
+  return (
+    <Section class="card" id="create" title={`Create ${what}`}>
+      {problems}
+      <Form page={page} action={action}>
+        {children}
+        <button type="submit">{button ?? `Create ${what.replace(/^an? /, "the ")}`}</button>
+      </Form>
+    </Section>
+  );
+}
+
+interface Question {
+  readonly title: string;
+  readonly section: string;
+  readonly text: string;
+  /** On the button. */
+  readonly answer: string;
+  /** Where *Cancel* leads. */
+  readonly back: string;
+  /** Boxes of the form that were ticked, and stay so. */
+  readonly kept?: readonly string[];
+}
+
+/** Whether the question was answered: by the dialog of the script, or by the page below. */
+export function isSure(page: PageCall): boolean {
+  return page.form.text("sure") === "yes";
+}
+
+/** Asks before what cannot be undone, where no script has asked. */
+export function askFirst(
+  page: PageCall,
+  { title, section, text, answer, back, kept = [] }: Question,
+): PageAnswer {
+  return showPage(
+    <Layout page={page} title={title} section={section}>
+      <div class="card">
+        <p>{text}</p>
+        <Form page={page} action={page.path} class="actions">
+          <input type="hidden" name="sure" value="yes" />
+          {kept.map((name) => (
+            <input type="hidden" name={name} value="yes" />
+          ))}
+          <button type="submit" class="danger">
+            {answer}
+          </button>
+          <a href={back}>Cancel</a>
+        </Form>
+      </div>
+    </Layout>,
   );
 }

@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /** *Spend against limits*: every limit that holds for an owner, what it counts, and how far it is spent. */
 import type { Child } from "hono/jsx";
 import { describeWindow } from "../../../time/calendar.ts";
@@ -8,9 +7,9 @@ import { describeStanding, describeWait, formatShare, nameLimit, nameReset } fro
 import type { OrganizationPageCall } from "../page.ts";
 import { OWNER_CALLS } from "../raise-form.ts";
 import type { LimitListView, LimitView } from "../views.ts";
-import { LimitBar } from "./limit-bar.tsx";
-import { Section } from "./section.tsx";
-import { Time } from "./time.tsx";
+import { LimitBar } from "./charts.tsx";
+import { Section } from "./layout.tsx";
+import { Time } from "./inline.tsx";
 
 /** What the owner of a page is told where it has no limit of its own. */
 const PURPOSES: Readonly<Record<LimitScope, string>> = {

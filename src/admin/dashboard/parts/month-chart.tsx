@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /** The month's spend as it adds up, where it is heading, and the lines that it is held against. */
 import { scaleLinear } from "d3-scale";
 import { area, line } from "d3-shape";

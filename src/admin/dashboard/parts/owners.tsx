@@ -1,41 +1,16 @@
-/** @jsxImportSource hono/jsx */
 /** What the pages of users and those of groups share. */
 import { formatCountOf, formatMoney } from "../../format.ts";
 import type { OwnerKind } from "../../../store/types/owner-kinds.ts";
 import { fieldOfOwner } from "../owner-texts.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import type { KeyPageView, KeyView } from "../views.ts";
-import { Check, Form } from "./fields.tsx";
+import { KeyName, State } from "./inline.tsx";
+import { Check, ConfirmedForm } from "./fields.tsx";
 import { NO_PROBLEMS } from "../form.ts";
-import { Section } from "./section.tsx";
-import { State } from "./state.tsx";
+import { Section } from "./layout.tsx";
 import { RowTable, type RowTableColumns } from "./table.tsx";
 
 const SHOWN_KEYS = "50";
-
-interface OwnerLinkProps {
-  readonly base: string;
-  readonly kind: "keys" | "users" | "groups";
-  readonly owner: { readonly id: string; readonly name: string };
-}
-
-export function OwnerLink({ base, kind, owner }: OwnerLinkProps) {
-  return (
-    <a href={`${base}/${kind}/${owner.id}`}>
-      <bdi>{owner.name}</bdi>
-    </a>
-  );
-}
-
-/** A key in a list, with what people see of the key itself. */
-export function KeyName({ base, apiKey }: { base: string; apiKey: KeyView }) {
-  return (
-    <>
-      <OwnerLink base={base} kind="keys" owner={apiKey} />
-      <span class="below code">{apiKey.display}</span>
-    </>
-  );
-}
 
 /** The first keys of a user or a group. */
 export async function readKeysOf(
@@ -110,10 +85,11 @@ export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
           : `Its ${keyCount === 1 ? "key goes" : `${formatCountOf(keyCount, "key")} go`} on without it.`}{" "}
         What was spent stays in the usage.
       </p>
-      <Form
+      <ConfirmedForm
         page={page}
         action={`${path}/delete`}
         confirm={`Delete the ${what} "${name}"? This cannot be undone.`}
+        button="Delete"
       >
         {keyCount === 0 ? null : (
           <Check
@@ -124,10 +100,7 @@ export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
             hint="Whoever uses one is refused from the next request on."
           />
         )}
-        <button type="submit" class="danger">
-          Delete
-        </button>
-      </Form>
+      </ConfirmedForm>
     </Section>
   );
 }

@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /**
  * What every chart has: axes, a grid, and values that appear on hover and on focus. Drawn on the server with d3's
  * scales and shapes, twice: for a screen and for a phone, so that texts keep their size and have room on both. Colours

@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /** *Temporary raises*: those that are live, each with a button that takes it back, and a form for another. */
 import { MOST_RAISES, raisablePeriods } from "../../../settings/raises.ts";
 import { formatLimit } from "../../format.ts";
@@ -7,10 +6,10 @@ import { nameLimit, PER_PERIOD } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { RAISE_INPUTS } from "../raise-form.ts";
 import type { RaiseView } from "../views.ts";
-import { Field, Form, Select } from "./fields.tsx";
+import { Field, Form, Select, typedIn } from "./fields.tsx";
 import { type LimitsProps, SpendAgainstLimits } from "./limits.tsx";
-import { Section } from "./section.tsx";
-import { Time } from "./time.tsx";
+import { Section } from "./layout.tsx";
+import { Time } from "./inline.tsx";
 
 interface RaisesProps extends LimitsProps {
   /** Of the owner's page. */
@@ -92,37 +91,26 @@ interface RaiseFormProps extends Pick<RaisesProps, "page" | "path" | "problems">
 }
 
 function RaiseForm({ page, path, periods, isFull, problems }: RaiseFormProps) {
-  const { form } = page;
+  const typed = typedIn(page, problems);
   const { period, amount, until, reason } = RAISE_INPUTS;
   if (periods.length === 0) return <p class="quiet">There is no cap to raise here: set one first.</p>;
   if (isFull) return <p class="quiet">{MOST_RAISES} are live, and no more can be at the same time.</p>;
   return (
     <Form page={page} action={`${path}/raises`} class="raise">
       <Select
-        name={period}
+        {...typed(period)}
         label="Raise the"
-        value={form.text(period)}
         choices={periods.map((one) => ({ value: one, label: nameLimit({ period: one, kind: "cap" }) }))}
-        problems={problems}
       />
       <Field
-        name={amount}
+        {...typed(amount)}
         label="By"
-        value={form.text(amount)}
         inputmode="decimal"
         amount={{ currency: page.organization.currency }}
         required
-        problems={problems}
       />
-      <Field
-        name={until}
-        label="Until (UTC)"
-        type="datetime-local"
-        value={form.text(until)}
-        required
-        problems={problems}
-      />
-      <Field name={reason} label="Reason" value={form.text(reason)} required problems={problems} />
+      <Field {...typed(until)} label="Until (UTC)" type="datetime-local" required />
+      <Field {...typed(reason)} label="Reason" required />
       <button type="submit">Raise the cap</button>
     </Form>
   );

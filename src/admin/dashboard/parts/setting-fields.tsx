@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /** The fields of settings, by how people write their values. */
 import { isRequired } from "../../../settings/table.ts";
 import type { Problems } from "../form.ts";

@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 import type { Snippet } from "../snippets.ts";
 
 /** What is copied, with a button for it. */

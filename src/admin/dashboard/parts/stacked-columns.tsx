@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /** A column for each stretch of time, made of parts on top of each other. */
 import { scaleBand, scaleLinear } from "d3-scale";
 import { line, stack, stackOffsetDiverging } from "d3-shape";

@@ -1,9 +1,9 @@
-/** @jsxImportSource hono/jsx */
 import { monthAt, monthsBackFrom } from "../../../time/calendar.ts";
 import { monthName } from "../../format.ts";
 import type { ExportFormatName } from "../../usage-export/export-formats.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { Choice } from "./filter-fields.tsx";
+import { Section } from "./layout.tsx";
 
 /** As many as the longest retention that is offered by default. */
 const MONTHS_BACK = 12;
@@ -20,8 +20,7 @@ export function UsageExport({ page }: { page: OrganizationPageCall }) {
     ({ name }) => [name, monthName(name)] as const,
   );
   return (
-    <section aria-labelledby="export">
-      <h2 id="export">Export</h2>
+    <Section id="export" title="Export">
       <p class="quiet">A whole month by day, key, model and tags, to the last digit.</p>
       <form method="get" action={`${page.base}/usage/export`} class="filters" aria-label="Export a month">
         <Choice name="month" label="Month" value="" choices={new Map(months)} required />
@@ -32,6 +31,6 @@ export function UsageExport({ page }: { page: OrganizationPageCall }) {
           </button>
         </div>
       </form>
-    </section>
+    </Section>
   );
 }

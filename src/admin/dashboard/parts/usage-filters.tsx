@@ -1,4 +1,3 @@
-/** @jsxImportSource hono/jsx */
 /** Which days, key and model the usage is shown of; everything stays in the address. */
 import { monthAt, monthsBackFrom } from "../../../time/calendar.ts";
 import type { OrganizationPageCall } from "../page.ts";

@@ -1,12 +1,11 @@
-/** @jsxImportSource hono/jsx */
-import { MICROCENTS_PER_CENT } from "../../../money/money.ts";
-import { columnDecimals } from "../../../money/money.ts";
+import { columnDecimals, MICROCENTS_PER_CENT } from "../../../money/money.ts";
 import { formatAmount, formatCount } from "../../format.ts";
 import { GROUP_BY_MODEL, groupByKey, type Grouping } from "../usage-groups.ts";
 import { addUp, groupRows, type UsageFigure } from "../usage-range.ts";
 import type { UsageRowView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";
 import { RowTable, type RowTableColumns } from "./table.tsx";
+import { Section } from "./layout.tsx";
 
 interface UsageTableProps {
   readonly id: string;
@@ -37,8 +36,7 @@ export function UsageTable(props: UsageTableProps) {
   const amounts = groups.map(({ cost }) => cost);
   const decimals = Math.min(columnDecimals(amounts), amounts.every(isLarge) ? 2 : MOST_DECIMALS);
   return (
-    <section aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
+    <Section id={id} title={title}>
       {groups.length === 0 ? (
         <p class="quiet">Nothing in this time.</p>
       ) : (
@@ -50,7 +48,7 @@ export function UsageTable(props: UsageTableProps) {
           classOf={({ share }) => (share === null ? "total" : undefined)}
         />
       )}
-    </section>
+    </Section>
   );
 }
 

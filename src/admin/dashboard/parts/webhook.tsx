@@ -1,14 +1,9 @@
-/** @jsxImportSource hono/jsx */
 import { formatTime } from "../../format.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import type { OrganizationView } from "../views.ts";
 import { Form } from "./fields.tsx";
-
-const ORGANIZATION = "/api/organizations/{organization}";
-export const TEST_WEBHOOK = `POST ${ORGANIZATION}/webhook/test` as const;
-export const TEST_FURTHER_WEBHOOK = `POST ${ORGANIZATION}/webhooks/{webhook}/test` as const;
-export const ROTATE_SECRET = `POST ${ORGANIZATION}/webhook/rotate-secret` as const;
-export const ROTATE_FURTHER_SECRET = `POST ${ORGANIZATION}/webhooks/{webhook}/rotate-secret` as const;
+import { Section } from "./layout.tsx";
+import { WEBHOOK_ALERTS, type WebhookAlert, type WebhookFormat } from "../../../settings/webhooks.ts";
 
 const DEFAULT_SECRET_GRACE = "86400";
 const SECRET_GRACES = [
@@ -26,8 +21,7 @@ export function Webhook({ page, webhook }: { page: OrganizationPageCall; webhook
   if (!page.canChange) return null;
   const path = `${page.base}/settings/webhook`;
   return (
-    <section class="card" aria-labelledby="webhook">
-      <h2 id="webhook">Webhook</h2>
+    <Section class="card" id="webhook" title="Webhook">
       <p>
         <code class="break">{url}</code>
       </p>
@@ -43,7 +37,7 @@ export function Webhook({ page, webhook }: { page: OrganizationPageCall; webhook
         </Form>
         <SecretRotation page={page} path={path} id="webhook" />
       </div>
-    </section>
+    </Section>
   );
 }
 
@@ -55,7 +49,7 @@ interface SecretRotationProps {
 }
 
 /** A new secret, and how long the former one signs too. */
-export function SecretRotation({ page, path, id }: SecretRotationProps) {
+function SecretRotation({ page, path, id }: SecretRotationProps) {
   const name = id === "webhook" ? "grace_seconds" : `grace_seconds-${id}`;
   return (
     <Form
@@ -76,5 +70,94 @@ export function SecretRotation({ page, path, id }: SecretRotationProps) {
         ))}
       </select>
     </Form>
+  );
+}
+
+export type FurtherWebhookView = OrganizationView["notifications"]["webhooks"][number];
+
+export const FORMAT_LABELS: Readonly<Record<WebhookFormat, string>> = {
+  standard: "Standard Webhooks",
+  slack: "Slack",
+  teams: "Microsoft Teams",
+  pagerduty: "PagerDuty",
+};
+
+export const ALERT_LABELS: Readonly<Record<WebhookAlert, string>> = {
+  budget_80: "80 % of a budget",
+  budget_100: "100 % of a budget",
+  hard_cap_90: "90 % of a hard cap",
+  hard_cap_100: "100 % of a hard cap",
+};
+
+/** The webhooks beside the first one, with what is done with each. */
+export function FurtherWebhooks({ page }: { page: OrganizationPageCall }) {
+  const { webhooks } = page.organization.notifications;
+  if (!page.canChange && webhooks.length === 0) return null;
+  const path = `${page.base}/settings/webhooks`;
+  return (
+    <Section class="card" id="webhooks" title="Further webhooks">
+      {webhooks.length === 0 ? (
+        <p>None. Slack, Microsoft Teams and PagerDuty can be told too, each of the alerts that you choose.</p>
+      ) : (
+        <ul class="webhooks">
+          {webhooks.map((webhook) => (
+            <FurtherWebhook page={page} webhook={webhook} path={`${path}/${webhook.id}`} />
+          ))}
+        </ul>
+      )}
+      {page.canChange ? (
+        <p>
+          <a href={`${path}/new`}>Add a webhook</a>
+        </p>
+      ) : null}
+    </Section>
+  );
+}
+
+interface FurtherWebhookProps {
+  readonly page: OrganizationPageCall;
+  readonly webhook: FurtherWebhookView;
+  readonly path: string;
+}
+
+function FurtherWebhook({ page, webhook, path }: FurtherWebhookProps) {
+  const { format, url, routing_key: routingKey, alerts, disabled_at: disabledAt } = webhook;
+  const label = FORMAT_LABELS[format];
+  return (
+    <li>
+      <h3>{label}</h3>
+      <p>
+        <code class="break">{url}</code>
+        {routingKey === null ? null : ` · routing key ${routingKey}`}
+        {" · "}
+        {alerts.length === WEBHOOK_ALERTS.length
+          ? "all alerts"
+          : alerts.map((alert) => ALERT_LABELS[alert]).join(", ")}
+      </p>
+      {disabledAt === null ? null : (
+        <p class="notice warn">
+          Nothing is sent since {formatTime(disabledAt)}: the endpoint answered 410 Gone. Set its{" "}
+          {format === "pagerduty" ? "routing key" : "URL"} again to go on.
+        </p>
+      )}
+      {page.canChange ? (
+        <div class="actions">
+          <Form page={page} action={`${path}/test`}>
+            <button type="submit" class="quiet">
+              Send a test<span class="hidden"> to {label}</span>
+            </button>
+          </Form>
+          <a href={path}>
+            Change<span class="hidden"> {label}</span>
+          </a>
+          <Form page={page} action={`${path}/remove`} confirm={`Remove this webhook (${label})?`}>
+            <button type="submit" class="quiet">
+              Remove<span class="hidden"> {label}</span>
+            </button>
+          </Form>
+          {format === "standard" ? <SecretRotation page={page} path={path} id={webhook.id} /> : null}
+        </div>
+      ) : null}
+    </li>
   );
 }
