@@ -2,18 +2,22 @@ import { readFileSync } from "node:fs";
 import { programFile } from "../../host/package-files.ts";
 import type { AdminApp } from "../app-options.ts";
 
-/** The parts of the style sheet, in the order of the cascade: what stands later goes before what is as specific. */
-const STYLES = [
-  "base",
-  "navigation",
-  "cards",
-  "tables",
-  "lists",
-  "forms",
-  "charts",
-  "steps",
-  "narrow",
-] as const;
+/**
+ * The parts of the style sheet, in the order of the cascade: what stands later goes before what is as specific. First what
+ * pages share, then what is of a page alone; what holds on narrow screens stands in each of them last.
+ */
+const SHARED = ["base", "navigation", "cards", "tables", "forms", "charts"];
+const BY_PAGE = [
+  "sign-in",
+  "overview",
+  "usage",
+  "requests",
+  "limits",
+  "alerts",
+  "settings",
+  "audit",
+  "try-it",
+];
 
 const ASSETS = {
   "dashboard.js": "text/javascript; charset=utf-8",
@@ -24,7 +28,9 @@ const ASSETS = {
 
 /** The style sheet, the scripts and the icon; everybody may have them. One sheet for all pages: a browser keeps it. */
 export function addAssets(app: AdminApp): void {
-  const styles = STYLES.map((name) => readAsset(`styles/${name}.css`).toString("utf8")).join("\n");
+  const styles = [...SHARED, ...BY_PAGE]
+    .map((name) => readAsset(`styles/${name}.css`).toString("utf8"))
+    .join("\n");
   app.get("/assets/dashboard.css", (context) =>
     context.body(styles, 200, { "content-type": "text/css; charset=utf-8" }),
   );
