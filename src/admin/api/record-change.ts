@@ -33,9 +33,9 @@ export function describeChange({ action, target, before, after }: Change, call: 
 }
 
 /**
- * The entries of all that is made, changed and deleted of one kind.
- * @param type "key"
- * @param describe What a person has set of it, without its secrets.
+ * It makes the entries of all that is made, changed and deleted of one kind.
+ * @param type The entries name the kind so: "key".
+ * @param describe It tells what a person has set, without secrets.
  */
 export function entriesOf<Item extends { readonly id: string; readonly name: string }>(
   type: string,

@@ -64,7 +64,7 @@ export const tagFilter = () =>
     .optional()
     .meta({ description: "With all of these tags.", examples: ["team=search,feature=autocomplete"] });
 
-/** When a limit's window began. */
+/** It is the day on which a limit's window began. */
 export const windowStart = () =>
   z
     .string()
@@ -72,14 +72,13 @@ export const windowStart = () =>
     .nullable()
     .describe("First day (UTC) of the window; null: that of all time.");
 
-/** A text of an answer that may have none. */
+/** An answer has a text there, or null. */
 export const textOrNull = (about: string, ...examples: string[]) =>
   z
     .string()
     .nullable()
     .meta({ description: about, ...(examples.length === 0 ? {} : { examples }) });
 
-/** A figure of an answer. */
 export const count = () => z.int().min(0);
 export const month = () =>
   z

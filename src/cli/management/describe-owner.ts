@@ -1,4 +1,4 @@
-/** One organization, key, user or group for people at a terminal: a line for each thing that its answer has. */
+/** This file shows one organization, key, user or group to people: each thing that its answer has is a line. */
 import type { Settings } from "../../settings/setting.ts";
 import { nameTokenType } from "../../settings/token-limits.ts";
 import type { Screen } from "../terminal/screen.ts";
@@ -9,7 +9,7 @@ import { showOwners } from "./owners.ts";
 import { showSettings } from "./settings.ts";
 import { stateOf } from "./state.ts";
 
-/** @param organization The one that it is in; null for an organization itself. */
+/** @param organization The record lies in it; it is null for an organization itself. */
 export function describeOwner(
   screen: Screen,
   settings: Settings,
@@ -37,7 +37,7 @@ export function describeOwner(
   ]);
 }
 
-/** What a key has left at the moment, and what it or an organization has spent. */
+/** These lines say what a key has left now, and what it or an organization has spent. */
 function showFigures(one: JsonObject, currency: string): readonly Field[] {
   const bucket = one["bucket"] as JsonObject | undefined;
   const tokenBuckets = (one["token_buckets"] ?? []) as readonly JsonObject[];
@@ -51,7 +51,7 @@ function showFigures(one: JsonObject, currency: string): readonly Field[] {
   ];
 }
 
-/** "57 of 60" */
+/** The text is such as "57 of 60". */
 function formatLeft(remaining: unknown, capacity: unknown): string {
   return `${String(remaining)} of ${String(capacity)}`;
 }

@@ -28,7 +28,7 @@ export async function findOrganization(client: AdminClient, wanted: string | und
 export const findKey = createFinder("key");
 export const findGroup = createFinder("group");
 
-/** What it makes throws CommandError. */
+/** The finder that it makes throws CommandError. */
 function createFinder(kind: "key" | "group") {
   return async (client: AdminClient, path: string, wanted: string): Promise<JsonObject> => {
     if (isWholeId(kind, wanted)) return client.call("GET", `${path}/${kind}s/${encodeURIComponent(wanted)}`);

@@ -67,7 +67,7 @@ export type OrganizationCommandRow = CommandRow & {
 
 export type AnyCommandRow = GlobalCommandRow | OrganizationCommandRow;
 
-/** The commands that begin with one word: `key …`. */
+/** Its commands begin with one word: `key …`. */
 export interface CommandGroup {
   readonly name: string;
   readonly description: string;

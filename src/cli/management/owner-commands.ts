@@ -21,16 +21,16 @@ import { addSettingOptions, type OptionValues, readSettings } from "./settings.t
 type Texts = Pick<CommandRow, "description" | "examples">;
 
 export interface OwnerKind {
-  /** "key": in usages and sentences, and in the API's paths with an "s". */
+  /** "key": usages and sentences have it so, the API's paths with an "s". */
   readonly name: string;
   readonly settings: Settings;
   /** Finds one by whatever it is named. @throws CommandError */
   readonly find: (client: AdminClient, path: string, wanted: string) => Promise<JsonObject>;
   /** It lies in no organization: it is one. */
   readonly isGlobal?: true;
-  /** The field of an answer that `--quiet` prints; the new id when left out. */
+  /** This field of an answer is what `--quiet` prints; it prints the new id when this is left out. */
   readonly quiet?: string;
-  /** Says a secret that an answer shows this once; "" for one without. */
+  /** It says the secret that an answer shows this once, and "" where there is none. */
   readonly describeSecret?: (one: JsonObject) => string;
   readonly create: Texts;
   readonly show: Texts;
@@ -42,19 +42,19 @@ export interface OwnerKind {
 interface Switch extends Texts {
   readonly verb: string;
   readonly body: object;
-  /** Asks first, and says this: "its requests are refused". */
+  /** The command asks first, and says this: "its requests are refused". */
   readonly consequence?: string;
 }
 
-/** The call of a command that any of the kinds can have. */
+/** A command that each of the kinds can have is called so. */
 interface OwnerCall extends CommandCall<ManagementOptions & OptionValues & { readonly quiet?: true }> {
-  /** The one that it is in; null for an organization itself. */
+  /** The record lies in this one; an organization itself lies in none. */
   readonly organization: JsonObject | null;
-  /** Below it the API has the list of the kind. */
+  /** The API has the list of the kind below this path. */
   readonly path: string;
 }
 
-/** The commands of a kind, in the order of its table. */
+/** The caller puts them into the order in which the help has them. */
 export function ownerCommands(kind: OwnerKind) {
   const { name, settings, switches = [] } = kind;
   const create = defineRow(kind, {
@@ -102,12 +102,12 @@ function defineSwitch(kind: OwnerKind, { verb, body, consequence, ...texts }: Sw
 }
 
 interface Deletion extends Omit<CommandRow, "usage"> {
-  /** What it leads to, in the question: ": whoever uses it is refused". */
+  /** The question ends with this, which says what the deletion leads to: ": whoever uses it is refused". */
   readonly consequence: (found: JsonObject, options: ManagementOptions) => string;
   readonly query?: (options: ManagementOptions) => Readonly<Record<string, string>>;
 }
 
-/** `delete <key>`, of what lies in an organization. */
+/** It makes `delete <key>` for what lies in an organization. */
 export function deleteCommand(
   kind: Pick<OwnerKind, "name" | "find">,
   { consequence, query, ...texts }: Deletion,
@@ -130,7 +130,7 @@ export function addQuietOption(command: Command, { quiet = "new id" }: OwnerKind
   return command.option("-q, --quiet", `print nothing but the ${quiet}`);
 }
 
-/** What was made, or has a new secret; with `--quiet` only what programs go on with. */
+/** It shows what was made or has a new secret; with `--quiet` it prints only what programs go on with. */
 export function showMade(
   kind: OwnerKind,
   call: Pick<OwnerCall, "organization"> & { readonly options: { readonly quiet?: true } },
@@ -141,13 +141,13 @@ export function showMade(
   return showOne(kind, call, made, `${sentence}\n\n`);
 }
 
-/** With what people recognise it by: 'the key "ci" (sk-igw-…a1B2)'. */
+/** The name says what people recognise it by: 'the key "ci" (sk-igw-…a1B2)'. */
 export function nameInQuestion(kind: Pick<OwnerKind, "name">, { name, display, email }: JsonObject): string {
   const mark = display ?? email;
   return `the ${kind.name} "${String(name)}"${typeof mark === "string" ? ` (${mark})` : ""}`;
 }
 
-/** Where the API has it. */
+/** The API has the record there. */
 export function pathOf({ name }: Pick<OwnerKind, "name">, path: string, { id }: JsonObject): string {
   return `${path}/${name}s/${String(id)}`;
 }

@@ -27,8 +27,8 @@ export async function resolveOwners(
 }
 
 /**
- * What a list is narrowed down to.
- * @param isGone Whether what is named goes on as it is.
+ * The query narrows a list down to what is named.
+ * @param isGone It says whether what is named goes on as it is.
  * @throws CommandError
  */
 export async function queryOwners(
@@ -61,7 +61,7 @@ export function nameOfOwner(owner: unknown): string | null {
   return owner === null || owner === undefined ? null : String((owner as JsonObject)["name"]);
 }
 
-/** A line for each of them that there is. */
+/** Each of them that there is gets a line. */
 export function showOwners(one: JsonObject): readonly Field[] {
   return OWNER_KINDS.flatMap((label) => {
     const owner = one[label] as JsonObject | null | undefined;
