@@ -1,8 +1,24 @@
 import { lstat, unlink } from "node:fs/promises";
-import { connect } from "node:net";
+import { connect, type Server } from "node:net";
+import type { EnvoyServerAddress } from "./contract.ts";
 
 /** Is anybody listening on a socket file that is already there? */
 const PROBE_TIMEOUT_MS = 1_000;
+
+/** See `EnvoyServer.listen`. */
+export async function listenAt(
+  server: Pick<Server, "listen" | "once" | "off">,
+  address: EnvoyServerAddress,
+): Promise<void> {
+  if ("socketPath" in address) await removeStaleSocket(address.socketPath);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen("socketPath" in address ? { path: address.socketPath } : address, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
 
 /**
  * Makes the path free to listen on: removes a socket file that nobody listens on any more.

@@ -13,7 +13,7 @@ import type { EnvoyServerAddress, EnvoyServerOptions } from "../contract.ts";
 import { DrainNotice } from "../drain-notice.ts";
 import { LASTING_CALLS } from "../lasting-calls.ts";
 import { isNamedClient } from "../sidecar-tls.ts";
-import { removeStaleSocket } from "../socket-file.ts";
+import { listenAt } from "../socket-file.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** The default of 64 kB makes Envoy wait for us several times in each larger body: half the throughput at 100 kB. */
@@ -71,17 +71,7 @@ export class Http2Listener {
 
   /** See `EnvoyServer.listen`. */
   async listen(): Promise<void> {
-    if ("socketPath" in this.#address) await removeStaleSocket(this.#address.socketPath);
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(
-        "socketPath" in this.#address ? { path: this.#address.socketPath } : this.#address,
-        () => {
-          this.#server.off("error", reject);
-          resolve();
-        },
-      );
-    });
+    await listenAt(this.#server, this.#address);
   }
 
   /** See `EnvoyServer.drain`. */

@@ -5,10 +5,6 @@ import {
   Server,
   ServerCredentials,
   status,
-  type handleBidiStreamingCall,
-  type handleClientStreamingCall,
-  type handleServerStreamingCall,
-  type handleUnaryCall,
   type sendUnaryData,
   type ServerDuplexStream,
   type ServerReadableStream,
@@ -100,11 +96,7 @@ function addMethod<Request, Response>(
   server: Server,
   type: "unary" | "clientStream" | "serverStream" | "bidi",
   codec: MethodCodec<Request, Response>,
-  handler:
-    | handleUnaryCall<Request, Response>
-    | handleClientStreamingCall<Request, Response>
-    | handleServerStreamingCall<Request, Response>
-    | handleBidiStreamingCall<Request, Response>,
+  handler: Parameters<typeof Server.prototype.register<Request, Response>>[1],
 ): void {
   server.register(codec.path, handler, codec.encodeResponse, codec.decodeRequest, type);
 }

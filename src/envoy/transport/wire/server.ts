@@ -11,7 +11,7 @@ import { DrainNotice } from "../drain-notice.ts";
 import { createHealthService } from "../health-service.ts";
 import { LASTING_CALLS } from "../lasting-calls.ts";
 import { isNamedClient, readSidecarCertificates, renewSidecarCertificates } from "../sidecar-tls.ts";
-import { removeStaleSocket } from "../socket-file.ts";
+import { listenAt } from "../socket-file.ts";
 import { type ConnectionOptions, WireConnection } from "./connection.ts";
 import { OWED_WITHIN_MS, TICK_MS } from "./limits.ts";
 import { Services } from "./services.ts";
@@ -43,15 +43,7 @@ export class WireServer implements EnvoyServer {
   }
 
   async listen(): Promise<void> {
-    const { address } = this.#options;
-    if ("socketPath" in address) await removeStaleSocket(address.socketPath);
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen("socketPath" in address ? { path: address.socketPath } : address, () => {
-        this.#server.off("error", reject);
-        resolve();
-      });
-    });
+    await listenAt(this.#server, this.#options.address);
     this.#ticks = setInterval(() => {
       const nowMs = performance.now();
       for (const connection of this.#connections) connection.tick(nowMs);
