@@ -1,7 +1,6 @@
 /** Alerts as mails to the addresses that the organization has given. */
 import * as z from "zod";
 import type { Logger } from "../host/logger.ts";
-import type { AlertMessage } from "../store/types/alerts.ts";
 import { createAlertMail } from "./alert-mail.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";
 import type { Mailer, MailResult } from "./mailer.ts";
@@ -38,12 +37,13 @@ export class EmailChannel implements Channel {
     if (progress.left.length === 0) {
       return progress.accepted + progress.refused.length > 0 ? conclude(progress) : { outcome: "off" };
     }
-    const { mailer } = this.#options;
+    const { mailer, pagesUrl } = this.#options;
     // Retried: a server that was taken out of the configuration by mistake comes back.
     if (mailer === null) return { outcome: "again", error: NO_MAIL_SERVER };
     try {
-      const mail = await this.#createMail(message, organization.name);
-      const result = await mailer.send({ ...mail, to: emails, recipients: progress.left });
+      const mail = await createAlertMail({ message, organizationName: organization.name, pagesUrl });
+      const addressed = { messageId: message.id, to: emails, recipients: progress.left };
+      const result = await mailer.send({ ...mail, ...addressed });
       return conclude(advance(progress, result), result);
     } catch (error) {
       this.#options.logger.warn({ err: error, alertId: message.id }, "the mail server did not take a mail");
@@ -53,12 +53,6 @@ export class EmailChannel implements Channel {
 
   close(): void {
     this.#options.mailer?.close();
-  }
-
-  async #createMail(message: AlertMessage, organizationName: string) {
-    const { pagesUrl } = this.#options;
-    const mail = await createAlertMail({ message, organizationName, pagesUrl });
-    return { ...mail, messageId: message.id };
   }
 }
 

@@ -35,16 +35,11 @@ export function sendWebhook(
   options: PostOptions,
 ): Promise<WebhookAnswer> {
   const text = JSON.stringify(body);
-  const timestamp = Math.floor(nowMs / 1000);
-  const secrets = webhook.secrets.filter(({ expiresAtMs }) => expiresAtMs === null || nowMs < expiresAtMs);
-  const message = { id, body: text, timestamp };
-  const headers =
-    secrets.length === 0
-      ? {}
-      : signWebhook(
-          secrets.map(({ secret }) => secret),
-          message,
-        );
+  const message = { id, body: text, timestamp: Math.floor(nowMs / 1000) };
+  const secrets = webhook.secrets
+    .filter(({ expiresAtMs }) => expiresAtMs === null || nowMs < expiresAtMs)
+    .map(({ secret }) => secret);
+  const headers = secrets.length === 0 ? {} : signWebhook(secrets, message);
   return postWebhook(
     { url: webhook.url, headers, body: text, ...(signal === undefined ? {} : { signal }) },
     options,

@@ -62,7 +62,5 @@ export type UpstreamConfig = Config["upstreams"][number];
 export type ModelConfig = Config["catalog"][number];
 /** One of `jwt.providers`. */
 export type JwtProviderConfig = Config["jwt"]["providers"][number];
-/** `redis`, when it was given. */
-export type RedisConfig = NonNullable<Config["redis"]>;
 /** One of `dashboard.oidc`. */
 export type OidcProviderConfig = Config["dashboard"]["oidc"][number];

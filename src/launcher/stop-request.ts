@@ -6,15 +6,11 @@ const PARENT_POLL_MS = 500;
 /** Ctrl-C under npm arrives twice: from the terminal, and from npm, which passes its own on. */
 const SAME_REQUEST_MS = 500;
 
-/** Why the stack is to stop. */
-export type StopReason = "signal" | "parent";
-
 export interface StopRequests {
   /** Resolves at the first request to stop. */
-  readonly first: Promise<StopReason>;
+  readonly first: Promise<void>;
   /** Resolves at a second signal, half a second later or more: at once, then. */
-  readonly second: Promise<StopReason>;
-  close(): void;
+  readonly second: Promise<void>;
 }
 
 /**
@@ -23,33 +19,22 @@ export interface StopRequests {
  * to be read again.
  */
 export function watchStopRequests(onHangup: () => void): StopRequests {
-  const first = createDeferred<StopReason>();
-  const second = createDeferred<StopReason>();
+  const first = createDeferred<void>();
+  const second = createDeferred<void>();
   let firstAtMs: number | null = null;
-  const ask = (reason: StopReason): void => {
-    if (firstAtMs === null) {
-      firstAtMs = performance.now();
-      first.resolve(reason);
-    } else if (reason === "signal" && performance.now() - firstAtMs > SAME_REQUEST_MS) {
-      second.resolve(reason);
-    }
+  const stop = (): void => {
+    firstAtMs ??= performance.now();
+    first.resolve();
   };
-  const onSignal = (): void => ask("signal");
-  const onSighup = (): void => (process.stdin.isTTY || process.stderr.isTTY ? ask("signal") : onHangup());
+  const onSignal = (): void => {
+    if (firstAtMs !== null && performance.now() - firstAtMs > SAME_REQUEST_MS) second.resolve();
+    stop();
+  };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
-  process.on("SIGHUP", onSighup);
-  const parents = startedByNpm() ? watchParents(() => ask("parent")) : null;
-  return {
-    first: first.promise,
-    second: second.promise,
-    close: () => {
-      if (parents !== null) clearInterval(parents);
-      process.off("SIGINT", onSignal);
-      process.off("SIGTERM", onSignal);
-      process.off("SIGHUP", onSighup);
-    },
-  };
+  process.on("SIGHUP", () => (process.stdin.isTTY || process.stderr.isTTY ? onSignal() : onHangup()));
+  if (startedByNpm()) watchParents(stop);
+  return { first: first.promise, second: second.promise };
 }
 
 function startedByNpm(): boolean {
@@ -57,7 +42,7 @@ function startedByNpm(): boolean {
 }
 
 /** Calls `onGone` once when the parent, or npm behind the shell between, is no longer the one that it was. */
-function watchParents(onGone: () => void): NodeJS.Timeout {
+function watchParents(onGone: () => void): void {
   const parent = process.ppid;
   const grandparent = isShellOfScript(parent) ? readParentPid(parent) : null;
   const timer = setInterval(() => {
@@ -67,7 +52,6 @@ function watchParents(onGone: () => void): NodeJS.Timeout {
     onGone();
   }, PARENT_POLL_MS);
   timer.unref();
-  return timer;
 }
 
 /** npm runs scripts as `sh -c <script>`, and some shells stay in between. A person's own shell has no `-c`. */

@@ -6,9 +6,9 @@
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import type { UsageRow } from "../store/types/reporting.ts";
-import { addFigures, FIGURES, type UsageFigure } from "../usage/usage-figures.ts";
+import { addFigures, FIGURES } from "../usage/usage-figures.ts";
 import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
-import { groupRows } from "./verify-usage.ts";
+import { groupRows, nameGroup, sumOf } from "./verify-usage.ts";
 
 export interface UsageRebuild {
   /** Rows that were raised. */
@@ -41,7 +41,7 @@ export async function rebuildUsage(
   }
   const missing = await findMissing(store, logged);
   const isMissing = (charge: ChargeInput): boolean =>
-    missing.has(`${charge.organizationId} ${nameOf(charge)}`);
+    missing.has(`${charge.organizationId} ${nameGroup(charge)}`);
   for await (const [organizationId, batch] of inBatches(lateCharges(), isMissing)) {
     settledRequests += await settle(store, organizationId, batch, { mark: true }, inFlight);
   }
@@ -97,7 +97,7 @@ async function findMissing(
       if (of === undefined) continue;
       const rows = addUpByTags([...ofLog, ...(closedRows.get(name) ?? [])]);
       const found = known.get(name) ?? [];
-      if (FIGURES.every((figure) => sum(found, figure) >= sum(rows, figure))) continue;
+      if (FIGURES.every((figure) => sumOf(found, figure) >= sumOf(rows, figure))) continue;
       const tagsInRedis = found.map(({ tags }) => tags);
       missing.set(`${organizationId} ${name}`, { organizationId, of, rows, tagsInRedis });
     }
@@ -119,15 +119,6 @@ function addUsage(sum: UsageRow, row: UsageRow): UsageRow {
   const added = { ...sum };
   addFigures(added, row);
   return added;
-}
-
-/** As `groupRows` names its groups. */
-function nameOf({ day, keyId, owners = "", model }: ChargeInput): string {
-  return `${day} ${keyId} ${owners} ${model}`;
-}
-
-function sum(rows: readonly UsageRow[], figure: UsageFigure): bigint {
-  return rows.reduce((total, row) => total + BigInt(row[figure]), 0n);
 }
 
 async function* inBatches(

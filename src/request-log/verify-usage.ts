@@ -68,7 +68,7 @@ export async function verifyUsage(
     const { rows } = await store.readUsage(organizationId, month);
     rowCount += rows.length;
     spent += spend.organizationMicrocents;
-    const expected = sum(rows, "costMicrocents");
+    const expected = sumOf(rows, "costMicrocents");
     if (expected !== spend.organizationMicrocents) {
       const amounts = { expected, found: spend.organizationMicrocents };
       differences.push({ ...SPEND, organizationId, kind: "spend_of_organization", keyId: null, ...amounts });
@@ -89,7 +89,7 @@ function compareKeys(
   const keyIds = new Set([...spends.keys(), ...rows.flatMap(({ keyId }) => (keyId === null ? [] : [keyId]))]);
   return [...keyIds].flatMap((keyId) => {
     const own = rows.filter((row) => row.keyId === keyId);
-    const amounts = { expected: sum(own, "costMicrocents"), found: spends.get(keyId) ?? 0n };
+    const amounts = { expected: sumOf(own, "costMicrocents"), found: spends.get(keyId) ?? 0n };
     if (amounts.expected === amounts.found) return [];
     return [{ ...SPEND, organizationId, kind: "spend_of_key" as const, keyId, ...amounts }];
   });
@@ -130,8 +130,8 @@ function compareFigure(
   const all = {
     tags: null,
     figure: FIGURE_NAMES[figure],
-    expected: sum(expected, figure),
-    found: sum(found, figure),
+    expected: sumOf(expected, figure),
+    found: sumOf(found, figure),
   };
   const tagsOf = [...new Set([...found, ...expected].map(({ tags }) => tags))].sort();
   const differences = tagsOf.flatMap((tags) => compareTagRow(figure, tags, found, expected));
@@ -148,10 +148,10 @@ function compareTagRow(
   expected: readonly LoggedRow[],
 ): FigureDifference[] {
   const isSame = (row: UsageRow): boolean => row.tags === tags;
-  const inRedis = sum(found.filter(isSame), figure);
-  const inLog = sum(expected.filter(isSame), figure);
+  const inRedis = sumOf(found.filter(isSame), figure);
+  const inLog = sumOf(expected.filter(isSame), figure);
   const undecidedRows = tags === OTHER_TAGS ? expected : expected.filter(isSame);
-  const undecided = sum(
+  const undecided = sumOf(
     undecidedRows.map((row) => row.undecided),
     figure,
   );
@@ -165,15 +165,22 @@ function kindOf({ expected, found }: Pick<UsageDifference, "expected" | "found">
   return found < expected ? "missing_in_redis" : "missing_in_log";
 }
 
-function sum(rows: readonly UsageFigures[], figure: Figure): bigint {
+export function sumOf(rows: readonly UsageFigures[], figure: Figure): bigint {
   return rows.reduce((total, row) => total + BigInt(row[figure]), 0n);
 }
 
+type Grouped = Pick<UsageRow, "day" | "keyId" | "model"> & { readonly owners?: string | undefined };
+
 /** By day, key, its owners and model. */
+export function nameGroup({ day, keyId, owners = "", model }: Grouped): string {
+  return `${day} ${keyId} ${owners} ${model}`;
+}
+
+/** The rows by the name of their group. */
 export function groupRows<Row extends UsageRow>(rows: readonly Row[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
-    const name = `${row.day} ${row.keyId} ${row.owners} ${row.model}`;
+    const name = nameGroup(row);
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [row]);
     else group.push(row);

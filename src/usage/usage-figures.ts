@@ -16,7 +16,6 @@ export interface UsageFigures extends TokenUsage {
 export type UsageFigure = keyof UsageFigures;
 /** The figures that are amounts. */
 type AmountFigure = "costMicrocents" | "toolMicrocents";
-export type CountFigure = Exclude<UsageFigure, AmountFigure>;
 export type MutableUsageFigures = { -readonly [Figure in UsageFigure]: UsageFigures[Figure] };
 
 /** What each is called in the management API and in reports; in the order in which they are shown. */

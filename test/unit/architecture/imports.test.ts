@@ -129,7 +129,7 @@ const TRANSLATION_SHARED = [
 ];
 const TRANSLATION_ARROWS: House["arrows"] = {
   fields: [],
-  "cost-wish.ts": [],
+  "cost-wish.ts": ["without-field.ts"],
   "without-field.ts": [],
   "read-request.ts": ["fields"],
   conversation: ["fields", "read-request.ts"],
