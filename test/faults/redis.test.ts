@@ -9,7 +9,7 @@ import { createGate, waitFor } from "../support/wait.ts";
 import { sendOne, type Sent } from "./fault-load.ts";
 import { IS_LONG, type RunningScenario, runScenario, type Scenario, WARM_ANSWERS } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack } from "./fault-stack.ts";
-import { START_TIMEOUT_MS } from "./machine.ts";
+import { lendMachine, START_TIMEOUT_MS } from "./machine.ts";
 import { restartStack } from "./restart.ts";
 
 /** On each key. */
@@ -204,7 +204,9 @@ describe("the log of requests", () => {
       );
       return holds.every((count) => count === 0);
     };
-    await waitFor("nothing to be in flight", isQuiet, { timeoutMs: 120_000 });
+    await lendMachine(async () => {
+      await waitFor("nothing to be in flight", isQuiet, { timeoutMs: 120_000 });
+    });
     expect(await rebuild()).toMatchObject({
       addedMicrocents: before.spentMicrocents - damaged.spentMicrocents,
       inFlight: [],

@@ -9,6 +9,8 @@ import { rebuildOnHost, verifyOnHost } from "./usage-commands.ts";
 
 /** Entries that have no record count for a minute, and the reaper comes every five seconds. */
 const IN_FLIGHT_MS = 180_000;
+/** Each look is a command of its own, which takes a core for most of a second. */
+const LOOK_EVERY_MS = 5_000;
 
 interface KnownOfHost {
   /** A worker has died before it had written its last lines. */
@@ -24,7 +26,7 @@ export async function restartStack(faults: FaultStackOn, known: KnownOfHost): Pr
   await startStackAgain(faults);
   const isQuiet = async (): Promise<boolean> => (await rebuildOnHost(faults)).inFlight.length === 0;
   await lendMachine(async () => {
-    await waitFor("nothing to be in flight", isQuiet, { timeoutMs: IN_FLIGHT_MS, intervalMs: 2_000 });
+    await waitFor("nothing to be in flight", isQuiet, { timeoutMs: IN_FLIGHT_MS, intervalMs: LOOK_EVERY_MS });
   });
   problems.push(...(await checkSettled(faults, known)));
   return problems.map((problem) => `after a restart: ${problem}`);
