@@ -22,7 +22,7 @@ import { ProblemPage } from "./pages/problem.tsx";
 import { findPagePath, readForm, requireOwnPage } from "./own-page.ts";
 import { formatGatewayUrl } from "./gateway-url.ts";
 import { addOidcSignIn } from "./oidc-sign-in.tsx";
-import { createFormToken, isFormToken, type Sessions } from "./session.ts";
+import { createFormToken, isFormToken, type OnEnded, type Sessions } from "./session.ts";
 import { addSignIn } from "./sign-in.tsx";
 import type { OrganizationView } from "./views.ts";
 
@@ -73,7 +73,9 @@ async function answerPage(
       unsent = form;
     }
     const secret = SESSION.read(context);
-    const principal = secret === null ? null : await findPrincipal(context, secret, options, sessions);
+    const journal = { store: options.store, logger: options.logger, requestId: context.get("requestId") };
+    const onEnded: OnEnded = (holder, reason) => recordEnd(journal, holder, reason);
+    const principal = secret === null ? null : await sessions.find(secret, onEnded);
     if (secret === null || principal === null) return redirectToSignIn(context);
     if (route.method === "POST" && !isFormToken(form.text("form_token"), secret)) throw foreignForm();
     const bare = await createPage(context, options, { secret, principal, form, sessions });
@@ -100,16 +102,6 @@ async function answerPage(
     }
     return answerProblem(context, { page, unsent }, error);
   }
-}
-
-function findPrincipal(
-  context: PageContext,
-  secret: string,
-  { store, logger }: AdminAppOptions,
-  sessions: Sessions,
-): Promise<Principal | null> {
-  const journal = { store, logger, requestId: context.get("requestId") };
-  return sessions.find(secret, (holder, reason) => recordEnd(journal, holder, reason));
 }
 
 function run(route: PageRoute, page: PageCall): Promise<PageAnswer> {

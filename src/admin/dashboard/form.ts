@@ -72,7 +72,7 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
     case "default":
       return text === "" ? undefined : wholeOf(text);
     case "amount":
-      return text === "" ? null : centsOf(text);
+      return text === "" ? null : (parseCents(text) ?? INVALID_AMOUNT);
     case "time":
       return text === "" ? null : timeOf(text);
     case "flag":
@@ -109,10 +109,6 @@ function limitsOf(path: string, text: string): readonly Limit[] {
 /** What is no number goes on as it is: the schema says what it expects. */
 function wholeOf(text: string): number | string {
   return /^-?\d{1,15}(?:\.\d+)?$/.test(text) ? Number(text) : text;
-}
-
-function centsOf(text: string): number | typeof INVALID_AMOUNT {
-  return parseCents(text) ?? INVALID_AMOUNT;
 }
 
 /** A browser's `datetime-local`, which the page says is UTC. */

@@ -157,14 +157,8 @@ export class Sessions {
   }
 }
 
-function principalOf({
-  issuer,
-  subject,
-  name,
-  role,
-  organizationId,
-  userId,
-}: PersonHolder): Principal | null {
+function principalOf(holder: PersonHolder): Principal | null {
+  const { issuer, subject, name, role, organizationId, userId } = holder;
   const person = { issuer, subject, name };
   if (role === "operator") return { type: "operator", person };
   return organizationId === null ? null : { type: "person", name, role, organizationId, userId, person };

@@ -80,12 +80,8 @@ function KeyActions({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
 }
 
 /** "10,000 input tokens per minute; 2,500 left now, full in 45 s" */
-function describeTokens({
-  type,
-  limit,
-  remaining,
-  full_in_seconds: seconds,
-}: KeyView["token_buckets"][number]): string {
+function describeTokens(bucket: KeyView["token_buckets"][number]): string {
+  const { type, limit, remaining, full_in_seconds: seconds } = bucket;
   const full = seconds === 0 ? "" : `, full in ${formatCount(seconds)} s`;
   return `${formatCount(limit)} ${nameTokenType(type)} per minute; ${formatCount(remaining)} left now${full}`;
 }

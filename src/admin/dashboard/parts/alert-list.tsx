@@ -96,10 +96,8 @@ function describeDeliveries({ organization }: OrganizationPageCall, { deliveries
   return all.map(([name, delivery]) => describeDelivery(name, delivery)).join("");
 }
 
-function describeDelivery(
-  name: string,
-  { state, attempts, lastError, nextAttemptAtMs }: DeliveryState,
-): string {
+function describeDelivery(name: string, delivery: DeliveryState): string {
+  const { state, attempts, lastError, nextAttemptAtMs } = delivery;
   if (state === "off") return "";
   // That the first one arrived needs no words.
   const tries =

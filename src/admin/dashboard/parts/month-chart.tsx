@@ -22,18 +22,15 @@ const LABELS_OF_VALUES = 5;
 
 export function MonthChart(picture: MonthPicture) {
   const { forecastMicrocents, currency } = picture;
-  const { monthCapCents, monthBudgetCents } = picture.spending;
   const entries = [
     { label: "spent", class: "color-0" },
     ...(forecastMicrocents === null
       ? []
       : [{ label: `heading for ${formatMoney(forecastMicrocents, currency)}`, class: "forecast" }]),
-    ...(monthCapCents === null
-      ? []
-      : [{ label: `cap ${formatLimit(monthCapCents, currency)}`, class: "cap" }]),
-    ...(monthBudgetCents === null
-      ? []
-      : [{ label: `budget ${formatLimit(monthBudgetCents, currency)}`, class: "budget" }]),
+    ...linesOf(picture.spending).map(({ kind, cents }) => ({
+      label: `${kind} ${formatLimit(cents, currency)}`,
+      class: kind,
+    })),
   ];
   return (
     <>
@@ -45,10 +42,10 @@ export function MonthChart(picture: MonthPicture) {
 
 function drawMonth(picture: MonthPicture, { width, height }: Area): Drawing {
   const { days, daysBegun, forecastMicrocents } = picture;
-  const { monthCapCents, monthBudgetCents } = picture.spending;
+  const lines = linesOf(picture.spending);
   let sum = 0;
   const sums = days.slice(0, daysBegun).map((day) => (sum += day.microcents));
-  const limits = [monthCapCents, monthBudgetCents].map((cents) => (cents ?? 0) * MICROCENTS_PER_CENT);
+  const limits = lines.map(({ cents }) => cents * MICROCENTS_PER_CENT);
   const drawn = [...limits, ...sums, forecastMicrocents ?? 0];
   const x = scaleLinear().domain([0, days.length]).range([0, width]);
   const y = scaleLinear()
@@ -83,8 +80,10 @@ function drawMonth(picture: MonthPicture, { width, height }: Area): Drawing {
             y2={round(y(forecastMicrocents))}
           />
         )}
-        {limitLine("cap", monthCapCents, y, width)}
-        {limitLine("budget", monthBudgetCents, y, width)}
+        {lines.map(({ kind, cents }) => {
+          const height = round(y(cents * MICROCENTS_PER_CENT));
+          return <line class={kind} x1="0" x2={width} y1={height} y2={height} />;
+        })}
       </>
     ),
   };
@@ -102,13 +101,11 @@ function listSpots({ days, currency }: MonthPicture, sums: readonly number[], st
   }));
 }
 
-function limitLine(
-  kind: "cap" | "budget",
-  cents: number | null,
-  y: (value: number) => number,
-  width: number,
-) {
-  if (cents === null) return null;
-  const height = round(y(cents * MICROCENTS_PER_CENT));
-  return <line class={kind} x1="0" x2={width} y1={height} y2={height} />;
+/** What the spend is held against. */
+function linesOf({ monthCapCents, monthBudgetCents }: Spending) {
+  const lines = [
+    { kind: "cap", cents: monthCapCents },
+    { kind: "budget", cents: monthBudgetCents },
+  ] as const;
+  return lines.flatMap(({ kind, cents }) => (cents === null ? [] : [{ kind, cents }]));
 }
