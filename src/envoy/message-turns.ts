@@ -1,8 +1,8 @@
 /** Handles the messages of a stream one after the other, though the reply to one may have to wait for something. */
 import type { ProcessCall } from "./transport/contract.ts";
 
-/** A promise only where the reply has to wait. */
-type Handled = Promise<void> | undefined;
+/** It is a promise only where the reply has to wait for something: chunks of a stream are answered at once. */
+export type Handled = Promise<void> | undefined;
 
 export class MessageTurns {
   readonly #call: Pick<ProcessCall, "pause" | "resume">;

@@ -16,7 +16,7 @@ import { BETA_HEADER, changesForUpstream, namesToRemoveDownstream } from "../exc
 import { type Header, type Reply, createErrorReply, formatCostHeader } from "../exchange/reply.ts";
 import type { Route, UpstreamCall, UpstreamResponse } from "../exchange/upstream-call.ts";
 import type { Admission } from "../limits/admission.ts";
-import { MessageTurns } from "./message-turns.ts";
+import { type Handled, MessageTurns } from "./message-turns.ts";
 import {
   AWAIT_BODY,
   createBodyRouteReply,
@@ -62,9 +62,6 @@ import { TurnPieces } from "./turn-pieces.ts";
 /** What `protocol_config` says where the body comes behind the headers, unasked. */
 const BEHIND_HEADERS = "FULL_DUPLEX_STREAMED";
 const EMPTY = Buffer.alloc(0);
-
-/** It is a promise only where the reply has to wait for something: chunks of a stream are answered at once. */
-type Handled = Promise<void> | undefined;
 
 export class RequestStream implements ProcessListener {
   readonly #call: ProcessCall;

@@ -21,22 +21,12 @@ export interface SilentStream {
   giveUp(): void;
 }
 
-/** What is heard of one stream. */
-export interface Watched {
-  /** The upstream has sent something. */
-  heard(): void;
-  /** The client has been sent something. */
-  told(): void;
-  /** The answer is over. */
-  end(): void;
-}
-
 export class SilenceWatch {
   readonly #streams = new Set<WatchedStream>();
   #timer: NodeJS.Timeout | null = null;
 
   watch(stream: SilentStream): Watched {
-    const watched = new WatchedStream(stream, () => {
+    const watched: WatchedStream = new WatchedStream(stream, () => {
       this.#streams.delete(watched);
       if (this.#streams.size === 0) this.#stop();
     });
@@ -55,28 +45,30 @@ export class SilenceWatch {
   }
 }
 
-class WatchedStream implements Watched {
+/** What is heard of one stream. */
+export type Watched = Pick<WatchedStream, "heard" | "told" | "end">;
+
+class WatchedStream {
   readonly #stream: SilentStream;
-  readonly #forget: () => void;
+  /** The answer is over. */
+  readonly end: () => void;
   /** Ticks since the upstream has sent something. */
   #silentTicks = 0;
   #isTold = true;
 
   constructor(stream: SilentStream, forget: () => void) {
     this.#stream = stream;
-    this.#forget = forget;
+    this.end = forget;
   }
 
+  /** The upstream has sent something. */
   heard(): void {
     this.#silentTicks = 0;
   }
 
+  /** The client has been sent something. */
   told(): void {
     this.#isTold = true;
-  }
-
-  end(): void {
-    this.#forget();
   }
 
   tick(): void {

@@ -59,12 +59,13 @@ export function shareReportedEnds(channel: Channel): void {
 
 /** The end of one request, for as long as it may be asked for. */
 export class ExpectedEnd {
-  readonly #onDropped: () => void;
+  /** Nobody will ask. */
+  readonly drop: () => void;
   #end: ReportedEnd | null = null;
   #tell: ((end: ReportedEnd | null) => void) | null = null;
 
   constructor(onDropped: () => void) {
-    this.#onDropped = onDropped;
+    this.drop = onDropped;
   }
 
   report(end: ReportedEnd): void {
@@ -85,11 +86,6 @@ export class ExpectedEnd {
       clearTimeout(timer);
       this.drop();
     }
-  }
-
-  /** Nobody will ask. */
-  drop(): void {
-    this.#onDropped();
   }
 }
 

@@ -4,7 +4,6 @@ import {
   choiceOrNull,
   flag,
   groupIdOrNull,
-  lineOrNull,
   modelsOrNull,
   name,
   rate,
@@ -18,6 +17,7 @@ import { monthRows } from "./month-limits.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
+import { USER_GROUP_SETTINGS } from "./user-group.ts";
 
 /** The published default. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 600;
@@ -169,17 +169,12 @@ export const KEY_SETTINGS = defineSettings({
     },
   },
   note: {
-    apiName: "note",
-    field: "note",
-    kind: lineOrNull(200),
-    default: null,
+    ...USER_GROUP_SETTINGS.note,
     description: "What the key is for, or whose it is: for people. Null: nothing.",
-    label: "Note",
     hint: "What the key is for, or whose it is.",
     cli: {
+      ...USER_GROUP_SETTINGS.note.cli,
       option: { flags: "--note <text>", help: "what it is for, or whose it is, or none" },
-      label: "note",
-      none: "-",
     },
   },
   defaultTags: {

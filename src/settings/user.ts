@@ -1,18 +1,15 @@
 /** The settings of a user of an organization: a person or a service that keys belong to. How a row is added: CONTRIBUTING.md. */
-import { emailOrNull, flag, groupIdOrNull, lineOrNull, name } from "./kinds.ts";
+import { emailOrNull, flag, groupIdOrNull } from "./kinds.ts";
 import { LIMITS_ROW } from "./limits.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
+import { USER_GROUP_SETTINGS } from "./user-group.ts";
 
 export const USER_SETTINGS = defineSettings({
   name: {
-    apiName: "name",
-    field: "name",
-    kind: name(),
+    ...USER_GROUP_SETTINGS.name,
     description: "What people call the user. Two may have one name: the id counts.",
-    label: "Name",
-    cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "another name" } },
   },
   email: {
     apiName: "email",
@@ -60,15 +57,7 @@ export const USER_SETTINGS = defineSettings({
       "Temporary raises of its caps, those that its group or organization gives each member included. What has ended stays on the list until the next one is made or taken back.",
   },
   ...TOKEN_LIMIT_ROWS,
-  note: {
-    apiName: "note",
-    field: "note",
-    kind: lineOrNull(200),
-    default: null,
-    description: "For people. Null: nothing.",
-    label: "Note",
-    cli: { option: { flags: "--note <text>", help: "for people, or none" }, label: "note", none: "-" },
-  },
+  note: USER_GROUP_SETTINGS.note,
 });
 
 export type UserSettings = RecordOf<typeof USER_SETTINGS>;

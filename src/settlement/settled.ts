@@ -1,4 +1,3 @@
-/** What a request came to. */
 import type { ChosenRates } from "../pricing/price.ts";
 import type { ChargedTool } from "../pricing/tool-charges.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";

@@ -11,10 +11,8 @@
 import type { Clock } from "../time/clock.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { GraceOutage } from "../grace/grace-outage.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../host/logger.ts";
-import type { DashboardAddress } from "../contract/pages.ts";
 import { type Price, priceInForce } from "../pricing/price.ts";
 import { NO_TOOLS } from "../pricing/tool-charges.ts";
 import type { Store } from "../store/types.ts";
@@ -23,7 +21,7 @@ import { NO_TOKENS } from "../usage/token-usage.ts";
 import { pause } from "../event-loop/wait.ts";
 import { type ChargeListener, ChargeWriter } from "./charge-writer.ts";
 import { identifyRequest } from "./identify-request.ts";
-import { RecordOpener } from "./open-record.ts";
+import { RecordOpener, type RecordOpenerOptions } from "./open-record.ts";
 import { RequestRecords } from "./record-state.ts";
 import { estimatePrompt, type SentPrompt } from "./estimate-prompt.ts";
 import { describeRefusal } from "./refusal-checks.ts";
@@ -55,7 +53,7 @@ export interface NamedModel {
   readonly requestedModel: string | null;
 }
 
-export interface SettlementOptions {
+export interface SettlementOptions extends RecordOpenerOptions {
   readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "leave" | "recordRequest">;
   readonly estimator: TokenEstimator;
   readonly clock: Clock;
@@ -65,12 +63,6 @@ export interface SettlementOptions {
   readonly spool: Pick<Spool, "append" | "stop" | "journal">;
   /** It learns what was counted. */
   readonly spend: Pick<GraceSpend, "counted">;
-  /** It knows whether requests may go upstream without a hold in Redis. */
-  readonly outage: GraceOutage;
-  /** It tells how many workers share a key's limits in the grace time. */
-  readonly shares: () => number;
-  /** The message of a 402 leads there. */
-  readonly dashboard: DashboardAddress;
 }
 
 /** Holds expire after 30 s without a sign of life from their owner. */

@@ -67,7 +67,7 @@ export function requestBody(fields: Json = {}): Json {
 
 export function parse(fields: Json = {}): MessagesRequest {
   const body = atOnce(PROTOCOLS.messages.readBody(encode(requestBody(fields))));
-  return new MessagesRequest(body, { purpose: "answer", ids: countingIds() });
+  return new MessagesRequest(body, "answer", countingIds());
 }
 
 /** The chat completion request that a Messages request becomes. */

@@ -26,10 +26,7 @@ function countingIds(): CreateId {
 
 export function parse(fields: Json = {}, purpose: "answer" | "compact" = "answer"): ResponsesRequest {
   const body = { model: "acme/echo", input: "Hello", ...fields };
-  return new ResponsesRequest(atOnce(PROTOCOLS.responses.readBody(encode(body))), {
-    purpose,
-    createId: countingIds(),
-  });
+  return new ResponsesRequest(atOnce(PROTOCOLS.responses.readBody(encode(body))), purpose, countingIds());
 }
 
 /** The chat completion request that a Responses request becomes. */

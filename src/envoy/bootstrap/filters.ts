@@ -138,11 +138,18 @@ function createBufferFilter(maxRequestBytes: number): EnvoyNode {
       "413 at once for a body that is over limits.max_body_bytes by more than one may gain on its way. Without this filter " +
       "a body over the connection's buffer limit hangs in ext_proc's BUFFERED mode for ever.",
     name: "envoy.filters.http.buffer",
-    typed_config: typed("envoy.extensions.filters.http.buffer.v3.Buffer", {
-      max_request_bytes: maxRequestBytes,
-    }),
+    typed_config: createBuffer(maxRequestBytes),
   };
 }
+
+const REQUEST_HEADERS_ALONE = {
+  request_header_mode: "SEND",
+  response_header_mode: "SKIP",
+  request_body_mode: "NONE",
+  response_body_mode: "NONE",
+  request_trailer_mode: "SKIP",
+  response_trailer_mode: "SKIP",
+};
 
 function createProcessingFilter(timeouts: EdgeTimeouts): EnvoyNode {
   return {
@@ -158,14 +165,7 @@ function createProcessingFilter(timeouts: EdgeTimeouts): EnvoyNode {
         "Only request headers unless the sidecar asks for more in its reply to them. With response headers on, every " +
         "refusal of ext_authz would open a stream too. The last route sends the request's body behind them: set here, " +
         "that mode would keep the sidecar from asking.",
-      processing_mode: {
-        request_header_mode: "SEND",
-        response_header_mode: "SKIP",
-        request_body_mode: "NONE",
-        response_body_mode: "NONE",
-        request_trailer_mode: "SKIP",
-        response_trailer_mode: "SKIP",
-      },
+      processing_mode: REQUEST_HEADERS_ALONE,
       allow_mode_override: true,
       "#message_timeout": "For one reply of the sidecar, not for the upstream. The default is 200 ms.",
       message_timeout: formatSeconds(timeouts.processingSeconds),
@@ -195,10 +195,12 @@ function createContentLengthFilter(maxRequestBytes: number): EnvoyNode {
       "ext_proc drops content-length of a body that it replaces; this filter, which gets that body in one piece, writes it. " +
       "Some model servers take no chunked request.",
     name: CONTENT_LENGTH_FILTER,
-    typed_config: typed("envoy.extensions.filters.http.buffer.v3.Buffer", {
-      max_request_bytes: maxRequestBytes,
-    }),
+    typed_config: createBuffer(maxRequestBytes),
   };
+}
+
+function createBuffer(maxRequestBytes: number): EnvoyNode {
+  return typed("envoy.extensions.filters.http.buffer.v3.Buffer", { max_request_bytes: maxRequestBytes });
 }
 
 /**
@@ -210,12 +212,9 @@ export function createBodyBehindHeaders(): EnvoyNode {
     [PROCESSING_FILTER]: typed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", {
       overrides: {
         processing_mode: {
-          request_header_mode: "SEND",
-          response_header_mode: "SKIP",
+          ...REQUEST_HEADERS_ALONE,
           request_body_mode: "FULL_DUPLEX_STREAMED",
-          response_body_mode: "NONE",
           request_trailer_mode: "SEND",
-          response_trailer_mode: "SKIP",
         },
       },
     }),

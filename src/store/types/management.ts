@@ -25,7 +25,7 @@ export interface KeyRecord extends KeySettings, StoredRecord {
   readonly formerKeyUntilMs: number | null;
 }
 
-/** What the store keeps of a key. */
+/** What the store keeps of a key, or of a token. */
 export interface HashedKey {
   /** SHA-256, 64 lower-case hexadecimal digits. */
   readonly hash: string;

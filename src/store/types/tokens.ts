@@ -1,5 +1,6 @@
 /** Organization tokens: what the management API is asked with, for one organization. */
 import type { AuditInput } from "./audit.ts";
+import type { HashedKey } from "./management.ts";
 import type { Page, PageInput } from "./page.ts";
 
 export const TOKEN_ROLES = ["admin", "viewer"] as const;
@@ -20,20 +21,13 @@ export interface TokenRecord extends TokenSettings {
   readonly createdAtMs: number;
 }
 
-/** What the store keeps of a token. */
-export interface HashedToken {
-  /** SHA-256, 64 lower-case hexadecimal digits. */
-  readonly hash: string;
-  readonly display: string;
-}
-
 /** `audit`: the entry of the audit log, written in the step that makes the change and only when it is made. */
 export interface TokenStore {
   /** Null: there is no such organization. */
   createToken(
     organizationId: string,
     settings: TokenSettings,
-    token: HashedToken,
+    token: HashedKey,
     audit?: (record: TokenRecord) => AuditInput,
   ): Promise<TokenRecord | null>;
   /** Whose token this is, or null. @param sha256Hex 64 lower-case hexadecimal digits. */

@@ -11,12 +11,6 @@ import {
   type RequestPurpose,
 } from "./request/parse-request.ts";
 
-export interface MessagesRequestOptions {
-  readonly purpose: RequestPurpose;
-  /** Random ids when left out. */
-  readonly ids?: IdGenerator;
-}
-
 const KEPT_FIELDS: ReadonlySet<string> = new Set(["stop_sequences", "tools", "metadata"]);
 
 type Kept = Pick<AnswerSettings, "thinking" | "stopSequences" | "toolNames">;
@@ -27,7 +21,7 @@ export class MessagesRequest extends ConversationRequest<ParsedMessagesRequest, 
   readonly #ids: IdGenerator;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
-  constructor(body: RequestBody, { purpose, ids = randomIds }: MessagesRequestOptions) {
+  constructor(body: RequestBody, purpose: RequestPurpose, ids: IdGenerator = randomIds) {
     super(parseRequestBody(body, purpose), measureFields(body, KEPT_FIELDS));
     this.#ids = ids;
   }

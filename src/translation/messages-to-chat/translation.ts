@@ -14,12 +14,12 @@ import { MessagesRequest } from "./request.ts";
 
 export const messagesToChat: Translation = {
   upstreamPath: "/chat/completions",
-  parseRequest: (body) => new MessagesRequest(body, { purpose: "answer" }),
+  parseRequest: (body) => new MessagesRequest(body, "answer"),
   // `POST /v1/messages/count_tokens`: the same request without `max_tokens`, never streamed.
   counting: {
     upstream: null,
     *readPrompt(body, model) {
-      const upstreamBody = new MessagesRequest(body, { purpose: "count_tokens" }).toUpstream(model);
+      const upstreamBody = new MessagesRequest(body, "count_tokens").toUpstream(model);
       yield;
       return yield* readPromptText(upstreamBody);
     },

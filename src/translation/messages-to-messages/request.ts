@@ -4,7 +4,6 @@ import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
 import { readMessagesTools } from "../fields/server-tools.ts";
 import { readOptionalBoolean } from "../json/read-field.ts";
 import { withoutOwnThinking } from "../pass-through/own-carriers.ts";
-import type { PromptParts } from "../pass-through/prompt-parts.ts";
 import { PassThroughRequest, readUser } from "../pass-through/request.ts";
 import { MessagesAnswer } from "./answer.ts";
 import { readPrompt } from "./request/read-prompt.ts";
@@ -14,6 +13,7 @@ const LIMIT_NAMES = ["max_tokens"];
 /** A client's Messages request to an upstream that speaks Messages. */
 export class MessagesRequest extends PassThroughRequest {
   readonly protocol = "messages";
+  protected override readonly readPrompt = readPrompt;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody, purpose: "answer" | "count_tokens") {
@@ -29,10 +29,6 @@ export class MessagesRequest extends PassThroughRequest {
 
   override limitNames(): readonly string[] {
     return LIMIT_NAMES;
-  }
-
-  protected override readPrompt(body: RequestBody): PromptParts {
-    return readPrompt(body);
   }
 
   protected override answer(_kept: null, context: AnswerContext): Answer {

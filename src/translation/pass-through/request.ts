@@ -70,7 +70,7 @@ export abstract class PassThroughRequest extends ReadRequest<RequestBody, null> 
   }
 
   /** What of the body is put before the model. */
-  protected abstract readPrompt(body: RequestBody): PromptParts;
+  protected abstract readonly readPrompt: (body: RequestBody) => PromptParts;
 
   protected override measure(body: RequestBody): PromptSize {
     const { size } = this.readPrompt(body);

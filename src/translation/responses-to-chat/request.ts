@@ -8,12 +8,6 @@ import { type CreateId, createRandomIds } from "./ids.ts";
 import { parseRequestBody } from "./request/parse-request.ts";
 import type { ParsedResponsesRequest, RequestPurpose } from "./request/parsed-request.ts";
 
-export interface ResponsesRequestOptions {
-  readonly purpose: RequestPurpose;
-  /** Random ids when left out. */
-  readonly createId?: CreateId;
-}
-
 /** What stays of a body: a response repeats nearly all that stands beside the conversation. */
 const LET_GO_FIELDS: ReadonlySet<string> = new Set(["input"]);
 
@@ -31,7 +25,7 @@ export class ResponsesRequest extends ConversationRequest<ParsedResponsesRequest
   readonly #createId: CreateId;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
-  constructor(body: RequestBody, { purpose, createId = createRandomIds }: ResponsesRequestOptions) {
+  constructor(body: RequestBody, purpose: RequestPurpose, createId: CreateId = createRandomIds) {
     const letGo = purpose === "compact" ? NO_FIELDS : LET_GO_FIELDS;
     super(parseRequestBody(body, purpose), measureFieldsBeside(body, letGo));
     this.#createId = createId;

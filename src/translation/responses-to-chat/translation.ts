@@ -16,19 +16,19 @@ import { ResponsesRequest } from "./request.ts";
 /** `POST /v1/responses/compact`. */
 const compaction: Translation = {
   upstreamPath: "/chat/completions",
-  parseRequest: (body) => new ResponsesRequest(body, { purpose: "compact" }),
+  parseRequest: (body) => new ResponsesRequest(body, "compact"),
   counting: null,
 };
 
 export const responsesToChat: Translation = {
   upstreamPath: "/chat/completions",
-  parseRequest: (body) => new ResponsesRequest(body, { purpose: "answer" }),
+  parseRequest: (body) => new ResponsesRequest(body, "answer"),
   compaction,
   // `POST /v1/responses/input_tokens`: the same request, never streamed.
   counting: {
     upstream: null,
     *readPrompt(body, model) {
-      const upstreamBody = new ResponsesRequest(body, { purpose: "input_tokens" }).toUpstream(model);
+      const upstreamBody = new ResponsesRequest(body, "input_tokens").toUpstream(model);
       yield;
       return yield* readPromptText(upstreamBody);
     },

@@ -4,7 +4,6 @@ import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
 import { readResponsesTools } from "../fields/server-tools.ts";
 import { readOptionalBoolean } from "../json/read-field.ts";
 import { withoutOwnItems } from "../pass-through/own-carriers.ts";
-import type { PromptParts } from "../pass-through/prompt-parts.ts";
 import { PassThroughRequest, readUser } from "../pass-through/request.ts";
 import { refuseState } from "../responses-to-chat/request/refuse-state.ts";
 import { ResponsesAnswer } from "./answer.ts";
@@ -24,6 +23,7 @@ export function forUpstream(body: RequestBody): RequestBody {
 /** A client's Responses request to an upstream that speaks Responses. */
 export class ResponsesRequest extends PassThroughRequest {
   readonly protocol = "responses";
+  protected override readonly readPrompt = readPrompt;
   readonly #limitNames: readonly string[];
 
   /** @throws GatewayError 400 naming the field and what was expected. */
@@ -45,10 +45,6 @@ export class ResponsesRequest extends PassThroughRequest {
 
   override limitNames(): readonly string[] {
     return this.#limitNames;
-  }
-
-  protected override readPrompt(body: RequestBody): PromptParts {
-    return readPrompt(body);
   }
 
   protected override answer(_kept: null, context: AnswerContext): Answer {

@@ -49,7 +49,7 @@ export class Services {
         this.#serveHealthWatch(call);
         break;
       case ACCESS_LOG.path:
-        call.start(new AccessLogService(call, this.#handlers));
+        this.#serveAccessLog(call);
         break;
       default:
         call.fail(GRPC_STATUS.unimplemented, "there is no such method");
@@ -89,6 +89,15 @@ export class Services {
       call.end();
     };
     call.start(new UnaryService(call, HEALTH_CHECK, answer));
+  }
+
+  /** Messages come for as long as Envoy likes. */
+  #serveAccessLog(call: GrpcCall): void {
+    const onMessage = (bytes: Buffer): void => {
+      const message = parseMessage(call, ACCESS_LOG, bytes);
+      if (message !== null) this.#handlers.log(message);
+    };
+    call.start({ onMessage, onHalfClose: () => call.end() });
   }
 
   #serveHealthWatch(call: GrpcCall): void {
@@ -140,26 +149,6 @@ class UnaryService<Request> implements GrpcCallListener {
 
   onHalfClose(): void {
     if (this.#state === "waiting") this.#call.fail(GRPC_STATUS.internal, "there is no request message");
-  }
-}
-
-/** The access log: messages, for as long as Envoy likes. */
-class AccessLogService implements GrpcCallListener {
-  readonly #call: GrpcCall;
-  readonly #handlers: EnvoyHandlers;
-
-  constructor(call: GrpcCall, handlers: EnvoyHandlers) {
-    this.#call = call;
-    this.#handlers = handlers;
-  }
-
-  onMessage(bytes: Buffer): void {
-    const message = parseMessage(this.#call, ACCESS_LOG, bytes);
-    if (message !== null) this.#handlers.log(message);
-  }
-
-  onHalfClose(): void {
-    this.#call.end();
   }
 }
 

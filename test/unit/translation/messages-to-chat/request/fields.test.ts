@@ -257,18 +257,17 @@ describe("request fields", () => {
 describe("count_tokens", () => {
   it("[count_tokens.request] is the same request without max_tokens, never streamed", () => {
     const body = { model: "acme/echo", messages: [{ role: "user", content: "Hello" }], stream: true };
-    const request = new MessagesRequest(atOnce(PROTOCOLS.messages.readBody(encode(body))), {
-      purpose: "count_tokens",
-    });
+    const request = new MessagesRequest(atOnce(PROTOCOLS.messages.readBody(encode(body))), "count_tokens");
     expect(request.stream).toBe(false);
     expect(request.maxOutputTokens).toBeNull();
     const { max_tokens: _, ...expected } = toChat();
     expect(JSON.parse(new TextDecoder().decode(request.toUpstream(createModel())))).toEqual(expected);
     expect(
       () =>
-        new MessagesRequest(atOnce(PROTOCOLS.messages.readBody(encode({ ...body, messages: [] }))), {
-          purpose: "count_tokens",
-        }),
+        new MessagesRequest(
+          atOnce(PROTOCOLS.messages.readBody(encode({ ...body, messages: [] }))),
+          "count_tokens",
+        ),
     ).toThrow("messages: at least one message with content is required");
   });
 });

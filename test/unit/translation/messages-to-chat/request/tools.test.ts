@@ -22,9 +22,7 @@ const tool = (name: string, more: object = {}) => ({ name, input_schema: SCHEMA,
 function chatText(fields: string, turn = '{"role":"user","content":"b"}'): string {
   const messages = `[{"role":"user","content":"a"},${turn}]`;
   const body = `{"model":"acme/echo","max_tokens":9,"messages":${messages},${fields}}`;
-  const request = new MessagesRequest(atOnce(PROTOCOLS.messages.readBody(encode(body))), {
-    purpose: "answer",
-  });
+  const request = new MessagesRequest(atOnce(PROTOCOLS.messages.readBody(encode(body))), "answer");
   return decode(request.toUpstream(createModel()));
 }
 

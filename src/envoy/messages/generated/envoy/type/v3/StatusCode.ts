@@ -2,105 +2,30 @@
 
 export const StatusCode = {
   Empty: 'Empty',
-  Continue: 'Continue',
   OK: 'OK',
-  Created: 'Created',
-  Accepted: 'Accepted',
-  NonAuthoritativeInformation: 'NonAuthoritativeInformation',
-  NoContent: 'NoContent',
-  ResetContent: 'ResetContent',
-  PartialContent: 'PartialContent',
-  MultiStatus: 'MultiStatus',
-  AlreadyReported: 'AlreadyReported',
-  IMUsed: 'IMUsed',
-  MultipleChoices: 'MultipleChoices',
-  MovedPermanently: 'MovedPermanently',
-  Found: 'Found',
-  SeeOther: 'SeeOther',
-  NotModified: 'NotModified',
-  UseProxy: 'UseProxy',
-  TemporaryRedirect: 'TemporaryRedirect',
-  PermanentRedirect: 'PermanentRedirect',
   BadRequest: 'BadRequest',
   Unauthorized: 'Unauthorized',
   PaymentRequired: 'PaymentRequired',
   Forbidden: 'Forbidden',
   NotFound: 'NotFound',
   MethodNotAllowed: 'MethodNotAllowed',
-  NotAcceptable: 'NotAcceptable',
-  ProxyAuthenticationRequired: 'ProxyAuthenticationRequired',
   RequestTimeout: 'RequestTimeout',
-  Conflict: 'Conflict',
-  Gone: 'Gone',
-  LengthRequired: 'LengthRequired',
-  PreconditionFailed: 'PreconditionFailed',
   PayloadTooLarge: 'PayloadTooLarge',
-  URITooLong: 'URITooLong',
   UnsupportedMediaType: 'UnsupportedMediaType',
-  RangeNotSatisfiable: 'RangeNotSatisfiable',
-  ExpectationFailed: 'ExpectationFailed',
-  MisdirectedRequest: 'MisdirectedRequest',
-  UnprocessableEntity: 'UnprocessableEntity',
-  Locked: 'Locked',
-  FailedDependency: 'FailedDependency',
   UpgradeRequired: 'UpgradeRequired',
-  PreconditionRequired: 'PreconditionRequired',
   TooManyRequests: 'TooManyRequests',
   RequestHeaderFieldsTooLarge: 'RequestHeaderFieldsTooLarge',
   InternalServerError: 'InternalServerError',
-  NotImplemented: 'NotImplemented',
   BadGateway: 'BadGateway',
   ServiceUnavailable: 'ServiceUnavailable',
   GatewayTimeout: 'GatewayTimeout',
-  HTTPVersionNotSupported: 'HTTPVersionNotSupported',
-  VariantAlsoNegotiates: 'VariantAlsoNegotiates',
-  InsufficientStorage: 'InsufficientStorage',
-  LoopDetected: 'LoopDetected',
-  NotExtended: 'NotExtended',
-  NetworkAuthenticationRequired: 'NetworkAuthenticationRequired',
 } as const;
 
 export type StatusCode =
   | 'Empty'
   | 0
-  | 'Continue'
-  | 100
   | 'OK'
   | 200
-  | 'Created'
-  | 201
-  | 'Accepted'
-  | 202
-  | 'NonAuthoritativeInformation'
-  | 203
-  | 'NoContent'
-  | 204
-  | 'ResetContent'
-  | 205
-  | 'PartialContent'
-  | 206
-  | 'MultiStatus'
-  | 207
-  | 'AlreadyReported'
-  | 208
-  | 'IMUsed'
-  | 226
-  | 'MultipleChoices'
-  | 300
-  | 'MovedPermanently'
-  | 301
-  | 'Found'
-  | 302
-  | 'SeeOther'
-  | 303
-  | 'NotModified'
-  | 304
-  | 'UseProxy'
-  | 305
-  | 'TemporaryRedirect'
-  | 307
-  | 'PermanentRedirect'
-  | 308
   | 'BadRequest'
   | 400
   | 'Unauthorized'
@@ -113,67 +38,25 @@ export type StatusCode =
   | 404
   | 'MethodNotAllowed'
   | 405
-  | 'NotAcceptable'
-  | 406
-  | 'ProxyAuthenticationRequired'
-  | 407
   | 'RequestTimeout'
   | 408
-  | 'Conflict'
-  | 409
-  | 'Gone'
-  | 410
-  | 'LengthRequired'
-  | 411
-  | 'PreconditionFailed'
-  | 412
   | 'PayloadTooLarge'
   | 413
-  | 'URITooLong'
-  | 414
   | 'UnsupportedMediaType'
   | 415
-  | 'RangeNotSatisfiable'
-  | 416
-  | 'ExpectationFailed'
-  | 417
-  | 'MisdirectedRequest'
-  | 421
-  | 'UnprocessableEntity'
-  | 422
-  | 'Locked'
-  | 423
-  | 'FailedDependency'
-  | 424
   | 'UpgradeRequired'
   | 426
-  | 'PreconditionRequired'
-  | 428
   | 'TooManyRequests'
   | 429
   | 'RequestHeaderFieldsTooLarge'
   | 431
   | 'InternalServerError'
   | 500
-  | 'NotImplemented'
-  | 501
   | 'BadGateway'
   | 502
   | 'ServiceUnavailable'
   | 503
   | 'GatewayTimeout'
   | 504
-  | 'HTTPVersionNotSupported'
-  | 505
-  | 'VariantAlsoNegotiates'
-  | 506
-  | 'InsufficientStorage'
-  | 507
-  | 'LoopDetected'
-  | 508
-  | 'NotExtended'
-  | 510
-  | 'NetworkAuthenticationRequired'
-  | 511
 
 export type StatusCode__Output = typeof StatusCode[keyof typeof StatusCode]
