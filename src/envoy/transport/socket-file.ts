@@ -24,7 +24,7 @@ export async function listenAt(
  * Makes the path free to listen on: removes a socket file that nobody listens on any more.
  * @throws when somebody does, or when the path is not a socket.
  */
-export async function removeStaleSocket(path: string): Promise<void> {
+async function removeStaleSocket(path: string): Promise<void> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
     throw error;
