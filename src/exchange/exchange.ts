@@ -52,15 +52,15 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   readonly #wantsCost: boolean;
   readonly #counted: CountedBody;
   readonly #reported: ExpectedEnd;
-  admission: Admission;
-  settled: Settled | null = null;
+  #admission: Admission;
+  #settled: Settled | null = null;
   #model: Model | null = null;
   #requestedModel: string | null = null;
   #account: RequestAccount | null = null;
   #observation: Observation | null = null;
 
   constructor({ admission, protocol, wantsCost = false }: ExchangeOptions, services: ExchangeServices) {
-    this.admission = admission;
+    this.#admission = admission;
     this.protocol = protocol;
     this.services = services;
     this.#wantsCost = wantsCost;
@@ -68,9 +68,17 @@ export class Exchange implements UpstreamCall, ExchangeHost {
     this.#reported = services.ends.expect(admission.requestId);
   }
 
+  get admission(): Admission {
+    return this.#admission;
+  }
+
+  get settled(): Settled | null {
+    return this.#settled;
+  }
+
   get formattedCost(): string | null {
-    if (this.settled === null) return null;
-    return `${formatDecimal(this.settled.costMicrocents)} ${this.admission.currency}`;
+    if (this.#settled === null) return null;
+    return `${formatDecimal(this.#settled.costMicrocents)} ${this.#admission.currency}`;
   }
 
   get modelId(): string | null {
@@ -92,10 +100,10 @@ export class Exchange implements UpstreamCall, ExchangeHost {
       if (turn !== undefined) await turn;
       const { body: told, wantsCost } = takeCostWish(await this.#counted.work(this.protocol.readBody(body)));
       const requestedModel = (this.#requestedModel = recordName(told.model));
-      const model = (this.#model = catalog().requireModel(told.model, this.admission));
+      const model = (this.#model = catalog().requireModel(told.model, this.#admission));
       const target = targetOf(model, told.model);
-      const { body: read, admission } = takeSession(told, model.profile, this.admission);
-      this.admission = admission;
+      const { body: read, admission } = takeSession(told, model.profile, this.#admission);
+      this.#admission = admission;
       const translation = atEndpoint(chooseTranslation(this.protocol, model, protocols), admission.endpoint);
       const request = translation.parseRequest(read);
       const write = oneStep(() => new UpstreamDraft(request, target, admission.isStrict, read.value));
@@ -135,7 +143,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   onRefused(error: GatewayError): void {
     const told = this.#told(error);
     if (this.#account === null) {
-      this.services.settlement.leave(this.admission);
+      this.services.settlement.leave(this.#admission);
       this.#recordRefusal(told, error);
     }
     this.finish(told, error);
@@ -143,7 +151,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
 
   /** It ended while its body was on its way. */
   async onEnd(): Promise<void> {
-    this.services.settlement.leave(this.admission);
+    this.services.settlement.leave(this.#admission);
     const { result, error, cause } = describeBrokenEnd(await this.#reported.take());
     this.way.failed(cause);
     const told = error === null ? result : this.#told(error);
@@ -175,7 +183,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   async settle(outcome: Outcome, { status, errorCode }: ClientResult): Promise<void> {
     if (this.#account === null) return;
     const way = this.way.read(this.#names);
-    this.settled = await this.#account.settle(outcome, { status, errorCode, way });
+    this.#settled = await this.#account.settle(outcome, { status, errorCode, way });
   }
 
   observe(observation: Observation): void {
@@ -187,16 +195,16 @@ export class Exchange implements UpstreamCall, ExchangeHost {
       status,
       error,
       model: this.modelId,
-      settled: this.settled,
+      settled: this.#settled,
       usageContradiction: this.#observation?.usageContradiction ?? null,
       durationMs: this.way.elapsedMs,
       firstTokenMs: this.way.firstTokenMs,
     };
-    this.services.meter.finished(describeEnd(this.admission, end));
+    this.services.meter.finished(describeEnd(this.#admission, end));
   }
 
   get named(): { readonly requestId: string; readonly model: string | null } {
-    return { requestId: this.admission.requestId, model: this.modelId };
+    return { requestId: this.#admission.requestId, model: this.modelId };
   }
 
   /** The list of recent requests names the request by these. */
@@ -207,7 +215,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   #recordRefusal(told: ClientResult, error: GatewayError): void {
     const names = this.#names;
     const result = { ...told, way: this.way.read(names) };
-    this.services.settlement.recordRefusal(this.admission, names, result, error);
+    this.services.settlement.recordRefusal(this.#admission, names, result, error);
   }
 
   #told(error: GatewayError): ClientResult {

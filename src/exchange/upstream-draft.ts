@@ -7,7 +7,7 @@ export class UpstreamDraft {
   readonly #request: ClientRequest;
   readonly #model: ModelTarget;
   #isStrict: boolean;
-  bytes: Uint8Array;
+  #bytes: Uint8Array;
   /** See UpstreamForm. */
   readonly thinkingBudget: number;
   /** Its length with a limit of one digit, once somebody has asked. */
@@ -22,18 +22,22 @@ export class UpstreamDraft {
     this.#request = request;
     this.#model = model;
     this.#isStrict = isStrict;
-    this.bytes = request.toUpstream(model, isStrict ? "strict" : "default");
+    this.#bytes = request.toUpstream(model, isStrict ? "strict" : "default");
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes;
   }
 
   get byteLength(): number {
-    return this.bytes.byteLength;
+    return this.#bytes.byteLength;
   }
 
   /** @throws GatewayError 400 as `ClientRequest.toUpstream` says. */
   becomeStrict(): void {
     if (this.#isStrict) return;
     this.#isStrict = true;
-    this.bytes = this.#request.toUpstream(this.#model, "strict");
+    this.#bytes = this.#request.toUpstream(this.#model, "strict");
   }
 
   /** @see UpstreamForm */
@@ -47,6 +51,6 @@ export class UpstreamDraft {
   /** @see UpstreamForm */
   lowerOutput(tokens: number): void {
     this.#isStrict = true;
-    this.bytes = this.#request.toUpstream(this.#model, "strict", tokens);
+    this.#bytes = this.#request.toUpstream(this.#model, "strict", tokens);
   }
 }

@@ -60,9 +60,8 @@ export interface AccountKeeper {
 }
 
 export class RequestAccount {
-  identity: BilledRequest;
-  /** The limit of its answers was lowered to this; null: it was not. */
-  shrunk: Shrunk | null = null;
+  #identity: BilledRequest;
+  #shrunk: Shrunk | null = null;
   readonly price: Price;
   readonly estimatedInputTokens: number;
   readonly #options: AccountOptions;
@@ -77,10 +76,19 @@ export class RequestAccount {
   #dueMs = Infinity;
 
   constructor(options: AccountOptions) {
-    this.identity = options.identity;
+    this.#identity = options.identity;
     this.price = options.price;
     this.estimatedInputTokens = options.estimatedInputTokens;
     this.#options = options;
+  }
+
+  get identity(): BilledRequest {
+    return this.#identity;
+  }
+
+  /** The limit of its answers was lowered to this; null: it was not. */
+  get shrunk(): Shrunk | null {
+    return this.#shrunk;
   }
 
   /** It goes upstream now: from here on it is charged again and again. */
@@ -97,7 +105,7 @@ export class RequestAccount {
 
   /** The hold says which row of usage this request counts in, and every charge repeats it. */
   countIn(tagRow: string | undefined): void {
-    if (tagRow !== undefined) this.identity = { ...this.identity, tagRow };
+    if (tagRow !== undefined) this.#identity = { ...this.#identity, tagRow };
   }
 
   /** The client is told this while its answer is read; nothing where the usage is not of all that was generated. */
@@ -105,7 +113,7 @@ export class RequestAccount {
     if (this.#answer !== null && !this.#tellsAll(this.#answer.observation)) return {};
     const charged = chooseRates(this.price, serviceTier, promptTokensOf(tokens));
     const tools = chargeTools(this.price.serverTools, toolUses);
-    return reportCost({ tokens, tools, charged, currency: this.identity.currency });
+    return reportCost({ tokens, tools, charged, currency: this.#identity.currency });
   };
 
   /** The prompt's estimate is what is charged when nobody ever tells what was used. */
@@ -115,7 +123,7 @@ export class RequestAccount {
 
   /** The prompt's estimate was made with this price. */
   get promptFloorPrice(): Check {
-    return checkOf(this.#promptFloor, this.identity.currency);
+    return checkOf(this.#promptFloor, this.#identity.currency);
   }
 
   get #promptFloor(): Settled {
@@ -125,12 +133,12 @@ export class RequestAccount {
   /** With strict caps, no progress and no estimate is charged above the worst case that is held. Null: there is no limit. */
   limitTo(worstCaseMicrocents: bigint | null, shrunk: Shrunk | null = null): void {
     this.#worstCaseMicrocents = worstCaseMicrocents;
-    this.shrunk = shrunk;
+    this.#shrunk = shrunk;
   }
 
   get #largestOutputTokens(): number {
     const { asked, largestOutputTokens } = this.#options;
-    return this.shrunk === null ? largestOutputTokens : asked.choices * this.shrunk.maxTokens;
+    return this.#shrunk === null ? largestOutputTokens : asked.choices * this.#shrunk.maxTokens;
   }
 
   /** The answer's observation tells from now on what has been used so far. */
@@ -143,7 +151,7 @@ export class RequestAccount {
     return {
       floorMicrocents: this.promptFloorMicrocents,
       floorInputTokens: this.estimatedInputTokens,
-      ...this.identity,
+      ...this.#identity,
     };
   }
 
@@ -198,7 +206,7 @@ export class RequestAccount {
     // The request was brief: no charge was due, and the journal alone has it. Should this process die before Redis has its
     // charge, that line still has its prompt, and what is missing was generated in the last two seconds: no more than of a
     // request in flight.
-    const isBrief = this.#progress === null && this.#options.keeper.isBegun(this.identity.requestId);
+    const isBrief = this.#progress === null && this.#options.keeper.isBegun(this.#identity.requestId);
     const charged = this.#charge(settled, null, ending, isBrief).then(() => this.#end());
     await (isBrief ? commandsSent() : charged);
     return settled;
@@ -264,7 +272,7 @@ export class RequestAccount {
   }
 
   get #subject(): TokenSubject {
-    return { model: this.#options.model.id, organizationId: this.identity.organizationId };
+    return { model: this.#options.model.id, organizationId: this.#identity.organizationId };
   }
 
   /** With strict caps, nothing comes to more than what is held. */
@@ -334,7 +342,7 @@ export class RequestAccount {
     isBrief = false,
   ): Promise<boolean> {
     this.#sequence += 1;
-    const { currency } = this.identity;
+    const { currency } = this.#identity;
     const input: ChargeInput = {
       totalMicrocents: settled.costMicrocents,
       toolMicrocents: toolsOf(settled),
@@ -343,10 +351,10 @@ export class RequestAccount {
       requests: ending?.outcome === "not_sent" ? 0 : 1,
       estimated: settled.estimated,
       estimate: estimate === null ? null : formatEstimate(estimate, currency),
-      final: ending === null ? null : formatFinal(ending, currency, this.shrunk),
+      final: ending === null ? null : formatFinal(ending, currency, this.#shrunk),
       isBrief: isBrief ? true : undefined,
       usedTokens: this.#countUsedTokens(estimate ?? settled, ending),
-      ...this.identity,
+      ...this.#identity,
     };
     return this.#options.keeper.charge(input);
   }
