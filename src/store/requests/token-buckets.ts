@@ -19,7 +19,9 @@ const known = new Map<string, readonly MetBucket[]>();
 
 /** @param buckets "key=total organization=input,output" */
 function parseMetBuckets(buckets: string): readonly MetBucket[] {
-  const met = known.get(buckets) ?? readMetBuckets(buckets);
+  const before = known.get(buckets);
+  if (before !== undefined) return before;
+  const met = readMetBuckets(buckets);
   if (known.size < MOST_KNOWN) known.set(buckets, met);
   return met;
 }
