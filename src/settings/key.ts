@@ -5,7 +5,6 @@ import {
   flag,
   groupIdOrNull,
   modelsOrNull,
-  name,
   rate,
   tagsOrNull,
   timeOrNull,
@@ -14,10 +13,10 @@ import {
 } from "./kinds.ts";
 import { LIMITS_ROW } from "./limits.ts";
 import { monthRows } from "./month-limits.ts";
+import { NAME_ROW, NOTE_ROW } from "./owner-rows.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
-import { USER_GROUP_SETTINGS } from "./user-group.ts";
 
 /** The published default. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 600;
@@ -30,13 +29,9 @@ export const ON_CAP = ["refuse", "shrink"] as const;
 
 export const KEY_SETTINGS = defineSettings({
   name: {
-    apiName: "name",
-    field: "name",
+    ...NAME_ROW,
     inAdmission: true,
-    kind: name(),
     description: "What people call the key.",
-    label: "Name",
-    cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "another name" } },
   },
   requestsPerMinute: {
     apiName: "requests_per_minute",
@@ -169,11 +164,11 @@ export const KEY_SETTINGS = defineSettings({
     },
   },
   note: {
-    ...USER_GROUP_SETTINGS.note,
+    ...NOTE_ROW,
     description: "What the key is for, or whose it is: for people. Null: nothing.",
     hint: "What the key is for, or whose it is.",
     cli: {
-      ...USER_GROUP_SETTINGS.note.cli,
+      ...NOTE_ROW.cli,
       option: { flags: "--note <text>", help: "what it is for, or whose it is, or none" },
     },
   },

@@ -1,18 +1,14 @@
 /** The settings of a group of users: a team. (`group.ts` is another thing: a setting that is a group of settings.) */
-import { lineOrNull, name } from "./kinds.ts";
 import { LIMITS_ROW, memberLimitsRow } from "./limits.ts";
+import { NAME_ROW, NOTE_ROW } from "./owner-rows.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
 
 export const USER_GROUP_SETTINGS = defineSettings({
   name: {
-    apiName: "name",
-    field: "name",
-    kind: name(),
+    ...NAME_ROW,
     description: "What people call the group. Two may have one name: the id counts.",
-    label: "Name",
-    cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "another name" } },
   },
   limits: {
     ...LIMITS_ROW,
@@ -30,15 +26,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
   raises: { ...RAISES_ROW, description: `${RAISES_ROW.description} They raise the pool alone.` },
   memberLimits: memberLimitsRow({ member: "user of the group", help: "member" }),
   ...TOKEN_LIMIT_ROWS,
-  note: {
-    apiName: "note",
-    field: "note",
-    kind: lineOrNull(200),
-    default: null,
-    description: "For people. Null: nothing.",
-    label: "Note",
-    cli: { option: { flags: "--note <text>", help: "for people, or none" }, label: "note", none: "-" },
-  },
+  note: NOTE_ROW,
 });
 
 export type UserGroupSettings = RecordOf<typeof USER_GROUP_SETTINGS>;

@@ -1,14 +1,14 @@
 /** The settings of a user of an organization: a person or a service that keys belong to. How a row is added: CONTRIBUTING.md. */
 import { emailOrNull, flag, groupIdOrNull } from "./kinds.ts";
 import { LIMITS_ROW } from "./limits.ts";
+import { NAME_ROW, NOTE_ROW } from "./owner-rows.ts";
 import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
-import { USER_GROUP_SETTINGS } from "./user-group.ts";
 
 export const USER_SETTINGS = defineSettings({
   name: {
-    ...USER_GROUP_SETTINGS.name,
+    ...NAME_ROW,
     description: "What people call the user. Two may have one name: the id counts.",
   },
   email: {
@@ -57,7 +57,7 @@ export const USER_SETTINGS = defineSettings({
       "Temporary raises of its caps, those that its group or organization gives each member included. What has ended stays on the list until the next one is made or taken back.",
   },
   ...TOKEN_LIMIT_ROWS,
-  note: USER_GROUP_SETTINGS.note,
+  note: NOTE_ROW,
 });
 
 export type UserSettings = RecordOf<typeof USER_SETTINGS>;

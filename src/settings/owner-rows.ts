@@ -1,0 +1,20 @@
+/** Rows that users, groups and keys have alike, whose tables say what differs. */
+import { lineOrNull, name } from "./kinds.ts";
+
+export const NAME_ROW = {
+  apiName: "name",
+  field: "name",
+  kind: name(),
+  label: "Name",
+  cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "another name" } },
+} as const;
+
+export const NOTE_ROW = {
+  apiName: "note",
+  field: "note",
+  kind: lineOrNull(200),
+  default: null,
+  description: "For people. Null: nothing.",
+  label: "Note",
+  cli: { option: { flags: "--note <text>", help: "for people, or none" }, label: "note", none: "-" },
+} as const;
