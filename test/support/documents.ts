@@ -10,7 +10,7 @@ const PAGES = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "envoy/README.md",
-  ...readdirSync(`${ROOT}docs`)
+  ...readdirSync(`${ROOT}docs`, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),
 ];
