@@ -6,7 +6,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdsKey, inflightKey } from "../../src/store/redis/keys.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
-import { TRANSPORTS } from "../support/gateway-config.ts";
+import { TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
@@ -19,7 +19,9 @@ const ACCESS_LOGS = availableParallelism();
 const PAUSE_MS = 60_000;
 const BODY = JSON.stringify(chatBody());
 /** With one worker requests go ahead of their admission, with two they wait for it in ext_authz. */
-const STACKS = TRANSPORTS.flatMap((transport) => [1, 2].map((workers) => ({ transport, workers })));
+const STACKS = TRANSPORTS_UNDER_TEST.flatMap((transport) =>
+  [1, 2].map((workers) => ({ transport, workers })),
+);
 
 describe.each(STACKS)("a limit of concurrent requests, $workers of $transport", ({ transport, workers }) => {
   const chat = withChatStack(() => ({ workers, overrides: { sidecar: { transport } } }));

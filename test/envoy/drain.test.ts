@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
-import { CHAT_UPSTREAM_MODEL, TRANSPORTS } from "../support/gateway-config.ts";
+import { CHAT_UPSTREAM_MODEL, TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
 import { type HttpAnswer, readEvents, send } from "../support/http.ts";
 import { runLoad } from "../support/running-load.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
@@ -54,7 +54,7 @@ const isDone = (answer: HttpAnswer): boolean =>
   answer.complete && readEvents(answer.text).at(-1) === "[DONE]";
 const readiness = () => send(stack.baseUrl, { path: "/readyz" });
 
-describe.each(TRANSPORTS)("on the transport %s", (transport) => {
+describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
   const start = async (drainSeconds: number): Promise<void> => {
     stack = await startServeAlone({
       upstreamUrl: upstream.url,

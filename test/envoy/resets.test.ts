@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
-import { TRANSPORTS } from "../support/gateway-config.ts";
+import { TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
 import { createGate } from "../support/wait.ts";
@@ -28,7 +28,9 @@ const FLOODS = [
     flood: (port: number) => floodWithCloses(port, 20_000),
   },
 ];
-const STACKS = TRANSPORTS.flatMap((transport) => [1, 2].map((workers) => ({ transport, workers })));
+const STACKS = TRANSPORTS_UNDER_TEST.flatMap((transport) =>
+  [1, 2].map((workers) => ({ transport, workers })),
+);
 
 describe.each(STACKS)(
   "with $workers of $transport, requests that are taken back",

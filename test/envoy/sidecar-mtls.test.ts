@@ -8,6 +8,7 @@ import { connect, type TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { findFreePort } from "../support/free-port.ts";
+import { TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
 import { findWorkerPid, waitForNewWorker } from "../support/gateway-processes.ts";
 import { send } from "../support/http.ts";
 import { createTestKey } from "../support/test-key.ts";
@@ -26,7 +27,7 @@ const EMPTY_MESSAGE = Buffer.alloc(5);
 const CONNECTION_ENDED =
   /^(?:closed|ECONNRESET|ERR_HTTP2_STREAM_ERROR|ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)$/;
 
-describe.each(["wire", "grpc-js"])("sidecar.tls with the transport %s", (transport) => {
+describe.each(TRANSPORTS_UNDER_TEST)("sidecar.tls with the transport %s", (transport) => {
   let files: string;
   let authority: TestAuthority;
   let upstream: ScriptedUpstream;

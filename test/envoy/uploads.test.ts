@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uploadsKey } from "../../src/store/redis/keys.ts";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
-import { TRANSPORTS } from "../support/gateway-config.ts";
+import { TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
 import { waitFor } from "../support/wait.ts";
 import { beginUpload, type HttpVersion, type UnfinishedUpload } from "./edge/unfinished-upload.ts";
 
@@ -50,7 +50,9 @@ describe("66 uploads of 33 MB of one key that do not end", () => {
 });
 
 const BODY_BYTES = 1_000_000;
-const STACKS = TRANSPORTS.flatMap((transport) => [1, 2].map((workers) => ({ transport, workers })));
+const STACKS = TRANSPORTS_UNDER_TEST.flatMap((transport) =>
+  [1, 2].map((workers) => ({ transport, workers })),
+);
 
 describe.each(STACKS)(
   "of four bodies that a key may have on their way, $workers of $transport",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
-import { CHAT_UPSTREAM_MODEL, TRANSPORTS } from "../support/gateway-config.ts";
+import { CHAT_UPSTREAM_MODEL, TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
 import { readEvents } from "../support/http.ts";
 import { runLoad } from "../support/running-load.ts";
 import { waitFor, createGate } from "../support/wait.ts";
@@ -34,7 +34,7 @@ interface Load {
 
 const failuresOf = ({ outcomes }: Load): string[] => outcomes.filter((outcome) => outcome !== "200");
 
-describe.each(TRANSPORTS)("on the transport %s", (transport) => {
+describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
   const chat = withChatStack(() => ({ workers: WORKERS, overrides: { sidecar: { transport } } }));
   const sockets = () => join(chat.stack.dir, "run");
 

@@ -1,4 +1,5 @@
 /** The `gateway.yaml` of a stack under test, as plain objects. */
+import { IS_NIGHTLY } from "./extent.ts";
 
 /** One entry of `upstreams`, as in the file. */
 export interface UpstreamEntry {
@@ -29,11 +30,24 @@ export const TEST_PRICES = {
 /** Every `sidecar.transport`, the default first. */
 export const TRANSPORTS = ["wire", "grpc-js"] as const;
 
+export type Transport = (typeof TRANSPORTS)[number];
+
 /** `sidecar` of a stack that says nothing of a transport: `TEST_TRANSPORT`, or the gateway's default without it. */
-export function sidecarUnderTest(): object {
-  const transport = process.env["TEST_TRANSPORT"];
-  return transport === undefined ? {} : { transport };
+export function sidecarUnderTest(): { readonly transport?: Transport } {
+  const named = process.env["TEST_TRANSPORT"];
+  if (named === undefined) return {};
+  const transport = TRANSPORTS.find((one) => one === named);
+  if (transport === undefined) throw new Error(`TEST_TRANSPORT is ${TRANSPORTS.join(" or ")}, not ${named}`);
+  return { transport };
 }
+
+/**
+ * Of tests of what may differ between transports: drain, dying workers, mutual TLS, resets, large bodies, uploads. On each
+ * push the one under test, at night each of them.
+ */
+export const TRANSPORTS_UNDER_TEST: readonly Transport[] = IS_NIGHTLY
+  ? TRANSPORTS
+  : [sidecarUnderTest().transport ?? TRANSPORTS[0]];
 
 /** A catalog entry with every capability, and what the test wants otherwise. */
 export function catalogEntry(fields: Partial<CatalogEntry> = {}): CatalogEntry {
