@@ -310,7 +310,6 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   const streamServices: StreamServices = {
     createExchange: (options) => new Exchange(options, exchangeServices),
     createCount: (admission) => new CountExchange(admission, countServices),
-    localEndpoints,
     underWay,
     protocols: PROTOCOLS,
     collecting: { budget, maxBytes: parts.maxMessageBytes },

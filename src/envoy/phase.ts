@@ -14,16 +14,12 @@ import type { ChangedHeaders } from "./messages/format-replies.ts";
 import type { Watched } from "./silence-watch.ts";
 
 /** This is a request that was admitted, from its headers to the end of its stream. */
-export interface AdmittedRequest<Call extends UpstreamCall | null = UpstreamCall | null> {
+export interface AdmittedRequest {
   readonly admission: Admission;
   /** These are headers of the response that ext_authz could not know yet. */
   readonly lateHeaders: readonly Header[];
-  /** It is null where the request is answered here and needs no upstream. */
-  readonly call: Call;
+  readonly call: UpstreamCall;
 }
-
-/** This request may go upstream. */
-export type CalledRequest = AdmittedRequest<UpstreamCall>;
 
 /** Nothing has come yet. */
 interface AwaitHeaders {
@@ -43,34 +39,30 @@ interface Deciding {
 /** The request is admitted, and its body is on its way. */
 export interface AwaitBody {
   readonly name: "awaitBody";
-  readonly request: CalledRequest;
+  readonly request: AdmittedRequest;
   readonly headers: RequestHeaders;
   /** It is that of the client's path, without the question mark. */
   readonly query: string;
-  /**
-   * Envoy waits for a reply to the headers, and then sends the whole body in one message. That is a setting of its own.
-   */
-  readonly isBodyAskedFor: boolean;
   readonly body: CollectedBody;
 }
 
 /** The body is whole: it is read, and the request's hold is placed. */
 interface Routing {
   readonly name: "routing";
-  readonly request: CalledRequest;
+  readonly request: AdmittedRequest;
 }
 
 /** The request is on its way, and its upstream has not answered. */
 export interface Upstream {
   readonly name: "upstream";
-  readonly request: CalledRequest;
+  readonly request: AdmittedRequest;
   readonly routed: RoutedCall;
 }
 
 /** The upstream's answer is not streamed, and its body is on its way. */
 export interface Collecting {
   readonly name: "collecting";
-  readonly request: CalledRequest;
+  readonly request: AdmittedRequest;
   readonly routed: RoutedCall;
   readonly response: WholeResponse;
   readonly changed: ChangedHeaders;
@@ -80,7 +72,7 @@ export interface Collecting {
 /** The upstream answers with an error, whose body is read as far as it says why. */
 interface Failing {
   readonly name: "failing";
-  readonly request: CalledRequest;
+  readonly request: AdmittedRequest;
   readonly body: ErrorBody;
   /** It is called where the stream ends before the client was told of the error. */
   readonly onEnd: () => Promise<void>;
@@ -89,7 +81,7 @@ interface Failing {
 /** The client reads the answer as it comes. */
 interface Streaming {
   readonly name: "streaming";
-  readonly request: CalledRequest;
+  readonly request: AdmittedRequest;
   readonly routed: RoutedCall;
   readonly response: StreamedResponse;
   readonly silence: Watched;
@@ -137,9 +129,9 @@ export const ENDED: Phase = { name: "ended" };
 
 /** These phases may follow on each. */
 export const FOLLOWING: { readonly [Name in PhaseName]: readonly PhaseName[] } = {
-  awaitHeaders: ["passing", "deciding", "awaitBody", "closing", "answered", "ended"],
+  awaitHeaders: ["passing", "deciding", "awaitBody", "answered", "ended"],
   passing: ["ended"],
-  deciding: ["awaitBody", "closing", "answered", "ended"],
+  deciding: ["awaitBody", "answered", "ended"],
   awaitBody: ["routing", "answered", "ended"],
   routing: ["upstream", "answered", "ended"],
   upstream: ["collecting", "failing", "streaming", "closing", "answered", "ended"],
@@ -201,7 +193,7 @@ export async function endIn(phase: Phase): Promise<void> {
       break;
     case "closing":
     case "answered":
-      await phase.request?.call?.onEndAnswered();
+      await phase.request?.call.onEndAnswered();
       break;
     case "awaitHeaders":
     case "passing":

@@ -18,8 +18,6 @@ import type { Route, UpstreamCall, UpstreamResponse } from "../exchange/upstream
 import type { Admission } from "../limits/admission.ts";
 import { type Handled, MessageTurns } from "./message-turns.ts";
 import {
-  AWAIT_BODY,
-  createBodyRouteReply,
   createChunkReply,
   createImmediateReply,
   createLastChunkReply,
@@ -36,10 +34,9 @@ import { findHeader, namesOf, queryOf } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
 import { LOST_CONNECTION_HEADER, PROCESSING_FILTER } from "./names.ts";
 import {
-  type AdmittedRequest,
   AWAIT_HEADERS,
   type AwaitBody,
-  type CalledRequest,
+  type AdmittedRequest,
   DECIDING,
   ENDED,
   endIn,
@@ -59,8 +56,8 @@ import type { StreamServices } from "./stream-services.ts";
 import type { ProcessCall, ProcessListener } from "./transport/contract.ts";
 import { TurnPieces } from "./turn-pieces.ts";
 
-/** What `protocol_config` says where the body comes behind the headers, unasked. */
-const BEHIND_HEADERS = "FULL_DUPLEX_STREAMED";
+/** The only mode in which Envoy sends the body without waiting for a reply to the headers. */
+const REQUEST_BODY_MODE = "FULL_DUPLEX_STREAMED";
 const EMPTY = Buffer.alloc(0);
 
 export class RequestStream implements ProcessListener {
@@ -135,67 +132,59 @@ export class RequestStream implements ProcessListener {
   }
 
   #onRequestHeaders(received: HttpHeaders__Output, message: ProcessingRequest__Output): Handled {
-    const isBodyAskedFor = message.protocol_config?.request_body_mode !== BEHIND_HEADERS;
+    const mode = message.protocol_config?.request_body_mode;
+    // Envoy and the sidecar would wait for each other.
+    if (mode !== REQUEST_BODY_MODE) {
+      this.#services.logger.error(
+        { mode, expected: REQUEST_BODY_MODE },
+        "Envoy sends request bodies in another mode: render its bootstrap again (`inference-gateway envoy render`)",
+      );
+      this.#call.fail("internal error");
+      return undefined;
+    }
     const read = readAdmission(received.headers, this.#services);
-    if (!(read instanceof Promise)) return this.#onAdmission(received, isBodyAskedFor, read);
+    if (!(read instanceof Promise)) return this.#onAdmission(received, read);
     this.#enter(DECIDING);
-    return read.then((late) => this.#onAdmission(received, isBodyAskedFor, late));
+    return read.then((late) => this.#onAdmission(received, late));
   }
 
-  #onAdmission(received: HttpHeaders__Output, isBodyAskedFor: boolean, read: ReadAdmission): Handled {
+  #onAdmission(received: HttpHeaders__Output, read: ReadAdmission): Handled {
     if (read.kind === "refused") return this.#answer(null, read.reply);
     const { admission, lateHeaders } = read;
     const call = this.#createCall(admission, received);
     // The stream was over before the request was anybody's.
     if (this.#phase.name === "ended") {
       this.#services.uploads.end(admission);
-      return call?.onEnd();
+      return call.onEnd();
     }
-    if (call === null) return this.#answerHere({ admission, lateHeaders, call }, received);
     const phase: AwaitBody = {
       name: "awaitBody",
       request: { admission, lateHeaders, call },
       headers: { names: namesOf(received.headers), betas: findHeader(received.headers, BETA_HEADER) },
       query: queryOf(findHeader(received.headers, ":path")),
-      isBodyAskedFor,
       body: new CollectedBody(this.#services.collecting, admission),
     };
     this.#enter(phase);
     // Envoy sends no body message for a request without a body.
     if (received.end_of_stream === true) return this.#onWholeRequest(phase);
-    if (isBodyAskedFor) this.#call.reply(AWAIT_BODY);
     return undefined;
   }
 
-  /** It returns null for a request that needs no upstream. */
-  #createCall(admission: Admission, { headers }: HttpHeaders__Output): UpstreamCall | null {
+  #createCall(admission: Admission, { headers }: HttpHeaders__Output): UpstreamCall {
     const { createExchange, createCount, protocols } = this.#services;
     if (METERED_ENDPOINTS.has(admission.endpoint)) {
       const wantsCost = findHeader(headers, INCLUDE_COST_HEADER)?.trim().toLowerCase() === "true";
       return createExchange({ admission, protocol: protocols[admission.protocol], wantsCost });
     }
-    return admission.endpoint === "count_tokens" ? createCount(admission) : null;
-  }
-
-  /** It comes from a worker of an older version, whose ext_authz leaves these endpoints to ext_proc. */
-  #answerHere(request: AdmittedRequest, { headers }: HttpHeaders__Output): Promise<void> {
-    this.#enter({ name: "closing", request });
-    const answer = this.#services.localEndpoints.answer(
-      request.admission,
-      findHeader(headers, ":path") ?? "",
-    );
-    return answer.then(
-      (reply) => this.#answer(request, createImmediateReply(reply)),
-      (thrown: unknown) => this.#refuse(request, thrown, request),
-    );
+    if (admission.endpoint === "count_tokens") return createCount(admission);
+    throw new Error(`ext_authz answers requests of the endpoint "${admission.endpoint}", not ext_proc`);
   }
 
   #onRequestBody({ body, end_of_stream }: Partial<HttpBody__Output>): Handled {
     const phase = this.#in("awaitBody");
     const problem = phase.body.add(body, "request_too_large");
     if (problem !== null) return this.#refuse(phase.request, problem, phase.request);
-    // A body that was asked for is whole, whether it says so or not: trailers may follow it.
-    return phase.isBodyAskedFor || end_of_stream === true ? this.#onWholeRequest(phase) : undefined;
+    return end_of_stream === true ? this.#onWholeRequest(phase) : undefined;
   }
 
   #onWholeRequest(phase: AwaitBody): Promise<void> {
@@ -208,7 +197,7 @@ export class RequestStream implements ProcessListener {
     );
   }
 
-  #onRouted({ request, headers, isBodyAskedFor }: AwaitBody, route: Route | Reply): Handled {
+  #onRouted({ request, headers }: AwaitBody, route: Route | Reply): Handled {
     if ("status" in route) {
       if (this.#phase.name === "ended") return request.call.onEndAnswered();
       return this.#answer(request, createImmediateReply(route));
@@ -216,9 +205,8 @@ export class RequestStream implements ProcessListener {
     if (this.#phase.name === "ended") return route.call.onEndUnsent();
     this.#enter({ name: "upstream", request, routed: route.call });
     route.call.onSent();
-    const create = isBodyAskedFor ? createBodyRouteReply : createRouteReply;
     const routed = { ...route, ...changesForUpstream(headers, route) };
-    this.#call.reply(create(routed, formatMetadata(request, request.call)));
+    this.#call.reply(createRouteReply(routed, formatMetadata(request, request.call)));
     return undefined;
   }
 
@@ -312,7 +300,7 @@ export class RequestStream implements ProcessListener {
     });
   }
 
-  async #onLastPiece(request: CalledRequest, last: Promise<Uint8Array>): Promise<void> {
+  async #onLastPiece(request: AdmittedRequest, last: Promise<Uint8Array>): Promise<void> {
     this.#enter({ name: "closing", request });
     const bytes = await last;
     this.#answer(request, createLastChunkReply(bytes, formatMetadata(null, request.call)));
@@ -320,7 +308,7 @@ export class RequestStream implements ProcessListener {
 
   /** The client's answer has only to be waited for: what is made of it, or the error that it ends in. */
   #close<Made>(
-    request: CalledRequest,
+    request: AdmittedRequest,
     answer: Promise<Made>,
     format: (made: Made) => ProcessingResponse,
   ): Promise<void> {
@@ -341,8 +329,8 @@ export class RequestStream implements ProcessListener {
         "a request failed",
       );
     }
-    call?.onRefused(error);
-    if (this.#phase.name === "ended") return call?.onEndAnswered();
+    call.onRefused(error);
+    if (this.#phase.name === "ended") return call.onEndAnswered();
     const metadata = formatMetadata(untold, call, error.publicCode);
     return this.#answer(request, createImmediateReply(this.#errorReply(request, error), metadata));
   }
@@ -350,7 +338,7 @@ export class RequestStream implements ProcessListener {
   /** An error that nothing was charged for says nothing of a cost. */
   #errorReply({ admission, call }: AdmittedRequest, error: GatewayError): Reply {
     const reply = createErrorReply(error, this.#services.protocols[admission.protocol], admission);
-    if (call === null || !call.settled?.costMicrocents) return reply;
+    if (!call.settled?.costMicrocents) return reply;
     return { ...reply, headers: [...reply.headers, ...formatCostHeader(call.formattedCost)] };
   }
 

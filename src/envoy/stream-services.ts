@@ -1,7 +1,6 @@
 /** What every ext_proc stream of a worker uses. */
 import type { CollectedBodyOptions } from "../exchange/collected-body.ts";
 import type { ExchangeOptions } from "../exchange/exchange.ts";
-import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
 import type { Uploads } from "../exchange/uploads.ts";
 import type { UpstreamCall } from "../exchange/upstream-call.ts";
 import type { Admission } from "../limits/admission.ts";
@@ -13,7 +12,6 @@ export interface StreamServices extends AdmissionReader {
   readonly createExchange: (options: ExchangeOptions) => UpstreamCall;
   /** It serves the endpoints that count the tokens of a request. */
   readonly createCount: (admission: Admission) => UpstreamCall;
-  readonly localEndpoints: LocalEndpoints;
   /** They bound what is kept of bodies that are under way; Envoy refuses larger requests first. */
   readonly collecting: CollectedBodyOptions;
   /** They are told when a body has come, or never will. */

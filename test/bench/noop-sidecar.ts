@@ -19,8 +19,8 @@ import {
   type ProcessingResponse,
 } from "../../src/envoy/messages/codec.ts";
 import { findHeader, formatRawHeader } from "../../src/envoy/messages/headers.ts";
+import { UPSTREAM_HEADER } from "../../src/envoy/names.ts";
 import {
-  createBodyRouteReply,
   createChunkReply,
   createLastChunkReply,
   createOkCheck,
@@ -96,8 +96,7 @@ function passThrough(reply: (response: ProcessingResponse) => void): (message: P
     if (request_headers !== undefined) {
       reply(AWAIT_BODY);
     } else if (request_body !== undefined) {
-      const routed = { upstream, path, body: request_body.body ?? EMPTY, setHeaders: [], removeHeaders: [] };
-      reply(createBodyRouteReply(routed, METADATA));
+      reply(createBodyRouteReply(request_body.body ?? EMPTY, upstream, path));
     } else if (response_headers !== undefined) {
       streams = findHeader(response_headers.headers, "content-type") === "text/event-stream";
       reply(streams ? STREAM_FOLLOWS : WHOLE_FOLLOWS);
@@ -117,4 +116,20 @@ function createWholeReply(body: Uint8Array): ProcessingResponse {
     response_body: { response: { header_mutation: { set_headers }, body_mutation: { body } } },
     dynamic_metadata: METADATA,
   };
+}
+
+/** Routes a request whose body came for the asking. */
+function createBodyRouteReply(body: Uint8Array, upstream: string, path: string): ProcessingResponse {
+  const set_headers = [
+    formatRawHeader(UPSTREAM_HEADER, upstream),
+    formatRawHeader(":path", path),
+    formatRawHeader("content-type", "application/json"),
+    formatRawHeader("content-length", String(body.byteLength)),
+  ];
+  const response = {
+    header_mutation: { set_headers, remove_headers: [] },
+    body_mutation: { body },
+    clear_route_cache: true,
+  };
+  return { request_body: { response }, dynamic_metadata: METADATA };
 }

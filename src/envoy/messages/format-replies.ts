@@ -1,7 +1,6 @@
 /** Plain values → Envoy's reply messages. Every append action is explicit: Envoy's default appends. */
 import type { Header, Reply } from "../../exchange/reply.ts";
 import type { Route } from "../../exchange/upstream-call.ts";
-import type { HeaderValueOption } from "./generated/envoy/config/core/v3/HeaderValueOption.ts";
 import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
 import type { CommonResponse } from "./generated/envoy/service/ext_proc/v3/CommonResponse.ts";
 import type { HeaderMutation } from "./generated/envoy/service/ext_proc/v3/HeaderMutation.ts";
@@ -82,12 +81,6 @@ const RESPONSE_MODES = {
   response_trailer_mode: "SEND",
 } as const;
 
-/** ext_proc, in reply to request headers, where Envoy does not send the body behind them: send the whole body. */
-export const AWAIT_BODY = constantReply({
-  request_headers: { response: {} },
-  mode_override: { request_header_mode: "SEND", request_body_mode: "BUFFERED", ...RESPONSE_MODES },
-});
-
 /** ext_proc, where there is nothing to change: by the message that it answers. */
 export const NOTHING_IN = {
   response_headers: constantReply({ response_headers: { response: {} } }),
@@ -110,20 +103,11 @@ export interface RoutedRequest extends Pick<Route, "upstream" | "path" | "body">
  * Envoy leaves the length of a body out that replaces another in one step; a filter behind writes it.
  */
 export function createRouteReply(routed: RoutedRequest, metadata: Struct): ProcessingResponse {
-  const response = { status: "CONTINUE_AND_REPLACE", ...formatRoute(routed, []) } as const;
+  const response = { status: "CONTINUE_AND_REPLACE", ...formatRoute(routed) } as const;
   return { request_headers: { response }, mode_override: RESPONSE_MODES, dynamic_metadata: metadata };
 }
 
-/** The same in reply to a body that `AWAIT_BODY` asked for. */
-export function createBodyRouteReply(routed: RoutedRequest, metadata: Struct): ProcessingResponse {
-  const length = formatRawHeader("content-length", String(routed.body.byteLength));
-  return { request_body: { response: formatRoute(routed, [length]) }, dynamic_metadata: metadata };
-}
-
-function formatRoute(
-  { upstream, path, body, setHeaders, removeHeaders }: RoutedRequest,
-  further: readonly HeaderValueOption[],
-): CommonResponse {
+function formatRoute({ upstream, path, body, setHeaders, removeHeaders }: RoutedRequest): CommonResponse {
   return {
     header_mutation: {
       set_headers: [
@@ -131,7 +115,6 @@ function formatRoute(
         formatRawHeader(":path", path),
         CONTENT_IS_JSON,
         ...setHeaders.map(([name, value]) => formatRawHeader(name, value)),
-        ...further,
       ],
       remove_headers: removeHeaders,
     },

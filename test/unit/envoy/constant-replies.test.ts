@@ -1,17 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { GENERIC_PROCESS, PROCESS } from "../../../src/envoy/messages/codec.ts";
-import {
-  AWAIT_BODY,
-  createStreamStartReply,
-  NOTHING_IN,
-} from "../../../src/envoy/messages/format-replies.ts";
+import { createStreamStartReply, NOTHING_IN } from "../../../src/envoy/messages/format-replies.ts";
 
 const startOfStream = () =>
   createStreamStartReply({ set: [["content-type", "text/event-stream"]], remove: ["date", "server"] });
 
 describe("a constant reply", () => {
   it.each([
-    { name: "AWAIT_BODY", reply: AWAIT_BODY },
     ...Object.entries(NOTHING_IN).map(([name, reply]) => ({ name: `NOTHING_IN.${name}`, reply })),
     { name: "the start of a stream", reply: startOfStream() },
   ])("is encoded once, as the generic encoder does it: $name", ({ reply }) => {

@@ -8,7 +8,6 @@ import type { SilentStream } from "../../../src/envoy/silence-watch.ts";
 import { formatAdmissionHeader } from "../../../src/exchange/admission-header.ts";
 import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
 import type { Admission } from "../../../src/limits/admission.ts";
-import { createLocalEndpoints } from "../../../src/exchange/local-endpoints.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { CountExchange } from "../../../src/exchange/count-exchange.ts";
 import { Exchange } from "../../../src/exchange/exchange.ts";
@@ -115,20 +114,6 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
           ...services,
           estimator: { countPrompt: script.countPrompt ?? missing },
         }),
-      localEndpoints: createLocalEndpoints({
-        catalog: () => catalog,
-        protocols: PROTOCOLS,
-        store: {
-          getKey: missing,
-          getOrganization: missing,
-          getUser: missing,
-          getGroup: missing,
-          readSpend: missing,
-          readLimits: missing,
-          findRequest: missing,
-        },
-        meter,
-      }),
       underWay,
       protocols: PROTOCOLS,
       silence: {

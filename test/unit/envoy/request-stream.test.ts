@@ -91,17 +91,13 @@ describe("RequestStream", () => {
   });
 
   it.each(["NONE", undefined])(
-    "asks for the body where Envoy's mode is %s, and answers that",
+    "ends if Envoy's mode is %s, and the log says how to put that right",
     async (mode) => {
-      const { send } = openStream();
-      await send(requestHeaders({}, {}, mode ?? null));
-      const replies = await send(VALID);
-      expect(replies.map(kindOf)).toEqual(["request_headers", "request_body"]);
-      const [asked, routed] = replies as ProcessingResponse[];
-      expect(asked?.mode_override).toMatchObject({ request_body_mode: "BUFFERED" });
-      const set = routed?.request_body?.response?.header_mutation?.set_headers ?? [];
-      const length = set.find(({ header }) => header?.key === "content-length")?.header?.raw_value;
-      expect(Number(length)).toBe(routed?.request_body?.response?.body_mutation?.body?.length);
+      const { stream, replies, logged } = openStream();
+      stream.onMessage(requestHeaders({}, {}, mode ?? null));
+      await settle(() => replies.length > 0);
+      expect(replies).toEqual(["internal error"]);
+      expect(logged).toEqual([expect.stringContaining("render its bootstrap again")]);
     },
   );
 
@@ -266,6 +262,7 @@ describe("RequestStream", () => {
   it("refuses a request without an admission, and says so in the log", async () => {
     const { send, logged, seen } = openStream();
     const replies = await send({
+      ...requestHeaders(),
       request_headers: headers({ ":path": "/v1/chat/completions?key=1", "x-request-id": "id" }),
     });
     expect(replies.map(kindOf)).toEqual(["immediate 500 internal_error"]);
@@ -314,7 +311,7 @@ describe("RequestStream, when messages are not what they should be", () => {
     { name: "a message of no kind", messages: [{}] },
     {
       name: "an admission that is none",
-      messages: [{ request_headers: headers({ [ADMISSION_HEADER]: "{" }) }],
+      messages: [{ ...requestHeaders(), request_headers: headers({ [ADMISSION_HEADER]: "{" }) }],
     },
   ])("breaks the call off at $name", async ({ messages }) => {
     const { send, logged } = openStream();
