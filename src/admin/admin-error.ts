@@ -63,11 +63,6 @@ export const ADMIN_ERRORS = {
     message: "The organization has no webhook. Set `notifications.webhook.url` first.",
   },
   webhook_not_found: { status: 404, message: "The organization has no such webhook." },
-  older_workers: {
-    status: 409,
-    message:
-      "Workers of an older release are still running, and would not count for this limit. Try again when the upgrade is done.",
-  },
   key_without_secret: {
     status: 409,
     message:

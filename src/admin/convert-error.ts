@@ -1,5 +1,4 @@
 import { ZodError } from "zod";
-import { OlderWorkersError } from "../store/types/older-workers.ts";
 import { AdminError } from "./admin-error.ts";
 
 /** What the program itself got wrong; everything else that a call of the store throws is Redis's absence. */
@@ -17,9 +16,6 @@ const UNKNOWN_OUTCOME =
  */
 export function convertError(thrown: unknown, isWrite: boolean): AdminError {
   if (thrown instanceof AdminError) return thrown;
-  if (thrown instanceof OlderWorkersError) {
-    return new AdminError("older_workers", { message: `${thrown.message}.`, cause: thrown });
-  }
   if (!isUnavailability(thrown)) return new AdminError("internal_error", { cause: thrown });
   return new AdminError("gateway_unavailable", {
     cause: thrown,

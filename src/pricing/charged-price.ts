@@ -1,9 +1,7 @@
 /**
  * The price that a request was charged at, as its records keep it: so that its cost can be told and checked later,
- * whatever the catalog says by then. A rate that equals what it falls back to is left out, which is how records of
- * before there were more than three rates read, too.
+ * whatever the catalog says by then. A rate that equals what it falls back to is left out.
  */
-import { FURTHER_KINDS, type FurtherTokens, TOKEN_NAMES } from "../usage/token-usage.ts";
 import type { ChosenRates } from "./price.ts";
 import { completeRates, fallbackOf, isAlwaysShown, RATE_NAMES, type Rates } from "./rates.ts";
 import { type ChargedTool, NO_TOOLS } from "./tool-charges.ts";
@@ -31,7 +29,7 @@ interface KeptWords {
   /** Where in the price they stand; only what is not the default. */
   readonly place: PriceFigures;
   readonly json: string;
-  /** The check of the last currency, for requests without further tokens. */
+  /** The check of the last currency, for requests without uses of tools. */
   check: PriceCheck | null;
 }
 
@@ -80,14 +78,13 @@ function describePlace({ serviceTier, abovePromptTokens, from }: ChosenRates): P
 export interface KeptPrice {
   readonly charged: ChosenRates;
   readonly currency: string;
-  readonly further: FurtherTokens;
   /** Uses of server tools that have a price. */
   readonly tools: readonly ChargedTool[];
 }
 
-/** The same object for all requests at a price that have no further tokens and no uses of tools. */
+/** The same object for all requests at a price that have no uses of tools. */
 export function describePrice(price: KeptPrice): PriceCheck {
-  if (price.tools.length > 0 || hasAny(price.further)) return createCheck(price);
+  if (price.tools.length > 0) return createCheck(price);
   const words = wordsOf(price.charged);
   if (words.check?.figures["currency"] !== price.currency) words.check = createCheck(price);
   return words.check;
@@ -95,11 +92,6 @@ export function describePrice(price: KeptPrice): PriceCheck {
 
 function createCheck(price: KeptPrice): PriceCheck {
   return Object.freeze({ name: "price", passed: true, figures: Object.freeze(formatPriceFigures(price)) });
-}
-
-function hasAny(further: FurtherTokens): boolean {
-  for (const kind of FURTHER_KINDS) if (further[kind] > 0) return true;
-  return false;
 }
 
 /** What the tokens come to is more than strict caps held for the request, and that is what it costs. */
@@ -111,10 +103,8 @@ export function isBoundByHold(figures: PriceFigures): boolean {
   return figures["bounded_by"] === HOLD;
 }
 
-/** Counts of 0 are left out. */
-export function formatPriceFigures({ charged, currency, further, tools }: KeptPrice): PriceFigures {
+export function formatPriceFigures({ charged, currency, tools }: KeptPrice): PriceFigures {
   const counts: Record<string, number | string> = {};
-  for (const kind of FURTHER_KINDS) if (further[kind] !== 0) counts[TOKEN_NAMES[kind]] = further[kind];
   for (const { name, uses, rate } of tools) {
     counts[`${name}${USES}`] = uses;
     counts[`${name}${PER_THOUSAND}`] = String(rate);
@@ -132,7 +122,6 @@ export function parsePriceFigures(figures: PriceFigures): KeptPrice | null {
   if (input === undefined || output === undefined || typeof currency !== "string") return null;
   return {
     currency,
-    further: readFurther(figures),
     tools: readTools(figures),
     charged: {
       rates: completeRates({ ...given, input, output }),
@@ -155,14 +144,6 @@ function readTools(figures: PriceFigures): readonly ChargedTool[] {
     return typeof uses === "number" && rate !== undefined ? [{ name, uses, rate }] : [];
   });
   return tools.length === 0 ? NO_TOOLS : tools;
-}
-
-function readFurther(figures: PriceFigures): FurtherTokens {
-  const counts = FURTHER_KINDS.map((kind) => {
-    const count = figures[TOKEN_NAMES[kind]];
-    return [kind, typeof count === "number" ? count : 0];
-  });
-  return Object.fromEntries(counts) as FurtherTokens;
 }
 
 function figureOf(name: string): string {

@@ -1,7 +1,7 @@
 /** What a request cost, for clients: exact decimals of the currency. */
 import { formatDecimal, formatPrice, formatProduct } from "../money/money.ts";
 import type { CostReport } from "../translation/client-protocol.ts";
-import { type ListedTokens, mapListed, type TokenUsage } from "../usage/token-usage.ts";
+import { mapTokens, type TokenUsage } from "../usage/token-usage.ts";
 import { parsePriceFigures, type PriceFigures } from "./charged-price.ts";
 import type { ChosenRates } from "./price.ts";
 import { costMicrocents, costParts } from "./rates.ts";
@@ -34,7 +34,7 @@ export function reportCost({ tokens, tools, charged, currency }: ChargedTokens):
 }
 
 /** A request as the list of recent ones has it. */
-export interface RecordedCost extends ListedTokens {
+export interface RecordedCost extends TokenUsage {
   readonly costMicrocents: bigint;
   readonly checks: readonly { readonly name: string; readonly figures: PriceFigures }[];
 }
@@ -45,8 +45,8 @@ export function reportRecordedCost(request: RecordedCost): CostReport | null {
   const figures = request.checks.find(({ name }) => name === "price")?.figures;
   const kept = figures === undefined || cost === 0n ? null : parsePriceFigures(figures);
   if (kept === null) return null;
-  const { charged, currency, further, tools } = kept;
-  const tokens = { ...mapListed((kind) => request[kind]), ...further };
+  const { charged, currency, tools } = kept;
+  const tokens = mapTokens((kind) => request[kind]);
   // The cost is what was charged, even where that is not what the tokens come to.
   return { ...reportCost({ tokens, tools, charged, currency }), cost: formatDecimal(cost) };
 }

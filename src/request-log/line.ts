@@ -13,7 +13,7 @@ import type { ChosenRates } from "../pricing/price.ts";
 import type { ChargedTool } from "../pricing/tool-charges.ts";
 import { OTHER_TAGS, readTags } from "../usage/tags.ts";
 import { compileExpression } from "../usage/compile.ts";
-import { isListed, mapTokens, nameTokens, type TokenUsage } from "../usage/token-usage.ts";
+import { mapTokens, nameTokens, type TokenUsage } from "../usage/token-usage.ts";
 
 /**
  * How a request ended: `complete`: the answer was whole; `broken`: it was handed on, but client or upstream broke it
@@ -57,7 +57,7 @@ interface Told extends LoggedRequest {
 interface Member {
   /** JSON. */
   readonly write: (told: Told) => string;
-  /** What those see who add lines up, in lines of older versions too; left out: it is there for people alone. */
+  /** Reads the member for reports that add lines up; left out if only people read the member. */
   readonly read?: z.ZodType;
 }
 
@@ -66,27 +66,26 @@ const MEMBERS = {
   request_id: { write: ({ identity }) => formatJsonText(identity.requestId), read: z.string() },
   organization_id: { write: ({ identity }) => formatJsonText(identity.organizationId), read: z.string() },
   key_id: { write: ({ identity }) => formatJsonText(identity.keyId), read: z.string() },
-  // Lines from before there were users and groups have neither.
   user_id: {
     write: ({ owners }) => formatJsonText(owners.userId),
-    read: z.string().nullable().default(null),
+    read: z.string().nullable(),
   },
   group_id: {
     write: ({ owners }) => formatJsonText(owners.groupId),
-    read: z.string().nullable().default(null),
+    read: z.string().nullable(),
   },
   session_id: { write: ({ identity }) => formatJsonText(identity.session ?? null) },
   model: { write: ({ identity }) => formatJsonText(identity.model), read: z.string().nullable() },
   requested_model: { write: ({ identity }) => formatJsonText(identity.requestedModel ?? null) },
-  route: { write: ({ identity }) => formatJsonText(identity.route), read: z.string().default("") },
-  status: { write: ({ result }) => String(result.status), read: z.number().default(0) },
+  route: { write: ({ identity }) => formatJsonText(identity.route), read: z.string() },
+  status: { write: ({ result }) => String(result.status), read: z.number() },
   error_code: {
     write: ({ result }) => formatJsonText(result.errorCode),
-    read: z.string().nullable().default(null),
+    read: z.string().nullable(),
   },
   outcome: { write: ({ outcome }) => `"${outcome}"`, read: z.string() },
   admitted_at: { write: ({ identity }) => formatMoment(timeOfId(identity.requestId)) },
-  settled_at: { write: ({ settledAtMs }) => formatMoment(settledAtMs), read: z.string().default("") },
+  settled_at: { write: ({ settledAtMs }) => formatMoment(settledAtMs), read: z.string() },
   duration_ms: { write: ({ timeline }) => String(timeline?.endMs ?? null) },
   first_token_ms: { write: ({ timeline }) => String(timeline?.firstTokenMs ?? null) },
   upstream: { write: ({ upstream }) => formatJsonText(upstream?.name ?? null) },
@@ -97,30 +96,29 @@ const MEMBERS = {
   upstream_cause: { write: ({ upstream }) => formatJsonText(upstream?.cause ?? null) },
   month: { write: ({ identity }) => `"${identity.month}"`, read: z.string() },
   day: { write: ({ identity }) => `"${identity.day}"`, read: z.string() },
-  // Lines of older versions have only those that the list of recent requests has, too.
   ...nameTokens(
     mapTokens((kind) => ({
       write: compileExpression(["told"], `String(told.tokens.${kind})`) as (told: Told) => string,
-      read: isListed(kind) ? z.number() : z.number().default(0),
+      read: z.number(),
     })),
   ),
   estimated: { write: ({ estimated }) => String(estimated), read: z.boolean() },
   shrunk: { write: formatShrunk },
-  currency: { write: ({ identity }) => formatJsonText(identity.currency), read: z.string().optional() },
-  // Lines from before there were tags have neither.
+  currency: { write: ({ identity }) => formatJsonText(identity.currency), read: z.string() },
   tags: {
     write: ({ identity }) => formatTags(identity.tags),
-    read: z.record(z.string(), z.string()).default({}),
+    read: z.record(z.string(), z.string()),
   },
   tag_row: {
     write: ({ identity }) => formatJsonText(formatTagRow(identity)),
-    read: z.enum(["own", "other"]).nullable().default(null),
+    read: z.enum(["own", "other"]).nullable(),
   },
   server_tools: {
     write: ({ tools }) => formatTools(tools),
-    read: z
-      .record(z.string(), z.object({ uses: z.number().int(), microcents_per_thousand: z.number().int() }))
-      .default({}),
+    read: z.record(
+      z.string(),
+      z.object({ uses: z.number().int(), microcents_per_thousand: z.number().int() }),
+    ),
   },
   prices: { write: ({ price }) => (price === null ? "null" : formatChargedPrice(price)) },
   // The last one: its digits may be more than a double holds, so they are read from the text.

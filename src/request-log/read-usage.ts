@@ -127,7 +127,7 @@ function isCharged(line: Line, month: string): line is ChargedLine {
 
 function isInOtherCurrency(line: Line, currencies: Currencies): boolean {
   const billedIn = currencies.get(line.organization_id);
-  return billedIn !== undefined && line.currency !== undefined && line.currency !== billedIn;
+  return billedIn !== undefined && line.currency !== billedIn;
 }
 
 /** For so long a record answers repeats, and a spool sends what it has for a day less. */

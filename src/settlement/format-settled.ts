@@ -32,7 +32,7 @@ export function toolsOf({ tools, costMicrocents: cost }: Settled): bigint | unde
 }
 
 export function checkOf(settled: Settled, currency: string): Check {
-  const { charged, tokens: further, tools, isBoundedByHold } = settled;
-  const price = describePrice({ charged, currency, further, tools });
+  const { charged, tools, isBoundedByHold } = settled;
+  const price = describePrice({ charged, currency, tools });
   return isBoundedByHold === true ? boundByHold(price) : price;
 }

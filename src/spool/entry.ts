@@ -41,7 +41,6 @@ const entrySchema = z.discriminatedUnion("kind", [
     charge: z.object({
       ...identityShape,
       totalMicrocents: amount,
-      // Lines of older versions do not have it.
       toolMicrocents: amount.optional(),
       sequence: count,
       tokens: spooledTokens,
@@ -56,14 +55,13 @@ const entrySchema = z.discriminatedUnion("kind", [
         .optional(),
       requests: z.union([z.literal(0), z.literal(1)]),
       estimated: z.boolean(),
-      // Only final charges are put in the spool; files of older versions do not say it.
-      estimate: z.null().default(null),
+      // Only final charges are put in the spool.
+      estimate: z.null(),
       final: z
         .object({
           status: z.number(),
           errorCode: z.string().nullable(),
           checks: checksSchema,
-          // Files of older versions do not say it.
           way: waySchema.optional(),
         })
         .nullable(),

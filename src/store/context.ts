@@ -15,11 +15,6 @@ export interface StoreContext {
   readonly usageMonths: number;
   /** This month as Redis's clock last told; at the start a guess by this host's clock. */
   readonly month: { current: CalendarPeriod };
-  /**
-   * Up to which id the names of organizations are known to be in their index (null: nothing is known), and those of the
-   * last minute after it whose names are there, too.
-   */
-  readonly names: { indexedUpTo: string | null; indexedSince: ReadonlySet<string> };
   /** Alerts that the scripts of this process have fired. */
   readonly alerts: { fired: number };
   /** @see admit */

@@ -46,7 +46,6 @@ export function createStore({
     client,
     usageMonths,
     month,
-    names: { indexedUpTo: null, indexedSince: new Set() },
     alerts: { fired: 0 },
     admissions: new TurnBatches(),
     briefCharges: new TurnBatches(),

@@ -15,8 +15,8 @@ export interface Figure {
   /** In Redis: the field of a request's record, and the end of a field of a day's usage. */
   readonly field: string;
   /**
-   * Where it stands in the figures of a charge and in each list of them in Lua, from 1 without a gap. It stays as it is
-   * once it is released, since records hold such lists: a new figure comes last.
+   * Where it stands in each list of figures: those of charges, of Lua, of records, and the columns of exports. From 1
+   * without a gap, in the order of release: a new figure comes last, and none ever moves.
    */
   readonly position: number;
 }
@@ -29,8 +29,6 @@ export interface TokenFigure extends Figure {
   readonly about?: string;
   /** Of what is no part: what stands for it in the documents of the API, in rows of usage and in usage from outside. */
   readonly describedAs?: { readonly usage?: string; readonly outside: string };
-  /** The list of recent requests has a place of its own for it; the others stand beside the request's price. */
-  readonly isListed?: true;
   readonly price: TokenPrice;
 }
 
@@ -57,7 +55,6 @@ export const TOKEN_FIGURES = {
     position: 2,
     partOf: null,
     describedAs: { usage: "Without the cached ones.", outside: "Of all prompts, without the cached ones." },
-    isListed: true,
     price: {
       rate: "input",
       name: "input",
@@ -74,7 +71,6 @@ export const TOKEN_FIGURES = {
     position: 3,
     partOf: null,
     describedAs: { outside: "Beside `input_tokens`, as every count that is left out 0." },
-    isListed: true,
     price: {
       rate: "cachedInput",
       name: "cached_input",
@@ -141,7 +137,6 @@ export const TOKEN_FIGURES = {
       usage: "Reasoning tokens included.",
       outside: "Of all answers, with the reasoning ones.",
     },
-    isListed: true,
     price: {
       rate: "output",
       name: "output",
@@ -158,7 +153,6 @@ export const TOKEN_FIGURES = {
     field: "reasoning",
     position: 5,
     partOf: "outputTokens",
-    isListed: true,
     price: {
       rate: "reasoning",
       name: "reasoning",

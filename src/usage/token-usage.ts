@@ -11,29 +11,11 @@ export type TokenKind = keyof Table;
  */
 export type TokenUsage = { readonly [Kind in TokenKind]: number };
 
-/** Tokens that the list of recent requests has places for. */
-export type ListedTokens = Pick<TokenUsage, KindsWith<"isListed">>;
-
-/** The other tokens: the list of recent requests has them beside the price, where there are some. */
-export type FurtherTokens = Omit<TokenUsage, KindsWith<"isListed">>;
-
-type KindsWith<Member extends keyof TokenFigure> = {
-  [Kind in TokenKind]: Table[Kind] extends Readonly<Record<Member, true>> ? Kind : never;
-}[TokenKind];
-
 /** In the order in which they are shown. */
 export const TOKEN_KINDS = Object.keys(TOKEN_FIGURES) as TokenKind[];
 
 function rowOf(kind: TokenKind): TokenFigure {
   return TOKEN_FIGURES[kind];
-}
-
-const LISTED_KINDS = TOKEN_KINDS.filter(isListed).toSorted(byPosition);
-export const FURTHER_KINDS = TOKEN_KINDS.filter((kind): kind is keyof FurtherTokens => !isListed(kind));
-
-/** Whether the list of recent requests has a place for it, which were all that there was at first. */
-export function isListed(kind: TokenKind): kind is keyof ListedTokens {
-  return rowOf(kind).isListed === true;
 }
 
 /** The kinds that are parts of nothing: no token is in two of them, and all together they are prompt and answer. */
@@ -80,11 +62,3 @@ export const plainTokens = compileExpression(
   ["inputTokens", "outputTokens"],
   `({ ${TOKEN_KINDS.map((kind) => (GIVEN.has(kind) ? kind : `${kind}: 0`)).join(", ")} })`,
 ) as (inputTokens: number, outputTokens: number) => TokenUsage;
-
-/** A value for each kind that the list of recent requests has places for. */
-export function mapListed<Value>(
-  valueOf: (kind: keyof ListedTokens) => Value,
-): Record<keyof ListedTokens, Value> {
-  const entries = LISTED_KINDS.map((kind) => [kind, valueOf(kind)]);
-  return Object.fromEntries(entries) as Record<keyof ListedTokens, Value>;
-}

@@ -30,17 +30,10 @@ export const FIGURES_BY_POSITION = FIGURES.toSorted(
   (left, right) => USAGE_FIGURES[left].position - USAGE_FIGURES[right].position,
 );
 
-/** Records and entries of programs of schema 1 have so many, and these are in a list of recent requests. */
-const FIRST_SCHEMA_FIGURES = 7;
-const FIRST_FIGURES = FIGURES_BY_POSITION.slice(0, FIRST_SCHEMA_FIGURES);
-/** An estimate is of one request, and an estimate it is: those of its figures that schema 1 has, and the others. */
-export const FIRST_ESTIMATED = FIRST_FIGURES.filter(
-  (figure) => figure !== "requests" && figure !== "estimatedRequests",
-);
-export const FURTHER_ESTIMATED = FIGURES_BY_POSITION.slice(FIRST_SCHEMA_FIGURES);
-export const ESTIMATED_FIGURES = [...FIRST_ESTIMATED, ...FURTHER_ESTIMATED];
-/** The figures of a list of recent requests, in its order; there, an entry is one request. */
-export const LISTED_FIGURES = FIRST_FIGURES.filter((figure) => figure !== "requests");
+/** The figures of an entry in the list of recent requests, which is one request. */
+export const LISTED_FIGURES = FIGURES_BY_POSITION.filter((figure) => figure !== "requests");
+/** The figures of an estimate of one request. */
+export const ESTIMATED_FIGURES = LISTED_FIGURES.filter((figure) => figure !== "estimatedRequests");
 
 /** The figures of a row in which nothing is counted yet. */
 export const NO_USAGE: UsageFigures = {

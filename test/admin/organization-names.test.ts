@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { organizationKey } from "../../src/store/redis/keys.ts";
 import {
   type AdminUnderTest,
   createOrganization,
@@ -60,15 +59,5 @@ describe("a second organization of one name", () => {
     expect(answer.status).toBe(400);
     expect(answer.text).toContain("has this name");
     expect(answer.text).toContain('value="twice"');
-  });
-
-  it("that is there from before keeps its settings changeable, and can be renamed", async () => {
-    await createOrganization(admin, { name: "Doubled" });
-    const second = await createOrganization(admin);
-    await admin.client.hset(organizationKey(second), "name", "Doubled");
-    const body = { name: "Doubled", budget_cents: 5 };
-    expect(await admin.ok("PATCH", pathOf(second), { body })).toMatchObject({ budget_cents: 5 });
-    const renamed = await admin.ok("PATCH", pathOf(second), { body: { name: "Doubled no more" } });
-    expect(renamed).toMatchObject({ name: "Doubled no more" });
   });
 });

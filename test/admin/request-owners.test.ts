@@ -52,11 +52,6 @@ beforeAll(async () => {
     checks: [],
     owners: formatOwnerIds({ userId: null, groupId: team }),
   });
-  ids.old = createId("req", Date.now());
-  // As a version before there were users and groups wrote it.
-  const list = [key, ROUTE, "", "", "200", "", null, null, "1", "0", "1", "0", "0", "9"];
-  const entry = ["id", ids.old, "request", JSON.stringify(list)];
-  await admin.client.xadd(`igw:{${organization}}:recent`, "*", ...entry);
   await admin.ok("DELETE", `/api/organizations/${organization}/users/${bob}`);
 });
 afterAll(() => admin.stop());
@@ -84,7 +79,6 @@ describe("the list of recent requests", () => {
         [ids.anns, ann, "Ann", null, null],
         [ids.bobs, bob, "Bob", team, "Search"],
         [ids.refused, null, null, team, "Search"],
-        [ids.old, null, null, null, null],
       ]),
     );
   });
@@ -146,10 +140,5 @@ describe("one request", () => {
       group_id: null,
       group_deleted: false,
     });
-  });
-
-  it("of an older version is nobody's", async () => {
-    const old = await admin.ok("GET", path(`/${ids.old}`));
-    expect(old).toMatchObject({ cost_microcents: 9, user_id: null, user_deleted: false, group_id: null });
   });
 });

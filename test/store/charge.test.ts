@@ -62,17 +62,6 @@ describe("charge", () => {
     ]);
   });
 
-  it("goes on with the record of a brief request that an older program charged, which had no tools", async () => {
-    const identity = await createRequest(test.store);
-    await test.store.charge(chargeInput(identity, 1, 200n, { final: FINAL, isBrief: true }));
-    const record = requestKey(identity.organizationId, identity.requestId);
-    const totals = await test.client.hget(record, "totals");
-    await test.client.hset(record, "totals", totals!.split(" ").slice(0, -1).join(" "));
-    await test.store.charge(chargeInput(identity, 2, 300n, { toolMicrocents: 100n, final: FINAL }));
-    const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
-    expect(rows).toMatchObject([{ requests: 1, costMicrocents: 300n, toolMicrocents: 100n }]);
-  });
-
   it("by another than the owner makes a record only as long as the request is entered", async () => {
     const key = await createTestKey(test.store);
     const admitted = admitInput(key);

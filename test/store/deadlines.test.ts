@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/store/ids.ts";
-import { requestKey } from "../../src/store/redis/keys.ts";
 import type { RequestIdentity } from "../../src/store/types/settlement.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import {
@@ -125,25 +124,6 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     ]);
     const { items } = await timed.store.listRequests(key.organizationId, { limit: 1, after: null });
     expect(items[0]?.checks).toEqual([priceOf("estimated")]);
-  });
-
-  it("closes at the best estimate of a later program, which has a figure that this one does not know", async () => {
-    const key = await createTestKey(timed.store);
-    const identity = await createIdentity(timed.store, key);
-    await timed.store.hold(holdInput(identity));
-    const tokens = { ...NO_TOKENS, inputTokens: 9, cacheWriteTokens: 4 };
-    const estimate = { totalMicrocents: 95n, toolMicrocents: 30n, tokens };
-    await timed.store.charge(chargeInput(identity, 1, 90n, { tokens, estimate }));
-    const record = requestKey(key.organizationId, identity.requestId);
-    const further = await timed.client.hget(record, "estimate_further");
-    expect(further).toMatch(/^\d/);
-    await timed.client.hset(record, "estimate_further", `${further} 7`);
-    advance(30_000);
-    expect(await closeOverdue(key)).toEqual(["closed"]);
-    const { rows } = await timed.store.readUsage(key.organizationId, null);
-    expect(rows).toMatchObject([
-      { inputTokens: 9, cacheWriteTokens: 4, costMicrocents: 95n, toolMicrocents: 30n },
-    ]);
   });
 
   it("closes at the price that it was held with, when nothing was charged", async () => {

@@ -164,7 +164,7 @@ describe("a user or group that is deleted", () => {
     const bobs = await addKey(id, { userId: bob });
     const old = await addTestKey(test.store, id);
     await test.store.deleteKey(old);
-    // As an older release leaves one that it deletes, and a crash one that is another's.
+    // As a key is left that was moved while it was deleted, and by a crash one that is another's.
     await test.client.zadd(ownerKeysKey(id, "user", ann), "0", bobs, "0", old.keyId);
     const deleted = await test.store.deleteKeysOf(id, "user", ann);
     expect(deleted.map((record) => record.id).toSorted()).toEqual([first, second].toSorted());

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { Secret } from "../../src/config/secret.ts";
 import { type OpeningStore, openStoreInBackground } from "../../src/store/open-store.ts";
-import { SCHEMA_VERSION, WINDOWS_SCHEMA_VERSION } from "../../src/store/redis/schema.ts";
+import { SCHEMA_VERSION } from "../../src/store/redis/schema.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 import { connectClient, USAGE_MONTHS } from "./fixture.ts";
@@ -75,7 +75,7 @@ describe("a store that opens in the background", () => {
 
   it("stays closed when the Redis that comes holds a newer version's data, says so, and opens when that is put right", async () => {
     const redis = await start();
-    await setSchema(redis, WINDOWS_SCHEMA_VERSION + 1);
+    await setSchema(redis, SCHEMA_VERSION + 1);
     redis.kill();
     const opening = await open(redis);
     await redis.restart();
@@ -88,7 +88,7 @@ describe("a store that opens in the background", () => {
 
   it("does not open when a newer version's data is there at the start", async () => {
     const redis = await start();
-    await setSchema(redis, WINDOWS_SCHEMA_VERSION + 1);
+    await setSchema(redis, SCHEMA_VERSION + 1);
     await expect(open(redis)).rejects.toThrow("newer version");
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createId } from "../../src/store/ids.ts";
-import { ORGANIZATION_NAMES_KEY, organizationKey, ORGANIZATIONS_KEY } from "../../src/store/redis/keys.ts";
+import { ORGANIZATION_NAMES_KEY, ORGANIZATIONS_KEY } from "../../src/store/redis/keys.ts";
 import { connectStore, createTestOrganization, ORGANIZATION, withTestStore } from "./fixture.ts";
 
 const test = withTestStore();
@@ -14,16 +14,6 @@ function newName(): string {
 const create = (name: string) => test.store.createOrganization({ ...ORGANIZATION, name });
 const rename = (id: string, name: string, version: number | null = null) =>
   test.store.changeOrganization(id, { name }, version);
-
-/** As a release without an index of names makes one: its record and the list. */
-async function createUnindexed(name: string): Promise<string> {
-  const { id } = await createTestOrganization(test.store);
-  const another = createId("org", Date.now());
-  const fields = await test.client.hgetall(organizationKey(id));
-  await test.client.hset(organizationKey(another), { ...fields, name });
-  await test.client.zadd(ORGANIZATIONS_KEY, 0, another);
-  return another;
-}
 
 /** As a crash leaves it that came behind the claim of a name. */
 async function leaveClaim(name: string, organizationId: string, secondsAgo: number): Promise<void> {
@@ -93,44 +83,6 @@ describe("the name of an organization", () => {
     const { id } = await createTestOrganization(test.store, { name });
     expect((await rename(id, newName(), 9)).outcome).toBe("version_conflict");
     expect(await create(name)).toMatchObject({ outcome: "name_taken", holder: { id, name } });
-  });
-
-  it("is known of organizations from before names were kept, also of one that comes later", async () => {
-    for (const name of [newName(), newName()]) {
-      const id = await createUnindexed(name);
-      expect(await create(name.toUpperCase())).toEqual({ outcome: "name_taken", holder: { id, name } });
-    }
-  });
-
-  it("is looked up once by each process, however many organizations are made in a minute", async () => {
-    const other = await connectStore(test.address);
-    const read = vi.spyOn(other.client, "hmget");
-    for (let made = 0; made < 10; made += 1) {
-      await other.store.createOrganization({ ...ORGANIZATION, name: newName() });
-    }
-    const keys = read.mock.calls.map(([key]) => String(key));
-    read.mockRestore();
-    await other.stop();
-    expect(keys.length).toBeGreaterThanOrEqual(9);
-    expect(new Set(keys).size).toBe(keys.length);
-  });
-
-  it("of two from before names were kept stays theirs, and they can be renamed apart", async () => {
-    const name = newName();
-    const ids = [await createUnindexed(name), await createUnindexed(name)] as const;
-    for (const id of ids) {
-      const kept = await test.store.changeOrganization(
-        id,
-        { name: name.toUpperCase(), budgetCents: 5 },
-        null,
-      );
-      expect(kept).toMatchObject({ outcome: "changed", after: { budgetCents: 5 } });
-    }
-    const apart = newName();
-    expect((await rename(ids[0], apart)).outcome).toBe("changed");
-    expect(await create(name)).toMatchObject({ outcome: "name_taken", holder: { id: ids[1] } });
-    expect((await rename(ids[1], `${apart} 2`)).outcome).toBe("changed");
-    expect((await create(name)).outcome).toBe("created");
   });
 
   it("that a crash has left to nobody is free after a minute, and not before", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 import { createId } from "../../src/store/ids.ts";
 import type { RecentRequest } from "../../src/store/types/reporting.ts";
 import {
@@ -47,6 +48,7 @@ describe("findRequest", () => {
       refusal: null,
       status: 200,
       errorCode: null,
+      ...NO_TOKENS,
       inputTokens: 20,
       cachedInputTokens: 6,
       outputTokens: 14,
@@ -143,99 +145,6 @@ describe("findRequest", () => {
     });
     const found = await test.store.findRequest(key.organizationId, requestId, key.keyId);
     expect(found).toMatchObject({ status: 400, errorCode: "invalid_json", model: null });
-  });
-
-  it("tells what a version before this one has written", async () => {
-    const key = await createTestKey(test.store);
-    const { requestId } = await createIdentity(test.store, key);
-    const checks = [{ name: "price", passed: true, figures: { input: "250" } }];
-    const entry = {
-      id: requestId,
-      key: key.keyId,
-      route: ROUTE,
-      model: MODEL,
-      tags: "team=search",
-      status: "200",
-      error: "",
-      checks: JSON.stringify(checks),
-      way: JSON.stringify(WAY),
-      input: "20",
-      cached: "6",
-      output: "14",
-      reasoning: "2",
-      estimated: "1",
-      microcents: "9007199254740991",
-    };
-    await test.client.xadd(`igw:{${key.organizationId}}:recent`, "*", ...Object.entries(entry).flat());
-    expect(await test.store.findRequest(key.organizationId, requestId, key.keyId)).toMatchObject({
-      route: ROUTE,
-      model: MODEL,
-      tags: "team=search",
-      status: 200,
-      errorCode: null,
-      owners: "",
-      checks,
-      way: WAY,
-      inputTokens: 20,
-      cachedInputTokens: 6,
-      outputTokens: 14,
-      reasoningTokens: 2,
-      estimated: true,
-      costMicrocents: 9_007_199_254_740_991n,
-    });
-  });
-
-  it("tells what a version before there were users and groups has written as one list", async () => {
-    const key = await createTestKey(test.store);
-    const { requestId } = await createIdentity(test.store, key);
-    const texts = [key.keyId, ROUTE, MODEL, "team=search", "200", ""];
-    const list = [...texts, null, null, "20", "6", "14", "2", "1", "77"];
-    const entry = { id: requestId, request: JSON.stringify(list) };
-    await test.client.xadd(`igw:{${key.organizationId}}:recent`, "*", ...Object.entries(entry).flat());
-    expect(await test.store.findRequest(key.organizationId, requestId, key.keyId)).toMatchObject({
-      tags: "team=search",
-      owners: "",
-      estimated: true,
-      costMicrocents: 77n,
-    });
-  });
-
-  it("tells a refusal that a version before this one has written", async () => {
-    const key = await createTestKey(test.store);
-    const { requestId } = await createIdentity(test.store, key);
-    const entry = {
-      id: requestId,
-      key: key.keyId,
-      route: ROUTE,
-      decision: "rate_limited",
-      bucket: "requests",
-      rpm: "60",
-      hard_cap_cents: "",
-      max_concurrent: "",
-      expires_at: "",
-      spent: "0",
-      currency: "USD",
-      organization_hard_cap_cents: "",
-      organization_spent: "0",
-      remaining: "0",
-      capacity: "10",
-      retry_after: "1",
-      concurrent: "",
-    };
-    await test.client.xadd(`igw:{${key.organizationId}}:refused`, "*", ...Object.entries(entry).flat());
-    const found = await test.store.findRequest(key.organizationId, requestId, key.keyId);
-    expect(found).toMatchObject({ route: ROUTE, refusal: "rate_limited", status: null, keyId: key.keyId });
-    expect(found?.checks.at(-1)).toEqual({
-      name: "rate_limit",
-      passed: false,
-      figures: {
-        bucket: "requests",
-        requests_per_minute: 60,
-        burst: 10,
-        remaining: 0,
-        retry_after_seconds: 1,
-      },
-    });
   });
 
   it("tells every text and figure as it was", async () => {

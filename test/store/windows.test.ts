@@ -13,7 +13,6 @@ import {
   chargeInput,
   FINAL,
   holdInput,
-  ORGANIZATION,
 } from "./fixture.ts";
 import {
   CENT,
@@ -172,42 +171,6 @@ describe.skipIf(!canSetClock)("a limit that is set now (sets Redis's clock)", ()
     await spend(of, 60);
     await setLimits(of, "user", [cap("week", 100)]);
     expect(await decide(of)).toBe("user_cap_reached week");
-  });
-
-  it("is refused while a worker of an older release is there, and nothing is changed", async () => {
-    const of = await createOwners();
-    const until = (await timed().store.timeMs()) + 60_000;
-    await timed().client.zadd("igw:workers", until, "an-older-worker");
-    await expect(setLimits(of, "user", [cap("day", 5)])).rejects.toThrow(
-      "1 worker of an older release is still running",
-    );
-    expect((await timed().store.getUser(of.organizationId, of.userId))?.limits).toEqual([]);
-    await timed().client.zrem("igw:workers", "an-older-worker");
-    await timed().store.announceWorker("worker-1", 60_000);
-    await setLimits(of, "user", [cap("day", 5)]);
-    await timed().store.announceWorker("worker-1", 0);
-  });
-
-  it("lets older releases start again until it is set, and none from then on", async () => {
-    const of = await createOwners();
-    const { client, store } = timed();
-    // As an older release leaves it.
-    await client.set("igw:schema", "2");
-    await client.zadd("igw:workers", (await store.timeMs()) + 60_000, "an-older-worker");
-    await expect(setLimits(of, "user", [cap("day", 5)])).rejects.toThrow("older release");
-    expect(await client.get("igw:schema")).toBe("2");
-    await client.zrem("igw:workers", "an-older-worker");
-    await setLimits(of, "user", [cap("day", 5)]);
-    expect(await client.get("igw:schema")).toBe("3");
-  });
-
-  it("leaves no name held of an organization that cannot have its limits yet", async () => {
-    const { store, client } = timed();
-    const settings = { ...ORGANIZATION, name: "Early", limits: [cap("day", 5)] };
-    await client.zadd("igw:workers", (await store.timeMs()) + 60_000, "an-older-worker");
-    await expect(store.createOrganization(settings)).rejects.toThrow("older release");
-    await client.zrem("igw:workers", "an-older-worker");
-    expect(await store.createOrganization(settings)).toMatchObject({ outcome: "created" });
   });
 });
 

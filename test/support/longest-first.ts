@@ -68,7 +68,6 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/faults/random-failovers.test.ts": 130,
   "test/faults/failover.test.ts": 120,
   "test/faults/shutdown.test.ts": 100,
-  "test/faults/upgrade.test.ts": 60,
   "test/faults/clients.test.ts": 60,
   "test/faults/guesses.test.ts": 50,
   "test/faults/token-limits.test.ts": 40,

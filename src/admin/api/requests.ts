@@ -12,6 +12,7 @@ import { readUsageNames, type UsageNames } from "./read-usage-names.ts";
 import { createRequestFilter } from "./request-filter.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import { TIMELINE } from "../../store/requests/facts.ts";
+import { mapTokens, nameTokens } from "../../usage/token-usage.ts";
 
 const PATH = "/api/organizations/{organization}/requests";
 
@@ -94,7 +95,7 @@ function formatRequest(request: RecentRequest, organizationId: string, names: Us
     user_name: names.userName,
     group_id: groupId,
     group_name: names.groupName,
-    reasoning_tokens: request.reasoningTokens,
+    ...nameTokens(mapTokens((kind) => request[kind])),
     duration_ms: timeline?.endMs ?? null,
     first_token_ms: timeline?.firstTokenMs ?? null,
     timeline: timeline === null ? null : formatTimeline(timeline),

@@ -196,10 +196,8 @@ function digestOf(body: SpendCorrectionCreation): string {
     outside_usage: usage = null,
     reason,
   } = body;
-  // Those that name neither have the digest that they had before there were both; null is not the same as left out.
-  const owners = userId === undefined && groupId === undefined ? [] : [{ userId, groupId }];
-  // Of a value that a schema has read, the members come in the schema's order.
-  return digest(JSON.stringify([keyId, readMicrocents(body), usage, reason, ...owners]));
+  // An owner that is null is not the same as one that is left out. The members of `usage` are in the schema's order.
+  return digest(JSON.stringify([keyId, readMicrocents(body), usage, reason, { userId, groupId }]));
 }
 
 /** The amount, in whichever unit it is given; null where there is usage in its place. */

@@ -2,18 +2,18 @@
 import { formatPrice, formatProduct, MIN_SHOWN_DECIMALS } from "../../money/money.ts";
 import { isBoundByHold, parsePriceFigures } from "../../pricing/charged-price.ts";
 import { costParts, TOKENS_PER_PRICE_UNIT } from "../../pricing/rates.ts";
-import { type ListedTokens, mapListed, TOKEN_NAMES } from "../../usage/token-usage.ts";
+import { mapTokens, TOKEN_NAMES, type TokenKind } from "../../usage/token-usage.ts";
 import { spellOut } from "../format.ts";
 import type { ExplainedRequest, Explanation } from "./explained-request.ts";
 
-type Priced = Pick<ExplainedRequest, "checks" | "cost_microcents" | (typeof TOKEN_NAMES)[keyof ListedTokens]>;
+type Priced = Pick<ExplainedRequest, "checks" | "cost_microcents" | (typeof TOKEN_NAMES)[TokenKind]>;
 
 export function explainCost(request: Priced): Explanation["cost"] {
   const figures = request.checks.find((check) => check.name === "price")?.figures;
   if (figures === undefined) return null;
   const kept = parsePriceFigures(figures);
   if (kept === null) return null;
-  const tokens = { ...mapListed((kind) => request[TOKEN_NAMES[kind]]), ...kept.further };
+  const tokens = mapTokens((kind) => request[TOKEN_NAMES[kind]]);
   const parts = costParts(tokens, kept.charged.rates, kept.tools);
   const known = parts.reduce((sum, { amount }) => sum + amount, 0n);
   const charged = BigInt(request.cost_microcents) * TOKENS_PER_PRICE_UNIT;

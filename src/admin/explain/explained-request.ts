@@ -1,7 +1,7 @@
 /** What an explanation is made of and what it is, in the shapes that the management API answers with. */
 import type * as z from "zod";
 import type { explainedRequest } from "../schemas/requests.ts";
-import type { ListedTokens, TOKEN_NAMES } from "../../usage/token-usage.ts";
+import type { TOKEN_NAMES, TokenKind } from "../../usage/token-usage.ts";
 
 type Shown = z.output<typeof explainedRequest>;
 
@@ -10,7 +10,7 @@ export type Explanation = Shown["explanation"];
 export type ExplainedRequest = Readonly<
   Pick<
     Shown,
-    | (typeof TOKEN_NAMES)[keyof ListedTokens]
+    | (typeof TOKEN_NAMES)[TokenKind]
     | "organization_id"
     | "key_id"
     | "key_deleted"

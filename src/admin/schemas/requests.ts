@@ -4,6 +4,7 @@ import { record, timestamp } from "../../settings/input-schemas.ts";
 import { answer, count, moment, tagFilter, textOrNull } from "./fields.ts";
 import { formerOwnerName, ownerIdFilter } from "./owner.ts";
 import { isInStreams, pageFields, pageOf } from "./page.ts";
+import { usageTokens } from "./tokens.ts";
 import { TIMELINE } from "../../store/requests/facts.ts";
 
 /** Two places in two streams, or the end of one: what the store gives as `next`. */
@@ -72,7 +73,7 @@ const requestFields = {
   group_id: textOrNull("That it counted to when it was admitted. Null: to none, or not known."),
   group_name: formerOwnerName(),
   ...told,
-  reasoning_tokens: count(),
+  ...usageTokens(),
   duration_ms: milliseconds().describe("From the admission to the end; null: not measured."),
   first_token_ms: milliseconds().describe("From the admission to the first piece of a streamed answer."),
   timeline: z

@@ -57,8 +57,7 @@ function figureColumn(figure: UsageFigure): UsageColumn {
 
 /**
  * "2026-11-21 key_… acme/echo-small team=search", `-` for what there is none of; `all` for the day, since a cell may not
- * begin with a sign. Behind the key stands whose the requests were, "key_….user_….group_…", so that rows of nobody have the
- * ids that they had before there were users and groups. None of the parts has blanks.
+ * begin with a sign. Behind the key stands whose the requests were, "key_….user_….group_…". None of the parts has blanks.
  */
 export function formatRowId({ day, keyId, owners, model, tags }: UsageParts): string {
   const who = (keyId ?? "-") + (owners === "" ? "" : `.${owners}`);

@@ -39,7 +39,6 @@ export const SCRIPTS = {
   igwBeginWindows: { file: "begin-windows.lua", numberOfKeys: 1 },
   igwSeedWindows: { file: "seed-windows.lua", numberOfKeys: 3 },
   igwFinishWindows: { file: "finish-windows.lua", numberOfKeys: 2 },
-  igwRaiseSchema: { file: "raise-schema.lua", numberOfKeys: 1 },
   igwAnnounce: { file: "announce.lua", numberOfKeys: 1 },
   igwSetLimits: { file: "set-limits.lua" },
   igwSetOrganization: { file: "set-organization.lua" },

@@ -72,8 +72,7 @@ local ids = {}
 for position, request in ipairs(requests) do
   local id, seq, figures, entry = unpack(each, 4 * position - 3, 4 * position)
   ids[position] = id
-  -- For repeats and what comes late, and deleted soon: figures as one text, and what a command is compared with, also by
-  -- older programs.
+  -- For repeats and what comes late, and deleted soon: figures as one text, and what a command is compared with.
   redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key_id, 'month', month, 'day', day,
     'model', model, 'tag_row', tag_row, 'totals', figures, 'entry', add_recent(recent, nil, id, entry))
   if owners ~= '' then

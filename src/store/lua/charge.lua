@@ -15,19 +15,18 @@
 -- ARGV[10] when the month's figures expire, ms              ARGV[11] currency of the totals, '' when not known
 --   Of the list only so far when all that follows is ''.
 -- ARGV[12] price: checks, JSON, that the list will have when another closes the request; '' with a final, or when not known
--- ARGV[13] best estimate: its figures of schema 1 but requests and estimated, one space between; '' with a final
--- ARGV[14] the further figures of the best estimate; '' with a final
--- ARGV[15] tags, '' for none  ARGV[16] tag row that the hold replied, '' when its reply never came
--- ARGV[17] '1': only where there is a record, or the request is still among the holds as its admission entered it
--- ARGV[18] owners, '' for none
--- ARGV[19] session, '' for none   ARGV[20] '1': a cap may hold for it (sessions.lua)
+-- ARGV[13] best estimate: the figures of ESTIMATED_POSITIONS, one space between; '' with a final
+-- ARGV[14] tags, '' for none  ARGV[15] tag row that the hold replied, '' when its reply never came
+-- ARGV[16] '1': only where there is a record, or the request is still among the holds as its admission entered it
+-- ARGV[17] owners, '' for none
+-- ARGV[18] session, '' for none   ARGV[19] '1': a cap may hold for it (sessions.lua)
 --   Only so far when it meets no token buckets (token-buckets.lua).
--- ARGV[21] tokens of its prompt that its admission took      ARGV[22] tokens of its prompt that it has used, ARGV[23] of its
---   answer   ARGV[24..] of each token bucket that it meets: its hash, its count
+-- ARGV[20] tokens of its prompt that its admission took      ARGV[21] tokens of its prompt that it has used, ARGV[22] of its
+--   answer   ARGV[23..] of each token bucket that it meets: its hash, its count
 --
 -- Reply: JSON of {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
---   sequence number or a later one was there, nothing was changed; {'ended'}: ARGV[17] is '1' and the request has had its
+--   sequence number or a later one was there, nothing was changed; {'ended'}: ARGV[16] is '1' and the request has had its
 --   final charge, or none can come, and its record is gone; nothing was changed.
 -- Error: MISMATCH when the record says another key, month, day or model, or the organization is billed in another currency.
 --
@@ -60,10 +59,10 @@ local entry, ARGV = ARGV[2], read_list(ARGV[1])
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local seq, final, totals = ARGV[7], ARGV[8] == '1', ARGV[9]
 local expires_at_ms, currency = ARGV[10], ARGV[11]
-local price, estimate, estimate_further = ARGV[12] or '', ARGV[13] or '', ARGV[14] or ''
-local tags, tag_row, only_entered, owners = ARGV[15] or '', ARGV[16] or '', ARGV[17] == '1', ARGV[18] or ''
-local session, is_session_capped = ARGV[19] or '', ARGV[20] == '1'
-local taken_tokens, used_input, used_output, FIRST_BUCKET_MET = ARGV[21], ARGV[22], ARGV[23], 24
+local price, estimate = ARGV[12] or '', ARGV[13] or ''
+local tags, tag_row, only_entered, owners = ARGV[14] or '', ARGV[15] or '', ARGV[16] == '1', ARGV[17] or ''
+local session, is_session_capped = ARGV[18] or '', ARGV[19] == '1'
+local taken_tokens, used_input, used_output, FIRST_BUCKET_MET = ARGV[20], ARGV[21], ARGV[22], 23
 
 local exists = redis.call('EXISTS', request) == 1
 if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) then
@@ -93,7 +92,7 @@ for position, text in ipairs(totals) do
 end
 if record.state ~= 'open' and not final then
   -- Another has closed it and its owner may never come again: it stays at the best estimate.
-  for position, figure in pairs(parse_estimate(estimate, estimate_further) or {}) do
+  for position, figure in pairs(parse_estimate(estimate) or {}) do
     totals[position] = math.max(totals[position], figure)
   end
 end
@@ -148,7 +147,6 @@ if left ~= record.left then
 end
 if estimate ~= '' or record.estimate then
   set('estimate', estimate)
-  set('estimate_further', estimate_further)
 end
 if not exists then
   set('key', key_id)

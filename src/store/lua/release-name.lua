@@ -9,18 +9,8 @@
 local names = KEYS[1]
 local name, organization_id, before_us = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
-local left, released = {}, 0
-for entry in string.gmatch(redis.call('HGET', names, name) or '', '%S+') do
-  local holder, claimed_us = string.match(entry, '^([^@]+)@(%d+)$')
-  if holder == organization_id and tonumber(claimed_us) < before_us then
-    released = 1
-  else
-    left[#left + 1] = entry
-  end
+local holder, claimed_us = string.match(redis.call('HGET', names, name) or '', '^([^@]+)@(%d+)$')
+if holder ~= organization_id or tonumber(claimed_us) >= before_us then
+  return 0
 end
-if released == 1 and #left == 0 then
-  redis.call('HDEL', names, name)
-elseif released == 1 then
-  redis.call('HSET', names, name, table.concat(left, ' '))
-end
-return released
+return redis.call('HDEL', names, name)

@@ -293,7 +293,7 @@ async function deleteKeyOf(
   return result.outcome === "changed" ? result.before : null;
 }
 
-/** A deleted one is on a list where it was deleted by an older release, or moved at the same time. */
+/** A deleted key is on a list if it was moved at the same time. */
 function isListed(record: KeyRecord, { userId, groupId }: Partial<KeyOwners>): boolean {
   return (
     record.deletedAtMs === null &&

@@ -4,11 +4,9 @@
  * whose record has another name is what a crash has left, and is passed over when it is old enough that nobody can be on
  * the way from the claim to the record.
  */
-import { timeMs } from "../redis/clock.ts";
 import type { StoreContext } from "../context.ts";
-import { createId } from "../ids.ts";
 import { organizationKey, ORGANIZATION_NAMES_KEY, ORGANIZATIONS_KEY } from "../redis/keys.ts";
-import { integerAt, parseArray, parseInteger } from "../redis/parse-reply.ts";
+import { integerAt, parseArray, parseInteger, textAt } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import type { NameHolder } from "../types/management.ts";
 
@@ -16,9 +14,6 @@ import type { NameHolder } from "../types/management.ts";
 const UNDER_WAY_US = 60_000_000;
 /** Each passes over what a crash has left. */
 const CLAIM_ATTEMPTS = 3;
-/** Ids are of Redis's clock, a few commands before they are on the list: so far back a new one may still come. */
-const LATE_MS = 60_000;
-const INDEXED_AT_ONCE = 200;
 
 export type NameClaim =
   | { readonly outcome: "claimed"; readonly claimedUs: number }
@@ -40,21 +35,19 @@ export async function claimName(
   organizationId: string,
   name: string,
 ): Promise<NameClaim> {
-  await indexNewNames(context);
   const folded = foldName(name);
-  let gone: readonly string[] = [];
+  let gone = "";
   for (let attempt = 1; ; attempt += 1) {
     const reply = parseArray(
-      await context.client.igwClaimName(ORGANIZATION_NAMES_KEY, folded, organizationId, "", ...gone),
+      await context.client.igwClaimName(ORGANIZATION_NAMES_KEY, folded, organizationId, gone),
     );
     const atUs = integerAt(reply, AT.nameClaimed.timeUs);
     if (reply[OUTCOME] === "claimed") return { outcome: "claimed", claimedUs: atUs };
-    const entries = reply.slice(AT.nameClaimed.timeUs + 1).map(String);
-    const holders = await Promise.all(entries.map((entry) => readHolder(context, entry, folded, atUs)));
-    const holder = holders.find((one) => one !== null) ?? null;
+    const entry = textAt(reply, AT.nameTaken.entry);
+    const holder = await readHolder(context, entry, folded, atUs);
     if (holder !== null) return { outcome: "name_taken", holder };
     if (attempt === CLAIM_ATTEMPTS) throw new Error("others claim this name with each command");
-    gone = entries;
+    gone = entry;
   }
 }
 
@@ -87,34 +80,6 @@ async function readHolder(
     return { id, name };
   }
   return nowUs - parseInteger(claimedUs) < UNDER_WAY_US ? { id, name: null } : null;
-}
-
-/**
- * Enters the names of organizations from before there was the index, and of those that a process of an older release has
- * made since. Of all of them once, then of the new ones, each of them once too: whoever makes many in a minute would
- * wait longer for each.
- */
-async function indexNewNames(context: StoreContext): Promise<void> {
-  const { client, names } = context;
-  const indexedUpTo = createId("org", (await timeMs(context)) - LATE_MS);
-  const ids = await client.zrangebylex(
-    ORGANIZATIONS_KEY,
-    names.indexedUpTo === null ? "-" : `(${names.indexedUpTo}`,
-    "+",
-  );
-  const newIds = ids.filter((id) => !names.indexedSince.has(id));
-  for (let start = 0; start < newIds.length; start += INDEXED_AT_ONCE) {
-    await Promise.all(
-      newIds.slice(start, start + INDEXED_AT_ONCE).map(async (id) => {
-        const [name, deletedAt] = await client.hmget(organizationKey(id), "name", "deleted_at");
-        if (isSet(deletedAt) || !isSet(name)) return;
-        await client.igwClaimName(ORGANIZATION_NAMES_KEY, foldName(name), id, "1");
-      }),
-    );
-  }
-  names.indexedUpTo = indexedUpTo;
-  // Those that come once more: of the last minute.
-  names.indexedSince = new Set(ids.filter((id) => id > indexedUpTo));
 }
 
 function isSet(field: string | null | undefined): field is string {

@@ -2,7 +2,7 @@
 import { listChannels } from "../alerts/channels.ts";
 import { executeWithAudit, formatAuditEntry } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
-import { ensureWindows, periodsOf, requireWindowWorkers } from "../usage/windows.ts";
+import { ensureWindows, periodsOf } from "../usage/windows.ts";
 import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import {
@@ -40,8 +40,6 @@ export const organizationOperations: Operations<OrganizationStore> = {
     const now = await timeMs(context);
     const id = createId("org", now);
     const periods = periodsOfOrganization(settings);
-    // A refusal must not leave the name held.
-    await requireWindowWorkers(context, periods);
     const claim = await claimName(context, id, settings.name);
     if (claim.outcome === "name_taken") return claim;
     const fields = [...formatOrganizationSettings(settings), "created_at", String(now), "version", "1"];
@@ -145,11 +143,9 @@ async function setName(
   change: OrganizationChange,
 ): Promise<OrganizationChangeResult> {
   const claim = await claimName(context, current.id, name);
-  const isAnother = foldName(current.name) !== foldName(name);
-  // Two of one name, from before there was the index, are changed in everything else.
-  if (claim.outcome === "name_taken" && isAnother) return claim;
+  if (claim.outcome === "name_taken") return claim;
   const result = await setFields(context, current.id, change);
-  if (claim.outcome === "claimed" && result.outcome === "changed" && isAnother) {
+  if (result.outcome === "changed" && foldName(current.name) !== foldName(name)) {
     await releaseName(context, current.id, current.name, claim.claimedUs);
   }
   return result;

@@ -117,7 +117,7 @@ const operations: Operations<SessionStore> = {
 
 export const createSessionStore = storeOf<SessionStore>(operations);
 
-/** What it does not know, as an older release wrote it, is no session. */
+/** Returns null for a record that it cannot read. */
 async function readSession({ client }: StoreContext, hash: string): Promise<SessionRecord | null> {
   const text = await client.get(sessionKey(hash));
   if (text === null || !text.startsWith("{")) return null;

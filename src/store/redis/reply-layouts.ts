@@ -81,6 +81,7 @@ export const REPLY_LAYOUTS = {
   organizationConflict: { file: "set-organization.lua", fields: ["record"] },
   organizationDeleted: { file: "delete-organization.lua", fields: ["before", "after"] },
   nameClaimed: { file: "claim-name.lua", fields: ["timeUs"] },
+  nameTaken: { file: "claim-name.lua", fields: ["timeUs", "entry"] },
   bucket: { file: "read-buckets.lua", fields: ["remaining", "capacity", "tokens"] },
   deliveryLater: { file: "claim-delivery.lua", fields: ["waitMs"] },
   deliveryClaimed: {

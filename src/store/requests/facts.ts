@@ -7,7 +7,7 @@ import * as z from "zod";
 import { formatJsonText } from "../../text/json-text.ts";
 import { compileExpression } from "../../usage/compile.ts";
 import { TOKEN_FIGURES } from "../../usage/figures.ts";
-import { isListed, mapTokens, TOKEN_KINDS, type TokenUsage } from "../../usage/token-usage.ts";
+import { mapTokens, TOKEN_KINDS, type TokenUsage } from "../../usage/token-usage.ts";
 import { type Check, type RequestTimeline, type RequestWay, UNKNOWN_WAY } from "../types/reporting.ts";
 import type { RequestIdentity } from "../types/settlement.ts";
 
@@ -23,7 +23,6 @@ const IDENTITY = {
   day: "plain",
   route: "text",
   model: "text",
-  // Entries of older versions have none of these.
   requestedModel: "optional",
   currency: "optional",
   owners: "optional",
@@ -69,13 +68,9 @@ export function formatIdentity(identity: RequestIdentity): string {
   return formatIdentityMembers(identity, formatJsonText);
 }
 
-/** In entries of the spool, which call figures as prices do. Those of older versions have only the listed ones. */
+/** In entries of the spool, which call figures as prices do. */
 export const spooledTokens = z
-  .object(
-    Object.fromEntries(
-      TOKEN_KINDS.map((kind) => [nameInSpool(kind), isListed(kind) ? count() : count().optional()]),
-    ),
-  )
+  .object(Object.fromEntries(TOKEN_KINDS.map((kind) => [nameInSpool(kind), z.number().int().nonnegative()])))
   .transform((named): TokenUsage => mapTokens((kind) => named[nameInSpool(kind)] ?? 0));
 
 export const nameSpooledTokens = compileExpression(
@@ -85,10 +80,6 @@ export const nameSpooledTokens = compileExpression(
 
 function nameInSpool(kind: keyof TokenUsage): string {
   return TOKEN_FIGURES[kind].price.rate;
-}
-
-function count() {
-  return z.number().int().nonnegative();
 }
 
 /** How far a request came: the names in code, in the management API, and what each says there. */
@@ -122,7 +113,7 @@ export function formatWay(way: RequestWay | undefined): string {
   return way === undefined ? "null" : JSON.stringify(way);
 }
 
-/** @param value Null in entries of older versions and of requests whose worker died. */
+/** @param value Null in entries of requests whose worker died. */
 export function parseWay(value: unknown): RequestWay {
   return value === null ? UNKNOWN_WAY : waySchema.parse(value);
 }

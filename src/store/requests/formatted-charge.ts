@@ -1,11 +1,6 @@
 import { TOKEN_FIGURES } from "../../usage/figures.ts";
 import type { TokenKind } from "../../usage/token-usage.ts";
-import {
-  FIGURES_BY_POSITION,
-  FIRST_ESTIMATED,
-  FURTHER_ESTIMATED,
-  type UsageFigure,
-} from "../../usage/usage-figures.ts";
+import { ESTIMATED_FIGURES, FIGURES_BY_POSITION, type UsageFigure } from "../../usage/usage-figures.ts";
 import { formatAmount, formatCount } from "../redis/parse-reply.ts";
 import type { ChargeInput, RequestEstimate } from "../types/settlement.ts";
 import { formatChargedEntry } from "./recent-entry.ts";
@@ -33,8 +28,7 @@ const FORMATS: Readonly<Record<Exclude<UsageFigure, TokenKind>, Format>> = {
 };
 
 const OF_CHARGE = FIGURES_BY_POSITION.map(formatOf);
-const OF_ESTIMATE = FIRST_ESTIMATED.map(formatOf);
-const FURTHER = FURTHER_ESTIMATED.map(formatOf);
+const OF_ESTIMATE = ESTIMATED_FIGURES.map(formatOf);
 
 function formatOf(figure: UsageFigure): Format {
   return isTokenKind(figure) ? ({ tokens }) => formatCount(tokens[figure]) : FORMATS[figure];
@@ -50,9 +44,7 @@ export function formatCharge(input: ChargeInput): FormattedCharge {
   return { input, figures, entry: formatChargedEntry(input, figures) };
 }
 
-/** As a record keeps it: the figures of schema 1, and the others, which programs of that schema do not read. */
-export function formatEstimate(estimate: RequestEstimate | null): [first: string, further: string] {
-  if (estimate === null) return ["", ""];
-  const format = (formats: readonly Format[]): string => formats.map((each) => each(estimate)).join(" ");
-  return [format(OF_ESTIMATE), format(FURTHER)];
+/** Formats an estimate for the record: the figures of `ESTIMATED_FIGURES` as one text. */
+export function formatEstimate(estimate: RequestEstimate | null): string {
+  return estimate === null ? "" : OF_ESTIMATE.map((format) => format(estimate)).join(" ");
 }

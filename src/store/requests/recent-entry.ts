@@ -7,7 +7,7 @@ import { formatJsonText } from "../../text/json-text.ts";
 import { USAGE_FIGURES } from "../../usage/figures.ts";
 import { LISTED_FIGURES } from "../../usage/usage-figures.ts";
 import type { ChargeInput } from "../types/settlement.ts";
-import type { Check, RecordedRequest, RequestWay } from "../types/reporting.ts";
+import { type Check, type RecordedRequest, type RequestWay, UNKNOWN_WAY } from "../types/reporting.ts";
 import { formatChecks, formatWay, parseChecks, parseWay } from "./facts.ts";
 
 /**
@@ -23,7 +23,7 @@ const ENTRY_FIELDS: readonly string[] = [
   "checks",
   "way",
   ...LISTED_FIGURES.map((figure) => USAGE_FIGURES[figure].field),
-  // Not there where nobody is, and in entries from before there were users and groups.
+  // Left out where nobody is.
   "owners",
   // Where a request names one; the owners are '' then where nobody is.
   "session",
@@ -71,16 +71,14 @@ export function formatEntry(
   );
 }
 
-/** @param items Names and values of an entry in turns: of this version, of an older one, or of a refusal. */
+/** @param items Names and values of an entry, alternating. */
 export function parseEntryFields(items: readonly string[]): EntryFields {
   const texts: Record<string, string> = {};
   for (let position = 0; position + 1 < items.length; position += 2) {
     texts[items[position] ?? ""] = items[position + 1] ?? "";
   }
-  const { request, checks, way } = texts;
-  if (request === undefined) {
-    return { texts, checks: parseChecks(parseText(checks)), way: parseWay(parseText(way)) };
-  }
+  const { request } = texts;
+  if (request === undefined) return { texts, checks: [], way: UNKNOWN_WAY };
   const list = listSchema.parse(JSON.parse(request));
   for (const [position, name] of ENTRY_FIELDS.entries()) {
     const value = list[position];
@@ -88,8 +86,4 @@ export function parseEntryFields(items: readonly string[]): EntryFields {
   }
   const at = (name: string): unknown => list[ENTRY_FIELDS.indexOf(name)] ?? null;
   return { texts, checks: parseChecks(at("checks")), way: parseWay(at("way")) };
-}
-
-function parseText(text: string | undefined): unknown {
-  return text === undefined || text === "" ? null : JSON.parse(text);
 }

@@ -12,7 +12,7 @@ import { ADMISSION_DECISIONS, type AdmissionDecision } from "../types/decision.t
 import type { Check, RecentRequest, RecentRequestStore } from "../types/reporting.ts";
 import { type EntryFields, formatEntry, parseEntryFields } from "./recent-entry.ts";
 import { TOKEN_FIGURES } from "../../usage/figures.ts";
-import { mapListed } from "../../usage/token-usage.ts";
+import { mapTokens } from "../../usage/token-usage.ts";
 import { storeOf } from "../run.ts";
 
 /** As in `lua/include/ended.lua`. */
@@ -194,14 +194,14 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     session: fields["session"] ?? null,
     ...parseOutcome(entry, fields),
     way: entry.way,
-    ...mapListed((kind) => countOf(fields, TOKEN_FIGURES[kind].field)),
+    ...mapTokens((kind) => countOf(fields, TOKEN_FIGURES[kind].field)),
     estimated: fields["estimated"] === "1",
     costMicrocents: BigInt(fields["microcents"] ?? "0"),
   };
   return [entryId, request];
 }
 
-/** A refusal's texts by their names, which an older version's entry has as fields. */
+/** A refusal's texts by their names. */
 function nameRefusedTexts(texts: Fields): Fields {
   const { refused } = texts;
   if (refused === undefined) return texts;
@@ -228,7 +228,6 @@ function parseOutcome(
   };
 }
 
-/** Entries of older versions have none. */
 function parseReached(fields: Fields) {
   const { reached_period: period = "", reached_cap_cents: cents, reached_spent: spent = "0" } = fields;
   if (period === "") return null;

@@ -277,7 +277,7 @@ function listRare(input: ChargeInput): string[] {
   if (estimate === null && isPlain && usedTokens === undefined && session === undefined) return [];
   return [
     final === null ? formatPrice(estimate?.price) : "",
-    ...formatEstimate(estimate),
+    formatEstimate(estimate),
     tags ?? "",
     tagRow ?? "",
     onlyIfEntered === true ? "1" : "",

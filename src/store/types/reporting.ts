@@ -2,7 +2,7 @@
 import type { TokenBucketState } from "./token-rate.ts";
 import type { Limit } from "../../settings/limits.ts";
 import type { AdmissionDecision, LimitScope } from "./decision.ts";
-import type { ListedTokens } from "../../usage/token-usage.ts";
+import type { TokenUsage } from "../../usage/token-usage.ts";
 import type { UsageFigures } from "../../usage/usage-figures.ts";
 import type { AuditFields, AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./page.ts";
@@ -50,7 +50,7 @@ export interface RequestWay {
 
 export const UNKNOWN_WAY: RequestWay = { timeline: null, upstream: null };
 
-export interface RecentRequest extends ListedTokens {
+export interface RecentRequest extends TokenUsage {
   readonly way: RequestWay;
   readonly requestId: string;
   readonly keyId: string;

@@ -19,7 +19,7 @@ export interface RequestIdentity {
   readonly requestedModel?: string | undefined;
   /** "POST /v1/messages" */
   readonly route: string;
-  /** That its cost is in: the organization's at its admission. Left out, as in spools of older versions: not known. */
+  /** That its cost is in: the organization's at its admission. Left out: not known. */
   readonly currency?: string | undefined;
   /** In the form of `tags.ts`. Left out: none. */
   readonly tags?: string | undefined;
@@ -93,7 +93,7 @@ export interface ChargeInput extends RequestIdentity {
    * with the final charge; before it a lower bound, which no later charge should have to take back.
    */
   readonly totalMicrocents: bigint;
-  /** What of it is for tools that ran at the model's server. Left out, as in spools of older versions: nothing. */
+  /** What of it is for tools that ran at the model's server. Left out: nothing. */
   readonly toolMicrocents?: bigint | undefined;
   /** From 1, larger with every charge of this request. */
   readonly sequence: number;

@@ -20,12 +20,9 @@ import {
 import { LIMIT_PERIODS, type LimitPeriod } from "../../settings/limits.ts";
 import type { StoreContext } from "../context.ts";
 import { timeMs } from "../redis/clock.ts";
-import { organizationKey, SCHEMA_KEY, usageKey, WORKERS_KEY, windowSeedKey } from "../redis/keys.ts";
+import { organizationKey, usageKey, windowSeedKey } from "../redis/keys.ts";
 import { parseArray } from "../redis/parse-reply.ts";
 import { OUTCOME } from "../redis/reply-layouts.ts";
-import { WINDOWS_SCHEMA_VERSION } from "../redis/schema.ts";
-import { OlderWorkersError } from "../types/older-workers.ts";
-import { isAnnouncedOfThisRelease } from "../admission/workers.ts";
 
 /** Rows that one script adds: under a millisecond. */
 const BATCH = 200;
@@ -60,7 +57,6 @@ export function mondayOf(week: number): string {
 /**
  * Lets an organization count these periods, whole from when this returns; those that it counts already cost one command. May
  * be repeated, by several at once and after a crash in between.
- * @throws OlderWorkersError while workers of a release are there that would not move the counters.
  */
 export async function ensureWindows(
   context: StoreContext,
@@ -72,7 +68,6 @@ export async function ensureWindows(
   const counted = await client.hget(organizationKey(organizationId), "windows");
   const wanted = periods.filter((period) => !periodsIn(counted).includes(period));
   if (wanted.length === 0) return;
-  await requireWindowWorkers(context, wanted);
   const now = await timeMs(context);
   const reply = parseArray(
     await client.igwBeginWindows(
@@ -84,30 +79,6 @@ export async function ensureWindows(
   for (const period of LIMIT_PERIODS.filter((one) => reply.includes(one))) {
     await seed(context, organizationId, period, now);
   }
-}
-
-/**
- * Whether an organization could count these periods now: a first step for whoever changes something else before
- * `ensureWindows`, and would leave it changed.
- * @throws OlderWorkersError while workers of a release are there that would not move the counters.
- */
-export async function requireWindowWorkers(
-  context: StoreContext,
-  periods: readonly LimitPeriod[],
-): Promise<void> {
-  if (periods.length === 0) return;
-  // Before anything is changed: as long as no limit is set, an older release can start again, or be gone back to.
-  await refuseOlderWorkers(context);
-  // From here on none of an older release starts; one may have since the look.
-  await context.client.igwRaiseSchema(SCHEMA_KEY, String(WINDOWS_SCHEMA_VERSION));
-  await refuseOlderWorkers(context);
-}
-
-async function refuseOlderWorkers(context: StoreContext): Promise<void> {
-  const now = await timeMs(context);
-  const workers = await context.client.zrangebyscore(WORKERS_KEY, `(${now}`, "+inf");
-  const older = workers.filter((worker) => !isAnnouncedOfThisRelease(worker));
-  if (older.length > 0) throw new OlderWorkersError(older.length);
 }
 
 /** Those that a record's field names. */

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
 import { describe, expect, it } from "vitest";
 import { formatKeyStatus } from "../../../src/limits/key-status.ts";
 import { formatRequestStatus } from "../../../src/limits/request-status.ts";
@@ -88,6 +89,7 @@ describe("docs/api.md", () => {
       refusal: null,
       status: 200,
       errorCode: null,
+      ...NO_TOKENS,
       inputTokens: 6,
       cachedInputTokens: 4,
       outputTokens: 5,

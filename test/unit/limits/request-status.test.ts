@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
 import { formatRequestStatus, withoutAmounts } from "../../../src/limits/request-status.ts";
 import { UNKNOWN_WAY } from "../../../src/store/types/reporting.ts";
 import { createId } from "../../../src/store/ids.ts";
@@ -17,6 +18,7 @@ describe("formatRequestStatus", () => {
     owners: "",
     session: "run 1",
     errorCode: null,
+    ...NO_TOKENS,
     inputTokens: 6,
     cachedInputTokens: 4,
     outputTokens: 5,
@@ -63,12 +65,13 @@ describe("formatRequestStatus", () => {
       cached_input_microcents_per_million: "25000000",
       output_microcents_per_million: "1000000000",
       cache_write_microcents_per_million: "312500001",
-      cache_write_tokens: 2,
       service_tier: "flex",
       price_from: "2026-11-01",
     };
     const checks = [{ name: "price", passed: true, figures }];
-    expect(formatRequestStatus({ ...request, checks, costMicrocents: 6_726n }).cost_details).toEqual({
+    expect(
+      formatRequestStatus({ ...request, cacheWriteTokens: 2, checks, costMicrocents: 6_726n }).cost_details,
+    ).toEqual({
       service_tier: "flex",
       above_prompt_tokens: null,
       price_from: "2026-11-01",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chargeOf, formatSpoolLine, parseSpoolLine, type SpoolEntry } from "../../../src/spool/entry.ts";
+import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../../src/spool/entry.ts";
 import { chargeEntry, IDENTITY } from "./spool-fixture.ts";
 import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
 
@@ -19,12 +19,6 @@ const WHOLE_IDENTITY = {
   tags: "team=a",
   tagRow: "other",
 };
-/** As release 0.3.0 wrote them. */
-const CHARGE_OF_0_3_0 =
-  '{"checksum":"15eafdf3","entry":{"kind":"charge","atMs":5,"charge":{"organizationId":"org_1","keyId":"key_1","requestId":"req_1","month":"2026-11","day":"2026-11-21","model":"acme/echo","route":"POST /v1/messages","requestedModel":"echo","currency":"USD","owners":"user_1.group_1","session":"run-1","isSessionCapped":true,"tags":"team=a","tagRow":"other","totalMicrocents":"9007199254740991","toolMicrocents":"4","sequence":3,"tokens":{"input":11,"cachedInput":5,"output":3,"reasoning":2,"cacheWrite":4,"cacheWrite1h":3,"inputAudio":1,"outputAudio":1},"requests":1,"estimated":false,"estimate":null,"final":{"status":200,"errorCode":null,"checks":[{"name":"price","passed":true,"figures":{"currency":"USD","input_microcents_per_million":"250000000"}}],"way":{"timeline":{"bodyMs":1,"routedMs":2,"upstreamMs":3,"firstTokenMs":null,"endMs":4},"upstream":{"name":"local","status":200,"cause":null}}}}}}';
-const OPENED_OF_0_3_0 =
-  '{"checksum":"3ac69271","entry":{"kind":"begun","atMs":5,"opened":{"organizationId":"org_1","keyId":"key_1","requestId":"req_1","month":"2026-11","day":"2026-11-21","route":"POST /v1/messages","model":"acme/echo","requestedModel":"echo","currency":"USD","owners":"user_1.group_1","session":"run-1","isSessionCapped":true,"tags":"team=a","tagRow":"other","floorMicrocents":"7","floorInputTokens":3}}}';
-
 describe("a line of the spool", () => {
   it.each([
     ["a final charge", chargeEntry("req_1", { totalMicrocents: 2n ** 53n - 1n })],
@@ -81,68 +75,17 @@ describe("a line of the spool", () => {
     expect(line.entry.charge.totalMicrocents).toBe("9007199254740991");
   });
 
-  it("of an older version, which says no estimate, is read as one without", () => {
-    const { charge, ...entry } = chargeEntry("req_1") as Extract<SpoolEntry, { kind: "charge" }>;
-    const { estimate, ...older } = charge;
-    const line = formatSpoolLine({ ...entry, charge: older } as SpoolEntry);
-    expect(line).not.toContain('"estimate"');
-    expect(estimate).toBeNull();
-    expect(parseSpoolLine(line.slice(0, -1))).toEqual(chargeEntry("req_1"));
-  });
-
-  it("keeps what of a charge is for server tools, which lines of older versions do not say", () => {
+  it("keeps what of a charge is for server tools", () => {
     const entry = chargeEntry("req_1", { totalMicrocents: 9n, toolMicrocents: 2n ** 53n - 1n });
     expect(parseSpoolLine(formatSpoolLine(entry).slice(0, -1))).toEqual(entry);
-    const older = parseSpoolLine(formatSpoolLine(chargeEntry("req_1")).slice(0, -1));
-    expect(older).not.toHaveProperty("charge.toolMicrocents");
   });
 
-  it("of release 0.3.0 is read as it was written, a charge and an opened request", () => {
-    expect(parseSpoolLine(CHARGE_OF_0_3_0)).toEqual({
-      kind: "charge",
-      atMs: 5,
-      charge: {
-        ...WHOLE_IDENTITY,
-        totalMicrocents: 2n ** 53n - 1n,
-        toolMicrocents: 4n,
-        sequence: 3,
-        tokens: {
-          inputTokens: 11,
-          cachedInputTokens: 5,
-          cacheWriteTokens: 4,
-          cacheWrite1hTokens: 3,
-          inputAudioTokens: 1,
-          outputTokens: 3,
-          reasoningTokens: 2,
-          outputAudioTokens: 1,
-        },
-        requests: 1,
-        estimated: false,
-        estimate: null,
-        final: {
-          status: 200,
-          errorCode: null,
-          checks: [
-            {
-              name: "price",
-              passed: true,
-              figures: { currency: "USD", input_microcents_per_million: "250000000" },
-            },
-          ],
-          way: {
-            timeline: { bodyMs: 1, routedMs: 2, upstreamMs: 3, firstTokenMs: null, endMs: 4 },
-            upstream: { name: "local", status: 200, cause: null },
-          },
-        },
-      },
-    });
+  it("keeps every fact of a request", () => {
+    const charge = chargeEntry("req_1", WHOLE_IDENTITY);
+    expect(parseSpoolLine(formatSpoolLine(charge).slice(0, -1))).toEqual(charge);
     const opened = { ...WHOLE_IDENTITY, floorMicrocents: 7n, floorInputTokens: 3 };
-    expect(parseSpoolLine(OPENED_OF_0_3_0)).toEqual({ kind: "begun", atMs: 5, opened });
-  });
-
-  it("of an opened request is byte for byte what release 0.3.0 wrote", () => {
-    const opened = { ...WHOLE_IDENTITY, floorMicrocents: 7n, floorInputTokens: 3 };
-    expect(formatSpoolLine({ kind: "begun", atMs: 5, opened })).toBe(`${OPENED_OF_0_3_0}\n`);
+    const begun = { kind: "begun", atMs: 5, opened } as const;
+    expect(parseSpoolLine(formatSpoolLine(begun).slice(0, -1))).toEqual(begun);
   });
 
   it("is refused when it is torn at any byte", () => {

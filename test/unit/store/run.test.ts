@@ -11,7 +11,6 @@ const context: StoreContext = {
   client: new Redis({ lazyConnect: true }),
   usageMonths: 13,
   month: { current: monthAt(0) },
-  names: { indexedUpTo: null, indexedSince: new Set() },
   alerts: { fired: 0 },
   admissions: new TurnBatches(),
   briefCharges: new TurnBatches(),

@@ -31,21 +31,16 @@ end
 -- The positions of the figures of an estimate, and of an entry in the list of recent requests.
 -- @figures of-requests
 
--- The best estimate of a request in flight, which its record keeps as two texts: tokens and microcents in the order of
--- USAGE_FIGURES, without requests and estimated; and the figures behind them, which programs of schema 1 do not read. Nil
--- when there is none.
-local function parse_estimate(text, further)
+-- The best estimate of a request in flight, which its record keeps as one text: its figures in the order of
+-- ESTIMATED_POSITIONS. Nil when there is none.
+local function parse_estimate(text)
   if not text or text == '' then
     return nil
   end
   local estimate, number = {}, 0
-  for figure in string.gmatch(text .. ' ' .. (further or ''), '%d+') do
+  for figure in string.gmatch(text, '%d+') do
     number = number + 1
-    local position = ESTIMATED_POSITIONS[number]
-    -- A later program's record has figures that this one does not know.
-    if position then
-      estimate[position] = tonumber(figure)
-    end
+    estimate[ESTIMATED_POSITIONS[number]] = tonumber(figure)
   end
   return estimate
 end
@@ -54,31 +49,27 @@ end
 -- first charge has all figures in one text, `totals`, and of the fields those that a charge is compared with.
 local function read_request(request)
   local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input', 'month',
-    'day', 'key', 'model', 'route', 'entry', 'estimate', 'reaped', 'tags', 'tag_row', 'estimate_further', 'price', 'totals',
-    'owners', 'held_in', 'session', 'session_since', unpack(USAGE_FIGURES))
+    'day', 'key', 'model', 'route', 'entry', 'estimate', 'reaped', 'tags', 'tag_row', 'price', 'totals', 'owners', 'held_in',
+    'session', 'session_since', unpack(USAGE_FIGURES))
   if not fields[1] then
     return nil
   end
-  local totals, figures = fields[20] or '', {}
+  local totals, figures = fields[19] or '', {}
   if totals ~= '' then
     for figure in string.gmatch(totals, '%d+') do
       figures[#figures + 1] = tonumber(figure)
     end
-    -- Older programs write fewer.
-    for position = #figures + 1, #USAGE_FIGURES do
-      figures[position] = 0
-    end
   else
     for position = 1, #USAGE_FIGURES do
-      figures[position] = number_or_zero(fields[24 + position])
+      figures[position] = number_or_zero(fields[23 + position])
     end
   end
   return {
     state = fields[1], final = fields[2] == '1', seq = number_or_zero(fields[3]), worst = number_or_zero(fields[4]),
     left = number_or_zero(fields[5]), floor = number_or_zero(fields[6]), floor_input = number_or_zero(fields[7]),
     month = fields[8], day = fields[9], key = fields[10], model = fields[11], route = fields[12], entry = fields[13],
-    figures = figures, estimate = parse_estimate(fields[14], fields[18]), reaped = fields[15] == '1',
-    tags = fields[16] or '', tag_row = fields[17] or '', price = fields[19] or '', has_totals = totals ~= '',
-    owners = fields[21] or '', held_in = fields[22] or '', session = fields[23] or '', session_since = fields[24] or '',
+    figures = figures, estimate = parse_estimate(fields[14]), reaped = fields[15] == '1',
+    tags = fields[16] or '', tag_row = fields[17] or '', price = fields[18] or '', has_totals = totals ~= '',
+    owners = fields[20] or '', held_in = fields[21] or '', session = fields[22] or '', session_since = fields[23] or '',
   }
 end

@@ -23,8 +23,7 @@ local function move_spend(spend, key_id, difference, text, expires_at_ms)
 end
 
 -- USAGE_FIGURES: the figures of a usage row, which are also fields of a request's record, in the order of their positions;
--- and the positions that scripts go by. Made of the table in usage/figures.ts. Records and rows of schema 1 have the first
--- seven, others of older programs not the last ones; what is not there is 0.
+-- and the positions that scripts go by. Made of the table in usage/figures.ts. A figure that is missing is 0.
 -- @figures of-rows
 
 -- What the fields of a usage row begin with. `owners`: see owners.lua; `tag_row`: '' for requests without tags.

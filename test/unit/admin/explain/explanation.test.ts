@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NO_TOKENS, nameTokens } from "../../../../src/usage/token-usage.ts";
 import type { ExplainedRequest } from "../../../../src/admin/explain/explained-request.ts";
 import { explain } from "../../../../src/admin/explain/explanation.ts";
 import { describeUpstream } from "../../../../src/admin/explain/upstream.ts";
@@ -20,10 +21,7 @@ const REQUEST: ExplainedRequest = {
   created_at: "2026-11-21T12:00:00.000Z",
   status: 200,
   error_code: null,
-  input_tokens: 1234,
-  cached_input_tokens: 1,
-  output_tokens: 20,
-  reasoning_tokens: 0,
+  ...nameTokens({ ...NO_TOKENS, inputTokens: 1234, cachedInputTokens: 1, outputTokens: 20 }),
   estimated: false,
   cost_microcents: 400_230,
   duration_ms: 1_920,
@@ -230,9 +228,13 @@ describe("explain", () => {
       reasoning_microcents_per_million: "2000000000",
       cache_write_microcents_per_million: "375000000",
       request_microcents: "1000",
-      cache_write_tokens: 20,
     };
-    const request = { ...REQUEST, reasoning_tokens: 5, checks: [{ ...PRICE, figures }] };
+    const request = {
+      ...REQUEST,
+      cache_write_tokens: 20,
+      reasoning_tokens: 5,
+      checks: [{ ...PRICE, figures }],
+    };
     const cost = explain({ ...request, cost_microcents: 405_230 }, "USD", null).cost;
     expect(cost?.parts.map(({ name, tokens, amount }) => [name, tokens, amount])).toEqual([
       ["input", 1214, "0.003642"],

@@ -1,4 +1,4 @@
-/** An upgrade of the sidecar behind one Envoy, under load and with streams open: nothing is refused, nothing is cut. */
+/** A rolling restart of the sidecar behind one Envoy, under load and with streams open: nothing is rejected or cut. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Child } from "../support/child.ts";
 import type { SideEnvoy } from "../support/side-envoy.ts";
@@ -42,7 +42,7 @@ async function healthyWorkers(): Promise<number> {
   return first.healthy + next.healthy;
 }
 
-describe("a rolling upgrade of the sidecar", () => {
+describe("a rolling restart of the sidecar", () => {
   it("loses no stream and refuses no request while one generation takes over from the other", async () => {
     await waitFor("the first generation", async () => (await healthyWorkers()) === WORKERS);
     const load = await startSteadyLoad({
