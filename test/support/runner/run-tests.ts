@@ -15,7 +15,7 @@ import { SUMMARY_FILE, type TestSummary } from "./summary-reporter.ts";
  */
 const MEASURED_PROJECTS = ["unit", "store"];
 
-/** Most others of vitest.config.ts. By name: of several `--project=!name`, vitest 4.1 takes what any one of them allows. */
+/** Most others of vitest.config.ts. */
 const OTHER_PROJECTS = ["cluster", "admin", "system", "dashboard", "packaging"];
 
 /**
