@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { WAIT_DIVISOR_VARIABLE } from "./src/time/internal-waits.ts";
 import { coverageFloors, MEASURED_FILES } from "./test/support/coverage-floors.ts";
 import { LongestFirst } from "./test/support/longest-first.ts";
 import { WAITING_FILES } from "./test/support/waiting-files.ts";
@@ -9,6 +10,12 @@ import { WAITING_FILES } from "./test/support/waiting-files.ts";
  * use too, one may come late once. The closing lines of a run name each test that took it.
  */
 const retry = process.env["CI"] === undefined ? 0 : 1;
+
+/**
+ * Of projects whose files sit through long internal waits of the product (src/time/internal-waits.ts): each wait is a
+ * fifth. `test/envoy/true-waits.test.ts` and the long form of the faults have them as they are.
+ */
+const QUICK_WAITS = { [WAIT_DIVISOR_VARIABLE]: process.env["FAULTS"] === "long" ? "1" : "5" };
 
 /** Files at a time. */
 const maxWorkers = Math.max(2, availableParallelism());
@@ -128,6 +135,7 @@ export default defineConfig({
         // Beside `faults` in `npm test`, whose load leaves room for files that hardly compute.
         test: {
           name: "waiting",
+          env: QUICK_WAITS,
           include: WAITING_FILES,
           isolate: true,
           retry,
@@ -139,6 +147,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "faults",
+          env: QUICK_WAITS,
           include: ["test/faults/**/*.test.ts"],
           testTimeout: 600_000,
           isolate: true,
@@ -152,6 +161,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "hostile",
+          env: QUICK_WAITS,
           include: ["test/hostile/**/*.test.ts"],
           testTimeout: 600_000,
           isolate: true,

@@ -7,6 +7,7 @@
  * and charge more than is left: these are closed 30 s later than others.
  */
 import type { Clock } from "../time/clock.ts";
+import { internalWait } from "../time/internal-waits.ts";
 import type { Logger } from "../host/logger.ts";
 import type { Store } from "../store/types.ts";
 
@@ -18,9 +19,9 @@ export interface ReaperOptions {
   readonly logger: Logger<"info" | "warn">;
 }
 
-const INTERVAL_MS = 5_000;
-const PAUSE_AFTER_OUTAGE_MS = 30_000;
-const STRICT_DELAY_MS = 30_000;
+const INTERVAL_MS = internalWait(5_000);
+const PAUSE_AFTER_OUTAGE_MS = internalWait(30_000);
+const STRICT_DELAY_MS = internalWait(30_000);
 const MAX_AT_ONCE = 200;
 
 export class Reaper {

@@ -9,6 +9,7 @@
  * each record stands is a state of `record-state.ts`.
  */
 import type { Clock } from "../time/clock.ts";
+import { internalWait } from "../time/internal-waits.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
@@ -66,7 +67,7 @@ export interface SettlementOptions extends RecordOpenerOptions {
 }
 
 /** Holds expire after 30 s without a sign of life from their owner. */
-const RENEW_INTERVAL_MS = 10_000;
+const RENEW_INTERVAL_MS = internalWait(10_000);
 const FORGET_INTERVAL_MS = 500;
 
 /** Metrics are told these. */

@@ -1,4 +1,7 @@
-/** The limit of concurrent requests of a key: exact over all workers, and given back whichever way a request ends. */
+/**
+ * The limit of concurrent requests of a key: exact over all workers, and given back whichever way a request ends. Places of
+ * a dead worker: `true-waits.test.ts`.
+ */
 import { Agent } from "node:http";
 import { join } from "node:path";
 import { Redis } from "ioredis";
@@ -18,7 +21,6 @@ import {
 } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
-import { killAllWorkers } from "./access/worker-processes.ts";
 
 const WORKERS = 4;
 const LIMIT = 5;
@@ -53,8 +55,8 @@ function post(key: CreatedKey, options: Partial<SendOptions> = {}): Promise<Http
 /** Places that Redis counts for the key. */
 const places = (key: CreatedKey): Promise<number> => redis.zcard(inflightKey(key.organizationId, key.id));
 
-async function waitUntilFree(key: CreatedKey, timeoutMs = 5_000): Promise<void> {
-  await waitFor("no place is taken", async () => (await places(key)) === 0, { timeoutMs });
+async function waitUntilFree(key: CreatedKey): Promise<void> {
+  await waitFor("no place is taken", async () => (await places(key)) === 0, { timeoutMs: 5_000 });
 }
 
 describe("40 requests at once with a limit of 5", () => {
@@ -197,22 +199,6 @@ describe("a place is given back after", () => {
     own.destroy();
     expect(await sent).toBe("left");
   }
-
-  it("the worker that held it was killed: at its hold's deadline", async () => {
-    const key = await limitedKey();
-    chat.upstream.answer({ kind: "hang" });
-    const held = Array.from({ length: LIMIT }, () => post(key));
-    await chat.upstream.waitForRequests(LIMIT);
-    await killAllWorkers(chat.stack.configFile, join(chat.stack.dir, "run"));
-    expect((await Promise.all(held)).map(({ status }) => status)).toEqual(
-      Array.from({ length: LIMIT }, () => 503),
-    );
-    chat.upstream.answer({ kind: "echo" });
-    expect((await post(key)).status).toBe(429);
-    // 30 s from its last renewal, and a sweep.
-    await waitUntilFree(key, 45_000);
-    expect((await post(key)).status).toBe(200);
-  });
 });
 
 describe("a limit that is set", () => {

@@ -19,7 +19,6 @@ describe("charged and used agree", () => {
         name: "no fault",
         fault: ({ answered }) => answered(ANSWERS),
         allowsFailures: false,
-        settleMs: 30_000,
       }),
     ).toEqual([]);
   });
@@ -31,7 +30,6 @@ describe("charged and used agree", () => {
         fault: ({ answered }) => answered(ANSWERS),
         abortWithinMs: 700,
         allowsFailures: false,
-        settleMs: 30_000,
       }),
     ).toEqual([]);
   });
@@ -44,7 +42,6 @@ describe("charged and used agree", () => {
         behaviors: ["reset", "hang", "no_usage", "wrong_usage", "status_500"],
         abortWithinMs: 3_000,
         allowsFailures: true,
-        settleMs: 30_000,
       }),
     ).toEqual([]);
   });

@@ -7,8 +7,6 @@ import type { Tenants } from "./fault-tenants.ts";
 import { lendMachine } from "./machine.ts";
 
 const ANSWERS_AFTER = IS_LONG ? 400 : 40;
-/** Of both deployments, with their pauses: holds that came back with an old record wait for the reaper. */
-const SETTLE_MS = 150_000;
 const NAMES = ["open", "capped", "strict"] as const;
 
 /** Each has a stack of its own, and so one of the turns of `planTenants`. */
@@ -44,7 +42,8 @@ export async function runFailover(
       await lendMachine(() => faults.waitUntilLeft(keys));
     },
     allowsFailures: false,
-    settleMs: SETTLE_MS,
+    // What came back with an old record waits for the reaper.
+    waitsForReaper: true,
     isGrace: true,
   });
   if (seen === null) throw new Error("nothing ran");

@@ -15,11 +15,13 @@ import {
 } from "./fault-accounts.ts";
 import { checkWindows } from "./fault-windows.ts";
 import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
-import { type FaultStackOn, MODEL, WORKERS } from "./fault-stack.ts";
+import { type FaultStackOn, MODEL, REAPED_WITHIN_MS, WORKERS } from "./fault-stack.ts";
 import type { Tenants } from "./fault-tenants.ts";
 import { lendMachine } from "./machine.ts";
 import { rebuildScenario } from "./rebuild-scenario.ts";
 
+/** Settling what no worker left open. */
+const SETTLED_WITHIN_MS = 30_000;
 /** Multiplies answers that are waited for and clients: `FAULTS=long`. */
 export const IS_LONG = process.env["FAULTS"] === "long";
 /** So many answers on each key that either worker has had it more than once. */
@@ -42,8 +44,8 @@ export interface Scenario {
   readonly judgesRefusalsByTime?: boolean;
   /** Redis or the network is away: nobody but strict organizations may notice. */
   readonly allowsFailures: boolean;
-  /** How long settling may take after the fault. */
-  readonly settleMs: number;
+  /** Its workers are gone: settling waits until others close what they left. */
+  readonly waitsForReaper?: boolean;
   /** Redis is away: each worker holds the caps against what was last known and what it counts itself. */
   readonly isGrace?: boolean;
   /** The load has ended; settling begins. */
@@ -63,8 +65,6 @@ export interface RunningScenario {
   readonly streamed: (durationMs: number) => Promise<void>;
 }
 
-/** What may take longer waits for the deadlines of requests whose worker is gone, and does nothing meanwhile. */
-const OTHERS_MAY_RUN_MS = 60_000;
 const CLIENTS = IS_LONG ? 12 : 5;
 /** Of the caps: about twenty requests. */
 export const CAP_CENTS = 4_000;
@@ -93,8 +93,12 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
     await Promise.all(clients.map((each) => each.stop()));
   }
   scenario.onLoadEnd?.();
-  const settle = () => faultStack.waitUntilSettled(Object.values(tenants), scenario.settleMs);
-  await (scenario.settleMs > OTHERS_MAY_RUN_MS ? lendMachine(settle) : settle());
+  const keys = Object.values(tenants);
+  if (scenario.waitsForReaper === true) {
+    await lendMachine(() => faultStack.waitUntilSettled(keys, REAPED_WITHIN_MS));
+  } else {
+    await faultStack.waitUntilSettled(keys, SETTLED_WITHIN_MS);
+  }
   const rows: FigureRow[] = [];
   const problems: string[] = [];
   for (const tenant of NAMES) {
@@ -173,7 +177,7 @@ function createOptions(
  * for and what they have just left. Requests of a worker that stands still are in flight too, until it comes back or another
  * closes them; and in the grace time every worker has a cap of its own: the others may spend what was left once more, and
  * each has something in flight when it finds the cap reached. The strict one: by nothing, but for what a worker that stood
- * still for longer than a minute charges late.
+ * still for longer than its requests' deadlines charges late.
  */
 function boundOf(
   { upstream }: FaultStackOn,

@@ -12,6 +12,7 @@ import { holdsKey, spendKey } from "../../src/store/redis/keys.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
 import { windowName } from "../../src/store/usage/windows.ts";
+import { internalWait } from "../../src/time/internal-waits.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { timeOfId } from "../../src/store/ids.ts";
@@ -89,6 +90,8 @@ export interface FaultStack extends FaultStackOn {
   readonly redis: FaultRedis;
 }
 
+type OfOrganization = Pick<CreatedKey, "organizationId">;
+
 /** A scenario's keys, once everything of it was settled and the log of requests put in. */
 export interface SettledTenant {
   readonly organizationId: string;
@@ -111,9 +114,9 @@ export interface FaultStackOn {
   /** Waits until nothing of these keys is in flight or in the spool. */
   waitUntilSettled(keys: readonly CreatedKey[], timeoutMs: number): Promise<void>;
   /** Whether Redis has no entry of theirs any more, of a request that never went upstream neither. */
-  hasLeft(keys: readonly CreatedKey[]): Promise<boolean>;
-  /** Waits for it: a minute. */
-  waitUntilLeft(keys: readonly CreatedKey[]): Promise<void>;
+  hasLeft(owners: readonly OfOrganization[]): Promise<boolean>;
+  /** Waits for it, for as long as the reaper takes. */
+  waitUntilLeft(owners: readonly OfOrganization[]): Promise<void>;
   /** What strict caps hold in any window of an organization, "<window> <field> <microcents>" each. */
   readHeld(organizationId: string): Promise<readonly string[]>;
   stop(): Promise<void>;
@@ -167,8 +170,8 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
       if ((await server.isAffected?.(key.organizationId)) !== false) return key;
     }
   };
-  const hasLeft = async (keys: readonly CreatedKey[]): Promise<boolean> => {
-    const counts = keys.map(({ organizationId }) => connected.zcard(holdsKey(organizationId)));
+  const hasLeft = async (owners: readonly OfOrganization[]): Promise<boolean> => {
+    const counts = owners.map(({ organizationId }) => connected.zcard(holdsKey(organizationId)));
     return (await Promise.all(counts)).every((count) => count === 0);
   };
   // Another seed has each fault meet other kinds.
@@ -198,9 +201,9 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
         { timeoutMs, intervalMs: 100 },
       ).then(() => undefined),
     hasLeft,
-    async waitUntilLeft(keys) {
-      await waitFor("no entry to be left", () => hasLeft(keys), {
-        timeoutMs: LEFT_WITHIN_MS,
+    async waitUntilLeft(owners) {
+      await waitFor("no entry to be left", () => hasLeft(owners), {
+        timeoutMs: REAPED_WITHIN_MS,
         intervalMs: 500,
       });
     },
@@ -238,11 +241,14 @@ async function readHeld(
 /**
  * By the second tick of its worker a request that went upstream has a record. What has none then never went: its client
  * left before its body was there, or its admission was not answered in time, which may be executed behind the final charge
- * that went through another worker. Redis drops both after a minute.
+ * that went through another worker. Redis drops both when they are overdue.
  */
 const RECORDED_AFTER_MS = 8_000;
-/** The minute, the reaper's 5 s, and what a slow machine takes. */
-const LEFT_WITHIN_MS = 120_000;
+/**
+ * The longest that anything of a dead worker is in flight: an entry's minute, or a record's 30 s; the reaper's pause after
+ * an outage, its delay with strict caps, and its interval, twice; and what a slow machine takes.
+ */
+export const REAPED_WITHIN_MS = internalWait(130_000) + 30_000;
 
 /** Of an organization; as if there were one while Redis is not back yet. */
 async function countInFlight(client: RedisClient, organizationId: string): Promise<number> {

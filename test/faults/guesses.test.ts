@@ -35,7 +35,6 @@ describe("no default cap refuses before so much is used, streams open, though th
         vary,
         judgesRefusalsByTime: true,
         allowsFailures: false,
-        settleMs: 30_000,
       }),
     ).toEqual([]);
   });

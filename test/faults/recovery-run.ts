@@ -16,7 +16,7 @@ import {
   type Tenant,
 } from "./fault-accounts.ts";
 import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
-import { type FaultStack, MODEL, startStackAgain, terminateStack } from "./fault-stack.ts";
+import { type FaultStack, MODEL, REAPED_WITHIN_MS, startStackAgain, terminateStack } from "./fault-stack.ts";
 import type { Tenants } from "./fault-tenants.ts";
 import { checkWindows } from "./fault-windows.ts";
 import { lendMachine } from "./machine.ts";
@@ -61,8 +61,6 @@ export interface RecoveryAccount {
 const NAMES = ["open", "capped", "strict"] as const;
 /** Never reached. */
 const CAP_CENTS = 100_000_000;
-/** The reaper's, with strict caps, and a minute of entries without a record. */
-const IN_FLIGHT_MS = 180_000;
 const TAGS = [undefined, "team=search", "team=ads, feature=chat"] as const;
 
 /** One recovery with about so many requests. Changes what the host is known by. */
@@ -122,7 +120,7 @@ export async function listEnded(
   { faults }: RecoveringHost,
   open: readonly Recovered[],
 ): Promise<readonly Recovered[]> {
-  await faults.waitUntilSettled([], IN_FLIGHT_MS);
+  await faults.waitUntilSettled([], REAPED_WITHIN_MS);
   const left = await Promise.all(open.map((each) => faults.hasLeft(keysOf(each))));
   const ended = open.filter((_, index) => left[index]);
   if (ended.length > 0) await rebuildOnHost(faults);
@@ -180,7 +178,7 @@ function createLoad(host: RecoveringHost, tenants: Tenants, { requests, sent }: 
       const count = () => NAMES.reduce((sum, name) => sum + sent[name].length, 0);
       await waitFor("all requests", () => count() >= requests, timeout);
     },
-    settled: () => host.faults.waitUntilSettled(Object.values(tenants), IN_FLIGHT_MS),
+    settled: () => host.faults.waitUntilSettled(Object.values(tenants), REAPED_WITHIN_MS),
   };
 }
 

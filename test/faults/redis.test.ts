@@ -8,7 +8,7 @@ import { addTestKey, type CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import { sendOne, type Sent } from "./fault-load.ts";
 import { IS_LONG, type RunningScenario, runScenario, type Scenario, WARM_ANSWERS } from "./fault-scenario.ts";
-import { type FaultStack, startFaultStack } from "./fault-stack.ts";
+import { type FaultStack, REAPED_WITHIN_MS, startFaultStack } from "./fault-stack.ts";
 import { lendMachine, START_TIMEOUT_MS } from "./machine.ts";
 import { restartStack } from "./restart.ts";
 
@@ -43,7 +43,6 @@ function createOutage(
       await running.answered(ANSWERS_AFTER);
     },
     allowsFailures: false,
-    settleMs: 30_000,
     isGrace: true,
   };
 }
@@ -197,7 +196,7 @@ describe("the log of requests", () => {
     await redis.command("DEL", ...keys.filter((key) => /:(?:spend|usage):/.test(key)));
     const damaged = await verifyUsage(store, month, logged);
     expect(damaged.differences.map(({ kind }) => kind)).toContain("missing_in_redis");
-    // Admissions that were not answered are in flight for a minute.
+    // Admissions that were not answered are in flight until they are overdue.
     const isQuiet = async () => {
       const holds = await Promise.all(
         [...logged.rows.keys()].map((id) => redis.command("ZCARD", holdsKey(id))),
@@ -205,7 +204,7 @@ describe("the log of requests", () => {
       return holds.every((count) => count === 0);
     };
     await lendMachine(async () => {
-      await waitFor("nothing to be in flight", isQuiet, { timeoutMs: 120_000 });
+      await waitFor("nothing to be in flight", isQuiet, { timeoutMs: REAPED_WITHIN_MS });
     });
     expect(await rebuild()).toMatchObject({
       addedMicrocents: before.spentMicrocents - damaged.spentMicrocents,

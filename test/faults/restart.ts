@@ -2,15 +2,9 @@
  * What an operator does on a host whose requests have ended, with the processes and commands that there are: SIGTERM,
  * `usage verify`, `usage rebuild`, start, `usage rebuild`. Nothing that was charged changes by it.
  */
-import { waitFor } from "../support/wait.ts";
 import { type FaultStackOn, startStackAgain, terminateStack } from "./fault-stack.ts";
 import { lendMachine } from "./machine.ts";
 import { rebuildOnHost, verifyOnHost } from "./usage-commands.ts";
-
-/** Entries that have no record count for a minute, and the reaper comes every five seconds. */
-const IN_FLIGHT_MS = 180_000;
-/** Each look is a command of its own, which takes a core for most of a second. */
-const LOOK_EVERY_MS = 5_000;
 
 interface KnownOfHost {
   /** A worker has died before it had written its last lines. */
@@ -24,10 +18,12 @@ export async function restartStack(faults: FaultStackOn, known: KnownOfHost): Pr
   await verifyOnHost(faults);
   await rebuildOnHost(faults);
   await startStackAgain(faults);
-  const isQuiet = async (): Promise<boolean> => (await rebuildOnHost(faults)).inFlight.length === 0;
-  await lendMachine(async () => {
-    await waitFor("nothing to be in flight", isQuiet, { timeoutMs: IN_FLIGHT_MS, intervalMs: LOOK_EVERY_MS });
-  });
+  const organizations = (await faults.store.listOrganizationIds()).map((organizationId) => ({
+    organizationId,
+  }));
+  await lendMachine(() => faults.waitUntilLeft(organizations));
+  const { inFlight } = await rebuildOnHost(faults);
+  if (inFlight.length > 0) problems.push(`in flight: ${inFlight.join(", ")}`);
   problems.push(...(await checkSettled(faults, known)));
   return problems.map((problem) => `after a restart: ${problem}`);
 }

@@ -43,7 +43,6 @@ describe("charged and used agree", () => {
           isOrderly = await terminateStack(faults);
         },
         allowsFailures: true,
-        settleMs: 30_000,
       }),
     ).toEqual([]);
     expect(isOrderly).toBe(true);
@@ -69,7 +68,6 @@ describe("charged and used agree", () => {
           await startStackAgain(faults);
         },
         allowsFailures: true,
-        settleMs: 30_000,
         isGrace: true,
       }),
     ).toEqual([]);
@@ -93,7 +91,7 @@ describe("charged and used agree", () => {
             return { workerDiedMs };
           },
           allowsFailures: true,
-          settleMs: 100_000,
+          waitsForReaper: true,
         }),
       ).toEqual([]);
     } finally {

@@ -12,6 +12,7 @@ export const WAITING_FILES = [
   "test/envoy/sidecar-mtls.test.ts",
   "test/envoy/session-outage.test.ts",
   "test/envoy/tags-outage.test.ts",
+  "test/envoy/true-waits.test.ts",
   "test/envoy/traces.test.ts",
   "test/envoy/workers.test.ts",
   "test/monitoring/alarms-redis.test.ts",

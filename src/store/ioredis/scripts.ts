@@ -6,11 +6,13 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ClientContext, Cluster, Redis, Result } from "ioredis";
 import { programFile } from "../../host/package-files.ts";
+import { internalWait } from "../../time/internal-waits.ts";
 import { formatFiguresLua } from "../redis/figures-lua.ts";
 import { TextCommand } from "./text-command.ts";
 
 const INCLUDE = /^-- @include ([a-z-]+\.lua)\n/gm;
 const FIGURES = /^-- @figures ([a-z-]+)\n/gm;
+const WAIT = /(?<= = )(\d+) -- @wait$/gm;
 
 interface ScriptDefinition {
   readonly file: string;
@@ -133,11 +135,11 @@ function send(client: Redis | Cluster, name: "eval" | "evalsha", given: string[]
   return command.promise;
 }
 
-/** A script with the files that it includes put in their places, but when `resolve` is false; figures are always. */
+/** A script with its figures and waits, and the files that it includes unless `resolve` is false. */
 export function readScript(file: string, { resolve = true } = {}): string {
-  const lua = readFileSync(programFile(`store/lua/${file}`), "utf8").replace(FIGURES, (_line, name: string) =>
-    formatFiguresLua(name),
-  );
+  const lua = readFileSync(programFile(`store/lua/${file}`), "utf8")
+    .replace(FIGURES, (_line, name: string) => formatFiguresLua(name))
+    .replace(WAIT, (_wait, ms: string) => String(internalWait(Number(ms))));
   // Included files include nothing.
   return resolve
     ? lua.replace(INCLUDE, (_line, included: string) => readScript(`include/${included}`, { resolve: false }))

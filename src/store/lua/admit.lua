@@ -63,7 +63,7 @@ local bucket_name, metered, known_version, wanted_group_id = ARGV[5], ARGV[6] ==
 local requests = { unpack(ARGV, 9) }
 
 -- How long an entry waits for its request's body and record, or for a worker that takes up what a dead one has begun.
-local ENTERED_MS = 60000
+local ENTERED_MS = 60000 -- @wait
 -- How long it counts among those in flight. A request goes upstream on its entry within a second of its admission and has
 -- a record two seconds later; the rest is for a worker that is late, up to where Envoy gives it up. What takes longer to come
 -- asks hold for a place of its own, and nobody tells of a client that goes away before its body has come.

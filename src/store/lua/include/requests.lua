@@ -1,7 +1,7 @@
 -- What the transitions of a request's record share.
 
 -- Past it, another may close the record. The owner renews every 10 s.
-local DEADLINE_MS = 30000
+local DEADLINE_MS = 30000 -- @wait
 
 -- Moves what is held for requests in flight (strict caps) by a difference in microcents.
 local function move_held(spend, key_id, difference)
