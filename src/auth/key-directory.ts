@@ -1,7 +1,8 @@
 /**
  * Who calls, second half: from a key's hash to the organization and key that it belongs to. The pair never changes, so
  * the cache needs no invalidation, and nothing here decides access: admission checks the presented hash against the
- * key's record on every request. When Redis is out of reach the look-up fails and the request is refused.
+ * key's record on every request. When Redis is out of reach the look-up fails and the request is refused; a worker that
+ * has just started, which knows nobody, asks once for all requests of a key that come meanwhile.
  */
 import type { Clock } from "../time/clock.ts";
 import { setBounded } from "../collections/set-bounded.ts";
@@ -30,11 +31,15 @@ export interface KeyDirectoryOptions {
 const DEFAULT_MAX_ENTRIES = 100_000;
 const DEFAULT_UNKNOWN_FOR_MS = 3_000;
 const MAX_UNKNOWN_ENTRIES = 10_000;
+/** Anybody may present made-up keys, and a slow Redis has them wait: about a kilobyte each. */
+const MAX_LOOK_UPS = 10_000;
 
 export class KeyDirectory {
   readonly #known = new Map<string, Caller>();
   /** Hash → monotonic milliseconds until which it counts as unknown. Apart, so that made-up keys evict no real ones. */
   readonly #unknown = new Map<string, number>();
+  /** Keys that Redis is being asked for. */
+  readonly #asked = new Map<string, Promise<Caller | null>>();
   readonly #options: Required<KeyDirectoryOptions>;
 
   constructor(options: KeyDirectoryOptions) {
@@ -46,8 +51,26 @@ export class KeyDirectory {
     const presentedHash = hashKey(key);
     const known = this.#known.get(presentedHash);
     if (known !== undefined) return known;
+    if ((this.#unknown.get(presentedHash) ?? 0) > this.#options.clock.monotonicMs()) return null;
+    return this.#asked.get(presentedHash) ?? this.#ask(presentedHash);
+  }
+
+  /** Admission found that the hash is no longer the key's: the next request looks again. */
+  forget(presentedHash: string): void {
+    this.#known.delete(presentedHash);
+  }
+
+  #ask(presentedHash: string): Promise<Caller | null> {
+    if (this.#asked.size >= MAX_LOOK_UPS) {
+      return Promise.reject(new Error("too many keys are being looked up"));
+    }
+    const asking = this.#lookUp(presentedHash).finally(() => this.#asked.delete(presentedHash));
+    this.#asked.set(presentedHash, asking);
+    return asking;
+  }
+
+  async #lookUp(presentedHash: string): Promise<Caller | null> {
     const { lookUp, clock, maxEntries, unknownForMs } = this.#options;
-    if ((this.#unknown.get(presentedHash) ?? 0) > clock.monotonicMs()) return null;
     const reference = await lookUp(presentedHash);
     if (reference === null) {
       setBounded(this.#unknown, presentedHash, clock.monotonicMs() + unknownForMs, MAX_UNKNOWN_ENTRIES);
@@ -57,10 +80,5 @@ export class KeyDirectory {
     const caller = { organizationId, keyId, presentedHash, userId: null, groupId: null };
     setBounded(this.#known, presentedHash, caller, maxEntries);
     return caller;
-  }
-
-  /** Admission found that the hash is no longer the key's: the next request looks again. */
-  forget(presentedHash: string): void {
-    this.#known.delete(presentedHash);
   }
 }

@@ -28,6 +28,24 @@ describe("KeyDirectory.find", () => {
     expect(seen.lookUps).toBe(1);
   });
 
+  it("looks a key up once for all requests that come meanwhile", async () => {
+    const key = createKey();
+    const { directory, seen } = open([key]);
+    const found = await Promise.all(Array.from({ length: 300 }, () => directory.find(key)));
+    expect(found).toEqual(found.map(() => expect.objectContaining(REFERENCE)));
+    expect(seen.lookUps).toBe(1);
+  });
+
+  it("has at most 10,000 look-ups wait for Redis, whoever presents how many made-up keys", async () => {
+    const { directory, seen } = open([]);
+    const asked = await Promise.allSettled(
+      Array.from({ length: 10_001 }, (_, index) => directory.find(`made-up ${index}`)),
+    );
+    expect(asked.filter(({ status }) => status === "rejected")).toHaveLength(1);
+    expect(seen.lookUps).toBe(10_000);
+    expect(await directory.find("another")).toBe(null);
+  });
+
   it("looks again once a key was forgotten", async () => {
     const key = createKey();
     const { directory, seen } = open([key]);
