@@ -43,6 +43,7 @@ import { TokenEstimator } from "./settlement/token-estimator.ts";
 import { Tokenizer } from "./settlement/tokenizer.ts";
 import { createId } from "./store/ids.ts";
 import { openStoreInBackground } from "./store/open-store.ts";
+import type { StoreOfBoth } from "./store/redis-store.ts";
 import type { Store } from "./store/types.ts";
 import type { Admit } from "./store/types/admission.ts";
 import type { RunningWorker, WorkerOptions } from "./supervisor/gateway-parts.ts";
@@ -71,14 +72,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     redisMeter: telemetry.redisMeter,
     ownSpend: spend,
   });
-  const { store, close, isOpen } = opened;
+  const { store, patient, close, isOpen } = opened;
   const catalog = new CatalogReference(createCatalog(config));
   const estimator = new TokenEstimator(new Tokenizer({ logger }));
-  const grace = createGrace(config, { index, store, spend, logger });
+  const grace = createGrace(config, { index, store, patient, spend, logger });
   const { outage, spool, workers } = grace;
   const dir = requestLogFolder(config);
   const requestLog = new RequestLog({ dir, writer: `worker-${index}`, clock: systemClock, logger });
-  const shared = { store, estimator, clock: systemClock, logger, outage, spend, spool };
+  const shared = { store, patient, estimator, clock: systemClock, logger, outage, spend, spool };
   const settlement = new Settlement({
     ...shared,
     requestLog,
@@ -97,7 +98,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   });
   let draining = false;
   const handlers = createHandlers({
-    store,
+    patient,
     admit: grace.createAdmit(settlement),
     catalog,
     estimator,
@@ -195,7 +196,13 @@ function createServer(
 /** What carries requests and charges over the time in which Redis is out of reach. */
 function createGrace(
   config: Config,
-  { index, store, spend, logger }: { index: number; store: Store; spend: GraceSpend; logger: Logger },
+  {
+    index,
+    store,
+    patient,
+    spend,
+    logger,
+  }: StoreOfBoth & { index: number; spend: GraceSpend; logger: Logger },
 ) {
   const { graceSeconds, spool: dir, spoolMaxBytes } = config.settlement;
   const workersOfHost = resolveWorkerCount(config.sidecar.workers);
@@ -216,6 +223,7 @@ function createGrace(
   const createAdmit = (settlement: Settlement) =>
     createGraceAdmission({
       admit: (input) => store.admit(input),
+      admitPatiently: (input) => patient.admit(input),
       outage,
       spend,
       clock: systemClock,
@@ -228,7 +236,8 @@ function createGrace(
 }
 
 interface Parts {
-  readonly store: Store;
+  /** Nothing of what is asked here has anything to fall back on. */
+  readonly patient: Store;
   /** Asks Redis, or goes by what was last known in its outage. */
   readonly admit: Admit;
   readonly catalog: CatalogReference;
@@ -253,12 +262,14 @@ interface Parts {
 }
 
 function createHandlers(parts: Parts): EnvoyHandlers {
-  const { store, admit, catalog, estimator, settlement, logger, clock, budget } = parts;
+  const { patient, admit, catalog, estimator, settlement, logger, clock, budget } = parts;
   const { reached, ends, meter, isServing } = parts;
-  const directory = new KeyDirectory({ lookUp: (hash) => store.lookUpKey(hash), clock });
+  const directory = new KeyDirectory({ lookUp: (hash) => patient.lookUpKey(hash), clock });
   const { tokenProviders } = parts;
   const tokenCallers =
-    tokenProviders.length === 0 ? null : new TokenCallers({ providers: tokenProviders, store, clock });
+    tokenProviders.length === 0
+      ? null
+      : new TokenCallers({ providers: tokenProviders, store: patient, clock });
   const currentCatalog = () => catalog.current;
   // In an outage every request fails in the same way.
   const errorLog = limitLog(logger);
@@ -267,7 +278,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   const localEndpoints = createLocalEndpoints({
     catalog: currentCatalog,
     protocols: PROTOCOLS,
-    store,
+    store: patient,
     meter,
   });
   const admitRequest = createAdmitRequest({

@@ -6,7 +6,7 @@
  * has not seen, an organization with strict caps, a key that meets limits of tokens per minute, and everything past the grace time get the error that Redis failed
  * with (503); so does one that only a raise lets through, which may have ended since. Last known are the record (what
  * refuses by it still refuses), the rate, of which each worker grants its share, and spend in each window of each owner, to
- * which this worker adds what it has counted itself.
+ * which this worker adds what it has counted itself. Since they have nothing to fall back on, these wait longer for Redis.
  */
 import { countBucketCapacity } from "../limits/bucket-capacity.ts";
 import { requestsPerMinuteOf } from "../settings/key.ts";
@@ -29,8 +29,10 @@ import type { GraceOutage } from "./grace-outage.ts";
 import type { GraceSpend } from "./grace-spend.ts";
 
 export interface GraceAdmissionOptions {
-  /** Asks Redis. */
+  /** Asks Redis for a key that can go on without its answer. */
   readonly admit: Admit;
+  /** Asks Redis for all others, and waits longer. */
+  readonly admitPatiently: Admit;
   readonly outage: GraceOutage;
   readonly spend: Pick<GraceSpend, "of" | "inWindow">;
   readonly clock: Pick<Clock, "monotonicMs">;
@@ -80,8 +82,10 @@ const MAX_KEYS = 20_000;
 export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
   const known = new Map<string, LastKnown>();
   return async (input) => {
+    const before = known.get(input.presentedHash);
+    const hasFallback = before !== undefined && mayGoOn(before, input, options);
     try {
-      const result = await options.admit(input);
+      const result = await (hasFallback ? options.admit(input) : options.admitPatiently(input));
       options.outage.reached(input.organizationId);
       const last = remember(known, input, result, options);
       return last?.isBehind === true ? holdToOwnCount(last, input, options) : result;

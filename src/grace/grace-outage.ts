@@ -68,11 +68,10 @@ export class GraceOutage {
     this.#options.logger.warn({ grace_ms: this.#options.graceMs }, "Redis is out of reach");
   }
 
-  /** Whether requests of this organization may go on without Redis. False when Redis was not missed for it. */
+  /** Whether requests of this organization may go on without Redis, now or when Redis is missed for it now. */
   isInGrace(organizationId: string): boolean {
-    const since = this.#sinceMs.get(organizationId);
-    if (since === undefined) return false;
-    const began = Math.min(since, this.#allSinceMs ?? since);
-    return this.#options.clock.monotonicMs() - began < this.#options.graceMs;
+    const nowMs = this.#options.clock.monotonicMs();
+    const since = this.#sinceMs.get(organizationId) ?? nowMs;
+    return nowMs - Math.min(since, this.#allSinceMs ?? nowMs) < this.#options.graceMs;
   }
 }

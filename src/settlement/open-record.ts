@@ -25,6 +25,8 @@ import { isTakenNear } from "./used-tokens.ts";
 
 export interface RecordOpenerOptions {
   readonly store: Pick<Store, "hold">;
+  /** Of requests that cannot go on without its answer: it waits longer. */
+  readonly patient: Pick<Store, "hold">;
   readonly spool: Pick<Spool, "append" | "journal">;
   /** It knows whether requests may go upstream without a hold in Redis. */
   readonly outage: GraceOutage;
@@ -109,11 +111,12 @@ export class RecordOpener {
    * @throws GatewayError as `createHoldError` says; 503 where Redis does not answer and the request may not go on.
    */
   async hold(account: RequestAccount, admission: Admission, worstCase: WorstCase): Promise<void> {
-    const { store, dashboard } = this.#options;
+    const { store, patient, outage, dashboard } = this.#options;
+    const hasFallback = !admission.isStrict && outage.isInGrace(admission.organizationId);
     const hold = describeHold(account, admission);
     let placed: PlacedHold;
     try {
-      placed = await placeHold(store, { hold, admission, worstCase, dashboard });
+      placed = await placeHold(hasFallback ? store : patient, { hold, admission, worstCase, dashboard });
     } catch (thrown) {
       if (thrown instanceof GatewayError) throw thrown;
       const refusal = await this.#goOnWithout(account, admission, thrown);

@@ -15,7 +15,7 @@ import {
   type RedisConnectionOptions,
   waitUntilReady,
 } from "./redis/client.ts";
-import { createStore } from "./redis-store.ts";
+import { createStore, createStoreOfBoth, type StoreOfBoth } from "./redis-store.ts";
 import { checkSchema, SchemaError } from "./redis/schema.ts";
 import type { OperationMeter } from "./run.ts";
 import type { Store } from "./types.ts";
@@ -49,7 +49,7 @@ export interface OpenStore {
 }
 
 /** A store that may still wait for Redis's first answer: until then its operations reject without asking it. */
-export interface OpeningStore extends OpenStore {
+export interface OpeningStore extends OpenStore, StoreOfBoth {
   /** Redis has answered and its data is of this version. Once true it stays so. */
   readonly isOpen: () => boolean;
   /** Resolves when it is; never rejects, and never resolves after `close`. */
@@ -110,7 +110,7 @@ export async function openStoreInBackground(
   };
   const opened = state.isOpen ? Promise.resolve() : openEventually(attempt, state, logger, first);
   return {
-    store: createStore({ client, ...storeOptions(config, options), isOpen: () => state.isOpen }),
+    ...createStoreOfBoth({ client, ...storeOptions(config, options), isOpen: () => state.isOpen }),
     client,
     close,
     isOpen: () => state.isOpen,

@@ -11,12 +11,13 @@ import { createOwnerStore } from "./management/owners.ts";
 import { createProviderKeyStore } from "./management/provider-keys.ts";
 import { createSessionStore } from "./management/sessions.ts";
 import { createTokenStore } from "./management/tokens.ts";
-import type { RedisClient } from "./redis/client.ts";
+import { createPatientClient, type RedisClient } from "./redis/client.ts";
 import { TurnBatches } from "./redis/turn-batches.ts";
 import { createRecentRequestStore } from "./requests/recent.ts";
 import { createRequestStore } from "./requests/requests.ts";
 import { createRun, type OperationMeter } from "./run.ts";
 import type { Store } from "./types.ts";
+import type { AdmitInput, AdmitResult } from "./types/admission.ts";
 import { NO_OWN_SPEND, type OwnSpend } from "./types/own-spend.ts";
 import { createWindowStore } from "./usage/list-windows.ts";
 import { createUsageStore } from "./usage/usage.ts";
@@ -31,28 +32,47 @@ export interface StoreOptions {
   readonly ownSpend?: OwnSpend;
 }
 
+/** One store, asked by two kinds of callers. */
+export interface StoreOfBoth {
+  readonly store: Store;
+  /** For callers that have nothing to fall back on: its commands wait as long as Envoy's call allows. */
+  readonly patient: Store;
+}
+
 /** The client stays the caller's: it connects and disconnects it. */
-export function createStore({
-  client,
-  usageMonths,
-  isOpen = () => true,
-  meter = null,
-  ownSpend = NO_OWN_SPEND,
-}: StoreOptions): Store {
+export function createStore(options: StoreOptions): Store {
+  return bindStore(createContext(options), options);
+}
+
+/** As `createStore`; both share the client and all that is kept. */
+export function createStoreOfBoth(options: StoreOptions): StoreOfBoth {
+  const context = createContext(options);
+  const patient = {
+    ...context,
+    client: createPatientClient(options.client),
+    // A batch is one command, which waits for one time.
+    admissions: new TurnBatches<AdmitInput, AdmitResult>(),
+  };
+  return { store: bindStore(context, options), patient: bindStore(patient, options) };
+}
+
+function createContext({ client, usageMonths, ownSpend = NO_OWN_SPEND }: StoreOptions): StoreContext {
   // A guess by this host's clock; the first answer of Redis puts it right.
   const month = { current: monthAt(Date.now()) };
-  const spendFalls = { interim: 0, reaped: 0, correction: 0 };
-  const context: StoreContext = {
+  return {
     client,
     usageMonths,
     month,
     alerts: { fired: 0 },
     admissions: new TurnBatches(),
     briefCharges: new TurnBatches(),
-    spendFalls,
+    spendFalls: { interim: 0, reaped: 0, correction: 0 },
     sessions: { uncapped: 0 },
     ownSpend,
   };
+}
+
+function bindStore(context: StoreContext, { isOpen = () => true, meter = null }: StoreOptions): Store {
   const run = createRun({ context, isOpen, meter });
   return {
     ...createAdmissionStore(run),
@@ -70,7 +90,7 @@ export function createStore({
     ...createAlertStore(run),
     ...createDeliveryStore(run),
     firedAlerts: () => context.alerts.fired,
-    spendFalls: () => ({ ...spendFalls }),
+    spendFalls: () => ({ ...context.spendFalls }),
     uncappedSessions: () => context.sessions.uncapped,
   };
 }

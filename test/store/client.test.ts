@@ -1,7 +1,7 @@
 import { Cluster } from "ioredis";
 import { afterEach, describe, expect, it } from "vitest";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore } from "../../src/store/redis-store.ts";
+import { createStore, createStoreOfBoth } from "../../src/store/redis-store.ts";
 import { checkSchema, SCHEMA_VERSION } from "../../src/store/redis/schema.ts";
 import { type PrivateRedis, startRedis, startRedisCluster } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
@@ -80,6 +80,21 @@ describe("createRedisClient", () => {
     // It was executed late, once: its token is gone, and no more than that.
     await waitFor("the late admission", async () => (await other.exists(bucketOf(key))) === 1);
     expect((await admitKnown(store, key)).bucket.remaining).toBe(8);
+  });
+
+  it("waits longer for the answers of callers that have nothing to fall back on", async () => {
+    const redis = await start();
+    const { store, patient } = createStoreOfBoth({ client: await connect(redis), usageMonths: USAGE_MONTHS });
+    const key = await createTestKey(store);
+    const other = await connectClient({ url: redis.url });
+    cleanUps.push(() => other.disconnect());
+    await other.client("PAUSE", 60_000, "WRITE");
+    const asked = patient.admit(admitInput(key));
+    await expect(store.admit(admitInput(key))).rejects.toThrow("Command timed out");
+    await other.client("UNPAUSE");
+    expect(await asked).toMatchObject({ decision: "admitted" });
+    await other.client("PAUSE", 60_000, "WRITE");
+    await expect(patient.admit(admitInput(key))).rejects.toThrow("Command timed out");
   });
 
   it.each([

@@ -18,6 +18,7 @@ import { createOpenInput } from "../unit/settlement/settlement-fixture.ts";
 import { canSetClock, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { createIdentity, createTestKey, type TestKey } from "./fixture.ts";
 import { START } from "./spend-model.ts";
+import type { HoldInput } from "../../src/store/types/settlement.ts";
 import { NO_TOKENS } from "../../src/usage/token-usage.ts";
 
 /** What becomes of a command: executed and answered; executed, its answer lost; lost; executed after others. */
@@ -108,6 +109,7 @@ class Owner {
     this.#spool = this.#createSpool("1", { charge: () => Promise.reject(new Error("Command timed out")) });
     const clock = { nowMs: () => nowMs, monotonicMs: () => performance.now() };
     const logger = { warn: () => undefined, error: () => undefined };
+    const hold = (input: HoldInput) => this.#deliver(() => store.hold(input));
     this.#settlement = new Settlement({
       ...createSafeties(),
       dashboard: { baseUrl: null, contact: null },
@@ -121,8 +123,9 @@ class Owner {
         journal: this.#spool.journal,
       },
       outage: new GraceOutage({ clock, graceMs: 60_000, logger }),
+      patient: { hold },
       store: {
-        hold: (input) => this.#deliver(() => store.hold(input)),
+        hold,
         charge: (input) => {
           if (this.#next !== "lost") {
             this.deliveredMicrocents = input.estimate?.totalMicrocents ?? input.totalMicrocents;

@@ -1,12 +1,12 @@
 /**
  * The connection to Redis: one server (TCP, TLS, Unix socket), a Cluster or Sentinel. What it promises the rest:
  * a command is sent at most once. There is no queue while the connection is away, nothing is sent again after it was
- * lost, and a command without an answer fails after 250 ms (of which this process got to run: see
- * fair-timeout.ts); whether it was executed is then unknown.
+ * lost, and a command without an answer fails after 250 ms, or 1.5 s where the caller has nothing to fall back on (of
+ * which this process got to run: see fair-timeout.ts); whether it was executed is then unknown.
  */
 import { Cluster, Redis } from "ioredis";
 import { pause } from "../../event-loop/wait.ts";
-import { timeOutFairly } from "../ioredis/fair-timeout.ts";
+import { timeOutFairly, waitLonger } from "../ioredis/fair-timeout.ts";
 import { keepStringMethodsFast } from "../ioredis/fast-strings.ts";
 import { createRedisTls, type RedisTlsFiles, type RedisTlsOptions } from "./redis-tls.ts";
 import { addScripts } from "../ioredis/scripts.ts";
@@ -14,6 +14,8 @@ import { writeOncePerTurn } from "../ioredis/write-once-per-turn.ts";
 
 /** A wait that is shorter than ext_authz's, so that a lost answer still leaves time for the grace path. */
 const COMMAND_TIMEOUT_MS = 250;
+/** Nearly as long as ext_authz waits (2 s): the rest is for the way to the worker and back. */
+const PATIENT_TIMEOUT_MS = 1_500;
 const CONNECT_TIMEOUT_MS = 2000;
 /** A connection that answers nothing for so long is given up: its other end may be gone without a word. */
 const SILENT_CONNECTION_MS = 5_000;
@@ -55,6 +57,13 @@ export function createRedisClient(options: RedisConnectionOptions): RedisClient 
   addScripts(client);
   client.on("error", options.onError);
   return client;
+}
+
+/** The same connection for callers that have nothing to fall back on: its commands wait as long as Envoy's call allows. */
+export function createPatientClient(client: RedisClient): RedisClient {
+  const patient = waitLonger(client, PATIENT_TIMEOUT_MS);
+  addScripts(patient);
+  return patient;
 }
 
 /**

@@ -34,6 +34,30 @@ describe("admission while Redis is away", () => {
     await expect(admit(input)).rejects.toThrow("Command timed out");
   });
 
+  it.each([
+    ["a key that this worker has not seen", {}, { isSeen: false }],
+    ["an organization with strict caps", { organization: { strictCaps: true } }, {}],
+    [
+      "a key that meets a limit of tokens per minute",
+      { tokenBuckets: [{ type: "total", limit: 1, remaining: 1, resetMs: 0 } as const] },
+      {},
+    ],
+    ["a gateway without a grace time", {}, { graceMs: 0 }],
+  ])("waits longer for Redis's answer for %s", async (_name, changes, options) => {
+    const { admit, patience } = await createOutage(changes, options);
+    await expect(admit()).rejects.toThrow("Command timed out");
+    expect(patience.at(-1)).toBe(true);
+  });
+
+  it("waits longer once the grace time is over, and not before", async () => {
+    const { admit, patience, wait } = await createOutage();
+    await admit();
+    expect(patience.at(-1)).toBe(false);
+    wait(MINUTE_MS);
+    await expect(admit()).rejects.toThrow("Command timed out");
+    expect(patience.at(-1)).toBe(true);
+  });
+
   it("fails as Redis did for an error that is no outage", async () => {
     const { admit, failWith } = await createOutage();
     const fault = new Error("ERR user_script:1: attempt to index nil");

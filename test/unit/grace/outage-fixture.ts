@@ -103,12 +103,16 @@ export async function createOutage(
   });
   const spend = new GraceSpend();
   const left: string[] = [];
+  const patience: boolean[] = [];
+  const ask = (isPatient: boolean) => async () => {
+    patience.push(isPatient);
+    if (isAway) throw failure;
+    return { ...answer, own: spend.inReply({ ...INPUT, month: answer.month }) };
+  };
   const admit = createGraceAdmission({
     leave: ({ requestId }) => void left.push(requestId),
-    admit: async () => {
-      if (isAway) throw failure;
-      return { ...answer, own: spend.inReply({ ...INPUT, month: answer.month }) };
-    },
+    admit: ask(false),
+    admitPatiently: ask(true),
     isBehind: () => isBehind,
     outage,
     spend,
@@ -123,6 +127,8 @@ export async function createOutage(
     outage,
     warnings,
     left,
+    /** Of each question to Redis, whether it waits as long as Envoy's call allows. */
+    patience,
     wait: (ms: number) => (nowMs += ms),
     comeBack: () => (isAway = false),
     setBehind: (is: boolean) => (isBehind = is),

@@ -19,10 +19,16 @@ async function openWithoutHold(failure: Error, admission: Partial<Admission> = {
   const { account, charges } = createAccount();
   const entries: SpoolEntry[] = [];
   const spooled = (entry: SpoolEntry) => (changes.append ?? (async () => void entries.push(entry)))();
+  const asked: string[] = [];
+  const refuseHold = (whom: string): Promise<never> => {
+    asked.push(whom);
+    return Promise.reject(failure);
+  };
   const clock = { monotonicMs: () => 0 };
   const records = new RequestRecords(NO_JOURNAL);
   const options: RecordOpenerOptions = {
-    store: { hold: () => Promise.reject(failure) },
+    store: { hold: () => refuseHold("store") },
+    patient: { hold: () => refuseHold("patient") },
     spool: { append: spooled, journal: NO_JOURNAL },
     outage: new GraceOutage({
       clock,
@@ -43,7 +49,7 @@ async function openWithoutHold(failure: Error, admission: Partial<Admission> = {
   const held = opener.hold(account, { ...ADMISSION, ...admission }, worstCase);
   const refusal = await codeOf(held);
   const state = records.stateOf(account.identity.requestId).kind;
-  return { account, charges, entries, refusal, state };
+  return { account, charges, entries, refusal, state, asked };
 }
 
 /** The code of the error that it rejects with; null: it does not. */
@@ -65,7 +71,8 @@ interface Changes {
 
 describe("a request whose hold was not answered", () => {
   it("is put on record in the spool at its floor, and its record is kept", async () => {
-    const { account, entries, refusal, state } = await openWithoutHold(TIMEOUT);
+    const { account, entries, refusal, state, asked } = await openWithoutHold(TIMEOUT);
+    expect(asked).toEqual(["store"]);
     expect(entries).toEqual([
       {
         kind: "open",
@@ -84,6 +91,13 @@ describe("a request whose hold was not answered", () => {
     );
     expect(entries).toEqual([]);
     expect([refusal, state]).toEqual(["concurrency_limit_exceeded", "withdrawn"]);
+  });
+
+  it.each([
+    ["strict caps", { isStrict: true }, {}],
+    ["no grace time", {}, { graceMs: 0 }],
+  ] as const)("waited longer for it with %s", async (_name, admission, changes) => {
+    expect((await openWithoutHold(TIMEOUT, admission, changes)).asked).toEqual(["patient"]);
   });
 
   it.each([

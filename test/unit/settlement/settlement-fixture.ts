@@ -132,6 +132,10 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
     lines: [] as string[],
     isLogClosed: false,
   };
+  const hold = (input: HoldInput): Promise<HoldResult> => {
+    seen.holds.push(input);
+    return script.hold?.(input) ?? Promise.resolve({ outcome: "held" });
+  };
   const settlement = new Settlement({
     ...createSafeties(),
     dashboard: { baseUrl: null, contact: null },
@@ -146,11 +150,9 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
       },
     },
     ...options,
+    patient: { hold },
     store: {
-      hold: (input) => {
-        seen.holds.push(input);
-        return script.hold?.(input) ?? Promise.resolve({ outcome: "held" });
-      },
+      hold,
       charge: (input) => {
         seen.charges.push(input);
         return script.charge?.(input) ?? Promise.resolve({ outcome: "applied" });
