@@ -1,6 +1,6 @@
 # The sidecar: gRPC workers for Envoy, management API, dashboard, alert delivery. Envoy and Redis run beside it.
 # Runs as a user without rights, on a read-only root file system, and needs no shell. docs/deploy.md says how.
-ARG BASE=node:24-slim
+ARG BASE=node:26-slim
 
 FROM ${BASE} AS packages
 WORKDIR /app

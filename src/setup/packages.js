@@ -83,10 +83,12 @@ function readLockFile(path) {
 }
 
 /**
+ * The line of npm's output that says what went wrong, without a full stop.
+ *
  * @param {import("./run-command.js").CommandResult} result
  * @returns {string}
  */
-function describeNpmFailure(result) {
+export function describeNpmFailure(result) {
   const errors = result.stderr
     .split("\n")
     .filter((line) => /^npm (error|ERR!)/.test(line))

@@ -61,5 +61,6 @@ export function runCommand(command, args, options = {}) {
  */
 export function lastLine(result) {
   const lines = `${result.stdout}\n${result.stderr}`.split("\n").map((line) => line.trim());
-  return lines.findLast((line) => line !== "") ?? "no output";
+  // Not `findLast`: this runs on the Node that a newer one is installed for.
+  return lines.filter((line) => line !== "").pop() ?? "no output";
 }

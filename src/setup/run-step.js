@@ -1,19 +1,31 @@
-import { describeOldNode } from "./node-version.js";
+import { describeOldNode, isTooOld } from "./node-version.js";
+import { SetupError } from "./setup-error.js";
 
 /**
- * Runs the body of a set-up program: an old Node or a missing prerequisite ends with one sentence on stderr and exit
- * code 1, anything unexpected with its stack.
+ * Runs the body of a set-up program. A missing prerequisite, such as a new enough Node, ends with one sentence on stderr
+ * and exit code 1; anything unexpected ends with its stack.
+ *
+ * @param {() => Promise<void>} body imports what an old Node cannot parse
+ * @returns {Promise<void>}
+ */
+export function runStep(body) {
+  return runOnAnyNode(async () => {
+    if (isTooOld(process.versions.node)) {
+      throw new SetupError(
+        `${describeOldNode()}: install a newer one, or use the script of package.json, which does.`,
+      );
+    }
+    await body();
+  });
+}
+
+/**
+ * The same without a look at Node's version.
  *
  * @param {() => Promise<void>} body
  * @returns {Promise<void>}
  */
-export async function runStep(body) {
-  const oldNode = describeOldNode(process.versions.node);
-  if (oldNode !== null) {
-    process.stderr.write(`${oldNode}\n`);
-    process.exitCode = 1;
-    return;
-  }
+export async function runOnAnyNode(body) {
   try {
     await body();
   } catch (error) {

@@ -13,7 +13,7 @@ import { checkImage, checkTool, run } from "./find-tool.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const BUILD_TIMEOUT_MS = 600_000;
-const NODE_IMAGE = process.env["IGW_NODE_IMAGE"] ?? "node:24-slim";
+const NODE_IMAGE = process.env["IGW_NODE_IMAGE"] ?? "node:26-slim";
 const ENVOY_IMAGE = process.env["IGW_ENVOY_IMAGE"] ?? "envoyproxy/envoy:v1.40.0";
 const REDIS_IMAGE = process.env["IGW_REDIS_IMAGE"] ?? "redis:7-alpine";
 const missing = [
