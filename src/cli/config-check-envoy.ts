@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { ConfigError } from "../config/config-error.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { describeUnprovenEnvoy, PROVEN_ENVOYS } from "../contract/proven-versions.ts";
 import { checkBootstrap } from "../envoy/check-bootstrap/check-bootstrap.ts";
 import { type BootstrapFinding, formatFinding } from "../envoy/check-bootstrap/finding.ts";
 import { type Validation, validateWithEnvoy } from "../envoy/check-bootstrap/validate-with-envoy.ts";
@@ -9,10 +10,16 @@ import { configCheck, type ConfigCheckOptions } from "./config-check.ts";
 import { cleanScreen, escapeHidden } from "../text/plain-text.ts";
 import { openScreen } from "./terminal/screen.ts";
 
+/** An Envoy program for its own validation. Version: "1.40.0", null if it reports none. */
+export interface InstalledEnvoy {
+  readonly path: string;
+  readonly version: string | null;
+}
+
 export interface ConfigCheckEnvoyOptions extends ConfigCheckOptions {
   readonly envoyFile: string;
-  /** Envoy's program, for its own validation; null: there is none here. */
-  readonly envoyProgram: string | null;
+  /** Null: there is none here, or it is not to be asked. */
+  readonly envoy: InstalledEnvoy | null;
 }
 
 /**
@@ -25,9 +32,9 @@ export async function configCheckEnvoy(options: ConfigCheckEnvoyOptions): Promis
   const bootstrap = readBootstrap(options.envoyFile);
   const findings = typeof bootstrap === "string" ? checkBootstrap(bootstrap, config) : [bootstrap];
   const validation =
-    options.envoyProgram === null || typeof bootstrap !== "string"
+    options.envoy === null || typeof bootstrap !== "string"
       ? null
-      : await validateWithEnvoy(options.envoyProgram, options.envoyFile);
+      : await validateWithEnvoy(options.envoy.path, options.envoyFile);
   return report(options, findings, validation);
 }
 
@@ -56,14 +63,14 @@ function report(
   findings: readonly BootstrapFinding[],
   validation: Validation | null,
 ): number {
-  const { envoyFile, stdout, stderr, json = false, env = process.env } = options;
+  const { envoyFile, envoy, stdout, stderr, json = false, env = process.env } = options;
   const problems = findings.filter((finding) => finding.level === "problem");
   const ok = problems.length === 0 && validation?.outcome !== "refused";
   if (json) {
-    const told = findings.map(formatJson);
-    stdout.write(
-      `${escapeHidden(JSON.stringify({ ok, file: options.file, envoy: envoyFile, findings: told, validation }))}\n`,
-    );
+    const versions = { envoy_version: envoy?.version ?? null, proven_envoy_versions: PROVEN_ENVOYS };
+    const report = { ok, file: options.file, envoy: envoyFile, ...versions };
+    const result = { ...report, findings: findings.map(formatJson), validation };
+    stdout.write(`${escapeHidden(JSON.stringify(result))}\n`);
     return ok ? 0 : 1;
   }
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
@@ -73,9 +80,12 @@ function report(
   if (validation?.outcome === "refused") {
     lines.push(`${screen.paint("bad", `Envoy refuses ${envoyFile}`)}: ${validation.message}`);
   }
+  const unproven = envoy?.version ? describeUnprovenEnvoy(envoy.version) : null;
+  if (unproven !== null) lines.push(`${screen.paint("warning", "warning")}: ${unproven}`);
   if (lines.length > 0) stderr.write(cleanScreen(`${lines.join("\n")}\n`));
   const mark = openScreen(stdout, { env }).paint("good", "ok");
-  if (ok) stdout.write(`${mark}: ${envoyFile} fits ${options.file}; ${describeValidation(validation)}\n`);
+  if (ok)
+    stdout.write(`${mark}: ${envoyFile} fits ${options.file}; ${describeValidation(validation, envoy)}\n`);
   return ok ? 0 : 1;
 }
 
@@ -84,6 +94,7 @@ function formatJson({ check, level, path, line, message, fix }: BootstrapFinding
   return { check, severity: level, path, line, message, fix };
 }
 
-function describeValidation(validation: Validation | null): string {
-  return validation === null ? "there is no Envoy here to validate it: set ENVOY_BIN" : "Envoy accepts it";
+function describeValidation(validation: Validation | null, envoy: InstalledEnvoy | null): string {
+  if (validation === null) return "there is no Envoy here to validate it: set ENVOY_BIN";
+  return `Envoy accepts it (version ${envoy?.version ?? "unknown"}; tested with ${PROVEN_ENVOYS.join(" and ")})`;
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { InstalledEnvoy } from "./config-check-envoy.ts";
 
 interface CheckCommandOptions {
   readonly config: string;
@@ -40,15 +41,18 @@ async function checkAction(options: CheckCommandOptions): Promise<void> {
     return;
   }
   const { configCheckEnvoy } = await import("./config-check-envoy.ts");
-  const envoyProgram = options.validate ? await findInstalledEnvoy() : null;
-  const paths = { envoyFile: options.envoy, envoyProgram };
+  const envoy = options.validate ? await findInstalledEnvoy() : null;
+  const paths = { envoyFile: options.envoy, envoy };
   // The upstreams' credentials may be known to Envoy's host only.
   process.exitCode = await configCheckEnvoy({ ...common, ...paths, secrets: "none" });
 }
 
 /** The one that the set-up has or would take: ENVOY_BIN, PATH, what `npm start` installed. None is installed for a check. */
-async function findInstalledEnvoy(): Promise<string | null> {
-  const { findEnvoy } = await import("../setup/envoy.ts");
+async function findInstalledEnvoy(): Promise<InstalledEnvoy | null> {
+  const { findEnvoy, readEnvoyVersion } = await import("../setup/envoy.ts");
   const { createToolContext } = await import("../setup/tool-context.ts");
-  return (await findEnvoy(createToolContext()))?.path ?? null;
+  const context = createToolContext();
+  const tool = await findEnvoy(context);
+  if (tool === null) return null;
+  return { path: tool.path, version: await readEnvoyVersion(context, tool.path) };
 }

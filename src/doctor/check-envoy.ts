@@ -1,5 +1,6 @@
 /** Envoy: reachable by its admin socket, ready, and with the filters in force that keep unadmitted requests out. */
 import type { Config } from "../config/schema.ts";
+import { describeUnprovenEnvoy, PROVEN_ENVOYS } from "../contract/proven-versions.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 import { envoyAdminSocket, readEnvoyAdmin } from "./read-envoy-admin.ts";
 
@@ -12,6 +13,7 @@ type Node = Readonly<Record<string, unknown>>;
 export async function checkEnvoy(config: Config): Promise<DoctorFinding[]> {
   try {
     const ready = await readEnvoyAdmin(config, "/ready");
+    const { version } = JSON.parse(await readEnvoyAdmin(config, "/server_info")) as { version: string };
     const dump = JSON.parse(await readEnvoyAdmin(config, "/config_dump")) as unknown;
     const state = ready.trim();
     const readiness =
@@ -21,7 +23,7 @@ export async function checkEnvoy(config: Config): Promise<DoctorFinding[]> {
             message: `Envoy says ${state}.`,
             fix: "Wait for its start or drain to end, or look at its log.",
           });
-    return [readiness, ...checkFilters(dump), ...checkClusters(dump, config)];
+    return [readiness, checkVersion(version), ...checkFilters(dump), ...checkClusters(dump, config)];
   } catch (error) {
     const fix =
       "Start Envoy with the bootstrap of `inference-gateway envoy render`; run this command as the user that Envoy runs " +
@@ -29,6 +31,16 @@ export async function checkEnvoy(config: Config): Promise<DoctorFinding[]> {
     const message = `Envoy's admin interface ${envoyAdminSocket(config)} does not answer: ${reasonOf(error)}.`;
     return [found("envoy_unreachable", "envoy.reachable", { message, fix })];
   }
+}
+
+/** @param reported "<commit>/1.40.0/Clean/RELEASE/BoringSSL", as `GET /server_info` of Envoy's admin interface reports it. */
+function checkVersion(reported: string): DoctorFinding {
+  const check = "envoy.version";
+  const version = reported.split("/")[1] ?? reported;
+  const message = describeUnprovenEnvoy(version);
+  if (message === null) return ok(check, `Envoy ${version}.`);
+  const fix = `Run Envoy ${PROVEN_ENVOYS.at(-1)}, or try your own traffic on this version before you rely on it.`;
+  return found("envoy_unproven", check, { message, fix });
 }
 
 /** Order and flags of the filters in what Envoy says that it runs with. */

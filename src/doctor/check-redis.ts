@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { Cluster, type Redis } from "ioredis";
 import type { Config } from "../config/schema.ts";
+import { isAtLeast, OLDEST_REDIS } from "../contract/proven-versions.ts";
 import { connectTo } from "../store/open-store.ts";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../store/redis/client.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
@@ -12,8 +13,6 @@ const SAMPLES = 20;
 /** The path waits 250 ms and then refuses; well under it there is room for bursts. */
 const SLOW_MS = 10;
 const MAX_CLOCK_DIFFERENCE_MS = 2_000;
-/** What the scripts need; the set-up installs nothing older either. */
-const OLDEST_VERSION = [6, 2] as const;
 
 /** Connects and hands the client on; with Redis away, one finding and no client. */
 export async function withRedis(
@@ -89,13 +88,13 @@ function parseInfo(text: string): ReadonlyMap<string, string> {
 
 function checkVersion(info: ReadonlyMap<string, string>): DoctorFinding {
   const version = info.get("redis_version") ?? "unknown";
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [oldestMajor, oldestMinor] = OLDEST_VERSION;
-  const isNewEnough = major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
-  if (isNewEnough) return ok("redis.version", `Redis ${version}.`);
-  const oldest = OLDEST_VERSION.join(".");
-  const message = `Redis ${version} is older than ${oldest}.`;
-  const fix = `Upgrade Redis to ${oldest} or newer: the gateway's scripts need it.`;
+  // Valkey names a Redis that it is compatible with, and next to it its own version.
+  const valkey = info.get("valkey_version");
+  const name =
+    valkey === undefined ? `Redis ${version}` : `Valkey ${valkey}, compatible with Redis ${version}`;
+  if (isAtLeast(version, OLDEST_REDIS)) return ok("redis.version", `${name}.`);
+  const message = `Redis ${version} is older than ${OLDEST_REDIS}.`;
+  const fix = `Upgrade Redis to ${OLDEST_REDIS} or newer: the gateway's scripts need it.`;
   return found("redis_too_old", "redis.version", { message, fix });
 }
 

@@ -32,6 +32,7 @@ export const FINDINGS = {
   worker_not_serving: warningThat("A worker says that it takes no requests: it starts, or drains."),
   envoy_unreachable: problemThat("Envoy's admin socket does not answer."),
   envoy_not_live: problemThat("Envoy starts or drains."),
+  envoy_unproven: warningThat("Envoy is of a version that the gateway is not tested with."),
   envoy_no_listener: problemThat("Envoy has no HTTP listener."),
   envoy_filters_wrong: problemThat("Requests may pass without a key or without being charged."),
   envoy_cluster_missing: problemThat("Envoy does not know an upstream of the configuration."),

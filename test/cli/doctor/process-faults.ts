@@ -1,6 +1,6 @@
 /** Findings about workers and Envoy: the real ones of a running gateway, and further real Envoys. */
 import { readFile, writeFile } from "node:fs/promises";
-import { request } from "node:http";
+import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { loadConfig } from "../../../src/config/load.ts";
@@ -106,6 +106,23 @@ function orderEnvoy(socketPath: string, path: string): Promise<void> {
   });
 }
 
+/** Envoy's admin interface by a proxy that changes the version. */
+async function examineOlderEnvoy(world: DoctorWorld): Promise<Report> {
+  const stack = await getStack();
+  const dir = await world.createFolder();
+  const proxy = createServer((call, answer) => {
+    void readEnvoyAdmin(join(stack.dir, "run"), call.url ?? "/").then((text) =>
+      answer.end(text.replace(/\/1\.\d+\.\d+\/(?=\w+\/RELEASE)/, "/1.38.2/")),
+    );
+  });
+  await new Promise<void>((resolve) => proxy.listen(join(dir, "envoy-admin.sock"), resolve));
+  try {
+    return await world.examine({ sidecar: { sockets: dir } });
+  } finally {
+    proxy.close();
+  }
+}
+
 async function examineDrainingEnvoy(world: DoctorWorld): Promise<Report> {
   const stack = await getStack();
   const socket = join(stack.dir, "run/envoy-admin.sock");
@@ -190,6 +207,13 @@ export const PROCESS_FAULTS = {
     { name: "nothing runs", provoke: (world) => world.examine(), says: /envoy-admin\.sock does not answer/ },
   ],
   envoy_not_live: [{ name: "it drains", provoke: examineDrainingEnvoy, says: /Envoy says DRAINING/ }],
+  envoy_unproven: [
+    {
+      name: "it is too old",
+      provoke: examineOlderEnvoy,
+      says: /^Envoy 1\.38\.2 is not one of .*1\.39, 1\.40/,
+    },
+  ],
   envoy_no_listener: [
     { name: "it has a bootstrap without one", provoke: examineEmptyEnvoy, says: /no HTTP listener/ },
   ],
