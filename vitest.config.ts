@@ -77,7 +77,7 @@ export default defineConfig({
           include: ["test/{store,alerts}/**/*.test.ts"],
           // What they need of Redis is theirs alone: a server that breaks, a failover, none.
           exclude: [
-            "test/store/{client,open-store,script-calls,scripts}.test.ts",
+            "test/store/{client,open-store,script-calls}.test.ts",
             "test/store/failover-*.test.ts",
             "test/alerts/{delivery-redis,documentation,mail,post-webhook}.test.ts",
             // Models of one organization's buckets and spend, which are in one slot: what the scripts compute there

@@ -38,6 +38,11 @@ export function countFiredAlerts(context: StoreContext, reply: readonly unknown[
   context.alerts.fired += integerAt(reply, position);
 }
 
+/** What scripts are given that run in a month. */
+export function inputOfMonth({ name, startMs, endMs }: CalendarPeriod) {
+  return { month: name, monthStartMs: String(startMs), monthEndMs: String(endMs) };
+}
+
 /**
  * Runs a script that needs this month's name. When Redis's clock says another month it answers `month_changed` and has
  * changed nothing; it is then run once more with the month that Redis named.

@@ -13,18 +13,18 @@ const at = AT.admit;
 /** The script's reply to a caller that knows the settings of this version. */
 async function admitKnowing(key: TestKey, version: string): Promise<readonly unknown[]> {
   const month = monthAt(await test.store.timeMs());
-  const reply = await test.client.igwAdmit(
+  const reply = await test.client.igwAdmit({
+    keyId: key.keyId,
+    presentedHash: key.hash,
+    monthStartMs: String(month.startMs),
+    monthEndMs: String(month.endMs),
+    bucketName: "requests",
+    metered: true,
+    knownVersion: version,
+    wantedGroupId: "",
+    furtherArguments: [admitInput(key).requestId, ROUTE, "0"],
     ...admitKeys(key, month.name),
-    key.keyId,
-    key.hash,
-    String(month.startMs),
-    String(month.endMs),
-    "requests",
-    "1",
-    version,
-    admitInput(key).requestId,
-    ROUTE,
-  );
+  });
   return parseArray(reply);
 }
 

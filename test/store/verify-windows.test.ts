@@ -230,7 +230,10 @@ describe.skipIf(!canSetClock)("windows that cannot be held against usage (sets R
   it("are all of a period to which what was spent before is being added", async () => {
     const of = await createOwners();
     await spend(of, 100);
-    await timed().client.igwBeginWindows(organizationKey(of.organizationId), "day=day:20775");
+    await timed().client.igwBeginWindows({
+      organization: organizationKey(of.organizationId),
+      furtherArguments: ["day=day:20775"],
+    });
     expect(await verify(of)).toMatchObject({
       differences: [],
       notCompared: [{ period: "day", from: null, obstacle: "beginning" }],

@@ -71,7 +71,7 @@ export async function checkAlerts(
 ): Promise<void> {
   const { organizationId } = owners;
   const { items } = await store.listAlerts(organizationId, { limit: 1_000, after: null });
-  const [, , list] = alertKeys(organizationId, "");
+  const { alerts: list } = alertKeys(organizationId, "");
   assert.equal(items.length, await client.xlen(list));
   const actual = items.flatMap(({ period, windowStart, firedAtMs, keyId, ownerId, ...alert }) => {
     const startMs = windowStart === null ? Number.NEGATIVE_INFINITY : Date.parse(windowStart);

@@ -33,6 +33,7 @@ import type {
 import { parseTokenBuckets, parseTokenLimit } from "./token-buckets.ts";
 import { type AdmittedSettings, knownSettings, rememberSettings } from "./read-settings.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { listOf } from "../redis/row-layouts.ts";
 
 /** @see AdmissionStore.lookUpKey */
 export async function findKeyReference(
@@ -61,25 +62,23 @@ async function admitAll(
 ): Promise<readonly AdmitResult[]> {
   const { organizationId, keyId } = question;
   const known = knownSettings(keyId);
-  const ofEach = inputs.flatMap(({ requestId, route, promptTokens }) => [
-    requestId,
-    route,
-    String(promptTokens),
-  ]);
+  const ofEach = inputs.flatMap(({ requestId, route, promptTokens }) =>
+    listOf["admitted-request"]({ requestId, route, promptTokens: String(promptTokens) }),
+  );
   let results: readonly AdmitResult[] = [];
   const reply = await runInMonth(context, (month) => {
-    const command = context.client.igwAdmit(
-      ...admitKeys(question, month.name),
+    const command = context.client.igwAdmit({
       keyId,
-      question.presentedHash,
-      String(month.startMs),
-      String(month.endMs),
-      question.bucket,
-      question.metered ? "1" : "0",
-      known?.version ?? "",
-      question.groupId ?? "",
-      ...ofEach,
-    );
+      presentedHash: question.presentedHash,
+      monthStartMs: String(month.startMs),
+      monthEndMs: String(month.endMs),
+      bucketName: question.bucket,
+      metered: question.metered,
+      knownVersion: known?.version ?? "",
+      wantedGroupId: question.groupId ?? "",
+      furtherArguments: ofEach,
+      ...admitKeys(question, month.name),
+    });
     // What of the figures is this process's own is so at this moment.
     return inReplyOrder(command, (answered) => {
       if (answered[OUTCOME] !== "unknown_key" && answered[OUTCOME] !== "month_changed") {
@@ -94,18 +93,18 @@ async function admitAll(
   return inputs.map(() => ({ decision: "unknown_key", timeMs }));
 }
 
-/** KEYS of `admit.lua`. */
-export function admitKeys({ organizationId, keyId }: KeyReference, month: string): string[] {
-  return [
-    keyRecordKey(organizationId, keyId),
-    organizationKey(organizationId),
-    requestBucketKey(organizationId, keyId),
-    countBucketKey(organizationId, keyId),
-    spendKey(organizationId, month),
-    inflightKey(organizationId, keyId),
-    refusedKey(organizationId),
-    holdsKey(organizationId),
-  ];
+/** The keys of `admit.lua`. */
+export function admitKeys({ organizationId, keyId }: KeyReference, month: string) {
+  return {
+    keyRecord: keyRecordKey(organizationId, keyId),
+    organization: organizationKey(organizationId),
+    requestBucket: requestBucketKey(organizationId, keyId),
+    countBucket: countBucketKey(organizationId, keyId),
+    spend: spendKey(organizationId, month),
+    inflight: inflightKey(organizationId, keyId),
+    refused: refusedKey(organizationId),
+    holds: holdsKey(organizationId),
+  };
 }
 
 interface Sent {

@@ -2,6 +2,7 @@ import type { StoreContext } from "../context.ts";
 import { keyRecordKey, requestBucketKey } from "../redis/keys.ts";
 import { integerAt, parseArray, textAt } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { listOf } from "../redis/row-layouts.ts";
 import { parseTokenBuckets } from "./token-buckets.ts";
 import type { BucketFill } from "../types/reporting.ts";
 
@@ -12,11 +13,13 @@ export async function readBuckets(
   keyIds: readonly string[],
 ): Promise<ReadonlyMap<string, BucketFill>> {
   if (keyIds.length === 0) return new Map();
-  const names = keyIds.flatMap((id) => [
-    keyRecordKey(organizationId, id),
-    requestBucketKey(organizationId, id),
-  ]);
-  const reply = parseArray(await client.igwReadBuckets(String(names.length), ...names));
+  const furtherKeys = keyIds.flatMap((id) =>
+    listOf["bucket-keys"]({
+      keyRecord: keyRecordKey(organizationId, id),
+      requestBucket: requestBucketKey(organizationId, id),
+    }),
+  );
+  const reply = parseArray(await client.igwReadBuckets({ furtherKeys }));
   const at = AT.bucket;
   return new Map(
     keyIds.flatMap((id, index): [string, BucketFill][] => {

@@ -12,19 +12,29 @@ export async function beginUpload(
   upload: Upload,
   { keyBytes, organizationBytes, countsForMs }: UploadLimits,
 ): Promise<BegunUpload> {
-  const limits = [keyBytes, organizationBytes, countsForMs].map(formatCount);
-  const reply = await client.igwBeginUpload(...argumentsOf(upload), ...limits);
+  const reply = await client.igwBeginUpload({
+    keyLimit: formatCount(keyBytes),
+    organizationLimit: formatCount(organizationBytes),
+    countsForMs: formatCount(countsForMs),
+    ...inputOf(upload),
+  });
   if (!isAnswer(reply)) throw new TypeError("begin-upload replied none of its answers");
   return reply;
 }
 
 /** @see AdmissionStore.endUpload */
 export async function endUpload({ client }: StoreContext, upload: Upload): Promise<void> {
-  await client.igwEndUpload(...argumentsOf(upload));
+  await client.igwEndUpload(inputOf(upload));
 }
 
-function argumentsOf({ organizationId, keyId, requestId, bytes }: Upload): string[] {
-  return [uploadsKey(organizationId), uploadBytesKey(organizationId), requestId, keyId, formatCount(bytes)];
+function inputOf({ organizationId, keyId, requestId, bytes }: Upload) {
+  return {
+    uploads: uploadsKey(organizationId),
+    bytesOnWay: uploadBytesKey(organizationId),
+    requestId,
+    keyId,
+    bytes: formatCount(bytes),
+  };
 }
 
 function isAnswer(reply: unknown): reply is BegunUpload {

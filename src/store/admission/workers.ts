@@ -9,7 +9,11 @@ export async function announceWorker(
   workerId: string,
   countsForMs: number,
 ): Promise<number> {
-  const count = await client.igwAnnounce(WORKERS_KEY, workerId, formatCount(countsForMs));
+  const count = await client.igwAnnounce({
+    workers: WORKERS_KEY,
+    worker: workerId,
+    countsForMs: formatCount(countsForMs),
+  });
   if (typeof count !== "number") throw new TypeError(`announce replied ${typeof count}, not a number`);
   return count;
 }

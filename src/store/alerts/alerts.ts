@@ -96,17 +96,18 @@ export const createAlertStore = storeOf<AlertStore>({
     const [first, ...others] = alerts;
     const couriers = await readChannels(context, organizationId);
     const again = channels.filter((channel) => deliveryOf(alert, channel)?.state !== "pending");
-    await context.client.igwRedeliverAlert(
-      String(2 + couriers.length),
-      alertOutboxKey(organizationId),
-      alertDeliveriesKey(organizationId, messageId),
-      ...couriers.map((channel) => alertCourierKey(organizationId, channel)),
-      again.join(" "),
-      JSON.stringify(PENDING),
-      String(expiryOf(month, context.usageMonths)),
-      ...formatAlert(first),
-      ...others.flatMap((other, index) => formatAlert(other, `${index + 2}:`)),
-    );
+    await context.client.igwRedeliverAlert({
+      outbox: alertOutboxKey(organizationId),
+      deliveries: alertDeliveriesKey(organizationId, messageId),
+      furtherKeys: couriers.map((channel) => alertCourierKey(organizationId, channel)),
+      channels: again.join(" "),
+      shown: JSON.stringify(PENDING),
+      expiresAtMs: String(expiryOf(month, context.usageMonths)),
+      furtherArguments: [
+        ...formatAlert(first),
+        ...others.flatMap((other, index) => formatAlert(other, `${index + 2}:`)),
+      ],
+    });
     await context.client.publish(ALERT_CHANNEL, organizationId);
   },
 });

@@ -21,12 +21,12 @@ import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 export const createDeliveryStore = storeOf<DeliveryStore>({
   async claimDelivery(context, organizationId, channel, owner, leaseMs) {
     const reply = parseArray(
-      await context.client.igwClaimDelivery(
-        alertCourierKey(organizationId, channel),
-        alertOutboxKey(organizationId),
+      await context.client.igwClaimDelivery({
+        courier: alertCourierKey(organizationId, channel),
+        outbox: alertOutboxKey(organizationId),
         owner,
-        formatCount(leaseMs),
-      ),
+        leaseMs: formatCount(leaseMs),
+      }),
     );
     const outcome = textAt(reply, OUTCOME);
     if (outcome === "idle") return { outcome };
@@ -52,7 +52,9 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
 
   async renewDelivery(context, organizationId, channel, owner, leaseMs) {
     const courier = alertCourierKey(organizationId, channel);
-    const reply = parseArray(await context.client.igwRenewDelivery(courier, owner, formatCount(leaseMs)));
+    const reply = parseArray(
+      await context.client.igwRenewDelivery({ courier, owner, leaseMs: formatCount(leaseMs) }),
+    );
     return textAt(reply, OUTCOME) === "renewed";
   },
 
@@ -61,21 +63,20 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
     // After the claim: what is set up from now on is owed nothing of it.
     const others = (await readChannels(context, organizationId)).filter((name) => name !== channel);
     const reply = parseArray(
-      await context.client.igwFinishDelivery(
-        String(others.length + 3),
-        alertCourierKey(organizationId, channel),
-        alertOutboxKey(organizationId),
-        alertDeliveriesKey(organizationId, claim.message.id),
-        ...others.map((name) => alertCourierKey(organizationId, name)),
+      await context.client.igwFinishDelivery({
+        courier: alertCourierKey(organizationId, channel),
+        outbox: alertOutboxKey(organizationId),
+        deliveries: alertDeliveriesKey(organizationId, claim.message.id),
+        furtherKeys: others.map((name) => alertCourierKey(organizationId, name)),
         owner,
-        claim.entryId,
-        input.outcome,
-        formatCount(input.waitMs ?? 0),
-        input.progress ?? "",
+        entry: claim.entryId,
+        outcome: input.outcome,
+        waitMs: formatCount(input.waitMs ?? 0),
+        progress: input.progress ?? "",
         channel,
-        shown === null ? "" : JSON.stringify(shown),
-        String(expiryOf(claim.message.alerts[0].month, context.usageMonths)),
-      ),
+        shown: shown === null ? "" : JSON.stringify(shown),
+        expiresAtMs: String(expiryOf(claim.message.alerts[0].month, context.usageMonths)),
+      }),
     );
     return textAt(reply, OUTCOME) === "recorded";
   },
@@ -84,11 +85,10 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
     const channels = await readChannels(context, organizationId);
     const couriers = channels.map((channel) => alertCourierKey(organizationId, channel));
     const reply = parseArray(
-      await context.client.igwListDeliveries(
-        String(couriers.length + 1),
-        alertOutboxKey(organizationId),
-        ...couriers,
-      ),
+      await context.client.igwListDeliveries({
+        outbox: alertOutboxKey(organizationId),
+        furtherKeys: couriers,
+      }),
     );
     const at = AT.deliveryOwed;
     return channels.flatMap((channel, index) => {

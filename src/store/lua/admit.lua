@@ -25,11 +25,7 @@
 --   "<scope> <type> <limit>", else ''; sessions capped: '1' when a request that names a session needs a hold (sessions.lua)
 --   requests, for each: {decision, remaining, reset ms, retry after seconds, concurrent, entered, tokens}
 --   settings:
---   {key display, key name, key requests per minute, key count cached tokens, key hard cap cents, key budget cents, key allowed models,
---   key max concurrent requests, key expires at ms, key default tags, key on cap, organization name, organization currency,
---   organization hard cap cents, organization budget cents, organization count cached tokens, organization strict caps,
---   organization on cap, organization end user tag, organization hide amounts, organization budget headers, organization model names, user id, user name,
---   group id, group name}
+-- @settings told
 --   '' stands for none, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full;
 --   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' when the request may
 --   go upstream before it has a record; tokens: the tightest bucket of each type, as token-buckets.lua tells them
@@ -55,12 +51,8 @@
 -- @include owners.lua
 -- @include cap-rule.lua
 
-local key_record, organization, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local spend, inflight, refused, holds = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
-local key_id, presented_hash = ARGV[1], ARGV[2]
-local month_start_ms, month_end_ms = tonumber(ARGV[3]), tonumber(ARGV[4])
-local bucket_name, metered, known_version, wanted_group_id = ARGV[5], ARGV[6] == '1', ARGV[7], ARGV[8]
-local requests = { unpack(ARGV, 9) }
+-- @input
+local requests = { unpack(ARGV, FIRST_FURTHER_ARGUMENT) }
 
 -- How long an entry waits for its request's body and record, or for a worker that takes up what a dead one has begun.
 local ENTERED_MS = 60000 -- @wait
@@ -253,7 +245,8 @@ local in_flight_deadline_ms = integer(now_ms + ENTERED_IN_FLIGHT_MS)
 local paid_buckets = metered and not is_counted and buckets or nil
 local decided, held_entries, in_flight_entries, is_sweeping = {}, {}, {}, false
 for position = 1, #requests, 3 do
-  local request_id, decision, retry_after_s, others = requests[position], refusal or behind_bucket, 0, concurrent
+-- @row admitted-request requests position
+  local decision, retry_after_s, others = refusal or behind_bucket, 0, concurrent
   if not refusal then
     if left >= UNITS_PER_TOKEN then
       left = left - UNITS_PER_TOKEN
@@ -269,7 +262,7 @@ for position = 1, #requests, 3 do
         decision, retry_after_s, others = 'token_rate_limited', math.ceil(empty_ms / 1000), ''
         token_limit = string.format('%s %s %d', empty[BUCKET_SCOPE], empty[BUCKET_TYPE], empty[BUCKET_LIMIT])
       elseif paid_buckets and decision == 'admitted' then
-        local units_of_prompt = tonumber(requests[position + 2]) * UNITS_PER_LIMITED_TOKEN
+        local units_of_prompt = tonumber(prompt_tokens) * UNITS_PER_LIMITED_TOKEN
         for place = 1, #paid_buckets do
           local bucket = paid_buckets[place]
           if bucket[BUCKET_TYPE] ~= 'output' then
@@ -287,11 +280,13 @@ for position = 1, #requests, 3 do
   local remaining, entered = math.floor(units / UNITS_PER_TOKEN), ''
   if decision ~= 'admitted' then
     add_refused(refused, request_id, {
-      key_id, requests[position + 1], decision, bucket_name, rpm_text, key_cap or '', max_concurrent_text or '',
-      expires_at or '', key_spent, currency or '', organization_cap or '', organization_spent, integer(remaining),
-      integer(capacity), integer(retry_after_s), others, named and named.period or '', named and integer(named.cents) or '',
-      named and named.spent or '', user_id ~= '' and group_id ~= '' and user_id .. '.' .. group_id or user_id .. group_id,
-      token_limit,
+      key = key_id, route = route, decision = decision, bucket = bucket_name, rpm = rpm_text, hard_cap_cents = key_cap or '',
+      max_concurrent = max_concurrent_text or '', expires_at = expires_at or '', spent = key_spent, currency = currency or '',
+      organization_hard_cap_cents = organization_cap or '', organization_spent = organization_spent,
+      remaining = integer(remaining), capacity = integer(capacity), retry_after = integer(retry_after_s), concurrent = others,
+      reached_period = named and named.period or '', reached_cap_cents = named and integer(named.cents) or '',
+      reached_spent = named and named.spent or '', token_limit = token_limit,
+      owners = user_id ~= '' and group_id ~= '' and user_id .. '.' .. group_id or user_id .. group_id,
     })
   elseif metered then
     held_entries[#held_entries + 1] = deadline_ms
@@ -376,10 +371,9 @@ else
   end
   settings_version = settings_version_of(key_version, key_stamp, organization_version, organization_stamp)
     .. owner_versions(user_id, user_version, user_stamp) .. owner_versions(group_id, group_version, group_stamp)
-  local texts = redis.call('HMGET', key_record, 'display', 'name', 'rpm', 'count_cached', 'hard_cap_cents', 'budget_cents', 'allowed_models',
-    'max_concurrent', 'expires_at', 'default_tags', 'on_cap')
-  local organization_texts = redis.call('HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents',
-    'count_cached', 'strict_caps', 'on_cap', 'end_user_tag', 'hide_amounts', 'budget_headers', 'model_names')
+-- @settings key
+-- @settings organization
+  local texts = key_texts
   for position = 1, #organization_texts do
     texts[#texts + 1] = organization_texts[position]
   end

@@ -8,8 +8,7 @@
 -- @include integer.lua
 -- @include time.lua
 
-local workers = KEYS[1]
-local worker, counts_for_ms = ARGV[1], tonumber(ARGV[2])
+-- @input
 
 local now_ms = now_milliseconds()
 redis.call('ZREMRANGEBYSCORE', workers, '-inf', integer(now_ms))

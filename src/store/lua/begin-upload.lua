@@ -15,9 +15,7 @@
 -- @include time.lua
 -- @include uploads.lua
 
-local uploads, bytes_on_way = KEYS[1], KEYS[2]
-local request_id, key_id, bytes = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local key_limit, organization_limit, counts_for_ms = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+-- @input
 
 local now_ms = now_milliseconds()
 for _, upload in ipairs(redis.call('ZRANGEBYSCORE', uploads, '-inf', integer(now_ms))) do

@@ -6,7 +6,7 @@
 --
 -- Reply: {'not_found'}; {'seeding', period, period …}: those of them that are not whole yet. May be repeated.
 
-local organization = KEYS[1]
+-- @input
 
 local version, windows, seeding = unpack(redis.call('HMGET', organization, 'version', 'windows', 'windows_seeding'))
 if not version then
@@ -14,7 +14,7 @@ if not version then
 end
 windows, seeding = windows or '', seeding or ''
 local reply = { 'seeding' }
-for _, wanted in ipairs(ARGV) do
+for _, wanted in ipairs({ unpack(ARGV, FIRST_FURTHER_ARGUMENT) }) do
   local period = string.match(wanted, '^%a+=')
   if not string.find(windows, period, 1, true) then
     if not string.find(seeding, period, 1, true) then

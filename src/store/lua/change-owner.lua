@@ -26,14 +26,11 @@
 -- @include cap-rule.lua
 -- @include thresholds.lua
 
-local record, found_by, audit, organization = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local fired_set, outbox, alerts = KEYS[5], KEYS[6], KEYS[7]
-local expected_version, id, entry = ARGV[1], ARGV[2], ARGV[4]
-local month, month_start_ms, month_end_ms, expires_at_ms = ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
-local FIRST_LIST, FIRST_TEXT = 8, 11
-local first_owner = FIRST_LIST + tonumber(ARGV[3])
-local first_new_text = FIRST_TEXT + tonumber(ARGV[5])
-local first_field = first_new_text + tonumber(ARGV[6])
+-- @input
+local FIRST_LIST, FIRST_TEXT = FIRST_FURTHER_KEY, FIRST_FURTHER_ARGUMENT
+local first_owner = FIRST_LIST + left_lists
+local first_new_text = FIRST_TEXT + gone_texts
+local first_field = first_new_text + new_texts
 
 local now_ms = now_milliseconds()
 if now_ms < month_start_ms or now_ms >= month_end_ms then
@@ -55,7 +52,7 @@ for position = first_new_text, first_field - 1 do
   redis.call('ZADD', found_by, '0', ARGV[position])
 end
 local reply = change_record(record, first_field)
-add_audit(audit, entry)
+add_audit(audit, audit_entry)
 -- Without the organization's, which is the last one.
 local owners = read_owners(organization, nil, '', id)
 owners[#owners] = nil

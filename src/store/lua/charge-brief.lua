@@ -32,14 +32,11 @@
 -- @include tags.lua
 -- @include token-units.lua
 
-local holds, spend, usage, inflight, recent, key_record = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local organization, fired_set, outbox, alerts, combinations = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
-local shared = read_list(ARGV[1])
-local requests = { unpack(KEYS, 12) }
-local each = { unpack(ARGV, 2) }
-
-local key_id, month, day, model, tags, tag_row, expires_at_ms, currency, owners = unpack(shared, 1, 9)
-local figures_of_all, FIRST_TOKEN_BUCKET = shared[10], 11
+-- @input
+local shared = read_list(shared_text)
+-- @row brief-charges shared 1 FIRST_TOKEN_BUCKET
+local requests = { unpack(KEYS, FIRST_FURTHER_KEY) }
+local each = { unpack(ARGV, FIRST_FURTHER_ARGUMENT) }
 local microcents = figures_of_all[COST_MICROCENTS]
 
 if redis.call('EXISTS', unpack(requests)) > 0 then
@@ -70,7 +67,8 @@ local token_buckets = shared
 
 local ids = {}
 for position, request in ipairs(requests) do
-  local id, seq, figures, entry = unpack(each, 4 * position - 3, 4 * position)
+  local first = 4 * position - 3
+-- @row brief-charge each first
   ids[position] = id
   -- For repeats and what comes late, and deleted soon: figures as one text, and what a command is compared with.
   redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key_id, 'month', month, 'day', day,

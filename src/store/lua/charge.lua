@@ -52,17 +52,15 @@
 -- @include thresholds.lua
 -- @include token-units.lua
 
-local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local key_record, organization, fired_set, outbox, alerts = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
-local combinations = KEYS[12]
-local entry, ARGV = ARGV[2], read_list(ARGV[1])
-local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local seq, final, totals = ARGV[7], ARGV[8] == '1', ARGV[9]
-local expires_at_ms, currency = ARGV[10], ARGV[11]
-local price, estimate = ARGV[12] or '', ARGV[13] or ''
-local tags, tag_row, only_entered, owners = ARGV[14] or '', ARGV[15] or '', ARGV[16] == '1', ARGV[17] or ''
-local session, is_session_capped = ARGV[18] or '', ARGV[19] == '1'
-local taken_tokens, used_input, used_output, FIRST_BUCKET_MET = ARGV[20], ARGV[21], ARGV[22], 23
+-- @input
+local list = read_list(list_text)
+-- @row charge list 1 FIRST_RARE
+-- @row charge-rare list FIRST_RARE FIRST_TOKENS
+-- @row charge-tokens list FIRST_TOKENS FIRST_BUCKET_MET
+local is_session_capped = session_capped == '1'
+final, only_entered = final == '1', only_entered == '1'
+price, estimate, tags, tag_row = price or '', estimate or '', tags or '', tag_row or ''
+owners, session = owners or '', session or ''
 
 local exists = redis.call('EXISTS', request) == 1
 if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) then
@@ -174,8 +172,8 @@ if taken_tokens then
   local taken_input, taken_output = string.match(taken, '(%d+) (%d+)')
   local input, output = tonumber(used_input) - tonumber(taken_input), tonumber(used_output) - tonumber(taken_output)
   local token_buckets, FIRST_TOKEN_BUCKET = {}, 1
-  for position = FIRST_BUCKET_MET, #ARGV, 2 do
-    local hash, count = ARGV[position], ARGV[position + 1]
+  for position = FIRST_BUCKET_MET, #list, 2 do
+-- @row token-count list position
     local difference = count == 'total:used' and input + output or count == 'input:used' and input or output
     for _, text in ipairs({ hash, count, integer(difference) }) do
       token_buckets[#token_buckets + 1] = text

@@ -12,8 +12,7 @@
 -- @include time.lua
 -- @include couriers.lua
 
-local courier, outbox = KEYS[1], KEYS[2]
-local owner, lease_ms = ARGV[1], tonumber(ARGV[2])
+-- @input
 
 local now_ms = now_milliseconds()
 local state = redis.call('HMGET', courier, 'cursor', 'owner', 'lease_until', 'next_at', 'attempts', 'progress')

@@ -12,8 +12,7 @@
 -- @include integer.lua
 -- @include time.lua
 
-local names = KEYS[1]
-local name, organization_id, gone_entry = ARGV[1], ARGV[2], ARGV[3]
+-- @input
 
 local now_us = integer(now_microseconds())
 local entry = redis.call('HGET', names, name)

@@ -27,9 +27,7 @@
 -- @include cap-rule.lua
 -- @include thresholds.lua
 
-local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local key_record, organization, fired_set, outbox, alerts = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
-local request_id, key_id, month, day, expires_at_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+-- @input
 
 local deadline_ms = tonumber(redis.call('ZSCORE', holds, request_id) or '')
 local due = deadline_ms and deadline_ms <= now_milliseconds()

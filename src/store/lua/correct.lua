@@ -27,11 +27,7 @@
 -- @include thresholds.lua
 -- @include audit.lua
 
-local organization, key_record, spend, usage, marker = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local fired_set, outbox, alerts = KEYS[6], KEYS[7], KEYS[8]
-local day_start_ms, day_end_ms, month = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
-local audit, entry = KEYS[9], ARGV[7]
-local key_id, amount, expires_at_ms, kept, owners = ARGV[4], ARGV[5], ARGV[6], ARGV[8], ARGV[9]
+-- @input
 
 local now_ms = now_milliseconds()
 if now_ms < day_start_ms or now_ms >= day_end_ms then
@@ -61,7 +57,7 @@ if redis.call('SET', marker, kept, 'NX', 'PXAT', expires_at_ms) then
   local limits = limits_of(read_owners(organization, key, key_id, owners), now_ms)
   fired = fire_limits({ key = key, organization = organization, fired = fired_set, outbox = outbox, alerts = alerts,
     month = month, windows = windows }, limits, expires_at_ms)
-  add_audit(audit, entry)
+  add_audit(audit, audit_entry)
 else
   kept = redis.call('GET', marker)
 end

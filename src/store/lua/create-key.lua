@@ -14,9 +14,8 @@
 -- @include audit.lua
 -- @include links.lua
 
-local organization, key_record, key_list, audit = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local key_id, entry, named_by, replaced = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local FIRST_OWNER, FIRST_FIELD = 5, 5
+-- @input
+local FIRST_OWNER, FIRST_FIELD = FIRST_FURTHER_KEY, FIRST_FURTHER_ARGUMENT
 
 local version, deleted_at = unpack(redis.call('HMGET', organization, 'version', 'deleted_at'))
 if not version or (deleted_at or '') ~= '' or redis.call('EXISTS', key_record) == 1 then
@@ -36,5 +35,5 @@ end
 redis.call('HSET', key_record, unpack(ARGV, FIRST_FIELD))
 redis.call('ZADD', key_list, '0', key_id)
 link(FIRST_OWNER, key_id)
-add_audit(audit, entry)
+add_audit(audit, audit_entry)
 return 1

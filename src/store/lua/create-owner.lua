@@ -17,9 +17,8 @@
 -- @include audit.lua
 -- @include links.lua
 
-local organization, record, list, found_by, audit, by_identity = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local id, most, entry, identity, texts = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], tonumber(ARGV[5])
-local FIRST_OWNER, FIRST_TEXT = 7, 6
+-- @input
+local FIRST_OWNER, FIRST_TEXT = FIRST_FURTHER_KEY, FIRST_FURTHER_ARGUMENT
 
 local version, deleted_at = unpack(redis.call('HMGET', organization, 'version', 'deleted_at'))
 if not version or (deleted_at or '') ~= '' or redis.call('EXISTS', record) == 1 then
@@ -44,5 +43,5 @@ for position = FIRST_TEXT, FIRST_TEXT + texts - 1 do
   redis.call('ZADD', found_by, '0', ARGV[position])
 end
 link(FIRST_OWNER, id)
-add_audit(audit, entry)
+add_audit(audit, audit_entry)
 return { 'created' }

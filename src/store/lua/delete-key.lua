@@ -14,10 +14,8 @@
 -- @include audit.lua
 -- @include links.lua
 
-local key_record, key_list, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local audit = KEYS[5]
-local key_id, expires_at_ms, entry, expected_version = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local FIRST_LIST = 6
+-- @input
+local FIRST_LIST = FIRST_FURTHER_KEY
 
 local refused = refuse_change(key_record, expected_version)
 if refused then
@@ -30,5 +28,5 @@ redis.call('PEXPIREAT', key_record, expires_at_ms)
 redis.call('ZREM', key_list, key_id)
 unlink(FIRST_LIST, #KEYS, key_id)
 redis.call('DEL', request_bucket, count_bucket)
-add_audit(audit, entry)
+add_audit(audit, audit_entry)
 return { 'changed', before, redis.call('HGETALL', key_record) }

@@ -15,9 +15,9 @@
 -- @include records.lua
 -- @include audit.lua
 
-local organization, outbox, audit = KEYS[1], KEYS[2], KEYS[3]
-local kept = { unpack(KEYS, 4) }
-local expected_version, expires_at_ms, entry, FIRST_FIELD = ARGV[1], ARGV[2], ARGV[3], 4
+-- @input
+local kept = { unpack(KEYS, FIRST_FURTHER_KEY) }
+local FIRST_FIELD = FIRST_FURTHER_ARGUMENT
 
 local refused = refuse_change(organization, expected_version)
 if refused then
@@ -27,7 +27,7 @@ local reply = change_record(organization, FIRST_FIELD)
 redis.call('HSET', organization, 'deleted_at', integer(now_milliseconds()))
 reply[3] = redis.call('HGETALL', organization)
 redis.call('DEL', outbox)
-add_audit(audit, entry)
+add_audit(audit, audit_entry)
 redis.call('PEXPIREAT', organization, expires_at_ms)
 redis.call('PEXPIREAT', audit, expires_at_ms)
 for _, name in ipairs(kept) do

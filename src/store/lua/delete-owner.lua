@@ -18,10 +18,8 @@
 -- @include audit.lua
 -- @include links.lua
 
-local record, list, found_by, audit, its_keys, its_users = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local by_identity, identity = KEYS[7], ARGV[6]
-local expected_version, id, expires_at_ms, is_without_keys, entry = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5]
-local FIRST_LIST, FIRST_TEXT = 8, 7
+-- @input
+local FIRST_LIST, FIRST_TEXT = FIRST_FURTHER_KEY, FIRST_FURTHER_ARGUMENT
 
 local refused = refuse_change(record, expected_version)
 if refused then
@@ -44,5 +42,5 @@ end
 unlink(FIRST_LIST, #KEYS, id)
 -- Of a group they may be many: freed beside the other commands.
 redis.call('UNLINK', its_keys, its_users)
-add_audit(audit, entry)
+add_audit(audit, audit_entry)
 return { 'changed', before, redis.call('HGETALL', record) }

@@ -7,12 +7,11 @@
 
 -- @include audit.lua
 
-local token_record, token_list, audit = KEYS[1], KEYS[2], KEYS[3]
-local token_id, entry = ARGV[1], ARGV[2]
+-- @input
 
 if redis.call('DEL', token_record) == 0 then
   return 0
 end
 redis.call('ZREM', token_list, token_id)
-add_audit(audit, entry)
+add_audit(audit, audit_entry)
 return 1

@@ -10,20 +10,20 @@
 -- @include integer.lua
 -- @include time.lua
 
-local list, found_by, by_identity = KEYS[1], KEYS[2], KEYS[3]
-local expires_at_ms, FIRST_RECORD, FIRST_ID = ARGV[1], 4, 2
+-- @input
+local ids = { unpack(ARGV, FIRST_FURTHER_ARGUMENT) }
 
 redis.call('UNLINK', found_by, by_identity)
 local now_ms = integer(now_milliseconds())
-for position = FIRST_ID, #ARGV do
-  local place = FIRST_RECORD + (position - FIRST_ID) * 3
-  local record, its_keys, its_users = unpack(KEYS, place, place + 2)
+for position, id in ipairs(ids) do
+  local place = FIRST_FURTHER_KEY + 3 * (position - 1)
+-- @row ended-owner KEYS place
   if redis.call('EXISTS', record) == 1 then
     redis.call('HSET', record, 'deleted_at', now_ms)
     redis.call('HINCRBY', record, 'version', '1')
     redis.call('PEXPIREAT', record, expires_at_ms)
   end
   redis.call('UNLINK', its_keys, its_users)
-  redis.call('ZREM', list, ARGV[position])
+  redis.call('ZREM', list, id)
 end
 return redis.call('ZCARD', list)

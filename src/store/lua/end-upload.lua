@@ -8,7 +8,6 @@
 -- @include integer.lua
 -- @include uploads.lua
 
-local uploads, bytes_on_way = KEYS[1], KEYS[2]
-local request_id, key_id, bytes = ARGV[1], ARGV[2], tonumber(ARGV[3])
+-- @input
 
 return end_upload(uploads, bytes_on_way, upload_of(request_id, key_id, bytes))

@@ -15,9 +15,8 @@
 -- @include integer.lua
 -- @include time.lua
 
-local courier, outbox, deliveries, FIRST_OTHER = KEYS[1], KEYS[2], KEYS[3], 4
-local owner, entry, outcome, wait_ms, progress = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-local channel, shown, expires_at_ms = ARGV[6], ARGV[7], ARGV[8]
+-- @input
+local FIRST_OTHER = FIRST_FURTHER_KEY
 
 -- Entries by their two numbers: as text "9-0" would come behind "10-0".
 local function is_before(left, right)

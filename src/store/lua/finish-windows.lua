@@ -5,7 +5,7 @@
 --
 -- Reply: 1; 0 when they were already.
 
-local organization, seed, period = KEYS[1], KEYS[2], ARGV[1]
+-- @input
 
 local windows, seeding = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding'))
 local whole, others = nil, {}

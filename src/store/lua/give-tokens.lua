@@ -7,6 +7,7 @@
 
 -- @include token-units.lua
 
-local token_buckets, FIRST_TOKEN_BUCKET = ARGV, 1
+-- @input
+local token_buckets, FIRST_TOKEN_BUCKET = ARGV, FIRST_FURTHER_ARGUMENT
 -- @include take-tokens.lua
 return { 'given' }

@@ -40,13 +40,8 @@
 -- @include caps.lua
 -- @include token-units.lua
 
-local request, holds, key_record, organization, spend, inflight = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local combinations = KEYS[7]
-local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local worst_text, floor_text, floor_input, expires_at_ms = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
-local tags, price, currency, owners = ARGV[11], ARGV[12], ARGV[13], ARGV[14]
-local session_name, is_session_capped, session_budget = ARGV[15] or '', ARGV[16] == '1', ARGV[17] or ''
-local FIRST_TOKEN_BUCKET = 18
+-- @input
+local FIRST_TOKEN_BUCKET = FIRST_FURTHER_ARGUMENT
 
 if redis.call('EXISTS', request) == 1 then
   return { 'exists', redis.call('HGET', request, 'tag_row') or '' }

@@ -10,7 +10,8 @@
 -- @include time.lua
 -- @include couriers.lua
 
-local outbox, FIRST_COURIER = KEYS[1], 2
+-- @input
+local FIRST_COURIER = FIRST_FURTHER_KEY
 local now_ms = now_milliseconds()
 
 local reply = {}

@@ -8,5 +8,5 @@
 -- @include integer.lua
 -- @include time.lua
 
-local holds, limit = KEYS[1], ARGV[1]
+-- @input
 return redis.call('ZRANGEBYSCORE', holds, '-inf', integer(now_milliseconds()), 'LIMIT', '0', limit)

@@ -10,8 +10,8 @@
 
 -- @include ended.lua
 
-local holds, requests = KEYS[1], { unpack(KEYS, 2) }
-local mark, seq, FIRST, EACH = ARGV[1] == '1', ARGV[2], 3, 5
+-- @input
+local requests = { unpack(KEYS, FIRST_FURTHER_KEY) }
 local replies = {}
 if mark and redis.call('ZCARD', holds) > 0 then
   return replies
@@ -20,7 +20,8 @@ for position, request in ipairs(requests) do
   local state, final = unpack(redis.call('HMGET', request, 'state', 'final'))
   replies[position] = state and final ~= '1' and '1' or '0'
   if mark and not state then
-    local key, month, day, model, figures = unpack(ARGV, FIRST + (position - 1) * EACH, FIRST + position * EACH - 1)
+    local first = FIRST_FURTHER_ARGUMENT + 5 * (position - 1)
+-- @row logged-request ARGV first
     redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key, 'month', month, 'day', day,
       'model', model, 'totals', figures)
     redis.call('PEXPIRE', request, CLOSED_RECORD_MS)

@@ -24,8 +24,8 @@
 -- @include owners.lua
 -- @include windows.lua
 
-local spend, usage, holds, combinations, organization = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local key_id, model, expires_at_ms, owners, day, logged_rows, FIRST_ROW = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), 7
+-- @input
+local FIRST_ROW = FIRST_FURTHER_ARGUMENT
 local ROW_ARGUMENTS = 2 + #USAGE_FIGURES
 
 if redis.call('ZCARD', holds) > 0 then
@@ -46,9 +46,10 @@ for position = 1, #USAGE_FIGURES do
 end
 for number = 1, logged_rows do
   local first = FIRST_ROW + (number - 1) * ROW_ARGUMENTS
-  local row = { tag_row = ARGV[first], tags = ARGV[first + 1], wanted = {}, from = read_row(ARGV[first]) }
+-- @row logged-row ARGV first FIRST_FIGURE
+  local row = { tag_row = tag_row, tags = tags, wanted = {}, from = read_row(tag_row) }
   for position = 1, #USAGE_FIGURES do
-    row.wanted[position] = tonumber(ARGV[first + 1 + position])
+    row.wanted[position] = tonumber(ARGV[FIRST_FIGURE + position - 1])
     missing[position] = missing[position] + row.wanted[position] - row.from[position]
   end
   rows[number] = row

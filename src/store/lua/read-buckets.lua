@@ -16,11 +16,12 @@ local now_ms = math.floor(now_us / 1000)
 
 local reply = {}
 for position = 1, #KEYS, 2 do
-  local rate_text, limits = unpack(redis.call('HMGET', KEYS[position], RATE_FIELD, 'token_limits'))
+-- @row bucket-keys KEYS position
+  local rate_text, limits = unpack(redis.call('HMGET', key_record, RATE_FIELD, 'token_limits'))
   local rate = tonumber(rate_text or '')
   if rate then
     local capacity = request_capacity(rate)
-    local buckets, told, scope, hash, stored_units, stored_at = {}, '', 'key', KEYS[position + 1], nil, nil
+    local buckets, told, scope, hash, stored_units, stored_at = {}, '', 'key', request_bucket, nil, nil
     if (limits or '') ~= '' then
 -- @include token-buckets.lua
 -- @include tell-token-buckets.lua

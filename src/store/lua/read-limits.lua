@@ -15,9 +15,7 @@
 -- @include amounts.lua
 -- @include limits.lua
 
-local organization, key_record = KEYS[1], KEYS[2]
-local key_id, owners, month = ARGV[1], ARGV[2], ARGV[3]
-local month_start_ms, month_end_ms = tonumber(ARGV[4]), tonumber(ARGV[5])
+-- @input
 
 local now_ms = now_milliseconds()
 if now_ms < month_start_ms or now_ms >= month_end_ms then

@@ -7,8 +7,8 @@
 --
 -- Reply: {'queued'}.
 
-local outbox, deliveries, FIRST_COURIER = KEYS[1], KEYS[2], 3
-local channels, shown, expires_at_ms, FIRST_FIELD = ARGV[1], ARGV[2], ARGV[3], 4
+-- @input
+local FIRST_COURIER, FIRST_FIELD = FIRST_FURTHER_KEY, FIRST_FURTHER_ARGUMENT
 
 for position = FIRST_COURIER, #KEYS do
   redis.call('HDEL', KEYS[position], 'next_at')

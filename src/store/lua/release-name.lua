@@ -6,8 +6,7 @@
 --
 -- Reply: 1; 0 when it had no such entry. What an entry is: claim-name.lua.
 
-local names = KEYS[1]
-local name, organization_id, before_us = ARGV[1], ARGV[2], tonumber(ARGV[3])
+-- @input
 
 local holder, claimed_us = string.match(redis.call('HGET', names, name) or '', '^([^@]+)@(%d+)$')
 if holder ~= organization_id or tonumber(claimed_us) >= before_us then

@@ -8,7 +8,7 @@
 -- @include integer.lua
 -- @include time.lua
 
-local courier, owner, lease_ms = KEYS[1], ARGV[1], tonumber(ARGV[2])
+-- @input
 
 if redis.call('HGET', courier, 'owner') ~= owner then
   return { 'lost' }

@@ -16,7 +16,7 @@
 -- @include owners.lua
 -- @include windows.lua
 
-local holds, organization = KEYS[1], KEYS[2]
+-- @input
 local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
 
 local function renew(request_id, request, spend, inflight)
@@ -44,8 +44,9 @@ local function renew(request_id, request, spend, inflight)
 end
 
 local outcomes = {}
-for position, request_id in ipairs(ARGV) do
-  local first = 3 * position
-  outcomes[position] = renew(request_id, KEYS[first], KEYS[first + 1], KEYS[first + 2])
+for position, request_id in ipairs({ unpack(ARGV, FIRST_FURTHER_ARGUMENT) }) do
+  local first = FIRST_FURTHER_KEY + 3 * (position - 1)
+-- @row renewed-keys KEYS first
+  outcomes[position] = renew(request_id, request, spend, inflight)
 end
 return outcomes

@@ -11,8 +11,8 @@
 -- @include owners.lua
 -- @include windows.lua
 
-local organization, usage, seed = KEYS[1], KEYS[2], KEYS[3]
-local period, windows, FIRST_ROW = ARGV[1], windows_of(tonumber(ARGV[2]), ARGV[3]), 4
+-- @input
+local windows, FIRST_ROW = windows_of(day_number, month), FIRST_FURTHER_ARGUMENT
 
 if not string.find(redis.call('HGET', organization, 'windows_seeding') or '', period .. '=', 1, true) then
   return -1

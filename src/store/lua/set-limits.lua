@@ -28,13 +28,9 @@
 -- @include thresholds.lua
 -- @include links.lua
 
-local key_record, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3]
-local organization, fired_set, outbox, alerts = KEYS[4], KEYS[6], KEYS[7], KEYS[8]
-local audit, entry = KEYS[9], ARGV[7]
-local expected_version, key_id, month, FIRST_FIELD = ARGV[1], ARGV[2], ARGV[3], 9
-local FIRST_LIST = 10
-local first_owner = FIRST_LIST + tonumber(ARGV[8])
-local month_start_ms, month_end_ms, expires_at_ms = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
+-- @input
+local FIRST_LIST, FIRST_FIELD = FIRST_FURTHER_KEY, FIRST_FURTHER_ARGUMENT
+local first_owner = FIRST_LIST + left_lists
 
 -- floor(units * new / old) without the product, which would be beyond 2^53.
 local function scale(units, new, old)
@@ -71,7 +67,7 @@ end
 local reply = change_record(key_record, FIRST_FIELD)
 unlink(FIRST_LIST, first_owner - 1, key_id)
 link(first_owner, key_id)
-add_audit(audit, entry)
+add_audit(audit, audit_entry)
 -- An amount may be under what is spent now.
 local owner = read_owners(organization, key_record, key_id, '')[1]
 reply[4] = fire_limits({ key = key_record, organization = organization, fired = fired_set, outbox = outbox, alerts = alerts,

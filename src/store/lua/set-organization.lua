@@ -22,10 +22,8 @@
 -- @include cap-rule.lua
 -- @include thresholds.lua
 
-local organization, holds, fired_set, outbox, alerts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local expected_version, month, FIRST_FIELD, FIRST_MONTH = ARGV[1], ARGV[2], 7, 7
-local audit, entry = KEYS[6], ARGV[6]
-local month_start_ms, month_end_ms, expires_at_ms = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+-- @input
+local FIRST_FIELD, FIRST_MONTH = FIRST_FURTHER_ARGUMENT, FIRST_FURTHER_KEY
 
 local function has_spend()
   if redis.call('ZCARD', holds) > 0 then
@@ -52,7 +50,7 @@ if currency and currency ~= redis.call('HGET', organization, 'currency') and has
   return { 'currency_locked', redis.call('HGETALL', organization) }
 end
 local reply = change_record(organization, FIRST_FIELD)
-add_audit(audit, entry)
+add_audit(audit, audit_entry)
 -- An amount may be under what is spent now.
 local limits = limits_of(read_owners(organization, nil, '', ''), now_ms)
 reply[4] = fire_limits({ organization = organization, fired = fired_set, outbox = outbox, alerts = alerts, month = month,

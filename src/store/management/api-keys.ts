@@ -9,7 +9,7 @@
 import { formatAuditEntry } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
 import { ensureWindows, periodsOf } from "../usage/windows.ts";
-import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
+import { countFiredAlerts, inputOfMonth, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import {
   alertKeys,
@@ -34,14 +34,13 @@ import type { AuditInput } from "../types/audit.ts";
 import type { OwnerKind } from "../types/owner-kinds.ts";
 import type { ChangeResult, KeyRecord, KeyStore } from "../types/management.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { SCRIPTS } from "../redis/script-layouts.ts";
 import type { Operations } from "../run.ts";
 
 /** Two rotations of one key at the same time: each tries again on the other's result. */
 const ROTATION_ATTEMPTS = 5;
 /** Others change it at the same time: each tries again on what they have made of it. */
 const CHANGE_ATTEMPTS = 5;
-/** The names of `set-limits.lua` that are always there. */
-const LIMIT_NAMES = 9;
 const LIST_PAGE = 500;
 
 export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
@@ -131,19 +130,18 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
     if (current === null) return { outcome: "not_found" };
     const thisMonth = monthAt(nowMs);
     const lists = listsOfOwners(organizationId, current);
-    const reply = await context.client.igwDeleteKey(
-      String(lists.length + 5),
-      keyRecordKey(organizationId, keyId),
-      keyListKey(organizationId),
-      requestBucketKey(organizationId, keyId),
-      countBucketKey(organizationId, keyId),
-      auditKey(organizationId),
-      ...lists,
+    const reply = await context.client.igwDeleteKey({
+      keyRecord: keyRecordKey(organizationId, keyId),
+      keyList: keyListKey(organizationId),
+      requestBucket: requestBucketKey(organizationId, keyId),
+      countBucket: countBucketKey(organizationId, keyId),
+      audit: auditKey(organizationId),
+      furtherKeys: lists,
       keyId,
-      String(expiryOf(thisMonth.name, context.usageMonths)),
-      formatAuditEntry(audit),
-      expectedVersion === null ? "" : String(expectedVersion),
-    );
+      expiresAtMs: String(expiryOf(thisMonth.name, context.usageMonths)),
+      auditEntry: formatAuditEntry(audit),
+      expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
+    });
     const result = parseChange(reference, reply);
     if (result.outcome === "changed") {
       const before = parseFields(parseArray(reply)[AT.keyDeleted.before]);
@@ -211,27 +209,22 @@ export async function insertKey(
   const id = createId("key", createdAtMs);
   const stored = { id, createdAtMs, deletedAtMs: null, version: 1 };
   const record: KeyRecord = { ...settings, ...stored, organizationId, display, formerKeyUntilMs: null };
-  const names = [
-    organizationKey(organizationId),
-    keyRecordKey(organizationId, id),
-    keyListKey(organizationId),
-    auditKey(organizationId),
-  ];
-  const owners = namesOfOwners(organizationId, settings);
-  const created = await context.client.igwCreateKey(
-    String(names.length + owners.length),
-    ...names,
-    ...owners,
-    id,
-    formatAuditEntry(audit?.(record)),
-    named.field,
-    named.replaced,
-    ...formatKeySettings(settings),
-    ...Object.entries({ hash: hashOf(id), display, created_at: String(createdAtMs), version: "1" }).flat(),
-  );
+  const written = { hash: hashOf(id), display, created_at: String(createdAtMs), version: "1" };
+  const created = await context.client.igwCreateKey({
+    organization: organizationKey(organizationId),
+    keyRecord: keyRecordKey(organizationId, id),
+    keyList: keyListKey(organizationId),
+    audit: auditKey(organizationId),
+    furtherKeys: namesOfOwners(organizationId, settings),
+    keyId: id,
+    auditEntry: formatAuditEntry(audit?.(record)),
+    namedBy: named.field,
+    replaced: named.replaced,
+    furtherArguments: [...formatKeySettings(settings), ...Object.entries(written).flat()],
+  });
   if (created === 0) return null;
   if (typeof created === "string") return created;
-  if (created !== 1) throw missingOwnerAt(settings, Number(created) - names.length - 1);
+  if (created !== 1) throw missingOwnerAt(settings, Number(created) - SCRIPTS.igwCreateKey.keys.length - 1);
   return record;
 }
 
@@ -319,30 +312,27 @@ async function setFields(
   if (!isReference(reference)) return { outcome: "not_found" };
   const { left, joined, joins } = planMove(organizationId, move);
   const reply = await runInMonth(context, (month) =>
-    context.client.igwSetLimits(
-      String(left.length + joined.length + LIMIT_NAMES),
-      keyRecordKey(organizationId, keyId),
-      requestBucketKey(organizationId, keyId),
-      countBucketKey(organizationId, keyId),
-      organizationKey(organizationId),
-      spendKey(organizationId, month.name),
-      ...alertKeys(organizationId, month.name),
-      auditKey(organizationId),
-      ...left,
-      ...joined,
-      expectedVersion === null ? "" : String(expectedVersion),
+    context.client.igwSetLimits({
+      keyRecord: keyRecordKey(organizationId, keyId),
+      requestBucket: requestBucketKey(organizationId, keyId),
+      countBucket: countBucketKey(organizationId, keyId),
+      organization: organizationKey(organizationId),
+      spend: spendKey(organizationId, month.name),
+      audit: auditKey(organizationId),
+      furtherKeys: [...left, ...joined],
+      expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
       keyId,
-      month.name,
-      String(month.startMs),
-      String(month.endMs),
-      String(expiryOf(month.name, context.usageMonths)),
-      formatAuditEntry(audit),
-      String(left.length),
-      ...changes,
-    ),
+      expiresAtMs: String(expiryOf(month.name, context.usageMonths)),
+      auditEntry: formatAuditEntry(audit),
+      leftLists: String(left.length),
+      furtherArguments: changes,
+      ...inputOfMonth(month),
+      ...alertKeys(organizationId, month.name),
+    }),
   );
   if (reply[OUTCOME] === "owner_missing") {
-    const place = integerAt(reply, AT.ownerMissing.place) - LIMIT_NAMES - left.length - 1;
+    const place =
+      integerAt(reply, AT.ownerMissing.place) - SCRIPTS.igwSetLimits.keys.length - left.length - 1;
     throw missingOwnerAt(joins, place);
   }
   const result = parseChange(reference, reply);

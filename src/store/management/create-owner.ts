@@ -63,29 +63,27 @@ export async function createOwner<Settings, Item extends Settings & OwnerRecord>
   const id = createId(kind, createdAtMs);
   const about = { id, organizationId, createdAtMs, deletedAtMs: null, version: 1 };
   const owner = owners.create(settings, about, external);
-  const names = [
-    organizationKey(organizationId),
-    ownerKey(organizationId, kind, id),
-    ownerListKey(organizationId, kind),
-    ownerTextsKey(organizationId, kind),
-    auditKey(organizationId),
-    usersByIdentityKey(organizationId),
-    ...namesOfGroup(organizationId, groupId),
-  ];
   const entries = entriesOf(owners, id, settings);
-  const reply = await context.client.igwCreateOwner(
-    String(names.length),
-    ...names,
+  const reply = await context.client.igwCreateOwner({
+    organization: organizationKey(organizationId),
+    record: ownerKey(organizationId, kind, id),
+    list: ownerListKey(organizationId, kind),
+    foundBy: ownerTextsKey(organizationId, kind),
+    audit: auditKey(organizationId),
+    byIdentity: usersByIdentityKey(organizationId),
+    furtherKeys: namesOfGroup(organizationId, groupId),
     id,
-    String(MOST_OWNERS[kind]),
-    formatAuditEntry(audit?.(owner)),
-    digestExternal(external),
-    String(entries.length),
-    ...entries,
-    ...owners.format(settings),
-    ...formatExternal(external),
-    ...Object.entries({ created_at: String(createdAtMs), version: "1" }).flat(),
-  );
+    most: String(MOST_OWNERS[kind]),
+    auditEntry: formatAuditEntry(audit?.(owner)),
+    identity: digestExternal(external),
+    texts: String(entries.length),
+    furtherArguments: [
+      ...entries,
+      ...owners.format(settings),
+      ...formatExternal(external),
+      ...Object.entries({ created_at: String(createdAtMs), version: "1" }).flat(),
+    ],
+  });
   const items = parseArray(reply);
   const outcome = textAt(items, OUTCOME);
   if (outcome === "created") return { outcome, owner };

@@ -31,6 +31,7 @@ import { releaseName } from "./organization-names.ts";
 import { expireCouriers, organizationOperations, readIds } from "./organizations.ts";
 import { parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { listOf } from "../redis/row-layouts.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
 import { tokenOperations } from "./tokens.ts";
 import type { DeletedOrganizationStore, OrganizationRecord } from "../types/management.ts";
@@ -44,20 +45,23 @@ export const deletedOrganizationOperations: Operations<DeletedOrganizationStore>
   async deleteOrganization(context, organizationId, expectedVersion, audit = null) {
     if (!isId("org", organizationId)) return { outcome: "not_found" };
     const reply = parseArray(
-      await context.client.igwDeleteOrganization(
-        "7",
-        organizationKey(organizationId),
-        alertOutboxKey(organizationId),
-        auditKey(organizationId),
-        recentKey(organizationId),
-        refusedKey(organizationId),
-        alertListKey(organizationId),
-        alertsReadKey(organizationId),
-        expectedVersion === null ? "" : String(expectedVersion),
-        await expiryOfDeleted(context),
-        formatAuditEntry(audit),
-        ...formatOrganizationSettings({ notifications: ORGANIZATION_SETTINGS.notifications.default }),
-      ),
+      await context.client.igwDeleteOrganization({
+        organization: organizationKey(organizationId),
+        outbox: alertOutboxKey(organizationId),
+        audit: auditKey(organizationId),
+        furtherKeys: [
+          recentKey(organizationId),
+          refusedKey(organizationId),
+          alertListKey(organizationId),
+          alertsReadKey(organizationId),
+        ],
+        expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
+        expiresAtMs: await expiryOfDeleted(context),
+        auditEntry: formatAuditEntry(audit),
+        furtherArguments: formatOrganizationSettings({
+          notifications: ORGANIZATION_SETTINGS.notifications.default,
+        }),
+      }),
     );
     const outcome = textAt(reply, OUTCOME);
     if (outcome === "not_found") return { outcome };
@@ -115,17 +119,21 @@ async function endOwners(context: StoreContext, organizationId: string, kind: Ow
   const expiresAt = await expiryOfDeleted(context);
   for (;;) {
     const { ids } = await readIds(context, list, { limit: OWNERS_AT_ONCE, after: null });
-    const names = [
+    const furtherKeys = ids.flatMap((id) =>
+      listOf["ended-owner"]({
+        record: ownerKey(organizationId, kind, id),
+        itsKeys: ownerKeysKey(organizationId, kind, id),
+        itsUsers: ownerUsersKey(organizationId, kind, id),
+      }),
+    );
+    const left = await context.client.igwEndOwners({
       list,
-      ownerTextsKey(organizationId, kind),
-      usersByIdentityKey(organizationId),
-      ...ids.flatMap((id) => [
-        ownerKey(organizationId, kind, id),
-        ownerKeysKey(organizationId, kind, id),
-        ownerUsersKey(organizationId, kind, id),
-      ]),
-    ];
-    const left = await context.client.igwEndOwners(String(names.length), ...names, expiresAt, ...ids);
+      foundBy: ownerTextsKey(organizationId, kind),
+      byIdentity: usersByIdentityKey(organizationId),
+      expiresAtMs: expiresAt,
+      furtherKeys,
+      furtherArguments: ids,
+    });
     if (left === 0 || ids.length === 0) return;
   }
 }

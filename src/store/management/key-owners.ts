@@ -1,4 +1,5 @@
 /** The owners of a key, its user and its group, as names of Redis keys. */
+import { listOf } from "../redis/row-layouts.ts";
 import type { KeySettings } from "../../settings/key.ts";
 import { ownerKey, ownerKeysKey } from "../redis/keys.ts";
 import { isId } from "../ids.ts";
@@ -25,10 +26,12 @@ function listOwners(owners: Partial<KeyOwners>): readonly Owner[] {
 
 /** The record and the list of keys of each of them. @throws MissingOwnerError for what is no id */
 export function namesOfOwners(organizationId: string, owners: Partial<KeyOwners>): string[] {
-  return listOwners(owners).flatMap(({ kind, id }) => [
-    ownerKey(organizationId, kind, id),
-    ownerKeysKey(organizationId, kind, id),
-  ]);
+  return listOwners(owners).flatMap(({ kind, id }) =>
+    listOf["owner-keys"]({
+      record: ownerKey(organizationId, kind, id),
+      list: ownerKeysKey(organizationId, kind, id),
+    }),
+  );
 }
 
 /** The lists of their keys. */

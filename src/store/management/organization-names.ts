@@ -39,7 +39,12 @@ export async function claimName(
   let gone = "";
   for (let attempt = 1; ; attempt += 1) {
     const reply = parseArray(
-      await context.client.igwClaimName(ORGANIZATION_NAMES_KEY, folded, organizationId, gone),
+      await context.client.igwClaimName({
+        names: ORGANIZATION_NAMES_KEY,
+        name: folded,
+        organizationId,
+        goneEntry: gone,
+      }),
     );
     const atUs = integerAt(reply, AT.nameClaimed.timeUs);
     if (reply[OUTCOME] === "claimed") return { outcome: "claimed", claimedUs: atUs };
@@ -61,7 +66,12 @@ export async function releaseName(
   name: string,
   beforeUs: number,
 ): Promise<void> {
-  await client.igwReleaseName(ORGANIZATION_NAMES_KEY, foldName(name), organizationId, String(beforeUs));
+  await client.igwReleaseName({
+    names: ORGANIZATION_NAMES_KEY,
+    name: foldName(name),
+    organizationId,
+    beforeUs: String(beforeUs),
+  });
 }
 
 /** The organization whose this entry is; null when its organization has not got the name, and will not get it any more. */

@@ -3,7 +3,7 @@ import { listChannels } from "../alerts/channels.ts";
 import { executeWithAudit, formatAuditEntry } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
 import { ensureWindows, periodsOf } from "../usage/windows.ts";
-import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
+import { countFiredAlerts, inputOfMonth, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import {
   alertCourierKey,
@@ -160,21 +160,18 @@ async function setFields(
     const spends = monthsBackFrom(month, context.usageMonths + 1).map(({ name }) =>
       spendKey(organizationId, name),
     );
-    return context.client.igwSetOrganization(
-      String(spends.length + 6),
-      organizationKey(organizationId),
-      holdsKey(organizationId),
+    return context.client.igwSetOrganization({
+      organization: organizationKey(organizationId),
+      holds: holdsKey(organizationId),
+      audit: auditKey(organizationId),
+      furtherKeys: spends,
+      expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
+      expiresAtMs: String(expiryOf(month.name, context.usageMonths)),
+      auditEntry: formatAuditEntry(audit),
+      furtherArguments: formatOrganizationSettings(changes),
+      ...inputOfMonth(month),
       ...alertKeys(organizationId, month.name),
-      auditKey(organizationId),
-      ...spends,
-      expectedVersion === null ? "" : String(expectedVersion),
-      month.name,
-      String(month.startMs),
-      String(month.endMs),
-      String(expiryOf(month.name, context.usageMonths)),
-      formatAuditEntry(audit),
-      ...formatOrganizationSettings(changes),
-    );
+    });
   });
   const outcome = textAt(reply, OUTCOME);
   if (outcome === "not_found") return { outcome };

@@ -4,7 +4,7 @@
  * the record as it was read, so a change is of that version, and is made again of the next one where others were faster.
  */
 import { expiryOf, monthAt } from "../../time/calendar.ts";
-import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
+import { countFiredAlerts, inputOfMonth, runInMonth, type StoreContext } from "../context.ts";
 import { isId } from "../ids.ts";
 import { timeMs } from "../redis/clock.ts";
 import { ensureWindows } from "../usage/windows.ts";
@@ -43,8 +43,6 @@ import { compareEntries } from "./owner-search.ts";
 const CHANGE_ATTEMPTS = 5;
 /** What is read at once: 100,000 users' names are not asked for in one go. */
 const NAMES_TOGETHER = 500;
-/** The organization, and what an alert is written to. */
-const OWNER_NAMES = 4;
 
 export const createOwnerStore = storeOf<OwnerStore>({
   createUser: async (context, organizationId, settings, audit) =>
@@ -94,26 +92,25 @@ async function changeOwner<Settings, Item extends Settings & OwnerRecord>(
     const isMoved = groupId !== owners.groupOf(current);
     if (isMoved && groupId !== null && !isId("group", groupId)) return ["group_missing"];
     const left = isMoved ? listOfGroup(organizationId, owners.groupOf(current)) : [];
-    const names = [
-      ownerKey(organizationId, kind, id),
-      ownerTextsKey(organizationId, kind),
-      auditKey(organizationId),
-    ];
     const joined = isMoved ? namesOfGroup(organizationId, groupId) : [];
     const reply = await runInMonth(context, (month) =>
-      context.client.igwChangeOwner(
-        String(names.length + OWNER_NAMES + left.length + joined.length),
-        ...names,
-        organizationKey(organizationId),
+      context.client.igwChangeOwner({
+        record: ownerKey(organizationId, kind, id),
+        foundBy: ownerTextsKey(organizationId, kind),
+        audit: auditKey(organizationId),
+        organization: organizationKey(organizationId),
+        furtherKeys: [...left, ...joined],
+        expectedVersion: String(current.version),
+        id,
+        leftLists: String(left.length),
+        auditEntry: formatAuditEntry(audit),
+        goneTexts: String(gone.length),
+        newTexts: String(added.length),
+        expiresAtMs: String(expiryOf(month.name, context.usageMonths)),
+        furtherArguments: [...gone, ...added, ...owners.format(changes)],
+        ...inputOfMonth(month),
         ...alertKeys(organizationId, month.name),
-        ...left,
-        ...joined,
-        ...[current.version, id, left.length, formatAuditEntry(audit), gone.length, added.length].map(String),
-        ...[month.name, month.startMs, month.endMs, expiryOf(month.name, context.usageMonths)].map(String),
-        ...gone,
-        ...added,
-        ...owners.format(changes),
-      ),
+      }),
     );
     if (reply[OUTCOME] === "changed") countFiredAlerts(context, reply, AT.ownerChanged.alertsFired);
     return reply;
@@ -134,27 +131,23 @@ async function deleteOwner<Settings, Item extends Settings & OwnerRecord>(
   const { organizationId, id } = reference;
   const thisMonth = monthAt(await timeMs(context));
   const result = await changeAsRead(owners, context, reference, expectedVersion, async (current) => {
-    const names = [
-      ownerKey(organizationId, kind, id),
-      ownerListKey(organizationId, kind),
-      ownerTextsKey(organizationId, kind),
-      auditKey(organizationId),
-      ownerKeysKey(organizationId, kind, id),
-      ownerUsersKey(organizationId, kind, id),
-      usersByIdentityKey(organizationId),
-      ...listOfGroup(organizationId, owners.groupOf(current)),
-    ];
-    const reply = await context.client.igwDeleteOwner(
-      String(names.length),
-      ...names,
-      String(current.version),
+    const reply = await context.client.igwDeleteOwner({
+      record: ownerKey(organizationId, kind, id),
+      list: ownerListKey(organizationId, kind),
+      foundBy: ownerTextsKey(organizationId, kind),
+      audit: auditKey(organizationId),
+      itsKeys: ownerKeysKey(organizationId, kind, id),
+      itsUsers: ownerUsersKey(organizationId, kind, id),
+      byIdentity: usersByIdentityKey(organizationId),
+      furtherKeys: listOfGroup(organizationId, owners.groupOf(current)),
+      expectedVersion: String(current.version),
       id,
-      String(expiryOf(thisMonth.name, context.usageMonths)),
-      keys === "none" ? "1" : "",
-      formatAuditEntry(audit),
-      digestExternal(owners.externalOf(current)),
-      ...entriesOf(owners, id, current),
-    );
+      expiresAtMs: String(expiryOf(thisMonth.name, context.usageMonths)),
+      isWithoutKeys: keys === "none",
+      auditEntry: formatAuditEntry(audit),
+      identity: digestExternal(owners.externalOf(current)),
+      furtherArguments: entriesOf(owners, id, current),
+    });
     return parseArray(reply);
   });
   if (result.outcome === "group_missing") throw unknownOutcome(result.outcome);

@@ -21,25 +21,25 @@ export const tokenOperations: Operations<TokenStore> = {
     const id = createId("token", createdAtMs);
     const record = { ...settings, id, organizationId, display: token.display, createdAtMs };
     // The same transition as with a key: organization there, record not there, both list and record written.
-    const created = await context.client.igwCreateKey(
-      "4",
-      organizationKey(organizationId),
-      tokenRecordKey(organizationId, id),
-      tokenListKey(organizationId),
-      auditKey(organizationId),
-      id,
-      formatAuditEntry(audit?.(record)),
+    const created = await context.client.igwCreateKey({
+      organization: organizationKey(organizationId),
+      keyRecord: tokenRecordKey(organizationId, id),
+      keyList: tokenListKey(organizationId),
+      audit: auditKey(organizationId),
+      furtherKeys: [],
+      keyId: id,
+      auditEntry: formatAuditEntry(audit?.(record)),
       // No owner's record names it.
-      "",
-      "",
-      ...Object.entries({
+      namedBy: "",
+      replaced: "",
+      furtherArguments: Object.entries({
         name: settings.name,
         role: settings.role,
         hash: token.hash,
         display: token.display,
         created_at: String(createdAtMs),
       }).flat(),
-    );
+    });
     if (created !== 1) return null;
     await context.client.set(tokenLookUpKey(token.hash), `${organizationId} ${id}`);
     return record;
@@ -69,13 +69,13 @@ export const tokenOperations: Operations<TokenStore> = {
     const fields = await readToken(context, organizationId, tokenId);
     if (fields === null) return null;
     const record = parseTokenRecord(organizationId, tokenId, fields);
-    const deleted = await context.client.igwDeleteToken(
-      tokenRecordKey(organizationId, tokenId),
-      tokenListKey(organizationId),
-      auditKey(organizationId),
+    const deleted = await context.client.igwDeleteToken({
+      tokenRecord: tokenRecordKey(organizationId, tokenId),
+      tokenList: tokenListKey(organizationId),
+      audit: auditKey(organizationId),
       tokenId,
-      formatAuditEntry(audit?.(record)),
-    );
+      auditEntry: formatAuditEntry(audit?.(record)),
+    });
     await context.client.del(tokenLookUpKey(fields["hash"] ?? ""));
     // Somebody else deleted it between the two commands.
     return deleted === 1 ? record : null;

@@ -1,4 +1,5 @@
 /** What differs between users and groups. */
+import { listOf } from "../redis/row-layouts.ts";
 import { type LimitPeriod, limitsAsked } from "../../settings/limits.ts";
 import type { UserGroupSettings } from "../../settings/user-group.ts";
 import type { UserSettings } from "../../settings/user.ts";
@@ -60,7 +61,10 @@ export function entriesOf<Settings, Item extends Settings & OwnerRecord>(
 /** A group's record and the list of its users; none for none. */
 export function namesOfGroup(organizationId: string, groupId: string | null): string[] {
   if (groupId === null) return [];
-  return [ownerKey(organizationId, "group", groupId), ...listOfGroup(organizationId, groupId)];
+  return listOf["owner-keys"]({
+    record: ownerKey(organizationId, "group", groupId),
+    list: ownerUsersKey(organizationId, "group", groupId),
+  });
 }
 
 export function listOfGroup(organizationId: string, groupId: string | null): string[] {

@@ -146,27 +146,30 @@ export const alertDeliveriesKey = (organizationId: string, messageId: string): s
 /** No key but a channel (PUBLISH): ids of organizations whose outbox has got something. `lua/include/thresholds.lua` says it too. */
 export const ALERT_CHANNEL = "igw:alerts";
 /** What `lua/include/thresholds.lua` writes to: the alerts fired in a month, the outbox, the list. */
-export const alertKeys = (organizationId: string, month: string): readonly [string, string, string] => [
-  alertsFiredKey(organizationId, month),
-  alertOutboxKey(organizationId),
-  alertListKey(organizationId),
-];
+export const alertKeys = (
+  organizationId: string,
+  month: string,
+): Readonly<Record<"firedSet" | "outbox" | "alerts", string>> => ({
+  firedSet: alertsFiredKey(organizationId, month),
+  outbox: alertOutboxKey(organizationId),
+  alerts: alertListKey(organizationId),
+});
 
-/** What a charge moves beside its request's record: KEYS of `charge.lua`, `close.lua` and `charge-brief.lua`, in their order. */
+/** What a charge moves beside its request's record. */
 export function chargedKeys({
   organizationId,
   keyId,
   month,
   day,
-}: Readonly<Record<"organizationId" | "keyId" | "month" | "day", string>>): string[] {
-  return [
-    holdsKey(organizationId),
-    spendKey(organizationId, month),
-    usageKey(organizationId, day),
-    inflightKey(organizationId, keyId),
-    recentKey(organizationId),
-    keyRecordKey(organizationId, keyId),
-    organizationKey(organizationId),
+}: Readonly<Record<"organizationId" | "keyId" | "month" | "day", string>>) {
+  return {
+    holds: holdsKey(organizationId),
+    spend: spendKey(organizationId, month),
+    usage: usageKey(organizationId, day),
+    inflight: inflightKey(organizationId, keyId),
+    recent: recentKey(organizationId),
+    keyRecord: keyRecordKey(organizationId, keyId),
+    organization: organizationKey(organizationId),
     ...alertKeys(organizationId, month),
-  ];
+  };
 }

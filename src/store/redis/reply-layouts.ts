@@ -18,6 +18,8 @@ const KEY_FIELDS = admittedFields("key", KEY_SETTINGS);
 const ORGANIZATION_FIELDS = admittedFields("organization", ORGANIZATION_SETTINGS);
 
 const OWNER_FIELDS = ["userId", "userName", "groupId", "groupName"];
+/** The list of settings in a reply of `admit.lua`. */
+export const ADMITTED_SETTINGS = ["keyDisplay", ...KEY_FIELDS, ...ORGANIZATION_FIELDS, ...OWNER_FIELDS];
 
 function admittedFields(owner: string, table: StoredSettings): string[] {
   return admittedRows(table).map(([name]) => `${owner}${name.charAt(0).toUpperCase()}${name.slice(1)}`);
@@ -40,7 +42,7 @@ export const REPLY_LAYOUTS = {
       "tokenLimit",
       "sessionsCapped",
     ],
-    settings: ["keyDisplay", ...KEY_FIELDS, ...ORGANIZATION_FIELDS, ...OWNER_FIELDS],
+    settings: ADMITTED_SETTINGS,
   },
   admitRequest: {
     file: "admit.lua",

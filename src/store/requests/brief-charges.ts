@@ -8,6 +8,7 @@ import { hearCharges } from "./hear-charges.ts";
 import { chargedKeys, requestKey, tagCombinationsKey } from "../redis/keys.ts";
 import { textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { listOf } from "../redis/row-layouts.ts";
 import type { RequestIdentity } from "../types/settlement.ts";
 import type { FormattedCharge } from "./formatted-charge.ts";
 import { formatTokenDifferences } from "./token-buckets.ts";
@@ -37,37 +38,33 @@ async function chargeRow(
   { organizationId, keyId, month, day, model, tags, tagRow, currency, owners }: RequestIdentity,
   charges: readonly FormattedCharge[],
 ): Promise<boolean> {
-  const keys = [
-    ...chargedKeys({ organizationId, keyId, month, day }),
-    tagCombinationsKey(organizationId, month),
-    ...charges.map(({ input }) => requestKey(organizationId, input.requestId)),
-  ];
-  const expiry = String(expiryOf(month, context.usageMonths));
-  const shared = [
+  const shared = listOf["brief-charges"]<string | readonly string[]>({
     keyId,
     month,
     day,
     model,
-    tags ?? "",
-    tagRow ?? "",
-    expiry,
-    currency ?? "",
-    owners ?? "",
-    sumOf(charges),
-    ...listTokens({ organizationId, keyId, owners }, charges),
-  ];
-  const ofEach = charges.flatMap(({ input, figures, entry }) => [
-    input.requestId,
-    String(input.sequence),
-    figures.join(" "),
-    entry,
-  ]);
-  const command = context.client.igwChargeBrief(
-    String(keys.length),
-    ...keys,
-    JSON.stringify(shared),
-    ...ofEach,
+    tags: tags ?? "",
+    tagRow: tagRow ?? "",
+    expiresAtMs: String(expiryOf(month, context.usageMonths)),
+    currency: currency ?? "",
+    owners: owners ?? "",
+    figuresOfAll: sumOf(charges),
+  });
+  const ofEach = charges.flatMap(({ input, figures, entry }) =>
+    listOf["brief-charge"]({
+      id: input.requestId,
+      seq: String(input.sequence),
+      figures: figures.join(" "),
+      entry,
+    }),
   );
+  const command = context.client.igwChargeBrief({
+    combinations: tagCombinationsKey(organizationId, month),
+    sharedText: JSON.stringify([...shared, ...listTokens({ organizationId, keyId, owners }, charges)]),
+    furtherKeys: charges.map(({ input }) => requestKey(organizationId, input.requestId)),
+    furtherArguments: ofEach,
+    ...chargedKeys({ organizationId, keyId, month, day }),
+  });
   const inputs = charges.map(({ input }) => input);
   const reply = await hearCharges(context, inputs, command);
   const outcome = textAt(reply, OUTCOME);

@@ -10,16 +10,12 @@ import type { ChargeInput } from "../types/settlement.ts";
 import { type Check, type RecordedRequest, type RequestWay, UNKNOWN_WAY } from "../types/reporting.ts";
 import { formatChecks, formatWay, parseChecks, parseWay } from "./facts.ts";
 
-/**
- * What stands where in the list; new ones come last. Texts, but for the checks and the way (a list, an object; or null).
- */
+/** The texts that the list begins with, which scripts write too. */
+export const RECENT_TEXTS = ["key", "route", "model", "tags", "status", "error"] as const;
+
+/** What stands where in the list: texts, but for the checks and the way (a list, an object; or null). */
 const ENTRY_FIELDS: readonly string[] = [
-  "key",
-  "route",
-  "model",
-  "tags",
-  "status",
-  "error",
+  ...RECENT_TEXTS,
   "checks",
   "way",
   ...LISTED_FIGURES.map((figure) => USAGE_FIGURES[figure].field),

@@ -2,15 +2,14 @@
  * The last requests of an organization, in two streams: what was admitted (written when it ends) and what was refused at
  * admission. Bounded, so old ones are gone; for explaining, never for money.
  */
-import { describeChecks } from "../admission/checks.ts";
-import { parseTokenLimit } from "../admission/token-buckets.ts";
 import type { StoreContext } from "../context.ts";
 import { timeOfId } from "../ids.ts";
 import { recentKey, refusedKey } from "../redis/keys.ts";
-import { parseArray, parseInteger, parseIntegerOrNull, textAt } from "../redis/parse-reply.ts";
-import { ADMISSION_DECISIONS, type AdmissionDecision } from "../types/decision.ts";
-import type { Check, RecentRequest, RecentRequestStore } from "../types/reporting.ts";
+import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
+import { ADMISSION_DECISIONS } from "../types/decision.ts";
+import type { RecentRequest, RecentRequestStore } from "../types/reporting.ts";
 import { type EntryFields, formatEntry, parseEntryFields } from "./recent-entry.ts";
+import { nameRefusedTexts, parseRefusalChecks } from "./refused-entry.ts";
 import { TOKEN_FIGURES } from "../../usage/figures.ts";
 import { mapTokens } from "../../usage/token-usage.ts";
 import { storeOf } from "../run.ts";
@@ -25,31 +24,6 @@ const FILTER_BATCH = 200;
 const MAX_FILTERED = 2_000;
 /** How far the clock of the worker that made the id may be off Redis's. */
 const CLOCK_SKEW_MS = 60_000;
-
-/** What stands where in the list `refused` of an entry, as `lua/admit.lua` writes it; new ones come last. */
-const REFUSED_FIELDS = [
-  "key",
-  "route",
-  "decision",
-  "bucket",
-  "rpm",
-  "hard_cap_cents",
-  "max_concurrent",
-  "expires_at",
-  "spent",
-  "currency",
-  "organization_hard_cap_cents",
-  "organization_spent",
-  "remaining",
-  "capacity",
-  "retry_after",
-  "concurrent",
-  "reached_period",
-  "reached_cap_cents",
-  "reached_spent",
-  "owners",
-  "token_limit",
-] as const;
 
 type Fields = EntryFields["texts"];
 
@@ -201,15 +175,6 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
   return [entryId, request];
 }
 
-/** A refusal's texts by their names. */
-function nameRefusedTexts(texts: Fields): Fields {
-  const { refused } = texts;
-  if (refused === undefined) return texts;
-  const list = parseArray(refused);
-  const named = REFUSED_FIELDS.slice(0, list.length).map((name, position) => [name, textAt(list, position)]);
-  return { ...texts, ...Object.fromEntries(named) };
-}
-
 function parseOutcome(
   entry: EntryFields,
   fields: Fields,
@@ -226,33 +191,6 @@ function parseOutcome(
     errorCode,
     checks: entry.checks,
   };
-}
-
-function parseReached(fields: Fields) {
-  const { reached_period: period = "", reached_cap_cents: cents, reached_spent: spent = "0" } = fields;
-  if (period === "") return null;
-  return { period, capCents: parseIntegerOrNull(cents) ?? 0, spentMicrocents: BigInt(spent) };
-}
-
-function parseRefusalChecks(decision: AdmissionDecision, fields: Fields): readonly Check[] {
-  return describeChecks({
-    decision,
-    bucket: fields["bucket"] === "count_tokens" ? "count_tokens" : "requests",
-    requestsPerMinute: countOf(fields, "rpm"),
-    capacity: countOf(fields, "capacity"),
-    remaining: countOf(fields, "remaining"),
-    retryAfterSeconds: countOf(fields, "retry_after"),
-    expiresAtMs: parseIntegerOrNull(fields["expires_at"]),
-    concurrentRequests: parseIntegerOrNull(fields["concurrent"]),
-    maxConcurrentRequests: parseIntegerOrNull(fields["max_concurrent"]),
-    currency: fields["currency"] ?? "",
-    keySpentMicrocents: BigInt(fields["spent"] ?? "0"),
-    keyHardCapCents: parseIntegerOrNull(fields["hard_cap_cents"]),
-    organizationSpentMicrocents: BigInt(fields["organization_spent"] ?? "0"),
-    organizationHardCapCents: parseIntegerOrNull(fields["organization_hard_cap_cents"]),
-    reached: parseReached(fields),
-    tokenLimit: parseTokenLimit(fields["token_limit"] ?? ""),
-  });
 }
 
 function countOf(fields: Fields, name: string): number {

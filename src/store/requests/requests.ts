@@ -44,6 +44,7 @@ import type { Check } from "../types/reporting.ts";
 import type { UsedTokens } from "../types/token-rate.ts";
 import { storeOf } from "../run.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { listOf } from "../redis/row-layouts.ts";
 
 /** Keeps one script under a millisecond, so that admissions of other organizations do not wait for it. */
 const BATCH = 100;
@@ -56,30 +57,36 @@ export const createRequestStore = storeOf<RequestStore>({
   async hold(context, input) {
     const { organizationId, keyId, requestId, month } = input;
     const reply = parseArray(
-      await context.client.igwHold(
-        requestKey(organizationId, requestId),
-        holdsKey(organizationId),
-        keyRecordKey(organizationId, keyId),
-        organizationKey(organizationId),
-        spendKey(organizationId, month),
-        inflightKey(organizationId, keyId),
-        tagCombinationsKey(organizationId, month),
-        ...identityArguments(input),
-        input.worstCaseMicrocents === null ? "" : formatAmount(input.worstCaseMicrocents),
-        formatAmount(input.floorMicrocents),
-        formatCount(input.floorInputTokens),
-        String(expiryOf(month, context.usageMonths)),
-        input.tags ?? "",
-        formatPrice(input.price),
-        input.currency ?? "",
-        input.owners ?? "",
-        ...sessionArguments(input),
-        input.sessionBudgetCents === undefined ? "" : formatCount(input.sessionBudgetCents),
-        ...formatTokenDifferences(input, input.takenTokens, {
+      await context.client.igwHold({
+        request: requestKey(organizationId, requestId),
+        holds: holdsKey(organizationId),
+        keyRecord: keyRecordKey(organizationId, keyId),
+        organization: organizationKey(organizationId),
+        spend: spendKey(organizationId, month),
+        inflight: inflightKey(organizationId, keyId),
+        combinations: tagCombinationsKey(organizationId, month),
+        requestId,
+        keyId,
+        month,
+        day: input.day,
+        model: input.model,
+        route: input.route,
+        worstText: input.worstCaseMicrocents === null ? "" : formatAmount(input.worstCaseMicrocents),
+        floorText: formatAmount(input.floorMicrocents),
+        floorInput: formatCount(input.floorInputTokens),
+        expiresAtMs: String(expiryOf(month, context.usageMonths)),
+        tags: input.tags ?? "",
+        price: formatPrice(input.price),
+        currency: input.currency ?? "",
+        owners: input.owners ?? "",
+        sessionName: input.session ?? "",
+        isSessionCapped: input.isSessionCapped === true,
+        sessionBudget: input.sessionBudgetCents === undefined ? "" : formatCount(input.sessionBudgetCents),
+        furtherArguments: formatTokenDifferences(input, input.takenTokens, {
           input: input.floorInputTokens - (input.takenTokens?.prompt ?? 0),
           output: 0,
         }),
-      ),
+      }),
     );
     const outcome = textAt(reply, OUTCOME);
     if (outcome === "held" || outcome === "exists") {
@@ -100,22 +107,27 @@ export const createRequestStore = storeOf<RequestStore>({
   async charge(context, input) {
     const charge = formatCharge(input);
     if (input.isBrief === true && (await chargeBrief(context, charge))) return { outcome: "applied" };
-    const { month, final } = input;
-    const command = context.client.igwCharge(
-      requestKey(input.organizationId, input.requestId),
+    const { requestId, keyId, month, day, model, route, final } = input;
+    const list = listOf.charge<string | readonly string[]>({
+      requestId,
+      keyId,
+      month,
+      day,
+      model,
+      route,
+      seq: formatCount(input.sequence),
+      final: final === null ? "0" : "1",
+      totals: charge.figures,
+      expiresAtMs: String(expiryOf(month, context.usageMonths)),
+      currency: input.currency ?? "",
+    });
+    const command = context.client.igwCharge({
+      request: requestKey(input.organizationId, requestId),
+      combinations: tagCombinationsKey(input.organizationId, month),
+      listText: JSON.stringify([...list, ...listRare(input)]),
+      entry: charge.entry,
       ...chargedKeys(input),
-      tagCombinationsKey(input.organizationId, month),
-      JSON.stringify([
-        ...identityArguments(input),
-        formatCount(input.sequence),
-        final === null ? "0" : "1",
-        charge.figures,
-        String(expiryOf(month, context.usageMonths)),
-        input.currency ?? "",
-        ...listRare(input),
-      ]),
-      charge.entry,
-    );
+    });
     const reply = await hearCharges(context, [input], command);
     const outcome = textAt(reply, OUTCOME);
     if (outcome !== "applied" && outcome !== "repeated" && outcome !== "ended") throw unknownOutcome(outcome);
@@ -131,19 +143,20 @@ export const createRequestStore = storeOf<RequestStore>({
     const outcomes: RenewOutcome[] = [];
     for (let start = 0; start < requests.length; start += BATCH) {
       const batch = requests.slice(start, start + BATCH);
-      const keys = batch.flatMap(({ requestId, keyId, month }) => [
-        requestKey(organizationId, requestId),
-        spendKey(organizationId, month),
-        inflightKey(organizationId, keyId),
-      ]);
+      const keys = batch.flatMap(({ requestId, keyId, month }) =>
+        listOf["renewed-keys"]({
+          request: requestKey(organizationId, requestId),
+          spend: spendKey(organizationId, month),
+          inflight: inflightKey(organizationId, keyId),
+        }),
+      );
       const reply = parseArray(
-        await context.client.igwRenew(
-          String(keys.length + 2),
-          holdsKey(organizationId),
-          organizationKey(organizationId),
-          ...keys,
-          ...batch.map(({ requestId }) => requestId),
-        ),
+        await context.client.igwRenew({
+          holds: holdsKey(organizationId),
+          organization: organizationKey(organizationId),
+          furtherKeys: keys,
+          furtherArguments: batch.map(({ requestId }) => requestId),
+        }),
       );
       outcomes.push(...reply.map((_, position) => parseRenewOutcome(textAt(reply, position))));
     }
@@ -152,7 +165,7 @@ export const createRequestStore = storeOf<RequestStore>({
 
   async listOverdue(context, organizationId, limit) {
     const reply = parseArray(
-      await context.client.igwListOverdue(holdsKey(organizationId), formatCount(limit)),
+      await context.client.igwListOverdue({ holds: holdsKey(organizationId), limit: formatCount(limit) }),
     );
     return Promise.all(
       reply.map(async (_, position): Promise<OverdueRequest> => {
@@ -173,15 +186,15 @@ export const createRequestStore = storeOf<RequestStore>({
     const { organizationId, requestId, record } = request;
     const { keyId, month, day } = record ?? NO_RECORD;
     const reply = parseArray(
-      await context.client.igwClose(
-        requestKey(organizationId, requestId),
-        ...chargedKeys({ organizationId, keyId, month, day }),
+      await context.client.igwClose({
+        request: requestKey(organizationId, requestId),
         requestId,
         keyId,
         month,
         day,
-        record === null ? "0" : String(expiryOf(month, context.usageMonths)),
-      ),
+        expiresAtMs: record === null ? "0" : String(expiryOf(month, context.usageMonths)),
+        ...chargedKeys({ organizationId, keyId, month, day }),
+      }),
     );
     const outcome = textAt(reply, OUTCOME);
     if (outcome !== "closed" && outcome !== "not_due" && outcome !== "gone") throw unknownOutcome(outcome);
@@ -192,8 +205,9 @@ export const createRequestStore = storeOf<RequestStore>({
   async forget(context, organizationId, requestIds) {
     let deleted = 0;
     for (let start = 0; start < requestIds.length; start += FORGET_BATCH) {
-      const keys = requestIds.slice(start, start + FORGET_BATCH).map((id) => requestKey(organizationId, id));
-      deleted += Number(await context.client.igwForget(String(keys.length), ...keys));
+      const batch = requestIds.slice(start, start + FORGET_BATCH);
+      const furtherKeys = batch.map((id) => requestKey(organizationId, id));
+      deleted += Number(await context.client.igwForget({ furtherKeys }));
     }
     return deleted;
   },
@@ -203,20 +217,21 @@ export const createRequestStore = storeOf<RequestStore>({
     for (let start = 0; start < charges.length; start += BATCH) {
       const batch = charges.slice(start, start + BATCH);
       const reply = parseArray(
-        await context.client.igwMarkLogged(
-          String(batch.length + 1),
-          holdsKey(organizationId),
-          ...batch.map(({ requestId }) => requestKey(organizationId, requestId)),
-          mark ? "1" : "",
-          formatCount(LOGGED_SEQUENCE),
-          ...batch.flatMap((charge) => [
-            charge.keyId,
-            charge.month,
-            charge.day,
-            charge.model,
-            formatCharge(charge).figures.join(" "),
-          ]),
-        ),
+        await context.client.igwMarkLogged({
+          holds: holdsKey(organizationId),
+          mark,
+          seq: formatCount(LOGGED_SEQUENCE),
+          furtherKeys: batch.map(({ requestId }) => requestKey(organizationId, requestId)),
+          furtherArguments: batch.flatMap((charge) =>
+            listOf["logged-request"]({
+              key: charge.keyId,
+              month: charge.month,
+              day: charge.day,
+              model: charge.model,
+              figures: formatCharge(charge).figures.join(" "),
+            }),
+          ),
+        }),
       );
       if (reply.length === 0) return null;
       unsettled.push(...batch.filter((_, position) => textAt(reply, position) === "1"));
@@ -236,7 +251,9 @@ export const createRequestStore = storeOf<RequestStore>({
         client.zrem(holdsKey(organizationId), requestId),
         client.zrem(inflightKey(organizationId, keyId), requestId),
       ]),
-      given.length === 0 ? null : client.igwGiveTokens(organizationKey(organizationId), ...given),
+      given.length === 0
+        ? null
+        : client.igwGiveTokens({ organization: organizationKey(organizationId), furtherArguments: given }),
     ]);
   },
 });
@@ -266,33 +283,31 @@ function parseCapReached(reply: readonly unknown[]): HoldResult {
   };
 }
 
-function identityArguments(identity: RequestIdentity): string[] {
-  return [identity.requestId, identity.keyId, identity.month, identity.day, identity.model, identity.route];
-}
-
 /** Most charges have none of these, and are read in less time without. */
 function listRare(input: ChargeInput): string[] {
   const { final, estimate, tags, tagRow, onlyIfEntered, owners, usedTokens, session } = input;
   const isPlain = (tags ?? "") === "" && onlyIfEntered !== true && owners === undefined;
   if (estimate === null && isPlain && usedTokens === undefined && session === undefined) return [];
-  return [
-    final === null ? formatPrice(estimate?.price) : "",
-    formatEstimate(estimate),
-    tags ?? "",
-    tagRow ?? "",
-    onlyIfEntered === true ? "1" : "",
-    owners ?? "",
-    ...sessionArguments(input),
-    ...(usedTokens === undefined ? [] : formatUsedTokens(input, usedTokens)),
-  ];
+  const rare = listOf["charge-rare"]({
+    price: final === null ? formatPrice(estimate?.price) : "",
+    estimate: formatEstimate(estimate),
+    tags: tags ?? "",
+    tagRow: tagRow ?? "",
+    onlyEntered: onlyIfEntered === true ? "1" : "",
+    owners: owners ?? "",
+    session: session ?? "",
+    sessionCapped: input.isSessionCapped === true ? "1" : "",
+  });
+  return usedTokens === undefined ? rare : [...rare, ...formatUsedTokens(input, usedTokens)];
 }
 
 function formatUsedTokens(identity: RequestIdentity, used: UsedTokens): string[] {
-  return [...[used.prompt, used.input, used.output].map(formatCount), ...formatTokenCounts(identity, used)];
-}
-
-function sessionArguments({ session, isSessionCapped }: RequestIdentity): string[] {
-  return [session ?? "", isSessionCapped === true ? "1" : ""];
+  const tokens = listOf["charge-tokens"]({
+    takenTokens: formatCount(used.prompt),
+    usedInput: formatCount(used.input),
+    usedOutput: formatCount(used.output),
+  });
+  return [...tokens, ...formatTokenCounts(identity, used)];
 }
 
 /** As the checks of a request that another closes. */

@@ -1,5 +1,6 @@
 import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../settings/token-limits.ts";
 import { requestBucketKey, tokenBucketsKey } from "../redis/keys.ts";
+import { listOf } from "../redis/row-layouts.ts";
 import { parseOwnerIds } from "../types/owner-ids.ts";
 import type { RequestIdentity } from "../types/settlement.ts";
 import type { TakenTokens } from "../types/token-rate.ts";
@@ -40,7 +41,9 @@ function readMetBuckets(buckets: string): readonly MetBucket[] {
 
 /** For a script that calculates the differences: hash, count, hash, count … */
 export function formatTokenCounts(request: Owned, taken: TakenTokens): string[] {
-  return parseMetBuckets(taken.buckets).flatMap(({ scope, count }) => [nameHash(scope, request), count]);
+  return parseMetBuckets(taken.buckets).flatMap(({ scope, count }) =>
+    listOf["token-count"]({ hash: nameHash(scope, request), count }),
+  );
 }
 
 /**
@@ -56,7 +59,8 @@ export function formatTokenDifferences(
   if (taken === null || taken === undefined) return listed;
   const differences = { total: input + output, input, output };
   for (const { scope, count, type } of parseMetBuckets(taken.buckets)) {
-    listed.push(nameHash(scope, request), count, String(differences[type]));
+    const difference = String(differences[type]);
+    listed.push(...listOf["token-difference"]({ hash: nameHash(scope, request), count, difference }));
   }
   return listed;
 }

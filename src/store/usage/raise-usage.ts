@@ -8,6 +8,7 @@ import type { LoggedUsageRows, RaiseUsageResult, UsageRow } from "../types/repor
 import { OTHER_TAGS } from "../../usage/tags.ts";
 import { formatFigures } from "./row-figures.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { listOf } from "../redis/row-layouts.ts";
 
 /** @see UsageStore.raiseUsage */
 export async function raiseUsage(
@@ -20,21 +21,20 @@ export async function raiseUsage(
   const logged = new Set(rows.map(({ tags }) => tags));
   const others = tagsInRedis.filter((tags) => !logged.has(tags));
   const reply = parseArray(
-    await context.client.igwRaiseUsage(
-      spendKey(organizationId, month),
-      usageKey(organizationId, day),
-      holdsKey(organizationId),
-      tagCombinationsKey(organizationId, month),
-      organizationKey(organizationId),
+    await context.client.igwRaiseUsage({
+      spend: spendKey(organizationId, month),
+      usage: usageKey(organizationId, day),
+      holds: holdsKey(organizationId),
+      combinations: tagCombinationsKey(organizationId, month),
+      organization: organizationKey(organizationId),
       keyId,
       model,
-      String(expiryOf(month, context.usageMonths)),
+      expiresAtMs: String(expiryOf(month, context.usageMonths)),
       owners,
       day,
-      formatCount(rows.length),
-      ...rows.flatMap(formatRow),
-      ...others.map(tagRowOf),
-    ),
+      loggedRows: formatCount(rows.length),
+      furtherArguments: [...rows.flatMap(formatRow), ...others.map(tagRowOf)],
+    }),
   );
   const outcome = textAt(reply, OUTCOME);
   if (outcome === "raised") return { outcome, addedMicrocents: amountAt(reply, AT.raised.addedMicrocents) };
@@ -43,7 +43,7 @@ export async function raiseUsage(
 }
 
 function formatRow(row: UsageRow): string[] {
-  return [tagRowOf(row.tags), row.tags, ...formatFigures(row)];
+  return [...listOf["logged-row"]({ tagRow: tagRowOf(row.tags), tags: row.tags }), ...formatFigures(row)];
 }
 
 /** As `lua/include/tags.lua` names it. */

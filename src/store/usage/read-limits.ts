@@ -1,6 +1,6 @@
 /** The limits that count for somebody now, with what stands against them. */
 import { LIMIT_KINDS, LIMIT_PERIODS } from "../../settings/limits.ts";
-import { runInMonth, type StoreContext } from "../context.ts";
+import { inputOfMonth, runInMonth, type StoreContext } from "../context.ts";
 import { keyRecordKey, organizationKey } from "../redis/keys.ts";
 import { amountAt, integerAt, parseArray } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
@@ -14,15 +14,13 @@ export async function readLimits(
   { keyId, owners }: { readonly keyId: string | null; readonly owners: string },
 ): Promise<LimitReading> {
   const reply = await runInMonth(context, (month) =>
-    context.client.igwReadLimits(
-      organizationKey(organizationId),
-      keyId === null ? organizationKey(organizationId) : keyRecordKey(organizationId, keyId),
-      keyId ?? "",
+    context.client.igwReadLimits({
+      organization: organizationKey(organizationId),
+      keyRecord: keyId === null ? organizationKey(organizationId) : keyRecordKey(organizationId, keyId),
+      keyId: keyId ?? "",
       owners,
-      month.name,
-      String(month.startMs),
-      String(month.endMs),
-    ),
+      ...inputOfMonth(month),
+    }),
   );
   const at = AT.limitsRead;
   return {

@@ -81,24 +81,24 @@ export const createUsageStore = storeOf<UsageStore>({
     }
     const run = async (day: CalendarPeriod): Promise<readonly unknown[]> => {
       const month = day.name.slice(0, 7);
-      const reply = await context.client.igwCorrect(
-        organizationKey(organizationId),
-        keyId === null ? organizationKey(organizationId) : keyRecordKey(organizationId, keyId),
-        spendKey(organizationId, month),
-        usageKey(organizationId, day.name),
-        correctionKey(organizationId, correctionId),
-        ...alertKeys(organizationId, month),
-        auditKey(organizationId),
-        String(day.startMs),
-        String(day.endMs),
+      const reply = await context.client.igwCorrect({
+        organization: organizationKey(organizationId),
+        keyRecord: keyId === null ? organizationKey(organizationId) : keyRecordKey(organizationId, keyId),
+        spend: spendKey(organizationId, month),
+        usage: usageKey(organizationId, day.name),
+        marker: correctionKey(organizationId, correctionId),
+        audit: auditKey(organizationId),
+        dayStartMs: String(day.startMs),
+        dayEndMs: String(day.endMs),
         month,
-        keyId ?? "",
-        String(amountMicrocents),
-        String(expiryOf(month, context.usageMonths)),
-        formatAuditEntry(audit?.(month)),
-        JSON.stringify({ month, details: input.details ?? null }),
+        keyId: keyId ?? "",
+        amount: String(amountMicrocents),
+        expiresAtMs: String(expiryOf(month, context.usageMonths)),
+        auditEntry: formatAuditEntry(audit?.(month)),
+        kept: JSON.stringify({ month, details: input.details ?? null }),
         owners,
-      );
+        ...alertKeys(organizationId, month),
+      });
       return parseArray(reply);
     };
     let reply = await run(dayAt(await timeMs(context)));

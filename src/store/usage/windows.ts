@@ -70,10 +70,10 @@ export async function ensureWindows(
   if (wanted.length === 0) return;
   const now = await timeMs(context);
   const reply = parseArray(
-    await client.igwBeginWindows(
-      organizationKey(organizationId),
-      ...wanted.map((period) => `${period}=${firstWindow(context, period, now)}`),
-    ),
+    await client.igwBeginWindows({
+      organization: organizationKey(organizationId),
+      furtherArguments: wanted.map((period) => `${period}=${firstWindow(context, period, now)}`),
+    }),
   );
   if (reply[OUTCOME] === "not_found") return;
   for (const period of LIMIT_PERIODS.filter((one) => reply.includes(one))) {
@@ -129,7 +129,11 @@ async function seed(
 ): Promise<void> {
   const seeded = windowSeedKey(organizationId, period);
   for (const day of daysToSeed(context, period, nowMs)) await seedDay(context, organizationId, period, day);
-  await context.client.igwFinishWindows(organizationKey(organizationId), seeded, period);
+  await context.client.igwFinishWindows({
+    organization: organizationKey(organizationId),
+    seed: seeded,
+    period,
+  });
 }
 
 async function seedDay(
@@ -149,15 +153,15 @@ async function seedDay(
       // Of a month only users and groups are seeded: key and organization have theirs.
       .filter((row) => period !== "month" || row.slice(0, row.indexOf(":")).includes("."));
     for (let start = 0; start < rows.length; start += BATCH) {
-      await client.igwSeedWindows(
-        organizationKey(organizationId),
+      await client.igwSeedWindows({
+        organization: organizationKey(organizationId),
         usage,
-        windowSeedKey(organizationId, period),
+        seed: windowSeedKey(organizationId, period),
         period,
-        String(dayNumber(day)),
-        day.slice(0, 7),
-        ...rows.slice(start, start + BATCH),
-      );
+        dayNumber: String(dayNumber(day)),
+        month: day.slice(0, 7),
+        furtherArguments: rows.slice(start, start + BATCH),
+      });
     }
   } while (cursor !== "0");
 }

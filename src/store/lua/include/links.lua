@@ -5,7 +5,8 @@
 -- from `first` on; nil when all are there.
 local function missing_owner(first)
   for position = first, #KEYS, 2 do
-    local version, deleted_at = unpack(redis.call('HMGET', KEYS[position], 'version', 'deleted_at'))
+-- @row owner-keys KEYS position
+    local version, deleted_at = unpack(redis.call('HMGET', record, 'version', 'deleted_at'))
     if not version or (deleted_at or '') ~= '' then
       return position
     end
@@ -15,8 +16,9 @@ end
 
 -- Puts it on the lists of these pairs.
 local function link(first, id)
-  for position = first + 1, #KEYS, 2 do
-    redis.call('ZADD', KEYS[position], '0', id)
+  for position = first, #KEYS, 2 do
+-- @row owner-keys KEYS position
+    redis.call('ZADD', list, '0', id)
   end
 end
 

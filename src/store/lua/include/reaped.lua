@@ -12,6 +12,11 @@ local function reaped_entry(record, totals, price)
     figures[#figures + 1] = record.session
   end
   local checks, way = price ~= '' and price or 'null', 'null'
-  local subject = { record.key, record.route, record.model, record.tags, '', '' }
+-- @names recent-texts
+  local subject = {}
+  for number, name in ipairs(RECENT_TEXTS) do
+    -- A record has neither status nor error.
+    subject[number] = record[name] or ''
+  end
   return '[' .. table.concat({ write_members(subject), checks, way, write_members(figures) }, ',') .. ']'
 end

@@ -3,7 +3,7 @@
 -- what was taken of it. Nothing is read: the next admission takes it of the level.
 
 for position = FIRST_TOKEN_BUCKET, #token_buckets, 3 do
-  local hash, count, difference = token_buckets[position], token_buckets[position + 1], token_buckets[position + 2]
+-- @row token-difference token_buckets position
   if difference ~= '0' and redis.call('HINCRBY', hash, count, difference) < USED_FROM / 2
     and redis.call('HEXISTS', hash, string.match(count, '%a+')) == 0 then
     -- A bucket that is not there is full.

@@ -1,0 +1,73 @@
+/** An entry of the stream of requests that were refused at admission. */
+import { describeChecks } from "../admission/checks.ts";
+import { parseTokenLimit } from "../admission/token-buckets.ts";
+import { parseArray, parseInteger, parseIntegerOrNull, textAt } from "../redis/parse-reply.ts";
+import type { AdmissionDecision } from "../types/decision.ts";
+import type { Check } from "../types/reporting.ts";
+
+/** What stands where in the list `refused` of an entry, which scripts write too; new ones come last. */
+export const REFUSED_FIELDS = [
+  "key",
+  "route",
+  "decision",
+  "bucket",
+  "rpm",
+  "hard_cap_cents",
+  "max_concurrent",
+  "expires_at",
+  "spent",
+  "currency",
+  "organization_hard_cap_cents",
+  "organization_spent",
+  "remaining",
+  "capacity",
+  "retry_after",
+  "concurrent",
+  "reached_period",
+  "reached_cap_cents",
+  "reached_spent",
+  "owners",
+  "token_limit",
+] as const;
+
+type Fields = Readonly<Record<string, string>>;
+
+/** A refusal's texts by their names. */
+export function nameRefusedTexts(texts: Fields): Fields {
+  const { refused } = texts;
+  if (refused === undefined) return texts;
+  const list = parseArray(refused);
+  const named = REFUSED_FIELDS.slice(0, list.length).map((name, position) => [name, textAt(list, position)]);
+  return { ...texts, ...Object.fromEntries(named) };
+}
+
+function parseReached(fields: Fields) {
+  const { reached_period: period = "", reached_cap_cents: cents, reached_spent: spent = "0" } = fields;
+  if (period === "") return null;
+  return { period, capCents: parseIntegerOrNull(cents) ?? 0, spentMicrocents: BigInt(spent) };
+}
+
+export function parseRefusalChecks(decision: AdmissionDecision, fields: Fields): readonly Check[] {
+  return describeChecks({
+    decision,
+    bucket: fields["bucket"] === "count_tokens" ? "count_tokens" : "requests",
+    requestsPerMinute: countOf(fields, "rpm"),
+    capacity: countOf(fields, "capacity"),
+    remaining: countOf(fields, "remaining"),
+    retryAfterSeconds: countOf(fields, "retry_after"),
+    expiresAtMs: parseIntegerOrNull(fields["expires_at"]),
+    concurrentRequests: parseIntegerOrNull(fields["concurrent"]),
+    maxConcurrentRequests: parseIntegerOrNull(fields["max_concurrent"]),
+    currency: fields["currency"] ?? "",
+    keySpentMicrocents: BigInt(fields["spent"] ?? "0"),
+    keyHardCapCents: parseIntegerOrNull(fields["hard_cap_cents"]),
+    organizationSpentMicrocents: BigInt(fields["organization_spent"] ?? "0"),
+    organizationHardCapCents: parseIntegerOrNull(fields["organization_hard_cap_cents"]),
+    reached: parseReached(fields),
+    tokenLimit: parseTokenLimit(fields["token_limit"] ?? ""),
+  });
+}
+
+function countOf(fields: Fields, name: string): number {
+  return parseInteger(fields[name] ?? "0");
+}

@@ -1,0 +1,94 @@
+/** Texts whose parts stand by position, which TypeScript writes and scripts take apart, or the other way round. */
+import { describe, expect, it } from "vitest";
+import { KEY_SETTINGS } from "../../../src/settings/key.ts";
+import { parseTokenBuckets, parseTokenLimit } from "../../../src/store/admission/token-buckets.ts";
+import { readScript } from "../../../src/store/ioredis/scripts.ts";
+import { formatKeySettings } from "../../../src/store/management/records.ts";
+import { defaultsOf } from "../../../src/settings/table.ts";
+
+function load(file: string): string {
+  return readScript(`include/${file}`, { resolve: false });
+}
+
+/** A pattern of Lua as one of JavaScript, for the classes that the scripts use. */
+function convertPattern(pattern: string): RegExp {
+  return new RegExp(pattern.replaceAll("%a", "[A-Za-z]").replaceAll("%d", "\\d"));
+}
+
+/** What a script would have in its locals: `NAMES in string.gmatch(…, 'PATTERN')` or `NAMES = string.match(…, 'PATTERN')`. */
+function takeApart(lua: string, names: string, pattern: string, text: string): Record<string, string> {
+  expect(lua).toMatch(new RegExp(`${names} (?:in string\\.gmatch|= string\\.match)\\(`));
+  expect(lua).toContain(`'${pattern}'`);
+  const [, ...parts] = convertPattern(pattern).exec(text) ?? [];
+  return Object.fromEntries(names.split(", ").map((name, index) => [name, parts[index] ?? ""]));
+}
+
+describe("texts in records", () => {
+  it("have a limit's period, kind and cents where scripts read them", () => {
+    const text = KEY_SETTINGS.limits.kind.format([{ period: "week", kind: "cap", cents: 700 }]);
+    const limits = load("limits.lua");
+    expect(limits).toContain("local ALL_ROWS, CAP_ROWS = '(%a+) (%a+) (%d+)', '(%a+) (cap) (%d+)'");
+    for (const pattern of ["(%a+) (%a+) (%d+)", "(%a+) (cap) (%d+)"]) {
+      const read = takeApart(limits, "period, kind, text", pattern, text);
+      expect(read).toEqual({ period: "week", kind: "cap", text: "700" });
+    }
+    const reached = takeApart(load("reached.lua"), "period, cents", "(%a+) %a+ (%d+)", text);
+    expect(reached).toEqual({ period: "week", cents: "700" });
+  });
+
+  it("have a raise's period, cents and end where scripts read them", () => {
+    const createdBy = { type: "operator", id: "operator", name: "Operator" } as const;
+    const raise = {
+      id: "raise_1",
+      period: "month",
+      cents: 900,
+      expiresAtMs: 5_000,
+      reason: "",
+      createdBy,
+    } as const;
+    const text = KEY_SETTINGS.raises.kind.format([raise]);
+    const names = "of_period, cents, until_ms";
+    const read = takeApart(load("limits.lua"), names, "(%a+) (%d+) (%d+)", text);
+    expect(read).toEqual({ of_period: "month", cents: "900", until_ms: "5000" });
+  });
+
+  it("have the limits of tokens in the order in which scripts read and rewrite them", () => {
+    const settings = { ...defaultsOf(KEY_SETTINGS), name: "k", requestsPerMinute: 1 };
+    const limited = { tokensPerMinute: 1, inputTokensPerMinute: 2, outputTokensPerMinute: 3 };
+    const fields = formatKeySettings({ ...settings, ...limited } as never);
+    const text = fields[fields.indexOf("token_limits") + 1] ?? "";
+    const pattern = "^(%d*),(%d*),(%d*)$";
+    const read = takeApart(load("token-buckets.lua"), "total, input, output", pattern, text);
+    expect(read).toEqual({ total: "1", input: "2", output: "3" });
+    const { tokensPerMinute, inputTokensPerMinute, outputTokensPerMinute } = KEY_SETTINGS;
+    const rows = [tokensPerMinute, inputTokensPerMinute, outputTokensPerMinute];
+    expect(load("records.lua")).toContain(
+      `redis.call('HMGET', record, ${rows.map(({ field }) => `'${field}'`).join(", ")})`,
+    );
+  });
+});
+
+describe("texts in replies", () => {
+  it("have a bucket's type, limit and level where they are read", () => {
+    expect(load("tell-token-buckets.lua").replaceAll(/\n\s*/g, " ")).toContain(
+      "'%s%s %d %d' or '%s,%s %d %d', told, bucket[BUCKET_TYPE], bucket[BUCKET_LIMIT], bucket[BUCKET_LEVEL])",
+    );
+    expect(parseTokenBuckets("input 7 180000")).toMatchObject([{ type: "input", limit: 7, remaining: 3 }]);
+  });
+
+  it("have the scope, type and limit of what refuses where they are read", () => {
+    expect(readScript("admit.lua")).toContain(
+      "string.format('%s %s %d', empty[BUCKET_SCOPE], empty[BUCKET_TYPE], empty[BUCKET_LIMIT])",
+    );
+    expect(parseTokenLimit("user output 9")).toEqual({ scope: "user", type: "output", limit: 9 });
+  });
+
+  it("have the items of a bucket under the names that scripts read them by", () => {
+    expect(load("token-units.lua")).toContain(
+      "BUCKET_SCOPE, BUCKET_HASH, BUCKET_TYPE, BUCKET_LIMIT, BUCKET_LEVEL",
+    );
+    expect(load("token-buckets.lua")).toMatch(
+      /\{ scope, hash, position == 1 .*, limit, level, used, at_ms \}/,
+    );
+  });
+});
