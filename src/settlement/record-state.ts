@@ -177,17 +177,20 @@ export class RequestRecords {
 
   /** The journal has its line. */
   begin(account: RequestAccount, line: JournalFile): void {
-    this.#move(account.identity.requestId, ENTERED, { kind: "begun", account, line });
+    const { requestId } = account.identity;
+    this.#move(requestId, this.#entered(requestId), { kind: "begun", account, line });
   }
 
   /** Its hold was placed. */
   hold(account: RequestAccount): void {
-    this.#move(account.identity.requestId, ENTERED, { kind: "held", account });
+    const { requestId } = account.identity;
+    this.#move(requestId, this.#entered(requestId), { kind: "held", account });
   }
 
   /** Its hold was not answered, and it takes its place among the requests in flight before the spool has it. */
   takePlace(account: RequestAccount): void {
-    this.#move(account.identity.requestId, ENTERED, { kind: "spooling", account });
+    const { requestId } = account.identity;
+    this.#move(requestId, this.#entered(requestId), { kind: "spooling", account });
   }
 
   /** Its hold was not answered, and it is refused. */
@@ -272,12 +275,29 @@ export class RequestRecords {
     return ended;
   }
 
-  /** @param _from Where it stands: the compiler compares with `TRANSITIONS`. */
-  #move<From extends RecordState>(requestId: string, _from: From, to: After<From>): void {
-    this.#states.set(requestId, to);
+  /** @throws Error if the request has a record already, which must not be overwritten. */
+  #entered(requestId: string): Entered {
+    const state = this.stateOf(requestId);
+    if (state.kind === "entered") return state;
+    throw new Error(`the record of request ${requestId} is "${state.kind}", not "entered"`);
   }
 
-  #forget(requestId: string, _from: Forgettable): void {
+  /** @param from The state that is there: the compiler compares it with `TRANSITIONS`. */
+  #move<From extends RecordState>(requestId: string, from: From, to: After<From>): void {
+    const next: RecordState = to;
+    this.#require(requestId, from, next.kind);
+    this.#states.set(requestId, next);
+  }
+
+  #forget(requestId: string, from: Forgettable): void {
+    this.#require(requestId, from, "forgotten");
     this.#states.delete(requestId);
+  }
+
+  /** @throws Error if `from` is not the state that is there, or `to` must not follow on it. */
+  #require(requestId: string, from: RecordState, to: RecordStateName | "forgotten"): void {
+    const following: readonly (RecordStateName | "forgotten")[] = TRANSITIONS[from.kind];
+    if (this.stateOf(requestId) === from && following.includes(to)) return;
+    throw new Error(`the record of request ${requestId} cannot go from "${from.kind}" to "${to}"`);
   }
 }

@@ -72,6 +72,15 @@ describe("the record of a request", () => {
     expect(reached).toEqual(new Set<RecordStateName | "forgotten">(TRANSITIONS[name]));
   });
 
+  it.each(NAMES.filter((name) => name !== "entered"))("is not opened again when it is %s", (name) => {
+    for (const open of OPENING) {
+      const { records } = comeTo(name);
+      const before = records.stateOf(ID);
+      expect(() => open(records)).toThrow(`the record of request ${ID} is "${name}", not "entered"`);
+      expect(records.stateOf(ID)).toBe(before);
+    }
+  });
+
   it.each(NAMES.filter((name) => name !== "begun" && name !== "unanswered"))(
     "has no line of the journal to leave when it is %s, but for one that is owed",
     (name) => {

@@ -51,7 +51,7 @@ describe("Settlement.open", () => {
   it("estimates no prompt beyond what strict caps hold for what goes upstream", async () => {
     const { settlement, seen } = createSettlement();
     await settlement.open(createOpenInput({}, 20_000, 82));
-    await settlement.open(createOpenInput({ isStrict: true }, 20_000, 82));
+    await settlement.open(createOpenInput({ isStrict: true, requestId: "req_2" }, 20_000, 82));
     expect(seen.holds.map(({ floorInputTokens }) => floorInputTokens <= 82)).toEqual([true, true]);
   });
 
