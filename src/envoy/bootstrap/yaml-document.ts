@@ -31,6 +31,15 @@ export function typed(message: string, fields: EnvoyNode = {}): EnvoyNode {
   return { "@type": `type.googleapis.com/${message}`, ...fields };
 }
 
+/** The value without comments and wrappers. */
+export function plain(value: EnvoyValue): unknown {
+  if (value instanceof OneLine) return plain(value.value);
+  if (Array.isArray(value)) return value.map((item: EnvoyValue) => plain(item));
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).filter(([name]) => !name.startsWith("#"));
+  return Object.fromEntries(fields.map(([name, field]) => [name, plain(field)]));
+}
+
 /** These fields of a part, with the comments above them. */
 export function pick(node: EnvoyNode, names: readonly string[]): EnvoyNode {
   return filter(node, (name) => names.includes(name));

@@ -3,8 +3,8 @@
  * value stands once, where it is rendered; they state only how far an operator may be from it.
  */
 import type { Config } from "../../config/schema.ts";
-import { readYaml } from "../../config/load/yaml-source.ts";
-import { renderBootstrap } from "../bootstrap/render-bootstrap.ts";
+import { createBootstrap } from "../bootstrap/render-bootstrap.ts";
+import { plain } from "../bootstrap/yaml-document.ts";
 import { SIDECAR_CLUSTER } from "../names.ts";
 import { FILTERS } from "./filter-types.ts";
 import { YamlView } from "./yaml-view.ts";
@@ -16,10 +16,13 @@ export interface Rendered {
   readonly clusters: YamlView;
 }
 
+/** Values that were never written: nothing has a line. */
+const NO_TEXT = { lineOf: () => undefined };
+
 /** Never throws: of the sockets' folder, whose path may be too long for a bootstrap, no check wants to know. */
 export function renderExpected(config: Config): Rendered {
-  const source = readYaml(renderBootstrap({ ...config, sidecar: { ...config.sidecar, sockets: "/run" } }));
-  const root = new YamlView(source, source.value, []);
+  const bootstrap = createBootstrap({ ...config, sidecar: { ...config.sidecar, sockets: "/run" } }, {});
+  const root = new YamlView(NO_TEXT, plain(bootstrap), []);
   const listener = root.at("static_resources", "listeners", 0);
   const clusters = root.at("static_resources", "clusters");
   return {

@@ -8,10 +8,10 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Never throws: what is missing is a view of `undefined`, whose line is that of the nearest place around it. */
 export class YamlView {
   readonly value: unknown;
-  readonly #source: YamlSource;
+  readonly #source: Pick<YamlSource, "lineOf">;
   readonly #path: FieldPath;
 
-  constructor(source: YamlSource, value: unknown, path: FieldPath) {
+  constructor(source: Pick<YamlSource, "lineOf">, value: unknown, path: FieldPath) {
     this.#source = source;
     this.value = value;
     this.#path = path;

@@ -1,6 +1,6 @@
 /** Parts of what the gateway renders, as lines to put into another file. */
 import { MARK } from "./yaml-text.ts";
-import { type EnvoyNode, type EnvoyValue, formatEnvoyYaml, OneLine } from "../bootstrap/yaml-document.ts";
+import { type EnvoyNode, formatEnvoyYaml, plain } from "../bootstrap/yaml-document.ts";
 
 export interface Part {
   readonly lines: readonly string[];
@@ -29,15 +29,6 @@ export function formatItem(
   const [, ...lines] = toLines(formatEnvoyYaml({ list: [item] }));
   const own = lines.map((line) => line.slice(2));
   return options.isMarked === true ? [`# ${MARK}`, ...own] : own;
-}
-
-/** The value without comments and wrappers. */
-export function plain(value: EnvoyValue): unknown {
-  if (value instanceof OneLine) return plain(value.value);
-  if (Array.isArray(value)) return value.map((item: EnvoyValue) => plain(item));
-  if (typeof value !== "object" || value === null) return value;
-  const fields = Object.entries(value).filter(([name]) => !name.startsWith("#"));
-  return Object.fromEntries(fields.map(([name, field]) => [name, plain(field)]));
 }
 
 function toLines(text: string): string[] {

@@ -1,9 +1,9 @@
 /** Puts the settings that are missing into a mapping; what is there and differs is the operator's, until it is in the way. */
 import { isMap, type YAMLMap } from "yaml";
 import { formatPath } from "../../config/config-error.ts";
-import { type EnvoyNode, type EnvoyValue, OneLine } from "../bootstrap/yaml-document.ts";
+import { type EnvoyNode, type EnvoyValue, OneLine, plain } from "../bootstrap/yaml-document.ts";
 import { canonical } from "../check-bootstrap/setting-rule.ts";
-import { formatField, plain } from "./format-part.ts";
+import { formatField } from "./format-part.ts";
 import type { Place, YamlText } from "./yaml-text.ts";
 
 /** Whether what stands at a path breaks a promise of the gateway, as `config check --envoy` says. */

@@ -1,6 +1,6 @@
 /** The HTTP filters: those that are missing go before the router, in their order; the operator's own stay where they are. */
 import type { YAMLMap } from "yaml";
-import type { EnvoyNode } from "../bootstrap/yaml-document.ts";
+import { type EnvoyNode, plain } from "../bootstrap/yaml-document.ts";
 import { FILTERS } from "../check-bootstrap/filter-types.ts";
 import {
   CONTENT_LENGTH_FILTER,
@@ -9,7 +9,7 @@ import {
   SIDECAR_CLUSTER,
 } from "../names.ts";
 import { pathOf } from "./find-edge.ts";
-import { formatField, formatItem, plain } from "./format-part.ts";
+import { formatField, formatItem } from "./format-part.ts";
 import { isSame, mergeFields, type Merging } from "./merge-fields.ts";
 import { refuse } from "./merge-refusal.ts";
 import type { Place } from "./yaml-text.ts";

@@ -1,9 +1,9 @@
 /** Lists of the bootstrap in which the gateway has members beside the operator's: clusters, mappers, mutations, layers. */
 import type { YAMLMap } from "yaml";
-import type { EnvoyNode, EnvoyValue } from "../bootstrap/yaml-document.ts";
+import { type EnvoyNode, type EnvoyValue, plain } from "../bootstrap/yaml-document.ts";
 import { END_REPORTS_LOG, GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { pathOf, textOf } from "./find-edge.ts";
-import { formatField, formatItem, plain } from "./format-part.ts";
+import { formatField, formatItem } from "./format-part.ts";
 import { isSame, meaningOf, mergeFields, type Merging } from "./merge-fields.ts";
 import { refuse } from "./merge-refusal.ts";
 import type { Place } from "./yaml-text.ts";
