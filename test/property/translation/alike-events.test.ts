@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { decode, runStream as runMessages } from "../../support/messages-exchange.ts";
 import { runStream as runResponses } from "../../support/responses-exchange.ts";
 import { createAnswer, streamThrough } from "../../unit/translation/chat-to-chat/chat-fixtures.ts";
+import { runs } from "../../support/property-runs.ts";
 
 /** What may stand in a chunk in the place of its text: what JSON makes of a text, and what only other writers make. */
 const written = fc.oneof(
@@ -71,7 +72,7 @@ describe("events that differ in their text alone", () => {
         });
         for (const one of others) expect(one).toEqual(first);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -83,7 +84,7 @@ describe("events that differ in their text alone", () => {
         );
         for (const one of others) expect(one).toBe(first);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -93,7 +94,7 @@ describe("events that differ in their text alone", () => {
         const [first, ...others] = waysToCut(bytes).map((pieces) => runResponses(pieces).text);
         for (const one of others) expect(one).toBe(first);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -11,6 +11,7 @@ import {
   streamThrough,
   USAGE_CHUNK,
 } from "../../unit/translation/chat-to-chat/chat-fixtures.ts";
+import { runs } from "../../support/property-runs.ts";
 
 const lineEnd = fc.constantFrom("\n", "\r\n", "\r");
 const text = fc.string({ unit: "grapheme", maxLength: 8 });
@@ -74,7 +75,7 @@ describe("chat pass-through", () => {
           expect(expected.final).toBe(expected.failedCode === null);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -144,7 +145,7 @@ describe("chat pass-through", () => {
         expect(together.generated.generatedText).toBe(expectedText);
         expect(together.generated.generatedDeltas).toBe(expectedDeltas);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -168,7 +169,7 @@ describe("chat pass-through", () => {
           expect(JSON.parse(applyEdits(json, removeMembers(members, "usage")))).toEqual(parsed);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -183,7 +184,7 @@ describe("chat pass-through", () => {
           expect(() => findMembers(garbage)).not.toThrow();
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { editBytes } from "../../../src/translation/json/edit-bytes.ts";
 import { applyEdits } from "../../../src/translation/json/object-spans.ts";
+import { runs } from "../../support/property-runs.ts";
 
 /** Whole characters: a place within one would be no place in its bytes. */
 const characters = fc.array(
@@ -32,7 +33,7 @@ describe("edits of a text's bytes", () => {
           expect(edited).toBe(applyEdits(text, edits));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatJson, parseExactJson } from "../../../src/translation/json/exact-json.ts";
+import { runs } from "../../support/property-runs.ts";
 
 /** Beyond what a number holds exactly. */
 const large = fc.bigInt({ min: 2n ** 53n, max: 10n ** 60n }).chain((value) => fc.constantFrom(value, -value));
@@ -38,7 +39,7 @@ describe("exact JSON", () => {
         expect(parseExactJson(spread(text))).toStrictEqual(value);
         expect(formatJson(parseExactJson(text))).toBe(text);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

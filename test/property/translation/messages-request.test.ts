@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/contract/errors.ts";
 import { parse, toChatMessages } from "../../support/messages-exchange.ts";
+import { runs } from "../../support/property-runs.ts";
 
 const text = fc.oneof(fc.constant(""), fc.string({ maxLength: 10 }));
 const textBlock = fc.record({ type: fc.constant("text"), text });
@@ -55,7 +56,7 @@ describe("messages request", () => {
         );
         expect(repeated).not.toContain("assistant");
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -68,7 +69,7 @@ describe("messages request", () => {
           .filter((piece) => !sent.includes(piece));
         expect(lost).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -77,7 +78,7 @@ describe("messages request", () => {
       fc.property(conversation, (messages) => {
         expect(findUnpaired(toChatMessages(messages))).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -121,7 +122,7 @@ describe("messages request", () => {
             (error instanceof GatewayError && error.status("messages") === 400 && error.param !== null),
         );
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

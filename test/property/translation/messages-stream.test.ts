@@ -20,6 +20,7 @@ import {
   toMessage,
 } from "../../support/messages-exchange.ts";
 import { checkMessageStream, parseMessageEvents } from "../../support/messages-protocol-checker.ts";
+import { runs } from "../../support/property-runs.ts";
 
 const SHOWN = {
   tools: ["f", "get", "get_weather"].map((name) => ({ name, input_schema: { type: "object" } })),
@@ -74,7 +75,7 @@ describe("messages stream", () => {
         expect(checkMessageStream(parseMessageEvents(decode(bytes)))).toBe("message_stop");
         expect(await accumulate(bytes)).toEqual(toMessage(formatCompletion(answer), request));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -99,7 +100,7 @@ describe("messages stream", () => {
         expect(message.stop_reason).toBe(whole.stop_reason);
         expect(message.usage).toEqual(whole.usage);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -124,7 +125,7 @@ describe("messages stream", () => {
         expect(checkMessageStream(parseMessageEvents(decode(bytes)))).toBe("message_stop");
         expect(await accumulate(bytes)).toEqual(toMessage(formatCompletion(answer), SHOWN));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -145,7 +146,7 @@ describe("messages stream", () => {
           answer.reasoning === "" ? {} : { reasoning_content: answer.reasoning },
         );
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -157,7 +158,7 @@ describe("messages stream", () => {
       fc.property(cases, ([text, pieces, request]) => {
         expect(decode(translate(pieces, request))).toBe(decode(translate([encode(text)], request)));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -175,7 +176,7 @@ describe("messages stream", () => {
         expect(outputs.at(-1)!.final).toBe(end === "message_stop");
         expect(outputs.at(-1)!.failed === null).toBe(end === "message_stop");
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -223,7 +224,7 @@ describe("messages stream", () => {
         const first = outputs.findIndex(({ final, failed }) => final || failed !== null);
         expect(outputs.slice(first + 1).every(({ bytes }) => bytes.length === 0)).toBe(true);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

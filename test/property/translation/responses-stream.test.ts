@@ -12,6 +12,7 @@ import {
 import { chunk, decode, encode } from "../../support/messages-exchange.ts";
 import { createAnswer, runStream, toChatMessages, toResponse } from "../../support/responses-exchange.ts";
 import { checkResponseStream, parseResponseEvents } from "../../support/responses-protocol-checker.ts";
+import { runs } from "../../support/property-runs.ts";
 
 const withStream = (stream: (answer: GeneratedAnswer) => fc.Arbitrary<string>) =>
   generatedAnswer.chain((answer) => fc.tuple(fc.constant(answer), stream(answer)));
@@ -23,7 +24,7 @@ describe("responses stream", () => {
       fc.property(cases, ([text, slices]) => {
         expect(runStream(slices).text).toBe(runStream([text]).text);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -33,7 +34,7 @@ describe("responses stream", () => {
         const bytes = Array.from(encode(text), (byte) => new Uint8Array([byte]));
         expect(runStream(bytes).text).toBe(runStream([text]).text);
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 
@@ -45,7 +46,7 @@ describe("responses stream", () => {
         const { events } = runStream([text]);
         expect(checkResponseStream(events)).toBe(isIncomplete ? "response.incomplete" : "response.completed");
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -56,7 +57,7 @@ describe("responses stream", () => {
         const whole = toResponse(formatCompletion(answer)).output;
         expect(sortItems(streamed)).toEqual(sortItems(whole));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -75,7 +76,7 @@ describe("responses stream", () => {
           ending === "completed" ? [{ role: "user", content: summary }] : [],
         );
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -100,7 +101,7 @@ describe("responses stream", () => {
         const list = (call: { name: string; arguments: string }) => `${call.name} ${call.arguments}`;
         expect(calls.map((call) => list(call.function)).sort()).toEqual(answer.calls.map(list).sort());
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -118,7 +119,7 @@ describe("responses stream", () => {
         expect(outputs.at(-1)!.final).toBe(end === "response.completed");
         expect(outputs.at(-1)!.failed === null).toBe(end === "response.completed");
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -153,7 +154,7 @@ describe("responses stream", () => {
         const first = outputs.findIndex(({ final, failed }) => final || failed !== null);
         expect(outputs.slice(first + 1).every(({ bytes }) => bytes.length === 0)).toBe(true);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import { createParser } from "eventsource-parser";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SseDecoder, type SseEvent } from "../../../src/translation/sse/decoder.ts";
+import { runs } from "../../support/property-runs.ts";
 
 const lineEnd = fc.constantFrom("\n", "\r\n", "\r");
 const line = fc.oneof(
@@ -56,7 +57,7 @@ describe("SseDecoder", () => {
         const bytes = Buffer.from(text);
         expect(readInPieces(bytes, sizes).filter(saysMore)).toEqual(readWithOracle(bytes).filter(saysMore));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

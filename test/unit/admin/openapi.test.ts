@@ -10,6 +10,7 @@ import { name } from "../../../src/settings/input-schemas.ts";
 import { lineOrNull } from "../../../src/settings/kinds.ts";
 import { LINE_PATTERN, NAME_PATTERN, TEXT_PATTERN } from "../../../src/settings/published-patterns.ts";
 import { listPatterns, OPENAPI_DOCUMENTS } from "../../support/openapi-documents.ts";
+import { runs } from "../../support/property-runs.ts";
 
 const document = createOpenApiDocument();
 
@@ -122,7 +123,7 @@ describe("patterns of the OpenAPI documents", () => {
       fc.property(fc.string({ unit, maxLength: 12 }), (given) => {
         expect(published.test(given) || !schema.safeParse(given).success).toBe(true);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

@@ -7,6 +7,7 @@ import {
   oneLine,
   typed,
 } from "../../../src/envoy/bootstrap/yaml-document.ts";
+import { runs } from "../../support/property-runs.ts";
 
 /** What YAML may take for something else. */
 const SPECIAL = [
@@ -79,7 +80,7 @@ describe("formatEnvoyYaml", () => {
         expect(JSON.stringify(parse(formatEnvoyYaml({ root: oneLine(root) })))).toBe(`{"root":${wanted}}`);
       },
     );
-    fc.assert(property, { numRuns: 150 });
+    fc.assert(property, { numRuns: runs(150) });
   });
 
   it("begins a typed message with its type", () => {

@@ -62,6 +62,9 @@ function read(text: string) {
 const endpointsOf = (cluster: Cluster | undefined) =>
   cluster?.load_assignment.endpoints.flatMap((group) => group.lb_endpoints.map((one) => one.endpoint));
 
+/** Most tests look at the same bootstrap. */
+const PLAIN = read(render());
+
 describe("renderBootstrap", () => {
   it("gives the same text for the same configuration", () => {
     expect(render()).toBe(render());
@@ -72,7 +75,7 @@ describe("renderBootstrap", () => {
   });
 
   it("has one retry policy: in the clusters that may have several servers, and nowhere else", () => {
-    const { manager, clusters } = read(render());
+    const { manager, clusters } = PLAIN;
     expect(JSON.stringify(manager)).not.toMatch(/retry_policy|retry_on/);
     const policies = [...clusters].map(([name, cluster]) => {
       const [options] = Object.values(cluster["typed_extension_protocol_options"] as Record<string, Policy>);
@@ -121,7 +124,7 @@ describe("renderBootstrap", () => {
   });
 
   it("passes requests through ext_authz, buffer, ext_proc and router, in this order", () => {
-    const names = read(render()).manager.http_filters.map((filter) => filter.name.split(".").at(-1));
+    const names = PLAIN.manager.http_filters.map((filter) => filter.name.split(".").at(-1));
     expect(names).toEqual([
       "refuse_grpc",
       "header_to_metadata",
@@ -134,12 +137,12 @@ describe("renderBootstrap", () => {
   });
 
   it("fails closed in both filters that ask the sidecar", () => {
-    const asking = read(render()).manager.http_filters.filter((filter) => filter.name.includes("ext_"));
+    const asking = PLAIN.manager.http_filters.filter((filter) => filter.name.includes("ext_"));
     expect(asking.map((filter) => filter.typed_config["failure_mode_allow"])).toEqual([false, false]);
   });
 
   it("ends its routes with one for every path, and passes over ext_authz only where it answers by itself: gRPC, two Hosts, exact paths, CONNECT", () => {
-    const { routes } = read(render()).manager.route_config.virtual_hosts[0];
+    const { routes } = PLAIN.manager.route_config.virtual_hosts[0];
     expect(routes.at(-1)).toMatchObject({
       match: { prefix: "/" },
       route: { cluster_header: "x-igw-upstream" },
@@ -169,7 +172,7 @@ describe("renderBootstrap", () => {
   });
 
   it("gives the sidecar one endpoint per worker", () => {
-    expect(endpointsOf(read(render()).clusters.get("sidecar"))).toEqual([
+    expect(endpointsOf(PLAIN.clusters.get("sidecar"))).toEqual([
       { address: { pipe: { path: "/run/igw/gateway-0.sock" } } },
       { address: { pipe: { path: "/run/igw/gateway-1.sock" } } },
     ]);
@@ -208,7 +211,7 @@ describe("renderBootstrap", () => {
       ],
     ],
   ])("resolves the upstream %s by %s", (name, type, expected) => {
-    const cluster = read(render()).clusters.get(name);
+    const cluster = PLAIN.clusters.get(name);
     expect(cluster?.type).toBe(type);
     expect(endpointsOf(cluster)).toEqual(
       expected.map(([address, port_value, hostname]) => ({
@@ -222,7 +225,7 @@ describe("renderBootstrap", () => {
     ["hosted", { sni: "models.example.com" }, "/system-ca.pem", [["DNS", "models.example.com"]]],
     ["byaddress", { sni: "models.internal" }, "/system-ca.pem", [["DNS", "models.internal"]]],
   ])("verifies the certificate of %s", (name, serverName, filename, names) => {
-    const tls = read(render()).clusters.get(name)?.transport_socket?.typed_config;
+    const tls = PLAIN.clusters.get(name)?.transport_socket?.typed_config;
     expect(tls).toMatchObject({
       ...serverName,
       common_tls_context: {
@@ -235,7 +238,7 @@ describe("renderBootstrap", () => {
   });
 
   it("has authorities of an upstream's own read from a file that Envoy watches", () => {
-    const tls = read(render()).clusters.get("replicas")?.transport_socket?.typed_config;
+    const tls = PLAIN.clusters.get("replicas")?.transport_socket?.typed_config;
     expect(tls).toMatchObject({
       auto_host_sni: true,
       common_tls_context: {

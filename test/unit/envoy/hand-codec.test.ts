@@ -9,6 +9,7 @@ import type {
   ProcessingRequest,
   ProcessingResponse,
 } from "../../../src/envoy/messages/codec.ts";
+import { runs } from "../../support/property-runs.ts";
 
 const text = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 20 }),
@@ -167,7 +168,7 @@ function outcome(decode: (bytes: Buffer) => unknown, of: Buffer): unknown {
   }
 }
 
-const RUNS = { numRuns: 1_000 };
+const RUNS = { numRuns: runs(1_000) };
 
 describe.each([
   { name: "CheckRequest", by: CHECK, generic: GENERIC_CHECK, messages: checkRequest },

@@ -31,6 +31,12 @@ const CONFIG = createConfig();
 const merge = (text: string, options: Partial<MergeOptions> = {}, config = CONFIG) =>
   mergeBootstrap(text, config, { listener: null, domains: [], ...options });
 
+const QUICK = readFixture("quick-start");
+const FRONT = readFixture("front-proxy");
+const TWO = readFixture("two-listeners");
+const FRONT_MERGED = merge(FRONT);
+const TWO_MERGED = merge(TWO, { listener: "public" });
+
 /** Lines of the operator's that are not in the result any more. */
 function lostLines(before: string, after: string): string[] {
   const lines = formatUnifiedDiff(before, after, "file").split("\n").slice(2);
@@ -105,7 +111,7 @@ describe("what is an operator's own", () => {
   };
 
   it("stays where it keeps what is promised, and changes where it does not", () => {
-    const { request_timeout, normalize_path, access_log } = manager(merge(readFixture("front-proxy")));
+    const { request_timeout, normalize_path, access_log } = manager(FRONT_MERGED);
     expect([request_timeout, normalize_path]).toEqual(["30s", true]);
     // Theirs, and what the sidecar is told.
     expect(access_log.map(({ name }) => name)).toEqual([
@@ -118,10 +124,7 @@ describe("what is an operator's own", () => {
     const type = "type.googleapis.com/envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig";
     const service = "{envoy_grpc: {cluster_name: collector}}";
     const theirs = `-   {name: envoy.access_loggers.http_grpc, typed_config: {"@type": ${type}, common_config: {log_name: all, grpc_service: ${service}}}}`;
-    const own = readFixture("front-proxy").replace(
-      /^( +)-( +)name: envoy\.access_loggers\.stdout$/m,
-      `$1${theirs}\n$&`,
-    );
+    const own = FRONT.replace(/^( +)-( +)name: envoy\.access_loggers\.stdout$/m, `$1${theirs}\n$&`);
     const merged = merge(own);
     expect(checkBootstrap(merged, CONFIG)).toEqual([]);
     expect(manager(merged).access_log.map(({ name }) => name)).toEqual([
@@ -132,7 +135,7 @@ describe("what is an operator's own", () => {
   });
 
   it("comes before the gateway's filters, and the router last", () => {
-    const names = manager(merge(readFixture("front-proxy"))).http_filters.map(({ name }) => name);
+    const names = manager(FRONT_MERGED).http_filters.map(({ name }) => name);
     expect(names.map((name) => name.split(".").at(-1))).toEqual([
       "compressor",
       "refuse_grpc",
@@ -146,7 +149,7 @@ describe("what is an operator's own", () => {
   });
 
   it("is a virtual host with the gateway's filters off, beside the gateway's", () => {
-    const { virtual_hosts: hosts } = manager(merge(readFixture("front-proxy"))).route_config;
+    const { virtual_hosts: hosts } = manager(FRONT_MERGED).route_config;
     expect(hosts.map(({ name, domains }) => [name, domains])).toEqual([
       ["shop", ["shop.example.com", "www.shop.example.com"]],
       ["inference-gateway", ["*"]],
@@ -161,23 +164,18 @@ describe("what is an operator's own", () => {
   });
 
   it("has its mapper of local replies behind the first of the gateway's", () => {
-    const after = merge(readFixture("two-listeners"), { listener: "public" });
-    const first = after.indexOf("'ext_authz_denied'");
-    const own = after.indexOf("# Our page for what is missing.");
-    expect([first > 0, own > first, after.indexOf("model_starting") > own]).toEqual([true, true, true]);
+    const first = TWO_MERGED.indexOf("'ext_authz_denied'");
+    const own = TWO_MERGED.indexOf("# Our page for what is missing.");
+    expect([first > 0, own > first, TWO_MERGED.indexOf("model_starting") > own]).toEqual([true, true, true]);
   });
 
   it("is another listener, which is not touched", () => {
-    const before = readFixture("two-listeners");
-    const after = merge(before, { listener: "public" });
     const internal = (text: string) =>
       text.slice(text.indexOf("- name: internal"), text.indexOf("- name: public"));
-    expect(internal(after)).toBe(internal(before));
+    expect(internal(TWO_MERGED)).toBe(internal(TWO));
   });
 });
 
-const QUICK = readFixture("quick-start");
-const FRONT = readFixture("front-proxy");
 const AUTHZ = `                    -   name: opa
                         typed_config:
                             "@type": type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz
@@ -193,7 +191,7 @@ describe("what cannot be merged is refused by name", () => {
     },
     {
       name: "several listeners",
-      text: readFixture("two-listeners"),
+      text: TWO,
       says: /there are several HTTP connection managers: name one by --listener: internal, public\./u,
     },
     {
@@ -255,5 +253,5 @@ describe("what cannot be merged is refused by name", () => {
 });
 
 it("marks what is the gateway's alone", () => {
-  expect(merge(FRONT).split(MARK).length - 1).toBeGreaterThanOrEqual(7);
+  expect(FRONT_MERGED.split(MARK).length - 1).toBeGreaterThanOrEqual(7);
 });

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TextTable } from "../../../src/envoy/messages/text-table.ts";
+import { runs } from "../../support/property-runs.ts";
 
 describe("TextTable", () => {
   it.each(["utf8", "latin1"] as const)(
@@ -21,7 +22,7 @@ describe("TextTable", () => {
           expect(table.read(bytes, before, end)).toBe(bytes.toString(encoding, before, end));
           expect(table.read(bytes, before, end)).toBe(bytes.toString(encoding, before, end));
         }),
-        { numRuns: 2_000 },
+        { numRuns: runs(2_000) },
       );
     },
   );

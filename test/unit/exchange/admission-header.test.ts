@@ -7,6 +7,7 @@ import {
   parseAwaitedHeader,
 } from "../../../src/exchange/admission-header.ts";
 import type { Admission } from "../../../src/limits/admission.ts";
+import { runs } from "../../support/property-runs.ts";
 
 const admission: Admission = {
   requestId: "req_1",
@@ -102,7 +103,7 @@ describe("formatAdmissionHeader", () => {
         expect(header).toMatch(/^[\x20-\x7e]+$/);
         expect(parseAdmissionHeader(header)).toEqual(whole);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -15,6 +15,7 @@ import {
 } from "../../../src/pricing/price.ts";
 import { costMicrocents, promptTokensOf } from "../../../src/pricing/rates.ts";
 import { createUsageArbitrary } from "./usage-arbitrary.ts";
+import { runs } from "../../support/property-runs.ts";
 
 const PLAIN: GivenPrice = { from: null, input: 10n, output: 20n, tiers: [], serviceTiers: [] };
 const TIERED: GivenPrice = {
@@ -135,7 +136,7 @@ describe("what a request can come to", () => {
         const most = { inputTokens: prompt + more, outputTokens: outputTokens + more };
         expect(greatestCost(price, most) >= cost).toBe(true);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

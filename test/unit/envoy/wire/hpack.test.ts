@@ -16,6 +16,7 @@ import {
   type HeaderField,
   HpackDecoder,
 } from "../../../../src/envoy/transport/wire/hpack.ts";
+import { runs } from "../../../support/property-runs.ts";
 
 const LIST_BYTES = 64 * 1024;
 
@@ -110,7 +111,7 @@ describe("HpackDecoder", () => {
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(outcome(() => decoder.decode(Buffer.from(bytes), 0, bytes.length))).toBe("as it should be");
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });
