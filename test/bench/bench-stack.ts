@@ -69,6 +69,7 @@ export async function startBenchStack(options: BenchOptions): Promise<BenchStack
       catalog: [catalogEntry({ id: BENCH_MODEL, upstream: UPSTREAM, upstream_model: "mock" })],
       workers: options.workers,
       overrides: { sidecar },
+      isLauncherOwnProcess: true,
     });
     stops.push(() => stack.stop());
     const processes = findProcesses(stack.child.pid);

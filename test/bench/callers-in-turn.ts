@@ -62,6 +62,7 @@ async function createTurns(): Promise<Turn[]> {
       upstreams: [{ name: "mock", url: `http://127.0.0.1:${mock.port}`, path_prefix: "/v1" }],
       catalog: [catalogEntry({ id: BENCH_MODEL, upstream: "mock", upstream_model: "mock" })],
       workers: 1,
+      isLauncherOwnProcess: true,
       overrides: { redis: { url: redis.url }, ...overrides },
     });
     stops.push(() => stack.stop());

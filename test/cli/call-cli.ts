@@ -3,46 +3,63 @@
  * do. Each process more would take a third of a second of a core. What a process is (its exit, a terminal, what is piped
  * into it, the build) is tested with `runCli`.
  */
+import { Readable } from "node:stream";
 import { runProgram } from "../../src/cli/run-program.ts";
-import { type CliResult, environmentOfCli } from "./run-cli.ts";
+import { type CliOptions, type CliResult, environmentOfCli } from "./run-cli.ts";
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** One after the other: environment and output are the process's. */
-export function callCli(
-  args: readonly string[],
-  options: { readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<CliResult> {
-  const called = last.then(() => call(args, environmentOfCli(options.env)));
+/** One after the other: environment, folder, input and output are the process's. */
+export function callCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  const called = last.then(() => call(args, options));
   last = called.catch(() => undefined);
   return called;
 }
 
-async function call(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CliResult> {
-  const own = process.env;
-  const [stdout, stderr] = [catchOutput(process.stdout), catchOutput(process.stderr)];
-  process.env = env;
+async function call(args: readonly string[], options: CliOptions): Promise<CliResult> {
+  const release = standIn(options);
+  const [stdout, stderr] = [catchOutput(process.stdout), catchOutput(process.stderr, options.onStderr)];
   try {
     const code = await runProgram([process.execPath, "inference-gateway", ...args]);
     return {
-      code: code ?? 0,
+      code: code ?? Number(process.exitCode ?? 0),
       stdout: stdout.text,
       stderr: stderr.text,
       json: () => JSON.parse(stdout.text) as Record<string, unknown>,
     };
   } finally {
-    process.env = own;
     stdout.release();
     stderr.release();
+    release();
   }
 }
 
+/** Gives this process what a command's own would have; the function takes it back. */
+function standIn({ cwd = "/", env, input = "" }: CliOptions): () => void {
+  const own = { env: process.env, cwd: process.cwd(), exitCode: process.exitCode };
+  const ownInput = Object.getOwnPropertyDescriptor(process, "stdin") ?? {};
+  process.env = environmentOfCli(env);
+  process.chdir(cwd);
+  process.exitCode = undefined;
+  Object.defineProperty(process, "stdin", { value: Readable.from([input]), configurable: true });
+  return () => {
+    process.env = own.env;
+    process.chdir(own.cwd);
+    process.exitCode = own.exitCode;
+    Object.defineProperty(process, "stdin", ownInput);
+  };
+}
+
 /** What is written to a stream, in place of writing it. */
-function catchOutput(stream: NodeJS.WriteStream): { readonly text: string; release: () => void } {
+function catchOutput(
+  stream: NodeJS.WriteStream,
+  onText: (text: string) => void = () => undefined,
+): { readonly text: string; release: () => void } {
   const write = stream.write.bind(stream);
   const chunks: Buffer[] = [];
   stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
     chunks.push(Buffer.from(chunk as string));
+    onText(chunk.toString());
     const written = rest.at(-1);
     if (typeof written === "function") process.nextTick(written);
     return true;

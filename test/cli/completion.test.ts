@@ -8,7 +8,7 @@ import { type CommandNode, listCommands, readCommandTree } from "../../src/cli/c
 import { createProgram } from "../../src/cli/program.ts";
 import { findOnPath } from "../../src/setup/find-executable.ts";
 import { runAtTerminal } from "../support/terminal.ts";
-import { runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
 
 const TREE = readCommandTree(createProgram());
 const PROGRAM = "inference-gateway";
@@ -46,7 +46,7 @@ beforeAll(async () => {
   mkdirSync(join(dir, "here", "a folder"), { recursive: true });
   writeFileSync(join(dir, "here", "a file"), "");
   for (const shell of ["bash", "zsh", "fish"]) {
-    const { stdout } = await runCli(["completion", shell]);
+    const { stdout } = await callCli(["completion", shell]);
     writeFileSync(join(dir, shell), stdout);
   }
 });
@@ -153,7 +153,7 @@ describe("Tab at a terminal", () => {
 
 describe("inference-gateway completion", () => {
   it("refuses a shell that it does not know, and names those that it does", async () => {
-    const { code, stderr } = await runCli(["completion", "tcsh"]);
+    const { code, stderr } = await callCli(["completion", "tcsh"]);
     expect(code).toBe(2);
     expect(stderr).toContain("bash, zsh, fish");
   });

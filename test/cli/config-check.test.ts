@@ -6,6 +6,7 @@ import { stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findFreePort } from "../support/free-port.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
+import { callCli } from "./call-cli.ts";
 import { runCli } from "./run-cli.ts";
 
 let dir: string;
@@ -23,13 +24,13 @@ beforeAll(async () => {
   };
   writeFileSync(gateway, stringify(config));
   mkdirSync(join(dir, "run"));
-  const rendered = await runCli(["envoy", "render", "--config", gateway, "--out", bootstrap]);
+  const rendered = await callCli(["envoy", "render", "--config", gateway, "--out", bootstrap]);
   if (rendered.code !== 0) throw new Error(`no bootstrap was rendered: ${rendered.stderr}`);
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const check = (env: Record<string, string>) =>
-  runCli(["config", "check", "--config", gateway, "--envoy", bootstrap], { env });
+  callCli(["config", "check", "--config", gateway, "--envoy", bootstrap], { env });
 
 describe("config check --envoy", () => {
   it("has the Envoy that it finds accept what is rendered", async () => {
@@ -51,7 +52,7 @@ describe("config check of a LiteLLM configuration", () => {
     const entry = { model_name: "gpt", litellm_params, model_info };
     const settings = { max_budget: 10, default_team_settings: [{ team_id: "a" }] };
     writeFileSync(file, stringify({ model_list: [entry], litellm_settings: settings }));
-    const { code, stderr } = await runCli(["config", "check", "--config", file]);
+    const { code, stderr } = await callCli(["config", "check", "--config", file]);
     expect(code).not.toBe(0);
     for (const text of [
       'url: "https://acme.openai.azure.com", path_prefix: "/openai/v1"',
@@ -84,7 +85,7 @@ describe("a credential that is not there", () => {
   };
 
   it.each(ROWS)("is told by `$command` in a sentence with its place ($what)", async (row) => {
-    const result = await runCli([...row.command.split(" "), "--config", write(row.credential)]);
+    const result = await callCli([...row.command.split(" "), "--config", write(row.credential)]);
     expect(result.code).toBe(1);
     expect(result.stderr).toMatch(/line \d+: upstreams\[0\]\.credential: /);
     expect(result.stderr).toContain(row.message);
@@ -93,8 +94,8 @@ describe("a credential that is not there", () => {
 
   it("is no problem for `envoy render`, and for `config check --without-secrets` in a pipeline", async () => {
     const file = write({ env: "NOT_SET" });
-    expect((await runCli(["envoy", "render", "--config", file])).code).toBe(0);
-    expect((await runCli(["config", "check", "--without-secrets", "--config", file])).code).toBe(0);
+    expect((await callCli(["envoy", "render", "--config", file])).code).toBe(0);
+    expect((await callCli(["config", "check", "--without-secrets", "--config", file])).code).toBe(0);
   });
 });
 

@@ -10,7 +10,7 @@ import { catalogEntry } from "../support/gateway-config.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { withStack } from "../support/with-stack.ts";
 import { createDoctorWorld, type DoctorWorld, type Report } from "./doctor/provocation.ts";
-import { runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
 
 /** A gateway that has never run. */
 const NOWHERE = {
@@ -52,7 +52,7 @@ describe("inference-gateway doctor, where nothing runs", () => {
     expect(problems).toContain("worker_silent");
     const folder = await world.createFolder();
     writeFileSync(join(folder, "gateway.yaml"), stringify(NOWHERE));
-    const { code, stdout } = await runCli(["doctor"], { cwd: folder });
+    const { code, stdout } = await callCli(["doctor"], { cwd: folder });
     expect([code, stdout.split("\n")[0]]).toEqual([
       1,
       expect.stringMatching(/^PROBLEM {2}gateway: No gateway runs with this configuration/),
@@ -91,7 +91,7 @@ describe("inference-gateway doctor, beside a running gateway", () => {
     const config: object = parse(readFileSync(configFile, "utf8"));
     const file = join(dir, "wrong.yaml");
     writeFileSync(file, stringify({ ...config, retention: { usage_months: 0 } }));
-    const result = await runCli(["doctor", "--config", file, "--json"]);
+    const result = await callCli(["doctor", "--config", file, "--json"]);
     expect(result.code).toBe(1);
     expect(result.json()).toEqual({
       ok: false,
@@ -106,7 +106,7 @@ describe("inference-gateway doctor, beside a running gateway", () => {
         },
       ],
     });
-    expect(await runCli(["doctor", "--config", file])).toMatchObject({
+    expect(await callCli(["doctor", "--config", file])).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
         /^PROBLEM {2}configuration: .*\n {9}→ Correct .*\n\n1 problem, /u,
@@ -116,7 +116,7 @@ describe("inference-gateway doctor, beside a running gateway", () => {
 
   it("finds no problem, exits with 0, and says so to a person, in the colours of the other commands", async () => {
     const env = { FORCE_COLOR: "1" };
-    const result = await runCli(["doctor", "--config", stack().configFile], { env });
+    const result = await callCli(["doctor", "--config", stack().configFile], { env });
     expect(result.stdout).toContain("\u001b[32mok     \u001b[0m  configuration: ");
     expect(result.stdout).not.toContain("No gateway runs");
     expect(stripVTControlCharacters(result.stdout)).toMatch(/^0 problems, \d+ warnings?, \d+ in order$/m);

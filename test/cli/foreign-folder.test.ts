@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type AdminUnderTest, OPERATOR_TOKEN, startAdmin } from "../admin/admin-fixture.ts";
-import { runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
 
 const SECRET = "the-users-own-secret";
 /** Of the user's shell. */
@@ -75,7 +75,7 @@ ${more}
 const writeConfig = (parts?: Parts): void => write(join(folder, "gateway.yaml"), config(parts));
 const tokenFile = (): string => join(folder, "data", "operator-token");
 const igw = (args: string, env: Record<string, string> = {}) =>
-  runCli(args.split(" "), { cwd: folder, env: { ...ENVIRONMENT, ...env } });
+  callCli(args.split(" "), { cwd: folder, env: { ...ENVIRONMENT, ...env } });
 
 describe("org list in somebody else's folder", () => {
   it.each([

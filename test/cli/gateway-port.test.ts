@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
-import { runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
 
 const chat = withChatStack();
 let home = "";
@@ -25,7 +25,7 @@ describe("a management command at the port of the gateway's clients", () => {
   ])("says which port it is and where the management API is expected: $what", async ({ args, token }) => {
     const env = { XDG_CONFIG_HOME: home, IGW_ADMIN_TOKEN: token() };
     const port = chat.stack.baseUrl;
-    const { code, stdout, stderr } = await runCli([...args.split(" "), "--admin-url", port], { env });
+    const { code, stdout, stderr } = await callCli([...args.split(" "), "--admin-url", port], { env });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(`${port} is the gateway's API port`);
     expect(stderr).toContain(`give --admin-url http://${new URL(port).hostname}:10001`);
@@ -35,7 +35,7 @@ describe("a management command at the port of the gateway's clients", () => {
 
   it("is no matter of the management API's own refusals", async () => {
     const env = { XDG_CONFIG_HOME: home, IGW_ADMIN_TOKEN: chat.key.key };
-    const { stderr } = await runCli(["login", "--admin-url", chat.stack.adminUrl], { env });
+    const { stderr } = await callCli(["login", "--admin-url", chat.stack.adminUrl], { env });
     expect(stderr).toContain("The token is not valid");
     expect(stderr).not.toContain("API port");
   });

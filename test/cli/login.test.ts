@@ -10,7 +10,8 @@ import {
   startAdmin,
 } from "../admin/admin-fixture.ts";
 import { findFreePort } from "../support/free-port.ts";
-import { runCli, typeCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
+import { typeCli } from "./run-cli.ts";
 
 let admin: AdminUnderTest;
 let organization = "";
@@ -30,7 +31,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 
 const environment = () => ({ XDG_CONFIG_HOME: join(home, "config") });
 const igw = (args: string, options: { input?: string; env?: Record<string, string>; cwd?: string } = {}) =>
-  runCli(args.split(" "), { ...options, env: { ...environment(), ...options.env } });
+  callCli(args.split(" "), { ...options, env: { ...environment(), ...options.env } });
 const logIn = (token = OPERATOR_TOKEN) => igw(`login --admin-url ${admin.url}`, { input: `${token}\n` });
 const modeOf = (file: string) => statSync(file).mode & 0o777;
 

@@ -15,7 +15,7 @@ import {
 } from "../admin/admin-fixture.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { callCli } from "./call-cli.ts";
-import { type CliResult, runCli } from "./run-cli.ts";
+import { type CliResult } from "./run-cli.ts";
 
 let admin: AdminUnderTest;
 let dir = "";
@@ -85,17 +85,17 @@ describe("a refused or failed command", () => {
   it("says where it looked when nothing answers", async () => {
     const url = `http://127.0.0.1:${await findFreePort()}`;
     const env = { IGW_ADMIN_URL: url, IGW_ADMIN_TOKEN: "x" };
-    const result = await runCli(["org", "list"], { env });
+    const result = await callCli(["org", "list"], { env });
     expect(result.code).toBe(1);
     expect(result.stderr).toContain(`No management API answers at ${url} (ECONNREFUSED)`);
     expect(result.stderr).toContain("IGW_ADMIN_URL");
   });
 
   it("says how to give a token when there is none or a wrong one", async () => {
-    const none = await runCli(["org", "list"], { cwd: dir });
+    const none = await callCli(["org", "list"], { cwd: dir });
     expect(none).toMatchObject({ code: 1 });
     expect(none.stderr).toContain("IGW_ADMIN_TOKEN");
-    const wrong = await runCli(["org", "list"], { env: environment("wrong") });
+    const wrong = await callCli(["org", "list"], { env: environment("wrong") });
     expect(wrong).toMatchObject({ code: 1 });
     expect(wrong.stderr).toContain("IGW_ADMIN_TOKEN");
   });
@@ -131,7 +131,7 @@ describe("what more than one fits", () => {
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     const env = { IGW_ADMIN_URL: `http://127.0.0.1:${port}`, IGW_ADMIN_TOKEN: "any" };
-    const result = await runCli(["org", "show", "org_…2b8d6e11"], { env });
+    const result = await callCli(["org", "show", "org_…2b8d6e11"], { env });
     server.close();
     expect(result).toMatchObject({ code: 1, stdout: "" });
     expect(result.stderr).toContain(
@@ -161,7 +161,7 @@ describe("a hostile server", () => {
       { more: [], shown: "c\ufffdd" },
       { more: ["--json"], shown: "" },
     ]) {
-      const { stdout, stderr } = await runCli(["org", "list", ...more], { env });
+      const { stdout, stderr } = await callCli(["org", "list", ...more], { env });
       expect(`${stdout}${stderr}`).not.toMatch(/[^\n\x20-\x7e\ufffd]/);
       expect(`${stdout}${stderr}`).toContain(shown);
     }
@@ -183,19 +183,19 @@ describe("the connection", () => {
         "  - {id: a/b, upstream: local, context_window: 9, max_output_tokens: 9, prices: {USD: {input: '1', output: '1'}}}",
       ].join("\n"),
     );
-    const before = await runCli(["org", "list", "--config", config]);
+    const before = await callCli(["org", "list", "--config", config]);
     expect(before).toMatchObject({ code: 1 });
     expect(before.stderr).toContain("start the gateway first");
     await mkdir(join(dir, "kept"));
     await writeFile(join(dir, "kept", "operator-token"), `${OPERATOR_TOKEN}\n`);
-    expect((await runCli(["org", "list", "--config", config])).code).toBe(0);
+    expect((await callCli(["org", "list", "--config", config])).code).toBe(0);
     await mkdir(join(dir, "data"));
     await writeFile(
       join(dir, "data", "gateway.yaml"),
       (await readFile(config, "utf8")).replace("kept", "../kept"),
     );
-    expect((await runCli(["org", "list"], { cwd: dir })).code).toBe(0);
-    const elsewhere = await runCli(["org", "list", "--admin-url", admin.url], { cwd: dir });
+    expect((await callCli(["org", "list"], { cwd: dir })).code).toBe(0);
+    const elsewhere = await callCli(["org", "list", "--admin-url", admin.url], { cwd: dir });
     expect(elsewhere).toMatchObject({ code: 1 });
     expect(elsewhere.stderr).toContain("give a token too");
   });
@@ -204,7 +204,7 @@ describe("the connection", () => {
     const file = join(dir, "token");
     await writeFile(file, `${OPERATOR_TOKEN}\n`);
     const env = { IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN_FILE: file };
-    expect((await runCli(["org", "list"], { env })).code).toBe(0);
+    expect((await callCli(["org", "list"], { env })).code).toBe(0);
   });
 });
 

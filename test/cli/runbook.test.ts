@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { METRICS } from "../../src/telemetry/metric-definitions.ts";
-import { runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const page = readFileSync(join(root, "docs/operations.md"), "utf8");
@@ -20,7 +20,7 @@ const source = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8
 
 describe("docs/operations.md", () => {
   it.each(commands)("names a command that there is: %s", async (command) => {
-    const { code, stdout } = await runCli([...command.split(" "), "--help"]);
+    const { code, stdout } = await callCli([...command.split(" "), "--help"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^Usage: inference-gateway ${command}\\b`));
   });

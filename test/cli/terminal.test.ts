@@ -16,6 +16,7 @@ import {
 } from "../admin/admin-fixture.ts";
 import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
 import { runAtTerminal } from "../support/terminal.ts";
+import { callCli } from "./call-cli.ts";
 import { runCli, typeCli } from "./run-cli.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
@@ -88,12 +89,12 @@ describe.each(ASKING)("$args", ({ args, names, refusedAs }) => {
   );
 
   it("without a terminal does it with --yes alone, and else exits with 2 and says so", async () => {
-    const refused = await runCli(argsOf(args), { env: environment(), input: "y\n" });
+    const refused = await callCli(argsOf(args), { env: environment(), input: "y\n" });
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toMatch(names);
     expect(refused.stderr).toContain("give --yes");
     expect(await decision()).toBe("admitted");
-    const done = await runCli([...argsOf(args), "--yes"], { env: environment() });
+    const done = await callCli([...argsOf(args), "--yes"], { env: environment() });
     expect(done.code).toBe(0);
     expect(await decision()).toBe(refusedAs);
   });
@@ -104,7 +105,7 @@ describe("token delete", () => {
     const token = await createToken(admin, organization, "viewer");
     const args = ["token", "delete", "the viewer"];
     const isValid = async () => (await admin.call("GET", "/api/organizations", { token })).status === 200;
-    expect((await runCli(args, { env: environment() })).code).toBe(2);
+    expect((await callCli(args, { env: environment() })).code).toBe(2);
     expect(await isValid()).toBe(true);
     const types = [{ after: "Go on? [y/N] ", text: "yes\n" }];
     const { code, screen } = await typeCli(["token", "revoke", "the viewer"], { env: environment(), types });
@@ -116,7 +117,7 @@ describe("token delete", () => {
 
 describe("key rotate", () => {
   it("asks nothing where the former secret works on", async () => {
-    expect((await runCli(["key", "rotate", "ci", "-q"], { env: environment() })).code).toBe(0);
+    expect((await callCli(["key", "rotate", "ci", "-q"], { env: environment() })).code).toBe(0);
     expect(await decision()).toBe("admitted");
   });
 
@@ -148,7 +149,7 @@ describe("tables", () => {
   it("are whole with --wide, and in a pipe", async () => {
     await createApiKey(admin, organization, { name: NAME });
     const { screen } = await typeCli(["key", "list", "--wide"], { env: environment(), columns: 60 });
-    const { stdout } = await runCli(["key", "list"], { env: environment() });
+    const { stdout } = await callCli(["key", "list"], { env: environment() });
     for (const text of [screen, stdout]) {
       expect(text).toContain(NAME);
       expect(text).toContain(key.id);
@@ -166,11 +167,11 @@ describe("tables", () => {
       ["explain", short],
       ["requests", "show", short],
     ]) {
-      const explained = await runCli(args, { env: environment() });
+      const explained = await callCli(args, { env: environment() });
       expect(explained.stdout).toMatch(/^Refused: this key has spent 0\.00 of its 0\.00 USD cap/);
     }
     const [listed] = (
-      await runCli(["requests", "list", "--id", short, "--json"], { env: environment() })
+      await callCli(["requests", "list", "--id", short, "--json"], { env: environment() })
     ).json()["data"] as { id: string }[];
     expect(listed!.id.endsWith(short.slice(-8))).toBe(true);
   });
@@ -202,7 +203,7 @@ describe("colours", () => {
       /^.\[31merror: unknown command 'keys'.*\(--help lists what there is\)\n$/s,
     );
     // Without `dashboard.base_url` the pages are where the API is.
-    const alerts = await runCli(["alerts", "list"], { env: environment() });
+    const alerts = await callCli(["alerts", "list"], { env: environment() });
     const page = `${admin.url}/organizations/${organization}/keys/${key.id}#budget_cents`;
     expect(alerts.stdout).toContain(`Change the budget of key ci: ${page}\n`);
   });

@@ -4,7 +4,7 @@ import { findFreePort } from "../support/free-port.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
-import { runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
 
 const closedPort = await findFreePort();
 const listenPort = await findFreePort();
@@ -13,6 +13,7 @@ let alive: ScriptedUpstream;
 const stack = withStack(async () => {
   alive = await startUpstream();
   return {
+    isLauncherOwnProcess: true,
     upstreams: [
       { name: "local", url: `http://127.0.0.1:${closedPort}`, path_prefix: "/v1" },
       { name: "nameless", url: "http://models.invalid:8000" },
@@ -51,7 +52,7 @@ describe("inference-gateway up", () => {
 
   it("is found by doctor from its folder, which says the same", async () => {
     const { dir, configFile } = stack();
-    const result = await runCli(["doctor", "--json"], { cwd: dir });
+    const result = await callCli(["doctor", "--json"], { cwd: dir });
     const { findings } = result.json() as { findings: { check: string; level: string; what: string }[] };
     const of = (check: string) => findings.filter((finding) => finding.check === check);
     expect(result.code).toBe(1);
@@ -67,14 +68,14 @@ describe("inference-gateway up", () => {
   });
 
   it("is found by the management commands from its folder, on a free port of this start", async () => {
-    const result = await runCli(["org", "list", "--json"], { cwd: stack().dir });
+    const result = await callCli(["org", "list", "--json"], { cwd: stack().dir });
     expect(result).toMatchObject({ code: 0, stderr: "" });
   });
 });
 
 describe("inference-gateway doctor", () => {
   it("says in one sentence that there is no gateway in a folder where none has run", async () => {
-    const { code, stdout, stderr } = await runCli(["doctor"], { cwd: "/" });
+    const { code, stdout, stderr } = await callCli(["doctor"], { cwd: "/" });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
       "No gateway runs, or has run, from this folder, and there is no gateway.yaml: give --config.\n",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { waitFor } from "../support/wait.ts";
-import { runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
 
 const chat = withChatStack();
 
@@ -20,6 +20,6 @@ it("leaves a deleted organization's lines in another currency out, as of any oth
   await (await chat.stack.store()).deleteOrganization(organizationId, null);
   const line = readFileSync(file, "utf8").replaceAll('"currency":"USD"', '"currency":"EUR"');
   writeFileSync(file, line);
-  const { stdout } = await runCli(["usage", "verify", "--config", chat.stack.configFile, "--json"]);
+  const { stdout } = await callCli(["usage", "verify", "--config", chat.stack.configFile, "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({ log: { requests: 0, otherCurrencyRequests: 1 } });
 });

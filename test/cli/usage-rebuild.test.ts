@@ -18,7 +18,7 @@ import {
 } from "../store/fixture.ts";
 import { formatLog } from "../store/log-fixture.ts";
 import { startRedis } from "../support/redis.ts";
-import { runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
 import { writeUsageConfig } from "./usage-config.ts";
 
 it("brings the counters of a restored snapshot to the log: verify finds what is missing, and then nothing", async () => {
@@ -37,7 +37,7 @@ it("brings the counters of a restored snapshot to the log: verify finds what is 
   mkdirSync(requests);
   writeFileSync(join(requests, `${day}.worker-0.0.jsonl`), formatLog(charges, await before.store.timeMs()));
   const run = (command: string, ...more: string[]) =>
-    runCli(["usage", command, "--config", config, "--month", month, "--requests", requests, ...more]);
+    callCli(["usage", command, "--config", config, "--month", month, "--requests", requests, ...more]);
   expect(await run("verify")).toMatchObject({ code: 0 });
   await before.stop();
   // It begins with what was saved.

@@ -21,7 +21,7 @@ import {
 } from "../store/fixture.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
-import { runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
 import { writeUsageConfig } from "./usage-config.ts";
 
 const COST = 2_000_000n;
@@ -58,7 +58,7 @@ beforeEach(async () => {
 });
 
 const verify = (...more: string[]) =>
-  runCli(["usage", "verify", "--config", config, "--month", charged.month, "--requests", dir, ...more]);
+  callCli(["usage", "verify", "--config", config, "--month", charged.month, "--requests", dir, ...more]);
 
 /** Against usage: there is no log of these requests. */
 async function readWindows() {
@@ -107,7 +107,7 @@ it("names the owner of a counter that somebody has changed, its window and both 
 
 it("exits with 1 for a window's difference alone, and with 0 without one", async () => {
   // Without the log of requests there is nothing else to differ.
-  const alone = () => runCli(["usage", "verify", "--config", config, "--month", charged.month]);
+  const alone = () => callCli(["usage", "verify", "--config", config, "--month", charged.month]);
   expect(await alone()).toMatchObject({ code: 0, stdout: expect.stringContaining("No difference.") });
   await opened.client.hincrby(spendKey(charged.organizationId, "total"), "organization", -1);
   expect(await alone()).toMatchObject({
@@ -144,14 +144,14 @@ describe("without its Redis", () => {
       const away = mkdtempSync(join(tmpdir(), "igw-away-"));
       onTestFinished(() => rmSync(away, { recursive: true }));
       const url = `redis://127.0.0.1:${await findFreePort()}`;
-      const named = await runCli(["usage", command, "--config", writeUsageConfig(away, url)]);
+      const named = await callCli(["usage", command, "--config", writeUsageConfig(away, url)]);
       expect([named.code, named.stdout]).toEqual([1, ""]);
       expect(named.stderr).toMatch(
         /^Redis at redis:\/\/127\.0\.0\.1:\d+ cannot be used: .*ECONNREFUSED.*\n.*`redis` of the configuration says\?\n$/u,
       );
       const file = writeUsageConfig(away, url);
       writeFileSync(file, readFileSync(file, "utf8").replace(/^redis:.*\n/u, ""));
-      const own = await runCli(["usage", command, "--config", file]);
+      const own = await callCli(["usage", command, "--config", file]);
       expect([own.code, own.stdout]).toEqual([1, ""]);
       expect(own.stderr).toMatch(
         /^Redis at unix:\/\/.*redis\.sock cannot be used: .*\n.*`inference-gateway up`.*\n$/u,

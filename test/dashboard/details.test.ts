@@ -8,7 +8,7 @@ import {
   OPERATOR_TOKEN,
   startAdmin,
 } from "../admin/admin-fixture.ts";
-import { runCli } from "../cli/run-cli.ts";
+import { callCli } from "../cli/call-cli.ts";
 import {
   CHROMIUM,
   expectAccessible,
@@ -138,13 +138,13 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     await make("cap reached", { fields: limits, cents: 250 });
     await make("suspended", { fields: limits, cents: 250 });
     const env = { IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: OPERATOR_TOKEN };
-    const organizations = (await runCli(["org", "list", "--wide"], { env })).stdout;
+    const organizations = (await callCli(["org", "list", "--wide"], { env })).stdout;
     await page.goto(`${admin.url}/organizations`);
     for (const [name, state] of states) {
       await page.getByRole("row", { name }).locator(".state").getByText(state, { exact: true }).waitFor();
       expect(organizations).toMatch(new RegExp(`${name} .* ${state} *\n`));
     }
-    const keys = (await runCli(["key", "list", "--wide", "--org", filled.id], { env })).stdout;
+    const keys = (await callCli(["key", "list", "--wide", "--org", filled.id], { env })).stdout;
     await page.goto(`${busy}/keys`);
     const rows = page.getByRole("row").filter({ has: page.getByRole("rowheader") });
     expect(await rows.count()).toBe(filled.keyIds.length - 1);

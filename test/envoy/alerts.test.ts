@@ -38,6 +38,7 @@ beforeAll(async () => {
   mailServer = await startMailServer();
   hookPort = await findFreePort();
   stack = await startStack({
+    isLauncherOwnProcess: true,
     upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }],
     overrides: {
       notifications: {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { runCli } from "../cli/run-cli.ts";
+import { callCli } from "../cli/call-cli.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import { findWorkerPid, waitForNewWorker } from "../support/gateway-processes.ts";
@@ -53,7 +53,7 @@ describe("a changed gateway.yaml under a running stack", () => {
     catalog: [...original.catalog, catalogEntry({ id: NEW, ...fields })],
   });
   const examine = async () => {
-    const { findings } = (await runCli(["doctor", "--config", stack().configFile, "--json"])).json();
+    const { findings } = (await callCli(["doctor", "--config", stack().configFile, "--json"])).json();
     return (findings as { code: string | null; what: string }[]).filter(({ code }) => code !== null);
   };
 

@@ -18,6 +18,7 @@ describe.each(WITH_AND_WITHOUT_TOKENS)("%s", (_name, takesTokens) => {
   const WORKERS = 4;
   const chat = withChatStack(async () => ({
     workers: WORKERS,
+    isLauncherOwnProcess: true,
     overrides: await tokenOverrides(takesTokens),
   }));
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });

@@ -10,7 +10,7 @@ import { messagesBody } from "./metering-figures.ts";
 const LONG_MS = 55_000;
 /** By which a client of a silent stream has heard something again. */
 const SIGN_OF_LIFE_MS = 16_000;
-const chat = withChatStack();
+const chat = withChatStack(() => ({ isLauncherOwnProcess: true }));
 
 describe("an answer that takes a minute while nothing else happens", () => {
   it("comes to its end, and the gateway serves on: JSON, a stream, and a client that gives up", async () => {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FLAGS } from "../../src/envoy-reasons/response-flags.ts";
-import { runCli } from "../cli/run-cli.ts";
+import { callCli } from "../cli/call-cli.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { catalogEntry, type UpstreamEntry } from "../support/gateway-config.ts";
@@ -198,7 +198,7 @@ describe("a request that fails at its upstream", () => {
       expect(explanation.sentence).toContain(`The ${told}; the client was told 50`);
       expect(explanation.sentence).not.toContain(upstream.envoy_details);
 
-      const { stdout } = await runCli(["explain", id], { cwd: stack().dir });
+      const { stdout } = await callCli(["explain", id], { cwd: stack().dir });
       const [headline, todo, ...rest] = stdout.split("\n");
       expect(headline).toBe(explanation.sentence);
       expect(todo).toMatch(/^→ For [^:]+: \w/);
@@ -230,7 +230,7 @@ describe("a request that fails at its upstream", () => {
   });
 
   it("is told by doctor in the same words", async () => {
-    const { stdout } = await runCli(["doctor", "--json"], { cwd: stack().dir });
+    const { stdout } = await callCli(["doctor", "--json"], { cwd: stack().dir });
     const { findings } = JSON.parse(stdout) as { findings: { check: string; what: string }[] };
     const seen = FAILURES.filter(({ isSeenByDoctor }) => isSeenByDoctor).map(({ name, says }) => ({
       name,

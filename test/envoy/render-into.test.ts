@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCli } from "../cli/run-cli.ts";
+import { callCli } from "../cli/call-cli.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { findFreePort } from "../support/free-port.ts";
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 const render = (file: string, ...more: readonly string[]) =>
-  runCli(["envoy", "render", "--config", stack.configFile, "--into", file, ...more]);
+  callCli(["envoy", "render", "--config", stack.configFile, "--into", file, ...more]);
 
 /** A bootstrap of the operator's in a folder of its own. */
 function place(fixture: string, name: string, edit: (text: string) => string = (text) => text): string {
@@ -73,7 +73,7 @@ describe("envoy render --into", () => {
       ]);
       expect(readFileSync(`${file}.before`, "utf8")).toBe(before);
       expect(statSync(file).mode & 0o777).toBe(0o640);
-      const checked = await runCli(["config", "check", "--config", stack.configFile, "--envoy", file], {
+      const checked = await callCli(["config", "check", "--config", stack.configFile, "--envoy", file], {
         env: { ENVOY_BIN: findEnvoy() },
       });
       expect(checked).toMatchObject({
@@ -121,7 +121,7 @@ describe("envoy render --into", () => {
     { args: ["--listener", "edge"], says: "--listener, --domain and --write go with --into." },
     { args: ["--into", "x.yaml", "--snippets"], says: "--into changes a file of yours" },
   ])("is told apart from what does not go with it: $args", async ({ args, says }) => {
-    const result = await runCli(["envoy", "render", "--config", stack.configFile, ...args]);
+    const result = await callCli(["envoy", "render", "--config", stack.configFile, ...args]);
     expect([result.code, result.stderr.includes(says)]).toEqual([2, true]);
   });
 });

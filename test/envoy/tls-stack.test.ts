@@ -36,6 +36,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
   redis = await startTlsRedis(redisAuthority);
   stack = await startStack({
+    isLauncherOwnProcess: true,
     upstreams: [
       {
         name: "local",

@@ -146,6 +146,7 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
     ...configureCounted(upstream.url),
     workers: WORKERS,
     overrides: { redis: server.settings, ...overrides },
+    isLauncherOwnProcess: true,
   }).catch(async (error: unknown) => {
     await stop();
     throw error;

@@ -44,6 +44,7 @@ export async function startHostileStack({ transport, workers }: Combination): Pr
       ...configureCounted(url),
       workers,
       overrides: { sidecar: { transport } },
+      isLauncherOwnProcess: true,
     });
     preferRedis(stack);
     const organizations = await createOrganizations(stack);

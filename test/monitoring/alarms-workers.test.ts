@@ -8,7 +8,7 @@ import { SKIPPED_WHY } from "./find-prometheus.ts";
 import { itFires, withPrometheus } from "./watched-stack.ts";
 
 const WORKERS = 2;
-const chat = withChatStack(() => ({ workers: WORKERS }));
+const chat = withChatStack(() => ({ workers: WORKERS, isLauncherOwnProcess: true }));
 /** A scrape waits up to a second for a worker that hangs; and three workers must have died in 15 "minutes". */
 const prometheus = withPrometheus(() => chat.stack, { every: "2s", minuteMs: 1_000 });
 const pidOf = (index: number): number => findWorker(chat.stack.configFile, index);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { runCli } from "../cli/run-cli.ts";
+import { callCli } from "../cli/call-cli.ts";
 import { chatBody, CHAT_PATH } from "../support/chat-stack.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import { cookieOf, createPageClient, formTokenOf } from "../support/page-client.ts";
@@ -230,7 +230,7 @@ describe("a real failure around each secret", () => {
       ["CONFIG", "SET", "requirepass", "changed"],
       ["CLIENT", "KILL", "TYPE", "normal"],
     );
-    const doctor = () => runCli(["doctor", "--config", getStack().configFile], { env: PLANTED });
+    const doctor = () => callCli(["doctor", "--config", getStack().configFile], { env: PLANTED });
     const refused = await doctor();
     expect(refused.stdout).toContain("redis.reachable");
     keep("doctor", refused.stdout + refused.stderr);
@@ -255,7 +255,7 @@ describe("a real failure around each secret", () => {
     const file = join(getStack().dir, "tls.yaml");
     await writeFile(file, config.replace(/^listen:\n/m, `listen:\n  ${tls}\n`));
     for (const args of [["config", "check"], ["envoy", "render"], ["doctor"]]) {
-      const { stdout, stderr } = await runCli([...args, "--config", file], { env: PLANTED });
+      const { stdout, stderr } = await callCli([...args, "--config", file], { env: PLANTED });
       expect(stdout + stderr).not.toBe("");
       keep(args.join(" "), stdout + stderr);
     }
@@ -282,7 +282,7 @@ describe("what the gateway gives out", () => {
     const { data } = requests.json() as { data: { id: string }[] };
     const environment = { IGW_ADMIN_URL: adminUrl, IGW_OPERATOR_TOKEN: adminToken, ...PLANTED };
     for (const { id } of data.slice(0, 3)) {
-      const { stdout, stderr } = await runCli(["explain", id, "--config", configFile], { env: environment });
+      const { stdout, stderr } = await callCli(["explain", id, "--config", configFile], { env: environment });
       keep("explain", stdout + stderr);
     }
   });

@@ -1,10 +1,17 @@
-/** The real stack for a test: Envoy, the gateway and Redis, started as an operator starts them. */
+/**
+ * The real stack for a test: Envoy, the gateway and Redis, as `inference-gateway up` starts them. What that launches them
+ * with runs in the test's process: a process of its own would cost each stack half a second of a core.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
+import { resolveOperatorToken } from "../../src/supervisor/secret-file.ts";
+import { makePlan } from "../../src/launcher/plan.ts";
+import { Stack as LaunchedStack } from "../../src/launcher/stack.ts";
+import { prepareClone } from "../../src/setup/prepare.js";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
@@ -23,6 +30,7 @@ import { type CreatedKey, createTestKey } from "./test-key.ts";
 import { type HttpAnswer, send, type SendOptions } from "./http.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+const ENTRY = join(REPOSITORY, "dist/main.js");
 /** A first start installs and builds. */
 export const START_TIMEOUT_MS = 180_000;
 const KEPT_LOG_CHARACTERS = 6_000;
@@ -34,7 +42,10 @@ export interface StackOptions {
   readonly workers?: number;
   /** Laid over the configuration, in the file's own words: `{limits: {max_body_bytes: 1000}}`. */
   readonly overrides?: object;
+  /** Of the launcher, which is a process of its own then. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The launcher is a process of its own: for what it says, how it ends, and how it is ended. */
+  readonly isLauncherOwnProcess?: boolean;
 }
 
 export interface Stack {
@@ -45,10 +56,11 @@ export interface Stack {
   readonly demoKey: string;
   readonly dir: string;
   readonly configFile: string;
+  /** What the launcher wrote; only of one with a process of its own. */
   readonly stderr: string;
   /** The newest part of what gateway, Envoy and Redis logged. */
   readLogs(): string;
-  /** The launcher's process. */
+  /** The launcher's process; throws where it has none of its own. */
   readonly child: Child;
   /** One request through Envoy. `key`: sent as Bearer; the demo key when left out, none when null. */
   send(options: SendOptions & { readonly key?: string | null }): Promise<HttpAnswer>;
@@ -58,8 +70,8 @@ export interface Stack {
   createKey(key?: Partial<KeySettings>, organization?: Partial<OrganizationSettings>): Promise<CreatedKey>;
   /** What the gateway keeps in its private Redis, or in that of `overrides.redis.url`, for assertions on spend, usage and recent requests. */
   store(): Promise<Store>;
-  /** Stops everything; the folder goes. Resolves with the launcher's exit code. */
-  stop(): Promise<number | string>;
+  /** Stops everything; the folder goes. */
+  stop(): Promise<void>;
 }
 
 interface ReadyLine {
@@ -78,22 +90,74 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const dir = await mkdtemp(join(tmpdir(), "igw-"));
   const configFile = join(dir, "gateway.yaml");
   await writeFile(configFile, stringify(await createConfig(options)));
-  const start = join(REPOSITORY, "src/setup/start.js");
-  // IGW_SKIP_BUILD: the build that is there, as it is.
-  const args = process.env["IGW_SKIP_BUILD"] ? [join(REPOSITORY, "dist/main.js"), "up"] : [start];
-  const child = startChild(process.execPath, [...args, "--config", configFile, "--json"], {
-    cwd: dir,
-    env: { ...process.env, ...options.env },
-  });
+  const files = { dir, configFile, redisUrl: readRedisUrl(options.overrides) ?? join(dir, "run/redis.sock") };
+  const isOwnProcess = options.isLauncherOwnProcess === true || options.env !== undefined;
   try {
-    const ready = await child.waitForLine("the stack's JSON line", parseReadyLine, START_TIMEOUT_MS);
-    const own = readRedisUrl(options.overrides);
-    return createStack(child, ready, { dir, configFile, redisUrl: own ?? join(dir, "run/redis.sock") });
+    const launched = isOwnProcess ? await startLauncher(files, options.env) : await launchHere(configFile);
+    return createStack(launched, files);
   } catch (thrown) {
-    await child.stop(10_000).catch(() => undefined);
     await rm(dir, { recursive: true, force: true });
     throw thrown;
   }
+}
+
+/** Where a stack has its files. */
+interface StackFiles {
+  readonly dir: string;
+  readonly configFile: string;
+  readonly redisUrl: string;
+}
+
+interface Launched {
+  readonly ready: ReadyLine;
+  /** Null: the launcher is in this process. */
+  readonly child: Child | null;
+  stop(): Promise<unknown>;
+}
+
+async function startLauncher({ dir, configFile }: StackFiles, env: StackOptions["env"]): Promise<Launched> {
+  // IGW_SKIP_BUILD: the build that is there, as it is.
+  const args = process.env["IGW_SKIP_BUILD"] ? [ENTRY, "up"] : [join(REPOSITORY, "src/setup/start.js")];
+  const child = startChild(process.execPath, [...args, "--config", configFile, "--json"], {
+    cwd: dir,
+    env: { ...process.env, ...env },
+  });
+  try {
+    const ready = await child.waitForLine("the stack's JSON line", parseReadyLine, START_TIMEOUT_MS);
+    return { ready, child, stop: () => child.stop() };
+  } catch (thrown) {
+    await child.stop(10_000).catch(() => undefined);
+    throw thrown;
+  }
+}
+
+let built: Promise<void> | null = null;
+
+async function launchHere(configFile: string): Promise<Launched> {
+  if (!process.env["IGW_SKIP_BUILD"]) await (built ??= prepareClone());
+  // Else `fork` gives Node's options of this process, vitest's, to `serve`.
+  process.execArgv = [];
+  const plan = await makePlan(configFile);
+  const stack = new LaunchedStack(plan, ENTRY);
+  try {
+    const { adminUrl, demoKey } = await stack.start();
+    const ready = {
+      base_url: stack.baseUrl,
+      admin_url: required(adminUrl),
+      admin_token: resolveOperatorToken(plan.config),
+      demo_key: required(demoKey),
+    };
+    return { ready, child: null, stop: () => stack.stop() };
+  } catch (thrown) {
+    stack.kill();
+    for (const lock of plan.locks) lock.release();
+    throw thrown;
+  }
+}
+
+function required(text: string | null): string {
+  if (text === null) throw new Error("the gateway has no address of its API, or no demo key");
+  return text;
 }
 
 async function createConfig(options: StackOptions): Promise<Record<string, unknown>> {
@@ -119,11 +183,11 @@ function parseReadyLine(line: string): ReadyLine | null {
   return typeof value.base_url === "string" ? (value as ReadyLine) : null;
 }
 
-function createStack(
-  child: Child,
-  ready: ReadyLine,
-  { dir, configFile, redisUrl }: { dir: string; configFile: string; redisUrl: string },
-): Stack {
+function createStack({ ready, child, stop }: Launched, { dir, configFile, redisUrl }: StackFiles): Stack {
+  const getChild = (): Child => {
+    if (child !== null) return child;
+    throw new Error("this stack's launcher has no process of its own: give `isLauncherOwnProcess`");
+  };
   const connection = connectStore(redisUrl);
   const admin: Stack["admin"] = async (method, path, body) => {
     const answer = await send(ready.admin_url, {
@@ -142,9 +206,11 @@ function createStack(
     demoKey: ready.demo_key,
     dir,
     configFile,
-    child,
+    get child() {
+      return getChild();
+    },
     get stderr() {
-      return child.stderr;
+      return getChild().stderr;
     },
     readLogs: () => readLogs(join(dir, "data/logs")),
     send: ({ key = ready.demo_key, ...options }) =>
@@ -157,9 +223,8 @@ function createStack(
     store: connection.store,
     stop: async () => {
       connection.close();
-      const ended = await child.stop();
+      await stop();
       await rm(dir, { recursive: true, force: true });
-      return ended;
     },
   };
 }

@@ -5,8 +5,8 @@ import { type Stack, type StackOptions, START_TIMEOUT_MS, startStack } from "./s
 const PRINTED_FAILURES = 3;
 
 /**
- * One stack for all tests of a file: starts it before them, stops it after them, and prints its stderr and logs beside a test
- * that failed. Options may be a function, for what is only known once the file's own `beforeAll` has run.
+ * One stack for all tests of a file: starts it before them, stops it after them, and prints its logs beside a test that
+ * failed. Options may be a function, for what is only known once the file's own `beforeAll` has run.
  */
 export function withStack(options: StackOptions | (() => StackOptions | Promise<StackOptions>)): () => Stack {
   let stack: Stack | null = null;
@@ -17,7 +17,7 @@ export function withStack(options: StackOptions | (() => StackOptions | Promise<
   afterEach((context) => {
     if (context.task.result?.state !== "fail" || stack === null || printed >= PRINTED_FAILURES) return;
     printed += 1;
-    process.stderr.write(`--- the stack, ${context.task.name} ---\n${stack.stderr}\n${stack.readLogs()}\n`);
+    process.stderr.write(`--- the stack, ${context.task.name} ---\n${stack.readLogs()}\n`);
   });
   afterAll(async () => {
     await stack?.stop();
