@@ -1,7 +1,9 @@
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { WAIT_DIVISOR_VARIABLE } from "./src/time/internal-waits.ts";
 import { coverageFloors, MEASURED_FILES } from "./test/support/coverage-floors.ts";
+import { IS_NIGHTLY } from "./test/support/extent.ts";
 import { LongestFirst } from "./test/support/longest-first.ts";
 import { WAITING_FILES } from "./test/support/waiting-files.ts";
 
@@ -30,6 +32,10 @@ const WAITING = 4;
 const FAULTS = 5;
 const HOSTILE = 6;
 
+/** Of the store's files, those that run on a cluster on each push: each script in one of them (shared-cluster.ts). */
+const ON_CLUSTER =
+  "test/{alerts/webhooks,store/{api-keys,audit,charge,cluster,deleted-organizations,external-users,key-owners,organization-names,rebuild-usage,sessions,tags,token-limits,uploads,usage,windows-counted}}.test.ts";
+
 export default defineConfig({
   test: {
     // Of tests that take seconds on a machine of their own: on one that others use, too, only what hangs is given up.
@@ -40,6 +46,8 @@ export default defineConfig({
     // file changes what another sees: nothing is mocked, and what is set (a variable, a clock) is set back.
     isolate: false,
     maxWorkers,
+    // Each gateway that a test starts is the same code: Node keeps what it has compiled of it.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled") },
     sequence: { sequencer: LongestFirst },
     reporters: ["default"],
     // Off but in `npm test`, whose run of the unit and store projects has it on.
@@ -74,7 +82,7 @@ export default defineConfig({
         // The same once more on Redis Cluster: three nodes for each process, which are emptied for each file.
         test: {
           name: "cluster",
-          include: ["test/{store,alerts}/**/*.test.ts"],
+          include: [IS_NIGHTLY ? "test/{store,alerts}/**/*.test.ts" : ON_CLUSTER],
           // What they need of Redis is theirs alone: a server that breaks, a failover, none.
           exclude: [
             "test/store/{client,open-store,script-calls}.test.ts",

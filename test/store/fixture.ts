@@ -1,6 +1,7 @@
 /** A store on a private Redis, and what most tests of it begin with. */
 import { strict as assert } from "node:assert";
 import { createHash, randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
 import { Cluster } from "ioredis";
 import { afterAll, beforeAll, inject } from "vitest";
 import {
@@ -10,6 +11,8 @@ import {
   waitUntilReady,
 } from "../../src/store/redis/client.ts";
 import { createId } from "../../src/store/ids.ts";
+import { readScript } from "../../src/store/ioredis/scripts.ts";
+import { SCRIPTS } from "../../src/store/redis/script-layouts.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
 import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../src/store/types/admission.ts";
@@ -107,10 +110,24 @@ export async function connectStore(
     store,
     client,
     async stop() {
+      if (IS_ON_CLUSTER) await noteScripts(client);
       client.disconnect();
       await stopServer();
     },
   };
+}
+
+/** Notes which scripts a cluster has run: shared-cluster.ts looks that none is left out. */
+async function noteScripts(client: RedisClient): Promise<void> {
+  if (!(client instanceof Cluster)) return;
+  const hashes = Object.values(SCRIPTS).map(({ file }) =>
+    createHash("sha1").update(readScript(file)).digest("hex"),
+  );
+  const known = await Promise.all(
+    client.nodes("master").map((node) => node.script("EXISTS", ...hashes) as Promise<number[]>),
+  );
+  const names = Object.keys(SCRIPTS).filter((_, index) => known.some((each) => each[index] === 1));
+  appendFileSync(inject("clusterScripts"), `${names.join("\n")}\n`);
 }
 
 export async function connectClient(address: RedisAddress): Promise<RedisClient> {
