@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { PartName } from "../pricing/rates.ts";
 import { TOKEN_FIGURES } from "../usage/figures.ts";
+import { priceNameOf, TOKEN_KINDS } from "../usage/token-usage.ts";
 
 const price = (description: string) => z.string().meta({ description, examples: ["2.50"] });
 
@@ -12,7 +13,7 @@ const rates = {
 } satisfies Record<PartName, z.ZodType>;
 
 function tokenRates() {
-  const shape = Object.values(TOKEN_FIGURES).map(({ price: { name, shown } }) => [name, price(shown)]);
+  const shape = TOKEN_KINDS.map((kind) => [priceNameOf(kind), price(TOKEN_FIGURES[kind].price.shown)]);
   return Object.fromEntries(shape) as Record<Exclude<PartName, "request">, ReturnType<typeof price>>;
 }
 const schedule = z.strictObject({

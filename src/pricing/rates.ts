@@ -5,12 +5,18 @@
 import { formatPrice } from "../money/money.ts";
 import { compileExpression } from "../usage/compile.ts";
 import { TOKEN_FIGURES } from "../usage/figures.ts";
-import { partsOf, TOKEN_KINDS, type TokenKind, type TokenUsage, WHOLE_KINDS } from "../usage/token-usage.ts";
+import {
+  partsOf,
+  priceNameOf,
+  rateOf,
+  TOKEN_KINDS,
+  type TokenPriceName,
+  type TokenRate,
+  type TokenUsage,
+  WHOLE_KINDS,
+} from "../usage/token-usage.ts";
 import { type ChargedTool, NO_TOOLS, toolAmount } from "./tool-charges.ts";
 
-type Table = typeof TOKEN_FIGURES;
-/** A rate of tokens. */
-type TokenRate = Table[TokenKind]["price"]["rate"];
 /** The rates that have to be given. */
 type BaseRate = "input" | "output";
 
@@ -36,7 +42,7 @@ export interface CostPart {
   readonly amount: bigint;
 }
 
-export type PartName = Table[TokenKind]["price"]["name"] | "request";
+export type PartName = TokenPriceName | "request";
 
 interface RateName {
   readonly rate: keyof Rates;
@@ -45,7 +51,7 @@ interface RateName {
 
 /** A rate's name in files, records and answers, beside that of its field, in the order in which they are shown. */
 export const RATE_NAMES: readonly RateName[] = [
-  ...Object.values(TOKEN_FIGURES).map(({ price: { rate, name } }): RateName => ({ rate, name })),
+  ...TOKEN_KINDS.map((kind): RateName => ({ rate: rateOf(kind), name: priceNameOf(kind) })),
   { rate: "request", name: "request" },
 ];
 
@@ -53,15 +59,14 @@ type Fallbacks = Readonly<Record<Exclude<TokenRate, BaseRate>, TokenRate>>;
 
 /** What a rate is when it is not given. A fee that is not given is none. */
 const FALLBACKS = Object.fromEntries(
-  Object.values(TOKEN_FIGURES).flatMap(({ price: { rate, fallback } }) =>
-    fallback === null ? [] : [[rate, fallback]],
-  ),
+  TOKEN_KINDS.flatMap((kind) => {
+    const { fallback } = TOKEN_FIGURES[kind].price;
+    return fallback === null ? [] : [[rateOf(kind), fallback]];
+  }),
 ) as Fallbacks;
 
 /** The rates that prices are always shown with: of the kinds of tokens that are parts of nothing. */
-const ALWAYS_SHOWN: ReadonlySet<keyof Rates> = new Set(
-  WHOLE_KINDS.map((kind) => TOKEN_FIGURES[kind].price.rate),
-);
+const ALWAYS_SHOWN: ReadonlySet<keyof Rates> = new Set(WHOLE_KINDS.map(rateOf));
 
 /** Whether a rate is always in what is shown and kept of a price, whatever it is. */
 export function isAlwaysShown(rate: keyof Rates): boolean {
@@ -79,7 +84,7 @@ export function ratesOf(base: BaseRate): readonly TokenRate[] {
     const fallback = fallbackOf(rate);
     return fallback === null ? rate : comesTo(fallback);
   };
-  return TOKEN_KINDS.map((kind) => TOKEN_FIGURES[kind].price.rate).filter((rate) => comesTo(rate) === base);
+  return TOKEN_KINDS.map(rateOf).filter((rate) => comesTo(rate) === base);
 }
 
 const NO_FEE = formatPrice(0n);
@@ -120,10 +125,12 @@ export function promptTokensOf(tokens: Pick<TokenUsage, "inputTokens" | "cachedI
 }
 
 /** What is charged at each rate: the tokens of its kind that are in none of the kind's parts. */
-const CHARGED = TOKEN_KINDS.map((kind) => {
-  const { rate, name } = TOKEN_FIGURES[kind].price;
-  return { kind, parts: partsOf(kind), rate, name };
-});
+const CHARGED = TOKEN_KINDS.map((kind) => ({
+  kind,
+  parts: partsOf(kind),
+  rate: rateOf(kind),
+  name: priceNameOf(kind),
+}));
 
 function countCharged(tokens: BilledTokens, { kind, parts }: (typeof CHARGED)[number]): number {
   let count = tokens[kind];

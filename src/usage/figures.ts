@@ -33,11 +33,7 @@ export interface TokenFigure extends Figure {
 }
 
 export interface TokenPrice {
-  /** In code; entries of the spool call the figure so, too. */
-  readonly rate: string;
-  /** In `gateway.yaml`, in records and in answers. */
-  readonly name: string;
-  /** The rate that it is when it is not given; null: it has to be given. */
+  /** The rate that it is when it is not given (`rateOf` of its kind); null: it has to be given. */
   readonly fallback: string | null;
   /** For the reference of `gateway.yaml`. */
   readonly configured: string;
@@ -56,8 +52,6 @@ export const TOKEN_FIGURES = {
     partOf: null,
     describedAs: { usage: "Without the cached ones.", outside: "Of all prompts, without the cached ones." },
     price: {
-      rate: "input",
-      name: "input",
       fallback: null,
       configured: "Prompt tokens.",
       shown: "Per million tokens, a decimal, as every price but `request`.",
@@ -72,8 +66,6 @@ export const TOKEN_FIGURES = {
     partOf: null,
     describedAs: { outside: "Beside `input_tokens`, as every count that is left out 0." },
     price: {
-      rate: "cachedInput",
-      name: "cached_input",
       fallback: "input",
       configured: "Prompt tokens that the upstream served from its cache, audio included.",
       shown: "From the upstream's cache.",
@@ -88,8 +80,6 @@ export const TOKEN_FIGURES = {
     partOf: "inputTokens",
     about: "written to a cache for 5 minutes",
     price: {
-      rate: "cacheWrite",
-      name: "cache_write",
       fallback: "input",
       configured: "Prompt tokens written to the upstream's cache for 5 minutes.",
       shown: "Written to the upstream's cache for 5 minutes.",
@@ -104,8 +94,6 @@ export const TOKEN_FIGURES = {
     partOf: "inputTokens",
     about: "written to a cache for an hour",
     price: {
-      rate: "cacheWrite1h",
-      name: "cache_write_1h",
       fallback: "cacheWrite",
       configured: "Prompt tokens written to the upstream's cache for an hour.",
       shown: "Written to the upstream's cache for an hour.",
@@ -119,8 +107,6 @@ export const TOKEN_FIGURES = {
     position: 10,
     partOf: "inputTokens",
     price: {
-      rate: "inputAudio",
-      name: "input_audio",
       fallback: "input",
       configured: "Audio of the prompt.",
       shown: "Audio of the prompt.",
@@ -138,8 +124,6 @@ export const TOKEN_FIGURES = {
       outside: "Of all answers, with the reasoning ones.",
     },
     price: {
-      rate: "output",
-      name: "output",
       fallback: null,
       configured:
         "Generated tokens. Required, but for a model with `embeddings` alone, which generates none.",
@@ -154,8 +138,6 @@ export const TOKEN_FIGURES = {
     position: 5,
     partOf: "outputTokens",
     price: {
-      rate: "reasoning",
-      name: "reasoning",
       fallback: "output",
       configured: "Generated tokens of reasoning.",
       shown: "Generated tokens of reasoning.",
@@ -169,8 +151,6 @@ export const TOKEN_FIGURES = {
     position: 11,
     partOf: "outputTokens",
     price: {
-      rate: "outputAudio",
-      name: "output_audio",
       fallback: "output",
       configured: "Generated audio.",
       shown: "Generated audio.",

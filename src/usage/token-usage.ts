@@ -31,6 +31,22 @@ export const TOKEN_NAMES = mapTokens((kind) => TOKEN_FIGURES[kind].apiName) as {
   readonly [Kind in TokenKind]: Table[Kind]["apiName"];
 };
 
+/** A rate in code, named like its kind: "cachedInput". Entries of the spool call the figure so, too. */
+export type TokenRate = WithoutEnd<TokenKind, "Tokens">;
+/** A rate in `gateway.yaml`, in records and in answers, named like its figure: "cached_input". */
+export type TokenPriceName = WithoutEnd<Table[TokenKind]["apiName"], "_tokens">;
+type WithoutEnd<Name extends string, End extends string> = Name extends `${infer Start}${End}`
+  ? Start
+  : never;
+
+export function rateOf(kind: TokenKind): TokenRate {
+  return kind.replace(/Tokens$/, "") as TokenRate;
+}
+
+export function priceNameOf(kind: TokenKind): TokenPriceName {
+  return TOKEN_NAMES[kind].replace(/_tokens$/, "") as TokenPriceName;
+}
+
 function byPosition(left: TokenKind, right: TokenKind): number {
   return TOKEN_FIGURES[left].position - TOKEN_FIGURES[right].position;
 }

@@ -157,7 +157,7 @@ describe("GET …/usage", () => {
     const path = `/api/organizations/${organization}/usage?month=2020-01&group_by=day&format=csv`;
     const exported = `/api/organizations/${organization}/usage/export?month=2020-01`;
     const [shown, whole] = [await admin.call("GET", path), await admin.call("GET", exported)];
-    expect(shown.text).toMatch(/^row_id,day,organization_id,[a-z0-9_,]+,group_name\r\n$/);
+    expect(shown.text).toMatch(/^row_id,day,organization_id,[a-z0-9_,]+,server_tool_microcents\r\n$/);
     expect(whole.text).toBe(shown.text);
   });
 

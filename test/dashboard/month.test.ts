@@ -121,7 +121,7 @@ describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 reques
     const csv = await (await page.request.get(admin.url + String(href))).text();
     const [header, ...lines] = csv.trim().split("\r\n");
     expect(header).toMatch(
-      /^row_id,day,organization_id,organization_name,key_id,key_name,model,tags,requests,.*,cost,currency,/,
+      /^row_id,day,organization_id,organization_name,key_id,key_name,model,tags,user_id,.*,cost,currency,requests,/,
     );
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) expect(line).toContain(`${filled.keyIds[7]},"${old}",acme/echo-small,`);

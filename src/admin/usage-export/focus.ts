@@ -9,7 +9,7 @@ import { parseOwnerIds } from "../../store/types/owner-ids.ts";
 import { OTHER_TAGS, readTags } from "../../usage/tags.ts";
 import { USAGE_FIGURES } from "../../usage/figures.ts";
 import { WHOLE_KINDS } from "../../usage/token-usage.ts";
-import { FIGURES } from "../../usage/usage-figures.ts";
+import { FIGURES_BY_POSITION } from "../../usage/usage-figures.ts";
 import type { ExportRow } from "./export-rows.ts";
 import type { UsageColumn } from "./usage-table.ts";
 
@@ -23,17 +23,21 @@ const countTokens = (row: ExportRow): number => WHOLE_KINDS.reduce((sum, kind) =
 const quantity = (row: ExportRow): number | null => (isUsage(row) ? countTokens(row) : null);
 const unit = (row: ExportRow): string | null => (isUsage(row) ? "Tokens" : null);
 
+/** Figures stand by their positions, so that a new one comes last. */
 const OWN: readonly UsageColumn<ExportRow>[] = [
-  ...FIGURES.map((figure): UsageColumn<ExportRow> => [USAGE_FIGURES[figure].focusName, (row) => row[figure]]),
   ["x_GroupId", ({ owners }) => parseOwnerIds(owners).groupId],
   ["x_GroupName", ({ groupName }) => groupName],
   ["x_RowId", ({ id }) => id],
   ["x_TagsAreOther", ({ tags }) => (tags === OTHER_TAGS ? "true" : "false")],
   ["x_UserId", ({ owners }) => parseOwnerIds(owners).userId],
   ["x_UserName", ({ userName }) => userName],
+  ...FIGURES_BY_POSITION.map((figure): UsageColumn<ExportRow> => [
+    USAGE_FIGURES[figure].focusName,
+    (row) => row[figure],
+  ]),
 ];
 
-/** In the order of their names, the gateway's own last. */
+/** FOCUS's columns in the order of their names, then the gateway's own. None ever moves, and a new one comes last. */
 export const FOCUS_COLUMNS: readonly UsageColumn<ExportRow>[] = [
   ["BilledCost", cost],
   ["BillingAccountId", ({ organization }) => organization.id],
@@ -70,7 +74,7 @@ export const FOCUS_COLUMNS: readonly UsageColumn<ExportRow>[] = [
   ["SubAccountName", ({ keyName }) => keyName],
   ["SubAccountType", ({ keyId }) => (keyId === null ? null : "API key")],
   ["Tags", ({ tags }) => JSON.stringify(readTags(tags))],
-  ...OWN.toSorted(([left], [right]) => (left < right ? -1 : 1)),
+  ...OWN,
 ];
 
 function describeCharge(row: ExportRow): string {

@@ -4,7 +4,12 @@
  */
 import { formatDecimal } from "../../money/money.ts";
 import { parseOwnerIds } from "../../store/types/owner-ids.ts";
-import { FIGURE_NAMES, FIGURES, type UsageFigure, type UsageFigures } from "../../usage/usage-figures.ts";
+import {
+  FIGURE_NAMES,
+  FIGURES_BY_POSITION,
+  type UsageFigure,
+  type UsageFigures,
+} from "../../usage/usage-figures.ts";
 import type { UsageNames } from "../api/read-usage-names.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import { type CsvCell, formatCsvLine } from "../format-csv.ts";
@@ -30,8 +35,7 @@ export type UsageCell = string | number | bigint;
 /** Null: nothing stands there. */
 export type UsageColumn<Row = UsageTableRow> = readonly [name: string, read: (row: Row) => UsageCell | null];
 
-const BEHIND_COST = FIGURES.indexOf("costMicrocents") + 1;
-
+/** Columns are read by position: none ever moves, and a new one comes last. */
 export const USAGE_COLUMNS: readonly UsageColumn[] = [
   ["row_id", ({ id }) => id],
   ["day", ({ day }) => day],
@@ -41,14 +45,13 @@ export const USAGE_COLUMNS: readonly UsageColumn[] = [
   ["key_name", ({ keyName }) => keyName],
   ["model", ({ model }) => model],
   ["tags", ({ tags }) => tags],
-  ...FIGURES.slice(0, BEHIND_COST).map(figureColumn),
-  ["cost", ({ costMicrocents }) => formatDecimal(costMicrocents)],
-  ["currency", ({ organization }) => organization.currency],
-  ...FIGURES.slice(BEHIND_COST).map(figureColumn),
   ["user_id", ({ owners }) => parseOwnerIds(owners).userId],
   ["user_name", ({ userName }) => userName],
   ["group_id", ({ owners }) => parseOwnerIds(owners).groupId],
   ["group_name", ({ groupName }) => groupName],
+  ["cost", ({ costMicrocents }) => formatDecimal(costMicrocents)],
+  ["currency", ({ organization }) => organization.currency],
+  ...FIGURES_BY_POSITION.map(figureColumn),
 ];
 
 function figureColumn(figure: UsageFigure): UsageColumn {

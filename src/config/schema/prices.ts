@@ -2,6 +2,7 @@ import * as z from "zod";
 
 import { parsePrice } from "../../money/money.ts";
 import { TOKEN_FIGURES } from "../../usage/figures.ts";
+import { priceNameOf, rateOf, TOKEN_KINDS, type TokenPriceName } from "../../usage/token-usage.ts";
 import { nameServerTool, SERVER_TOOL_FORM } from "../../usage/server-tools.ts";
 import { DEFAULT_SERVICE_TIERS } from "../../translation/upstream/service-tiers.ts";
 import { explainCurrency } from "./currencies.ts";
@@ -28,13 +29,15 @@ const RATES = createRatesShape();
 const SCHEDULE = createScheduleShape();
 
 type Decimal = ReturnType<typeof perMillion>;
-type PriceName = (typeof TOKEN_FIGURES)[keyof typeof TOKEN_FIGURES]["price"]["name"];
 /** Only what prompts cost has to be there. */
-type TokenRates = { [Name in PriceName]: Name extends "input" ? Decimal : z.ZodOptional<Decimal> };
+type TokenRates = { [Name in TokenPriceName]: Name extends "input" ? Decimal : z.ZodOptional<Decimal> };
 
 function createTokenRates(): TokenRates {
   const unit = "per million tokens";
-  const rows = Object.values(TOKEN_FIGURES).map(({ price }) => price);
+  const rows = TOKEN_KINDS.map((kind) => {
+    const { fallback, configured } = TOKEN_FIGURES[kind].price;
+    return { rate: rateOf(kind), name: priceNameOf(kind), fallback, configured };
+  });
   const shape = rows.map(({ name, fallback, configured }) => {
     if (name === "input") return [name, described(perMillion(), configured, { unit })];
     const base = rows.find(({ rate }) => rate === fallback);

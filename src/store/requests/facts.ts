@@ -6,8 +6,7 @@
 import * as z from "zod";
 import { formatJsonText } from "../../text/json-text.ts";
 import { compileExpression } from "../../usage/compile.ts";
-import { TOKEN_FIGURES } from "../../usage/figures.ts";
-import { mapTokens, TOKEN_KINDS, type TokenUsage } from "../../usage/token-usage.ts";
+import { mapTokens, rateOf, TOKEN_KINDS, type TokenUsage } from "../../usage/token-usage.ts";
 import { type Check, type RequestTimeline, type RequestWay, UNKNOWN_WAY } from "../types/reporting.ts";
 import type { RequestIdentity } from "../types/settlement.ts";
 
@@ -79,7 +78,7 @@ export const nameSpooledTokens = compileExpression(
 ) as (tokens: TokenUsage) => Readonly<Record<string, number>>;
 
 function nameInSpool(kind: keyof TokenUsage): string {
-  return TOKEN_FIGURES[kind].price.rate;
+  return rateOf(kind);
 }
 
 /** How far a request came: the names in code, in the management API, and what each says there. */

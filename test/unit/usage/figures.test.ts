@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { readScript } from "../../../src/store/ioredis/scripts.ts";
 import { TOKEN_FIGURES, USAGE_FIGURES } from "../../../src/usage/figures.ts";
-import { mapTokens, plainTokens, TOKEN_KINDS } from "../../../src/usage/token-usage.ts";
+import { mapTokens, plainTokens, priceNameOf, rateOf, TOKEN_KINDS } from "../../../src/usage/token-usage.ts";
 import { addFigures, FIGURES, FIGURES_BY_POSITION, NO_USAGE } from "../../../src/usage/usage-figures.ts";
 
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
@@ -36,11 +36,10 @@ describe("the table of figures", () => {
     for (const name of ["apiName", "focusName", "field"] as const) {
       expect(new Set(Object.values(USAGE_FIGURES).map((row) => row[name])).size).toBe(FIGURES.length);
     }
-    const rates = Object.values(TOKEN_FIGURES).map(({ price }) => price);
-    expect(new Set(rates.map(({ rate }) => rate)).size).toBe(rates.length);
+    const rates = TOKEN_KINDS.map(rateOf);
     for (const { partOf, price } of Object.values(TOKEN_FIGURES)) {
       expect([null, ...TOKEN_KINDS]).toContain(partOf);
-      expect([null, ...rates.map(({ rate }) => rate)]).toContain(price.fallback);
+      expect([null, ...rates]).toContain(price.fallback);
     }
   });
 
@@ -89,10 +88,10 @@ describe("a figure's name", () => {
 
   it.each(further)("%s stands in ten files or fewer in every spelling", (figure) => {
     const { apiName, focusName, field } = USAGE_FIGURES[figure];
-    const { rate, name } =
-      figure in TOKEN_FIGURES ? TOKEN_FIGURES[figure as never]["price"] : { rate: "", name: "" };
+    const kind = TOKEN_KINDS.find((one) => one === figure);
+    const [rate, name] = kind === undefined ? [] : [rateOf(kind), priceNameOf(kind)];
     // A single word, such as "reasoning" or "tools", is one of the language as well.
-    const spellings = [figure, apiName, focusName, field, rate, name].filter((word) =>
+    const spellings = [figure, apiName, focusName, field, rate ?? "", name ?? ""].filter((word) =>
       /_|[a-z][A-Z]/.test(word),
     );
     const word = new RegExp(`\\b(?:${spellings.join("|")})\\b`);

@@ -29,12 +29,12 @@ const OPTIONS = {
 describe("formatUsageCsv", () => {
   it("has the columns of the export, with the key's name beside its id and the cost to the microcent", () => {
     expect(formatUsageCsv([ROW], OPTIONS).split("\r\n")).toEqual([
-      "row_id,day,organization_id,organization_name,key_id,key_name,model,tags,requests,input_tokens," +
-        "cached_input_tokens,cache_write_tokens,cache_write_1h_tokens,input_audio_tokens,output_tokens," +
-        "reasoning_tokens,output_audio_tokens,estimated_requests,cost_microcents,cost,currency,server_tool_microcents," +
-        "user_id,user_name,group_id,group_name",
-      "2026-11-21 key_1 acme/coder team=search,2026-11-21,org_1,Acme,key_1,ci,acme/coder,team=search,2,10,4,1,2,3,6,0,5,0," +
-        "123456,0.00123456,USD,7,,,,",
+      "row_id,day,organization_id,organization_name,key_id,key_name,model,tags,user_id,user_name,group_id,group_name," +
+        "cost,currency,requests,input_tokens,cached_input_tokens,output_tokens,reasoning_tokens,estimated_requests," +
+        "cost_microcents,cache_write_tokens,cache_write_1h_tokens,input_audio_tokens,output_audio_tokens," +
+        "server_tool_microcents",
+      "2026-11-21 key_1 acme/coder team=search,2026-11-21,org_1,Acme,key_1,ci,acme/coder,team=search,,,,," +
+        "0.00123456,USD,2,10,4,6,0,0,123456,1,2,3,5,7",
       "",
     ]);
   });
@@ -49,13 +49,13 @@ describe("formatUsageCsv", () => {
     };
     const line = formatUsageCsv([owned], OPTIONS).split("\r\n")[1];
     expect(line).toMatch(
-      /^2026-11-21 key_1\.user_1\.group_2 acme\/coder team=search,.*,user_1,Ann,group_2,"Search, and more"$/,
+      /^2026-11-21 key_1\.user_1\.group_2 acme\/coder team=search,.*,user_1,Ann,group_2,"Search, and more",0\.00123456,USD,/,
     );
   });
 
   it("leaves empty what there is none of: the key and model of a correction, a tag that a request has not", () => {
     const correction = { ...ROW, key_id: null, model: null, tags: { team: null }, cost_microcents: -5 };
     const line = formatUsageCsv([correction], OPTIONS).split("\r\n")[1];
-    expect(line).toMatch(/^2026-11-21 - - -,2026-11-21,org_1,Acme,,,,,2,.*,-5,-0\.00000005,USD,7,,,,$/);
+    expect(line).toMatch(/^2026-11-21 - - -,2026-11-21,org_1,Acme,,,,,,,,,-0\.00000005,USD,2,.*,-5,.*,7$/);
   });
 });
