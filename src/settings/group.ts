@@ -30,7 +30,7 @@ export function isGroup(kind: Setting["kind"]): kind is GroupKind<Settings> {
 /** What is left out of a change stays. Members have a default, each. */
 export function group<const Members extends Settings>(members: Members): GroupKind<Members> {
   const defaults: Readonly<Record<string, unknown>> = defaultsOf(members);
-  // A record from before there was a member has its default.
+  // A record without a member has its default.
   const shape = Object.entries(members).map(([name, { kind }]) => [
     name,
     kind.stored.default(defaults[name]),

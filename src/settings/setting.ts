@@ -54,7 +54,7 @@ export interface Setting {
   /** In the API: "allowed_models". */
   readonly apiName: string;
   readonly kind: Kind<unknown, unknown, unknown>;
-  /** Where nobody has said anything, and in records from before there was this setting. Without one it is required. */
+  /** The value if none is given, and in records without the field. A setting without a default is required. */
   readonly default?: unknown;
   /**
    * `ownCalls`: it is shown with the others, and changed by calls of its own. Left out: an organization's administrators

@@ -56,7 +56,7 @@ function ownerOf(scope: LimitScope, { keyId, owners }: RecentRequest): string | 
   return { key: keyId, user: userId, group: groupId, organization: null }[scope];
 }
 
-/** Before there were others, and where there are none, a cap was one of a month and its check says no period. */
+/** The check of a key's or an organization's month cap names no period. */
 function periodOf({ checks }: RecentRequest): LimitPeriod {
   const told = checks.find(({ passed }) => !passed)?.figures["period"];
   return LIMIT_PERIODS.find((period) => period === told) ?? "month";

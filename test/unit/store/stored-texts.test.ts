@@ -32,6 +32,8 @@ describe("texts in records", () => {
       const read = takeApart(limits, "period, kind, text", pattern, text);
       expect(read).toEqual({ period: "week", kind: "cap", text: "700" });
     }
+    const loops = limits.matchAll(/for ([\w, ]+) in string\.gmatch\([\w.]+, rows\)/g);
+    expect(Array.from(loops, ([, names]) => names)).toEqual(["period, kind, text", "period, kind, text"]);
     const reached = takeApart(load("reached.lua"), "period, cents", "(%a+) %a+ (%d+)", text);
     expect(reached).toEqual({ period: "week", cents: "700" });
   });
