@@ -32,7 +32,8 @@ const MAX_BODY_BYTES = 33 * 1024 * 1024;
 const DEFAULT_WORD_DELAY_MS = 15;
 /** A client that reads nothing for so long is given up. */
 const WRITE_TIMEOUT_MS = 30_000;
-const MODEL_ID = "echo";
+/** Those of the built-in configuration; any other name is served as well. */
+const MODEL_IDS = ["echo", "embed"];
 
 class DemoHttpError extends Error {
   override readonly name = "DemoHttpError";
@@ -92,7 +93,8 @@ async function handle(
     sendJson(response, 200, createDemoEmbeddings(parseJson(await readBody(request))));
   } else if (path === "/v1/models") {
     requireMethod(request, "GET");
-    sendJson(response, 200, { object: "list", data: [{ id: MODEL_ID, object: "model", owned_by: "demo" }] });
+    const data = MODEL_IDS.map((id) => ({ id, object: "model", owned_by: "demo" }));
+    sendJson(response, 200, { object: "list", data });
   } else {
     const served = "POST /v1/chat/completions, /v1/completions and /v1/embeddings";
     throw new DemoHttpError(404, `The demo model has no ${path}: it serves ${served}.`);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { parseConfig } from "../../../src/config/load.ts";
+import { startDemoUpstream } from "../../../src/demo/upstream.ts";
 import { fillTemplate } from "../../../src/launcher/default-config.ts";
 
 const template = readFileSync(new URL("../../../src/launcher/default-gateway.yaml", import.meta.url), "utf8");
@@ -17,5 +18,15 @@ describe("the built-in configuration", () => {
       redis: null,
       catalog: [{ id: "demo/echo" }, { id: "demo/embed" }],
     });
+  });
+
+  it("names the models that the demo upstream lists, so that the doctor finds nothing to warn of", async () => {
+    const upstream = await startDemoUpstream({ host: "127.0.0.1", port: 0 });
+    onTestFinished(() => upstream.close());
+    const values = { dataDir: "/srv/data", sockets: "/srv/run", demoUrl: upstream.url };
+    const { catalog } = parseConfig(fillTemplate(template, values), { baseDir: "/" });
+    const response = await fetch(`${upstream.url}/v1/models`);
+    const listed = (await response.json()) as { data: { id: string }[] };
+    expect(listed.data.map(({ id }) => id)).toEqual(catalog.map(({ upstreamModel }) => upstreamModel));
   });
 });
