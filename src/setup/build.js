@@ -60,6 +60,7 @@ export const BUNDLE = {
  * that only touches files builds nothing). Modules and packages are put together into few files, since to find and load
  * a thousand is most of what the start of a process takes; what a command or process loads by `import()` stays apart.
  * The new output is made beside and swapped in whole, so a crash leaves either the old output or none, never a mixture.
+ * Types are not checked: that takes ten times as long and a compiler, which only developers have.
  *
  * @param {string} root the repository
  * @returns {Promise<"built" | "unchanged">}
@@ -73,10 +74,7 @@ export async function ensureBuild(root) {
   const former = join(root, `dist.${process.pid}.old`);
   removeDrafts(root);
   try {
-    await withProgress("Building", async () => {
-      await checkTypes(root);
-      await bundle(root, draft);
-    });
+    await withProgress("Building", () => bundle(root, draft));
     copyAssets(join(root, "src"), draft);
     chmodSync(join(draft, "main.js"), 0o755);
     writeFileSync(join(draft, STAMP), stamp);
@@ -89,12 +87,15 @@ export async function ensureBuild(root) {
   return "built";
 }
 
-/** @param {string} root */
-async function checkTypes(root) {
+/**
+ * @param {string} root the repository
+ * @throws {SetupError} when the types of `src` do not fit; its message holds the compiler's output
+ */
+export async function checkTypes(root) {
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
-  const result = await runCommand(process.execPath, [compiler, "-p", "src", "--pretty", "false"], {
-    cwd: root,
-  });
+  const check = () =>
+    runCommand(process.execPath, [compiler, "-p", "src", "--pretty", "false"], { cwd: root });
+  const result = await withProgress("Checking types", check);
   if (result.code === 0) return;
   throw new SetupError(`The sources do not compile:\n${result.stdout}${result.stderr}`.trimEnd());
 }
@@ -121,6 +122,9 @@ async function bundle(root, draft) {
       sourcesContent: false,
     });
     leaveRightNames(draft);
+  } catch (error) {
+    if (error instanceof SetupError) throw error;
+    throw new SetupError(`The sources do not compile:\n${String(error)}`, { cause: error });
   } finally {
     await stop();
   }

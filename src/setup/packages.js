@@ -5,34 +5,45 @@ import { lastLine, runCommand } from "./run-command.js";
 import { SetupError } from "./setup-error.js";
 
 /**
- * @typedef {{version?: string, link?: boolean, optional?: boolean, devOptional?: boolean, peer?: boolean}} LockedPackage
+ * @typedef {{version?: string, link?: boolean, optional?: boolean, dev?: boolean, devOptional?: boolean}} LockedPackage
  * @typedef {{packages?: Record<string, LockedPackage>}} LockFile
  */
 
 /**
  * Makes `node_modules` what package-lock.json says: `npm ci` when it is missing, incomplete or of another lock file.
- * Where nothing has changed it reads two files and starts nothing.
+ * If nothing has changed it reads two files and starts nothing.
  *
  * @param {string} root the repository
+ * @param {{development?: boolean}} [options] `development`: with the packages that only developers need, true by default.
+ *   A clone that has some of these keeps them.
  * @returns {Promise<void>}
  * @throws {SetupError} when npm is missing or fails
  */
-export async function ensurePackages(root) {
+export async function ensurePackages(root, { development = true } = {}) {
   const locked = readLockFile(join(root, "package-lock.json"));
   const installed = readLockFile(join(root, "node_modules", ".package-lock.json"));
   if (locked === null) throw new SetupError("package-lock.json is missing or broken: restore it from git.");
-  if (installed !== null && isInstalled(locked, installed)) return;
-  const result = await withProgress("Installing npm packages", () => installPackages(root));
+  if (installed !== null && isInstalled(locked, installed, development)) return;
+  const withDevelopment = development || (installed !== null && hasDevelopment(installed));
+  const result = await withProgress("Installing npm packages", () => installPackages(root, withDevelopment));
   if (result.code === 0) return;
   throw new SetupError(
     `npm could not install the packages (${describeNpmFailure(result)}): see that npm is installed and reaches its registry, then start again.`,
   );
 }
 
-/** @param {string} root */
-async function installPackages(root) {
-  // Development packages too, whatever NODE_ENV or npm's own configuration say: the compiler is among them.
-  const options = ["--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+/**
+ * @param {string} root
+ * @param {boolean} development
+ */
+async function installPackages(root, development) {
+  // Said in either case: NODE_ENV and npm's own configuration may say otherwise.
+  const options = [
+    development ? "--include=dev" : "--omit=dev",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+  ];
   const result = await runCommand("npm", ["ci", ...options], { cwd: root });
   if (result.code === 0 || !lacksOnlyUnavailable(result.stderr)) return result;
   return runCommand("npm", ["install", "--no-save", ...options], { cwd: root });
@@ -59,15 +70,21 @@ export function lacksOnlyUnavailable(stderr) {
  *
  * @param {LockFile} locked package-lock.json
  * @param {LockFile} installed node_modules/.package-lock.json
+ * @param {boolean} development whether the packages that only developers need are wanted
  * @returns {boolean}
  */
-export function isInstalled(locked, installed) {
+export function isInstalled(locked, installed, development) {
   return Object.entries(locked.packages ?? {}).every(([path, wanted]) => {
-    if (path === "") return true;
+    if (path === "" || (wanted.dev === true && !development)) return true;
     const present = installed.packages?.[path];
     if (present === undefined) return wanted.optional === true || wanted.devOptional === true;
     return present.version === wanted.version;
   });
+}
+
+/** @param {LockFile} installed */
+function hasDevelopment(installed) {
+  return Object.values(installed.packages ?? {}).some(({ dev }) => dev === true);
 }
 
 /**

@@ -3,8 +3,8 @@ const QUIET_MS = 1_000;
 const REPEAT_MS = 10_000;
 
 /**
- * Awaits `work` and keeps the person informed on stderr meanwhile: `<task> …` once it lasts, then `… still, 10 s`
- * every ten seconds. Nothing goes to stdout, which belongs to `--json`.
+ * Awaits `work` and keeps the person informed on stderr meanwhile: `<task> …` once it lasts, then
+ * `<task> … 10 s` every ten seconds. Nothing goes to stdout, which belongs to `--json`.
  *
  * @template T
  * @param {string} task "Installing npm packages"
@@ -20,7 +20,7 @@ export async function withProgress(task, work, options = {}) {
   const first = setTimeout(() => {
     write(`${task} …`);
     repeated = setInterval(() => {
-      write(`… still, ${Math.round((performance.now() - startedAtMs) / 1000)} s`);
+      write(`${task} … ${Math.round((performance.now() - startedAtMs) / 1000)} s`);
     }, options.repeatMs ?? REPEAT_MS);
   }, options.quietMs ?? QUIET_MS);
   try {

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { ensureBuild, leaveRightNames } from "../../src/setup/build.js";
+import { checkTypes, ensureBuild, leaveRightNames } from "../../src/setup/build.js";
 import { createTestFolder } from "./support/stand-in-stack.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
@@ -132,8 +132,8 @@ describe("ensureBuild", () => {
   it("keeps the former output when the sources do not compile, and shows where", async () => {
     const root = createRepository();
     await ensureBuild(root);
-    writeFileSync(join(root, "src", "part.ts"), 'export const part: number = "one";\n');
-    await expect(ensureBuild(root)).rejects.toThrow(/do not compile:\nsrc\/part\.ts\(1,14\)/);
+    writeFileSync(join(root, "src", "part.ts"), "export const part: number = ;\n");
+    await expect(ensureBuild(root)).rejects.toThrow(/do not compile:\n[^]*src\/part\.ts:1:28: ERROR/);
     expect(run(root).stdout).toBe("1\n");
   });
 
@@ -145,5 +145,14 @@ describe("ensureBuild", () => {
     expect(await ensureBuild(root)).toBe("built");
     expect(existsSync(join(root, "dist", "stale.js"))).toBe(false);
     expect(existsSync(join(root, "dist.12345"))).toBe(false);
+  });
+});
+
+describe("checkTypes", () => {
+  it("shows where types do not fit", async () => {
+    const root = createRepository();
+    await checkTypes(root);
+    writeFileSync(join(root, "src", "part.ts"), 'export const part: number = "one";\n');
+    await expect(checkTypes(root)).rejects.toThrow(/do not compile:\nsrc\/part\.ts\(1,14\)/);
   });
 });

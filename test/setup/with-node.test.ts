@@ -90,7 +90,7 @@ describe.skipIf(WANTED === undefined)("an npm script on a Node that is too old",
     "installs the default Node, says so in one line, and runs by it with all that it starts",
     () => {
       const { status, stdout, stderr } = start(clone, "versions");
-      const lines = stderr.split("\n").filter((line) => !/^(Installing|… still)/.test(line));
+      const lines = stderr.split("\n").filter((line) => !line.startsWith("Installing"));
       expect(lines).toEqual([
         `Node ${OLD} is older than 22.12.0: using Node ${WANTED?.version} (for npx, put ${programs} first on PATH).`,
         "",

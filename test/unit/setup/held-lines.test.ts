@@ -6,16 +6,16 @@ it("notices wait until the terminal is free, and progress is only told while it 
   const lines = createHeldLines((line) => void written.push(line));
   lines.progress("Building Helm …");
   lines.hold();
-  lines.progress("… still, 10 s");
+  lines.progress("Building … 10 s");
   lines.notice("There is no Chromium.");
   expect(written).toEqual(["Building Helm …"]);
   lines.release();
-  lines.progress("… still, 20 s");
+  lines.progress("Building … 20 s");
   lines.notice("There is no Prometheus.");
   expect(written).toEqual([
     "Building Helm …",
     "There is no Chromium.",
-    "… still, 20 s",
+    "Building … 20 s",
     "There is no Prometheus.",
   ]);
 });

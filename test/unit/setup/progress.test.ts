@@ -17,6 +17,6 @@ describe("withProgress", () => {
     };
     const work = () => new Promise<void>((resolve) => (finish = resolve));
     await withProgress("Working", work, { write, quietMs: 1, repeatMs: 1 });
-    expect(lines).toEqual(["Working …", "… still, 0 s", "… still, 0 s"]);
+    expect(lines).toEqual(["Working …", "Working … 0 s", "Working … 0 s"]);
   });
 });
