@@ -61,6 +61,9 @@ async function sendPieces(
     if (isChunked) body.write(`${piece.length.toString(16)}\r\n`);
     const isTaken = body.write(isChunked ? Buffer.concat([piece, Buffer.from("\r\n")]) : piece);
     if (!isTaken) await new Promise((resolve) => body.once("drain", () => resolve(null)));
+    // Node says "drain" at once while the kernel takes all. Clients that only write for longer than Envoy waits for them once
+    // it has answered (1 s) meet its reset in a write, and never read their answer.
+    await new Promise(setImmediate);
   }
   await new Promise((resolve) => body.write(Buffer.alloc(0), resolve));
   return "held";
