@@ -38,8 +38,7 @@ export interface SentinelNode {
   command(...args: readonly string[]): Promise<unknown>;
 }
 
-/** @param settings Of both servers, as on `redis-server`'s command line: `["--min-replicas-to-write", "1"]`. */
-export async function startRedisWithSentinels(settings: readonly string[] = []): Promise<SentinelRedis> {
+export async function startRedisWithSentinels(): Promise<SentinelRedis> {
   const dir = await mkdtemp(join(tmpdir(), "igw-sentinel-"));
   /** By the port. */
   const children = new Map<number, Child>();
@@ -55,7 +54,7 @@ export async function startRedisWithSentinels(settings: readonly string[] = []):
     await run(name, port, args);
     return port;
   };
-  const server = ["--save", "", "--appendonly", "yes", ...settings];
+  const server = ["--save", "", "--appendonly", "yes"];
   const master = await start("master", server);
   const replica = await start("replica", [...server, "--replicaof", `127.0.0.1 ${master}`]);
   const waitForLink = (port: number) =>
@@ -89,7 +88,7 @@ export async function startRedisWithSentinels(settings: readonly string[] = []):
     replica: node(replica),
     waitForFailover: async (heir = node(replica)) => {
       const isMaster = async () => String(await callRedis(heir.port, "ROLE")).startsWith("master");
-      await waitFor("the replica to become the master", isMaster, { timeoutMs: 30_000, intervalMs: 50 });
+      await waitFor("the replica to become the master", isMaster, { timeoutMs: 300_000, intervalMs: 50 });
     },
     async restartAsReplica({ port }) {
       const [name, other] = port === master ? ["master", replica] : ["replica", master];
