@@ -60,8 +60,9 @@ function describeEnvoy(context: ToolContext, installation: Pick<InstalledTool, "
 async function check(context: ToolContext, path: string, source: ToolSource): Promise<string | null> {
   const version = await readEnvoyVersion(context, path);
   if (version === null) return "is not an Envoy that runs";
-  if (source !== "environment" && !isAtLeast(version, OLDEST))
+  if (source !== "environment" && !isAtLeast(version, OLDEST)) {
     return `is Envoy ${version}, and ${OLDEST} is needed`;
+  }
   const unproven = describeUnprovenEnvoy(version);
   if (source === "environment" && unproven !== null) context.notice(`ENVOY_BIN: ${unproven}`);
   return null;

@@ -17,7 +17,7 @@ console.log(projects + " begins with " + process.env.TOOLS);
 appendFileSync("begun", projects + "\\n");
 while (existsSync("hold-" + projects)) await new Promise((resolve) => setTimeout(resolve, 10));
 const failed = existsSync("fail-" + projects) ? ["a test of " + projects] : [];
-const summary = { passed: 1 - failed.length, failed, skipped: 0, retried: [] };
+const summary = { passed: 1 - failed.length, failed, skipped: 0, retried: [], files: [] };
 writeFileSync(process.env.TEST_SUMMARY_FILE, JSON.stringify(summary));
 console.log(projects + " ends");
 process.exit(failed.length);

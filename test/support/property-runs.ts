@@ -1,5 +1,8 @@
-/** In CI and in a whole `npm test`, which sets PROPERTY_RUNS. */
-const IS_WHOLE = process.env["CI"] !== undefined || process.env["PROPERTY_RUNS"] === "all";
+/** Environment variable: `all` tries every property as often as its test asks. */
+export const PROPERTY_RUNS = "PROPERTY_RUNS";
+
+/** In CI, and in a whole `npm test`. */
+const IS_WHOLE = process.env["CI"] !== undefined || process.env[PROPERTY_RUNS] === "all";
 
 /**
  * How often a property of the unit project is tried: `full` times in CI and in a whole `npm test`, a tenth of that

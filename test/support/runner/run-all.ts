@@ -1,26 +1,59 @@
 import { join } from "node:path";
-import { prepareStackTools, prepareStoreTools } from "../tools/test-tools.ts";
+import { checkTypes, ensureBuild } from "../../../src/setup/build.js";
+import { ensurePackages } from "../../../src/setup/packages.js";
+import { withSetupLock } from "../../../src/setup/prepare.js";
+import { PROPERTY_RUNS } from "../property-runs.ts";
+import { ALL_NEEDS, FIRST_NEEDS, listNeeds, type Need } from "../tools/needs.ts";
+import { prepareTools } from "../tools/test-tools.ts";
 import { createHeldLines } from "./held-lines.ts";
-import { runTests } from "./run-tests.ts";
+import { runTests, type TestTools } from "./run-tests.ts";
+import { listNamedFiles, listSelectedFiles } from "./selected-files.ts";
 
 /**
- * What `npm test` does once the packages are there and the product is built. What only whole stacks need is fetched while
- * tests of units and of the store run.
+ * What `npm test` does: prepares what the tests need, and runs them. It is loaded before there are npm packages, so that
+ * programs are fetched while npm installs.
  *
  * @param root The repository.
- * @param args For vitest.
- * @param withSetupLock Runs what no other set-up on this clone may run beside.
+ * @param args For vitest; none: all tests.
  * @returns Exit code.
  */
-export async function runAll(
-  root: string,
-  args: readonly string[],
-  withSetupLock: <Result>(work: () => Promise<Result>) => Promise<Result>,
-): Promise<number> {
+export async function runAll(root: string, args: readonly string[]): Promise<number> {
   const lines = createHeldLines((line) => void process.stderr.write(`${line}\n`));
-  const requirements = join(root, "test", "clients", "python", "requirements.txt");
-  const forStore = { ...process.env, ...(await withSetupLock(() => prepareStoreTools(lines))) };
-  const forStacks = withSetupLock(() => prepareStackTools(lines, requirements));
-  const forAll = forStacks.then((variables) => ({ ...forStore, ...variables }));
-  return runTests(root, args, { forStore, forAll }, lines);
+  const prepare = (listWanted: (packages: Promise<void>) => Promise<readonly Need[]>) =>
+    withSetupLock(async () => {
+      const packages = ensurePackages(root);
+      const clone = {
+        build: () => packages.then(() => ensureBuild(root)).then(() => undefined),
+        checkTypes: () => packages.then(() => checkTypes(root)),
+        requirementsFile: join(root, "test", "clients", "python", "requirements.txt"),
+      };
+      const preparing = listWanted(packages).then((needs) => prepareTools(needs, lines, clone));
+      const [variables] = await Promise.all([preparing, packages]);
+      return { ...process.env, ...variables };
+    });
+  const tools = args.length === 0 ? await prepareForAll(prepare) : await prepareFor(root, args, prepare);
+  return runTests(root, args, tools, lines);
+}
+
+type Prepare = (
+  listWanted: (packages: Promise<void>) => Promise<readonly Need[]>,
+) => Promise<NodeJS.ProcessEnv>;
+
+/** What only tests of whole stacks need is fetched while the first tests run; properties are tried as often as they ask. */
+async function prepareForAll(prepare: Prepare): Promise<TestTools> {
+  const forFirst = await prepare(() => Promise.resolve(FIRST_NEEDS));
+  const forStore = { ...forFirst, [PROPERTY_RUNS]: "all" };
+  const forStacks = prepare(() => Promise.resolve(ALL_NEEDS));
+  return { forStore, forAll: forStacks.then((env) => ({ ...forStore, ...env })) };
+}
+
+/** What the selected files need, and nothing else. */
+async function prepareFor(root: string, args: readonly string[], prepare: Prepare): Promise<TestTools> {
+  const env = await prepare(async (packages) => {
+    const named = listNamedFiles(root, args);
+    if (named !== null) return listNeeds(named);
+    await packages;
+    return listNeeds(await listSelectedFiles(root, args));
+  });
+  return { forStore: env, forAll: Promise.resolve(env) };
 }

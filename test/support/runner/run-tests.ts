@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { withProgress } from "../../../src/setup/progress.js";
 import { describeFailure } from "../../../src/setup/run-step.js";
 import type { HeldLines } from "./held-lines.ts";
-import { SUMMARY_FILE, type TestSummary } from "./summary-reporter.ts";
+import { SUMMARY_FILE, type TestedFile, type TestSummary } from "./summary-reporter.ts";
 
 /**
  * The projects whose coverage has floors (`coverage` of vitest.config.ts): they run the path of a request and of money in
@@ -41,7 +41,7 @@ interface TestRun {
   readonly output: string;
 }
 
-const NOTHING_RAN: TestSummary = { passed: 0, failed: [], skipped: 0, retried: [] };
+const NOTHING_RAN: TestSummary = { passed: 0, failed: [], skipped: 0, retried: [], files: [] };
 const NO_SUMMARY: TestSummary = { ...NOTHING_RAN, failed: ["vitest ended before it had a summary"] };
 const NO_TEST_FAILED =
   "no test, but its run: a floor of coverage was missed, or an error came outside of the tests";
@@ -137,27 +137,39 @@ export function addUp(runs: readonly Pick<TestRun, "code" | "summary">[]): TestS
 function addRun(
   total: TestSummary,
   code: number,
-  { passed, failed, skipped, retried }: TestSummary,
+  { passed, failed, skipped, retried, files }: TestSummary,
 ): TestSummary {
   return {
     passed: total.passed + passed,
     failed: [...total.failed, ...(code !== 0 && failed.length === 0 ? [NO_TEST_FAILED] : failed)],
     skipped: total.skipped + skipped,
     retried: [...total.retried, ...retried],
+    files: [...total.files, ...files],
   };
 }
 
+/** How many of the slowest files the closing lines name; no more than these ran: none, vitest has shown them. */
+const SLOWEST = 10;
+
 /**
- * Which tests failed, which were tried more than once and, as the last line, `N passed, N failed[, N skipped]`: what is left
- * to read where only the end of the output was kept.
+ * The slowest files, which tests failed, which were tried more than once and, as the last line,
+ * `N passed, N failed[, N skipped]`: what is left to read where only the end of the output was kept.
  */
-export function formatClosing({ passed, failed, skipped, retried }: TestSummary): string {
+export function formatClosing({ passed, failed, skipped, retried, files }: TestSummary): string {
   return [
+    ...(files.length > SLOWEST ? [`${SLOWEST} slowest files:`, ...listSlowest(files).map(indent)] : []),
     ...(failed.length > 0 ? [`${failed.length} failed:`, ...failed.map(indent)] : []),
     `${retried.length} retried${retried.length > 0 ? ":" : ""}`,
     ...retried.map(indent),
     `${passed} passed, ${failed.length} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
   ].join("\n");
+}
+
+function listSlowest(files: readonly TestedFile[]): readonly string[] {
+  return files
+    .toSorted((one, other) => other.milliseconds - one.milliseconds)
+    .slice(0, SLOWEST)
+    .map(({ name, milliseconds }) => `${(milliseconds / 1000).toFixed(1).padStart(6)} s  ${name}`);
 }
 
 function indent(line: string): string {

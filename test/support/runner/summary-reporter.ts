@@ -17,6 +17,13 @@ export interface TestSummary {
   readonly skipped: number;
   /** The tests that were tried more than once, with the beginning of the error that the first try ended in. */
   readonly retried: readonly string[];
+  readonly files: readonly TestedFile[];
+}
+
+/** A file of tests, with the time that it took: loading it, its hooks and its tests. */
+export interface TestedFile {
+  readonly name: string;
+  readonly milliseconds: number;
 }
 
 /** vitest's reporter behind the closing lines of `npm test`: its own JSON does not say which tests were tried again. */
@@ -26,7 +33,10 @@ export default class SummaryReporter {
   }
 }
 
-type Summarized = Pick<TestModule, "children" | "errors" | "relativeModuleId" | "state">;
+type Summarized = Pick<
+  TestModule,
+  "children" | "diagnostic" | "errors" | "project" | "relativeModuleId" | "state"
+>;
 
 export function summarize(modules: readonly Summarized[]): TestSummary {
   const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
@@ -44,7 +54,16 @@ export function summarize(modules: readonly Summarized[]): TestSummary {
       failed.push(describeFailure(module.relativeModuleId, module.errors()));
     }
   }
-  return { passed: count.passed, failed, skipped: count.skipped + count.pending, retried };
+  const files = modules.map(measureFile);
+  return { passed: count.passed, failed, skipped: count.skipped + count.pending, retried, files };
+}
+
+function measureFile(module: Pick<Summarized, "diagnostic" | "project" | "relativeModuleId">): TestedFile {
+  const { collectDuration, setupDuration, duration } = module.diagnostic();
+  return {
+    name: `${module.project.name} ${module.relativeModuleId}`,
+    milliseconds: collectDuration + setupDuration + duration,
+  };
 }
 
 function describeFailure(name: string, errors: readonly { readonly message: string }[] | undefined): string {

@@ -1,57 +1,92 @@
+import { ensureEnvoy } from "../../../src/setup/envoy.ts";
+import { ensureRedisServer } from "../../../src/setup/redis.ts";
+import { createToolContext, type Tool, type ToolContext } from "../../../src/setup/tool-context.ts";
 import { ensureCompiler } from "./c-compiler.ts";
 import { findChromium } from "./chromium.ts";
 import { ensureClientPython } from "./client-python.ts";
-import { ensureEnvoy } from "../../../src/setup/envoy.ts";
 import { findHelm } from "./helm.ts";
+import type { Need } from "./needs.ts";
 import { findPrometheus } from "./prometheus.ts";
 import { prepareShells } from "./shells.ts";
-import { ensureRedisServer } from "../../../src/setup/redis.ts";
-import { createToolContext, type Tool, type ToolContext } from "../../../src/setup/tool-context.ts";
 
 /** Environment variables by which tests find what they start. */
 type Variables = Readonly<Record<string, string>>;
-type Lines = Pick<ToolContext, "notice" | "progress">;
 
-/**
- * What tests of units and of the store start besides Node.
- *
- * @throws {SetupError} one sentence that says what to install
- */
-export async function prepareStoreTools(lines: Lines): Promise<Variables> {
-  const context = createToolContext(lines);
-  // One after the other: the first of them may have to make the pip that all others then find.
-  const redis = await ensureRedisServer(context);
-  return { REDIS_SERVER_BIN: redis.path, ...(await nameTool("CC", ensureCompiler(context))) };
+/** What prepares the clone itself, and the file that names the Python packages. */
+export interface CloneSetup {
+  readonly build: () => Promise<void>;
+  readonly checkTypes: () => Promise<void>;
+  readonly requirementsFile: string;
 }
 
+const PREPARE: Readonly<Record<Need, (context: ToolContext, clone: CloneSetup) => Promise<Variables>>> = {
+  build: (_context, { build }) => build().then(() => ({})),
+  types: (_context, { checkTypes }) => checkTypes().then(() => ({})),
+  // With the compiler of the clock that tests preload into it.
+  redis: async (context) => ({
+    ...(await nameTool("REDIS_SERVER_BIN", ensureRedisServer(context))),
+    ...(await nameTool("CC", ensureCompiler(context))),
+  }),
+  envoy: (context) => nameTool("ENVOY_BIN", ensureEnvoy(context)),
+  python: async (context, { requirementsFile }) => ({
+    IGW_PYTHON: await ensureClientPython(context, requirementsFile),
+  }),
+  chromium: (context) => nameTool("CHROMIUM_BIN", findChromium(context)),
+  shells: (context) => prepareShells(context).then(() => ({})),
+  prometheus: async (context) => {
+    const found = await findPrometheus(context);
+    return found === null ? {} : { PROMETHEUS_BIN: found.prometheus, PROMTOOL_BIN: found.promtool };
+  },
+  helm: (context) => nameTool("HELM_BIN", findHelm(context)),
+};
+
+/** Prepared at the same time as everything else: they wait for npm packages. */
+const OF_THE_CLONE: readonly Need[] = ["types", "build"];
+/** Prepared before the others: it may use apt, and may have to make the pip that the others then find. */
+const FIRST: readonly Need[] = ["redis"];
+/** Prepared at the same time, since pip, apt and Go wait for different things; in a row one by one, since apt has a lock. */
+const REST: readonly (readonly Need[])[] = [
+  ["envoy"],
+  ["python"],
+  ["helm"],
+  ["chromium", "shells", "prometheus"],
+];
+
 /**
- * What tests of whole stacks start besides that. What comes from different places is fetched at the same time: pip, apt
- * (which works alone) and Go wait for different things. Called once `prepareStoreTools` is through.
+ * Finds, makes or installs what tests need, and nothing else.
  *
+ * @returns Variables for their environment.
  * @throws {SetupError} one sentence that says what to install
  */
-export async function prepareStackTools(lines: Lines, requirementsFile: string): Promise<Variables> {
+export async function prepareTools(
+  needs: readonly Need[],
+  lines: Pick<ToolContext, "notice" | "progress">,
+  clone: CloneSetup,
+): Promise<Variables> {
   const context = createToolContext(lines);
-  const variables = await Promise.allSettled([
-    nameTool("ENVOY_BIN", ensureEnvoy(context)),
-    ensureClientPython(context, requirementsFile).then((python) => ({ IGW_PYTHON: python })),
-    prepareDebianTools(context),
-    nameTool("HELM_BIN", findHelm(context)),
-  ]);
-  // Not before the last has ended: whoever waits for this set-up would begin beside it.
-  const failed = variables.find((each) => each.status === "rejected");
+  const prepareRow = async (row: readonly Need[]): Promise<Variables> => {
+    let variables: Variables = {};
+    for (const need of row.filter((one) => needs.includes(one))) {
+      variables = { ...variables, ...(await PREPARE[need](context, clone)) };
+    }
+    return variables;
+  };
+  const programs = async (): Promise<Variables> => ({
+    ...(await prepareRow(FIRST)),
+    ...(await mergeSettled(REST.map(prepareRow))),
+  });
+  return mergeSettled([prepareRow(OF_THE_CLONE), programs()]);
+}
+
+/** @throws the first failure, but not before the last has ended: whoever waits for this set-up would begin beside it. */
+async function mergeSettled(preparations: readonly Promise<Variables>[]): Promise<Variables> {
+  const ended = await Promise.allSettled(preparations);
+  const failed = ended.find((each) => each.status === "rejected");
   if (failed !== undefined) throw failed.reason;
-  const found = variables.flatMap((each) => (each.status === "fulfilled" ? Object.entries(each.value) : []));
-  return Object.fromEntries(found);
-}
-
-/** One after the other, since apt holds a lock. */
-async function prepareDebianTools(context: ToolContext): Promise<Variables> {
-  const browser = await nameTool("CHROMIUM_BIN", findChromium(context));
-  await prepareShells(context);
-  const found = await findPrometheus(context);
-  if (found === null) return browser;
-  return { ...browser, PROMETHEUS_BIN: found.prometheus, PROMTOOL_BIN: found.promtool };
+  return Object.assign(
+    {},
+    ...ended.map((each) => (each.status === "fulfilled" ? each.value : {})),
+  ) as Variables;
 }
 
 async function nameTool(variable: string, search: Promise<Tool | null>): Promise<Variables> {

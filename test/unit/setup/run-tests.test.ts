@@ -27,6 +27,8 @@ function moduleOf(
     state: () => state,
     errors: () => errors,
     relativeModuleId: "a.test.ts",
+    project: { name: "unit" },
+    diagnostic: () => ({ setupDuration: 100, collectDuration: 400, duration: 1_000 }),
     children,
   } as unknown as Module;
 }
@@ -72,6 +74,25 @@ describe("the closing lines of a run of the tests", () => {
     expect(formatClosing(summarize([module]))).toBe(
       "1 failed:\n  test 2\n2 retried:\n  test 0: too late\n  test 2\n2 passed, 1 failed",
     );
+  });
+
+  it("name the ten slowest files of a run of more", () => {
+    const files = Array.from({ length: 12 }, (_, index) => ({
+      name: `store ${index}.test.ts`,
+      milliseconds: 1_000 * index,
+    }));
+    const summary = { ...summarize([moduleOf("passed", [{ state: "passed" }])]), retried: ["b: too late"] };
+    const lines = formatClosing({ ...summary, files: [...summary.files, ...files] }).split("\n");
+    expect(lines).toEqual([
+      "10 slowest files:",
+      "    11.0 s  store 11.test.ts",
+      "    10.0 s  store 10.test.ts",
+      ...[9, 8, 7, 6, 5, 4, 3].map((index) => `     ${index}.0 s  store ${index}.test.ts`),
+      "     2.0 s  store 2.test.ts",
+      "1 retried:",
+      "  b: too late",
+      "1 passed, 0 failed",
+    ]);
   });
 
   it.each([

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { listNamedFiles } from "../../support/runner/selected-files.ts";
+import { listNeeds, NEEDS, type Need } from "../../support/tools/needs.ts";
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+
+/** What these words in a test, or in a module that it imports, show that it needs. */
+const SIGNS: readonly (readonly [RegExp, Need])[] = [
+  [/import \{ withPython \}/, "python"],
+  [/\bCHROMIUM_BIN\b/, "chromium"],
+  [/\bPROM(?:ETHEUS|TOOL)_BIN\b/, "prometheus"],
+  [/\bHELM_BIN\b/, "helm"],
+  [/"zsh"/, "shells"],
+  [/\bREDIS_SERVER_BIN\b/, "redis"],
+  [/"\/?(?:\.\.\/)*dist\/main\.js"/, "build"],
+];
+
+/** Modules and tests that look for programs in stand-ins, or name them without starting them. */
+const APART = /^test\/support\/tools\/|^test\/unit\/|^test\/setup\//;
+
+const tests = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
+  .map((path) => `test/${path}`)
+  .filter((path) => path.endsWith(".test.ts"));
+
+function listModules(path: string, seen = new Set<string>()): ReadonlySet<string> {
+  if (seen.has(path) || APART.test(path)) return seen;
+  seen.add(path);
+  const text = readFileSync(join(ROOT, path), "utf8");
+  for (const [, target = ""] of text.matchAll(/(?:from|import) "(\.[^"]+\.ts)"/g)) {
+    const imported = relative(ROOT, resolve(ROOT, dirname(path), target));
+    if (imported.startsWith("test/")) listModules(imported, seen);
+  }
+  return seen;
+}
+
+describe("what `npm test -- FILE` prepares", () => {
+  it("is known for every test file, by rows that each fit one", () => {
+    const starts = Object.keys(NEEDS);
+    expect(tests.filter((file) => !starts.some((start) => file.startsWith(start)))).toEqual([]);
+    expect(starts.filter((start) => !tests.some((file) => file.startsWith(start)))).toEqual([]);
+  });
+
+  it("has each program that a test or a module of its own starts", () => {
+    const missing = tests.flatMap((file) => {
+      const text = [...listModules(file)].map((path) => readFileSync(join(ROOT, path), "utf8")).join("\n");
+      const shown = SIGNS.filter(([sign]) => sign.test(text)).map(([, need]) => need);
+      return shown.filter((need) => !listNeeds([file]).includes(need)).map((need) => `${file}: ${need}`);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it("is nothing for a test of a unit, and what a stack needs for one of Envoy", () => {
+    expect(listNeeds(["test/unit/setup/needs.test.ts"])).toEqual([]);
+    expect(listNeeds(["test/envoy/chat.test.ts"])).toEqual(["build", "redis", "envoy"]);
+    expect(listNeeds(["test/store/admit.test.ts", "test/cli/completion.test.ts"])).toEqual(
+      expect.arrayContaining(["redis", "build", "envoy", "shells"]),
+    );
+  });
+
+  it("is read from paths, and from vitest for everything else", () => {
+    const path = "test/unit/setup/needs.test.ts";
+    expect(listNamedFiles(ROOT, [path, `./${path}`])).toEqual([path, path]);
+    expect(listNamedFiles(ROOT, [path, "-t", "known"])).toBe(null);
+    expect(listNamedFiles(ROOT, ["test/unit/setup"])).toBe(null);
+  });
+});
