@@ -20,23 +20,29 @@ export const CHROMIUM =
 
 export const SKIPPED_WHY = CHROMIUM === null ? " (skipped: no Chromium; install it or set CHROMIUM_BIN)" : "";
 
-/** One browser for a file. `open` gives a page in a context of its own, with its own cookies. */
+let browser: Promise<Browser> | null = null;
+
+/** For all files of a process, with whose end it ends: to start one takes a second and a half of a core. */
+function launchBrowser(executablePath: string): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 60_000 });
+  return browser;
+}
+
+/** Pages for a file: `open` gives one in a context of its own, with its own cookies. */
 export function withBrowser(): (options?: BrowserContextOptions) => Promise<Page> {
-  let browser: Browser | null = null;
   const contexts: BrowserContext[] = [];
   beforeAll(async () => {
-    if (CHROMIUM === null) return;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"], timeout: 60_000 });
+    if (CHROMIUM !== null) await launchBrowser(CHROMIUM);
   }, 90_000);
   afterAll(async () => {
-    await browser?.close();
+    for (const context of contexts) await context.close();
   });
   return async (options = {}) => {
     if (browser === null) throw new Error("the browser is used before it was started");
-    const context = await browser.newContext(options);
+    const context = await (await browser).newContext(options);
     contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(60_000);
     return page;
   };
 }
