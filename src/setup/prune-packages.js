@@ -15,7 +15,9 @@ const UNUSED_PARTS = [
   ...["cl100k_base", "p50k_base", "r50k_base"].map((name) => `gpt-tokenizer/esm/bpeRanks/${name}.js`),
   "zod/src",
   // The bundler, which has done its work.
-  ...["esbuild", "@esbuild", ".bin/esbuild"],
+  "esbuild",
+  "@esbuild",
+  ".bin/esbuild",
 ];
 
 const folder = process.argv[2] ?? "node_modules";
