@@ -160,8 +160,8 @@ export default defineConfig({
           testTimeout: 600_000,
           isolate: true,
           // No second try: what is claimed here is that it holds each time.
-          // One load at a time (test/faults/machine.ts): another file begins where those before it only wait.
-          maxWorkers: 3,
+          // Two loads at a time (test/faults/machine.ts): another file begins where those before it only wait.
+          maxWorkers: 4,
           sequence: { groupOrder: FAULTS },
         },
       },

@@ -27,7 +27,7 @@ export async function runFailover(
   const problems = await runScenario(faults, {
     name,
     turn,
-    outputTokens: 20,
+    outputTokens: 10,
     async fault(running) {
       seen = running;
       await running.answered(WARM_ANSWERS);

@@ -1,6 +1,7 @@
 /** Clients of a fault scenario: each sends one request after the other and remembers what it was told. */
 import { Agent, request as startRequest } from "node:http";
 import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Behavior, Order } from "./counting-upstream.ts";
 
 /** What a client saw of one request. */
@@ -64,6 +65,8 @@ export interface SendOptions {
   readonly beforeBody?: Promise<void>;
 }
 
+/** What is refused at once would be sent again at once, and refusals would be most of the load. */
+const REFUSED_PAUSE_MS = 200;
 const agent = new Agent({ keepAlive: true });
 const BYTES_PER_TOKEN = 4;
 
@@ -192,8 +195,7 @@ export function startClients(
   const run = async (): Promise<void> => {
     while (!state.isStopped) {
       const sent = await sendOne(next(), onSent);
-      // What is refused at once would be sent again at once.
-      if (sent.status !== 200) await new Promise((resolve) => setTimeout(resolve, 50));
+      if (sent.status !== 200) await wait(REFUSED_PAUSE_MS);
     }
   };
   const running = Array.from({ length: count }, run);

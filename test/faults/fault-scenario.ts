@@ -66,8 +66,8 @@ export interface RunningScenario {
 }
 
 const CLIENTS = IS_LONG ? 12 : 5;
-/** Of the caps: about twenty requests. */
-export const CAP_CENTS = 4_000;
+/** Of the caps: about thirty requests. */
+export const CAP_CENTS = 3_000;
 const NAMES = ["open", "capped", "strict"] as const;
 /** Of requests, in turn with their routes. */
 const TAGS = [undefined, "team=search", "team=search, feature=autocomplete", "team=ads"] as const;
@@ -153,7 +153,7 @@ function watchLoad(
 function createOptions(
   { stack }: FaultStackOn,
   key: string,
-  { outputTokens = 40, tokenMs = 10, abortWithinMs, behaviors, vary = (each) => each }: Scenario,
+  { outputTokens = 20, tokenMs = 20, abortWithinMs, behaviors, vary = (each) => each }: Scenario,
   index: number,
 ): SendOptions {
   const behavior = behaviors?.[Math.floor(Math.random() * behaviors.length)];

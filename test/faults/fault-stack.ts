@@ -193,8 +193,9 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
         async () => {
           if (listSpoolFiles(stack).length > 0) return false;
           if (hasJournalOfTheDead(stack)) return false;
+          const sent = new Set([...upstream.accounts.values()].map(({ requestId }) => requestId));
           for (const { organizationId } of keys) {
-            const inFlight = await countInFlight(connected, organizationId);
+            const inFlight = await countInFlight(connected, organizationId, sent);
             if (inFlight > 0) return false;
           }
           return true;
@@ -245,6 +246,8 @@ async function readHeld(
  * that went through another worker. Redis drops both when they are overdue.
  */
 const RECORDED_AFTER_MS = 8_000;
+/** Of one that the upstream has not seen: its client has ended, so that nothing of it is on its way. */
+const NEVER_SENT_AFTER_MS = 3_000;
 /**
  * The longest that anything of a dead worker is in flight: an entry's minute, or a record's 30 s; the reaper's pause after
  * an outage, its delay with strict caps, and its interval, twice; and what a slow machine takes.
@@ -252,13 +255,17 @@ const RECORDED_AFTER_MS = 8_000;
 export const REAPED_WITHIN_MS = internalWait(130_000) + 30_000;
 
 /** Of an organization; as if there were one while Redis is not back yet. */
-async function countInFlight(client: RedisClient, organizationId: string): Promise<number> {
+async function countInFlight(
+  client: RedisClient,
+  organizationId: string,
+  sent: ReadonlySet<string>,
+): Promise<number> {
   try {
     const [seconds] = await client.time();
     const nowMs = Number(seconds) * 1000;
     const entered = await client.zrange(holdsKey(organizationId), "0", "-1");
     const isInFlight = async (id: string): Promise<boolean> =>
-      nowMs - (timeOfId(id) ?? 0) < RECORDED_AFTER_MS ||
+      nowMs - (timeOfId(id) ?? 0) < (sent.has(id) ? RECORDED_AFTER_MS : NEVER_SENT_AFTER_MS) ||
       (await client.hget(`igw:{${organizationId}}:request:${id}`, "state")) === "open";
     return (await Promise.all(entered.map(isInFlight))).filter(Boolean).length;
   } catch {

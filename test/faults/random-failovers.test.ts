@@ -1,6 +1,7 @@
 /**
- * Failovers at random moments, with a replica that lags at random: one after the other on the same deployment, each node
- * in its turn. The long form (`FAULTS=long`) has three seeds of six; FAULTS_SEEDS and FAULTS_FAILOVERS take a part of it.
+ * Failovers of Sentinel's while the replica is behind, then at random moments with a replica that lags at random: one after
+ * the other on the same deployment, each node in its turn. The long form (`FAULTS=long`) has three seeds of six;
+ * FAULTS_SEEDS and FAULTS_FAILOVERS take a part of it.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
@@ -35,6 +36,16 @@ interface Lag {
   readonly catchesUp: boolean;
   readonly goesOnMs: number;
 }
+
+/** While the replica has nothing of so many answers on each key, its master dies. */
+const REPLICA_BEHIND: Lag = {
+  before: 0,
+  answers: 5,
+  lagMs: 0,
+  isCut: true,
+  catchesUp: false,
+  goesOnMs: 0,
+};
 
 function drawLag(draw: Draw): Lag {
   return {
@@ -82,7 +93,7 @@ async function failOver(
 
 describe("charged and used agree, but for what no replica had, which the log of requests brings back", () => {
   it.each(readSeeds())(
-    "after failovers at random moments with a replica that lags: seed %i",
+    "after failovers of Sentinel's, with a replica that is behind and with one that lags at random moments: seed %i",
     async (seed) => {
       const draw = createDraw(seed);
       const redis = await startRedisWithSentinels();
@@ -95,10 +106,13 @@ describe("charged and used agree, but for what no replica had, which the log of 
       stacks.push(faults);
       const problems: string[] = [];
       let pair: Pair = redis;
-      for (let count = 1; count <= FAILOVERS; count += 1) {
-        const lag = drawLag(draw);
-        const title = `failover ${count}, seed ${seed}, ${JSON.stringify(lag)}`;
-        const named = { name: title, turn: count + seed };
+      const lags = [REPLICA_BEHIND, ...Array.from({ length: FAILOVERS }, () => drawLag(draw))];
+      for (const [count, lag] of lags.entries()) {
+        const title =
+          count === 0
+            ? "Sentinel failover, replica behind"
+            : `failover ${count}, seed ${seed}, ${JSON.stringify(lag)}`;
+        const named = { name: title, turn: count + seed - 1 };
         const found = await runFailover(faults, named, (running) => failOver(redis, pair, running, lag));
         problems.push(...found.map((problem) => `${title}: ${problem}`));
         await redis.restartAsReplica(pair.master);

@@ -31,7 +31,7 @@ function createOutage(
 ): Scenario {
   return {
     name,
-    outputTokens: 20,
+    outputTokens: 10,
     async fault(running) {
       await running.answered(WARM_ANSWERS);
       await begin();

@@ -35,7 +35,7 @@ describe("charged and used agree", () => {
       await runScenario(faults, {
         name: "SIGTERM",
         // Under a second: they have the five seconds of a drain, on a busy machine, too.
-        outputTokens: 75,
+        outputTokens: 38,
         async fault({ sent, answered, streamed }) {
           await answered(5);
           await streamed(300);
@@ -56,7 +56,7 @@ describe("charged and used agree", () => {
     expect(
       await runScenario(faults, {
         name: "SIGTERM without Redis, restart",
-        outputTokens: 20,
+        outputTokens: 10,
         async fault({ answered }) {
           await answered(WARM_ANSWERS);
           await faults.redis.kill();
@@ -80,7 +80,7 @@ describe("charged and used agree", () => {
       expect(
         await runScenario(faults, {
           name: "host gone",
-          outputTokens: 400,
+          outputTokens: 200,
           async fault({ streamed }) {
             await streamed(LOST_STREAM_MS + 1_000);
             const { configFile } = faults.stack;

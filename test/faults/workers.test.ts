@@ -18,7 +18,7 @@ import { restartStack } from "./restart.ts";
 import { findWorkerPid, listProcesses, waitForNewWorker } from "../support/gateway-processes.ts";
 
 /** Streams of four seconds: some of each is charged, some is not yet. */
-const LONG_STREAMS = { outputTokens: 400, tokenMs: 10 };
+const LONG_STREAMS = { outputTokens: 200, tokenMs: 20 };
 
 let faults: FaultStack;
 beforeAll(async () => {

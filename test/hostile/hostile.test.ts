@@ -6,7 +6,7 @@ import { writeSync } from "node:fs";
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEnvoyMemory } from "../envoy/edge/envoy-counters.ts";
-import { leaveMachine, START_TIMEOUT_MS, takeMachine } from "../faults/machine.ts";
+import { leaveMachine, START_TIMEOUT_MS, takeWholeMachine } from "../faults/machine.ts";
 import { waitFor } from "../support/wait.ts";
 import { addUp, checkHostileLines, readCharged, readRequestLog } from "./accounts.ts";
 import { ALL_AT_ONCE, ATTACKS } from "./attacks/all.ts";
@@ -45,7 +45,7 @@ const names = [...Object.keys(ATTACKS), ALL_AT_ONCE].filter(
 );
 const finished: RunFigures[] = [];
 
-beforeAll(takeMachine, START_TIMEOUT_MS);
+beforeAll(takeWholeMachine, START_TIMEOUT_MS);
 afterAll(() => {
   leaveMachine();
   if (finished.length > 0) process.stdout.write(`${formatTables(finished)}\n`);
