@@ -65,6 +65,9 @@ describe("createRedisClient", () => {
     for (const { child } of late) child.signal("SIGCONT");
     await Promise.all(clients.map((client) => waitUntilReady(client, 60_000)));
     expect(reconnects).toBe(0);
+    // The connections that it reads its slots by are made like these: what these had here would be their time, too.
+    const nodes = clients.flatMap((client) => (client instanceof Cluster ? client.nodes() : []));
+    expect(nodes.map(({ options }) => options.commandTimeout)).toEqual(nodes.map(() => undefined));
   });
 
   it("gives a command up whose answer does not come, and never sends it again", async () => {

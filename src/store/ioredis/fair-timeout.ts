@@ -8,17 +8,18 @@ const LATE = 1.2;
 const LONGER = new WeakMap<Command, number>();
 
 /**
- * Charges a command's time-out to Redis alone. A process that got no turn meanwhile (a full machine, a long pause of the
+ * Gives commands up after so long, and charges it to Redis alone. A process that got no turn meanwhile (a full machine, a long pause of the
  * collector) sees its timers before what has arrived in its sockets, and would call Redis late that has long answered:
  * every request of that moment would be refused for it. So the socket is read once more, and a timer that came late
  * itself is granted its client's time anew, once.
+ *
+ * Not by ioredis's option: the connections that a Cluster reads its slots by would have it, too, while they connect.
  */
-export function timeOutFairly(client: Redis): void {
-  const timeoutMs = client.options.commandTimeout;
-  if (timeoutMs === undefined) return;
+export function timeOutFairly(client: Redis, timeoutMs: number): void {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {
     const sentMs = performance.now();
+    command.setTimeout(timeoutMs);
     const { reject } = command;
     command.reject = (error) => {
       if (error.message !== TIMED_OUT) {

@@ -107,14 +107,17 @@ function createNotReadyError(timeoutMs: number, cause: Error | null): Error {
 function connect(options: RedisConnectionOptions): RedisClient {
   if ("cluster" in options) return connectCluster(options.cluster, options);
   const client = connectServer(options);
-  tuneConnection(client);
+  tuneConnection(client, options);
   return client;
 }
 
 /** What each connection to a server gets, the only one and each of a Cluster. */
-function tuneConnection(client: Redis): void {
+function tuneConnection(
+  client: Redis,
+  { commandTimeoutMs = COMMAND_TIMEOUT_MS }: RedisConnectionOptions,
+): void {
   writeOncePerTurn(client);
-  timeOutFairly(client);
+  timeOutFairly(client, commandTimeoutMs);
 }
 
 function connectServer(
@@ -155,7 +158,6 @@ function commonOptions(options: RedisConnectionOptions) {
     connectionName: "inference-gateway",
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
-    commandTimeout: options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: Math.max(SILENT_CONNECTION_MS, 2 * (options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS)),
     keepAlive: KEEP_ALIVE_MS,
@@ -190,7 +192,7 @@ function connectCluster(urls: readonly string[], options: RedisConnectionOptions
     },
   );
   client.on("+node", (node: Redis) => {
-    tuneConnection(node);
+    tuneConnection(node, options);
     // Nodes connect with their first command otherwise, and those right behind it are refused.
     if (node.status === "wait") node.connect().catch(options.onError);
   });

@@ -34,7 +34,6 @@ describe("ioredis", () => {
     const client = new Redis({
       port,
       host: "127.0.0.1",
-      commandTimeout: 20,
       enableReadyCheck: false,
       maxRetriesPerRequest: 0,
       disableClientInfo: true,
@@ -62,6 +61,9 @@ describe("ioredis", () => {
       rejected.push(error.message);
       reject(error);
     };
+    command.setTimeout(20);
+    // The first one counts.
+    command.setTimeout(60_000);
     const sent = client.sendCommand(command);
     expect(written.join("")).toContain("$4\r\nping\r\n");
     await expect(sent).rejects.toThrow("Command timed out");
