@@ -1,7 +1,9 @@
 /** What README.md says that a machine needs is what the set-up asks for, and what the Envoy asks for that it installs. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { OLDEST_REDIS, PROVEN_ENVOYS } from "../../src/contract/proven-versions.ts";
 import { findEnvoy } from "../../src/setup/envoy.ts";
+import { MINIMUM_NODE } from "../../src/setup/node-version.js";
 import { createToolContext } from "../../src/setup/tool-context.ts";
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -14,7 +16,7 @@ const minorOf = (version: string): number => Number(version.split(".")[1]);
 
 describe("README.md", () => {
   it.each([
-    { what: "Node", asked: versionAfter(read("package.json"), /"node": ">=/), told: /Node / },
+    { what: "Node", asked: MINIMUM_NODE, told: /Node / },
     {
       what: "Python",
       asked: `3.${versionAfter(read("src/setup/python.ts"), /findPython\(context, /)}`,
@@ -22,12 +24,12 @@ describe("README.md", () => {
     },
     {
       what: "Envoy",
-      asked: versionAfter(read("src/setup/envoy.ts"), /ENVOY_VERSION = "/),
+      asked: PROVEN_ENVOYS[0],
       told: /an Envoy /,
     },
     {
       what: "Redis",
-      asked: versionAfter(read("src/setup/redis.ts"), /install redis-server \(/),
+      asked: OLDEST_REDIS,
       told: /a Redis /,
     },
   ])("names the $what that the set-up asks for", ({ asked, told }) => {
