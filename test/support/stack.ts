@@ -149,8 +149,8 @@ async function launchHere(configFile: string): Promise<Launched> {
     };
     return { ready, child: null, stop: () => stack.stop() };
   } catch (thrown) {
-    stack.kill();
-    for (const lock of plan.locks) lock.release();
+    // Until all have ended: what they wrote is read for the message, and then the folder goes.
+    await stack.stop();
     throw thrown;
   }
 }
