@@ -1,12 +1,14 @@
 /*
  * Load on one URL, compiled: one request in flight per connection, answers read to their end, and no more of the machine
- * taken than that needs. `load-generator <port> <connections> <seconds> <request file> [<keys file>]`: the file holds the
- * whole HTTP request; where it has KEY_MARK the keys of the other file (one a line, as long as the mark) take turns.
- * Prints one line of JSON, as load-generator.ts does. Linux only.
+ * taken than that needs. `load-generator <port> <connections> <seconds> <requests> <pause> <request file> [<keys file>]`:
+ * ends after so many seconds or requests (0: no such end); each connection sends a request every <pause> milliseconds (0: when
+ * it has its answer). The request file holds the whole HTTP request; keys of the keys file (one a line, as long as KEY_MARK)
+ * take turns in the place of KEY_MARK. Prints one line of JSON, as load-generator.ts does. Linux only.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_EVENTS = 256, READ_BYTES = 256 * 1024, MAX_HEAD_BYTES = 64 * 1024, DRAIN_SECONDS = 5 };
+enum { MAX_EVENTS = 256, READ_BYTES = 256 * 1024, MAX_HEAD_BYTES = 64 * 1024, DRAIN_SECONDS = 5, MAX_WAIT_MS = 100 };
 static const char KEY_MARK[] = "{key";
 
 /* What is read of an answer: its head until it is whole, then how much of its body is missing (or chunks to their end). */
@@ -26,14 +28,15 @@ typedef struct {
   char head[MAX_HEAD_BYTES];
   size_t head_length, missing, sent;
   char tail[5];
-  double started;
+  double started, due;
 } Connection;
 
 static char *request, *keys, *key_place;
 static size_t request_length, key_length, key_count, next_key;
 static uint16_t port;
 static int poller, open_connections;
-static double ends_at;
+static double ends_at, pause_seconds;
+static long unsent_requests;
 static double *latencies;
 static size_t latency_count, latency_capacity;
 static long status_errors, socket_errors;
@@ -84,14 +87,17 @@ static void close_connection(Connection *connection) {
 static void fail_connection(Connection *connection) {
   socket_errors += 1;
   close_connection(connection);
-  if (now() < ends_at) open_connection(connection);
+  if (now() < ends_at && unsent_requests > 0) open_connection(connection);
 }
 
 /* As much as the socket takes; a key is put into the one copy of the request, so a request is written at one go or waits. */
 static void send_request(Connection *connection) {
-  if (connection->sent == 0) connection->started = now();
-  if (connection->sent == 0 && key_place) {
-    memcpy(key_place, keys + (next_key++ % key_count) * (key_length + 1), key_length);
+  if (connection->sent == 0) {
+    if (unsent_requests == 0) { close_connection(connection); return; }
+    unsent_requests -= 1;
+    connection->started = now();
+    connection->due = 0;
+    if (key_place) memcpy(key_place, keys + (next_key++ % key_count) * (key_length + 1), key_length);
   }
   ssize_t count = send(connection->socket, request + connection->sent, request_length - connection->sent, MSG_NOSIGNAL);
   if (count < 0 && errno != EAGAIN) { fail_connection(connection); return; }
@@ -109,7 +115,9 @@ static void finish_answer(Connection *connection) {
   if (atoi(connection->head + 9) >= 400) status_errors += 1;
   connection->has_head = 0;
   connection->head_length = connection->sent = 0;
-  if (last_answer >= ends_at) close_connection(connection);
+  double due = pause_seconds > 0 ? connection->started + pause_seconds : last_answer;
+  if (due >= ends_at) close_connection(connection);
+  else if (due > last_answer) connection->due = due;
   else send_request(connection);
 }
 
@@ -150,6 +158,17 @@ static void receive(Connection *connection) {
   if (take(connection, bytes, (size_t)count)) finish_answer(connection);
 }
 
+/* Sends what is due; returns the milliseconds until the next request is, at most MAX_WAIT_MS. */
+static int send_due(Connection *all, int connections) {
+  double time = now(), wait = MAX_WAIT_MS / 1000.0;
+  for (int index = 0; index < connections; index += 1) {
+    if (all[index].due == 0) continue;
+    if (all[index].due <= time) send_request(&all[index]);
+    else if (all[index].due - time < wait) wait = all[index].due - time;
+  }
+  return (int)(wait * 1000) + 1;
+}
+
 static int compare(const void *left, const void *right) {
   double difference = *(const double *)left - *(const double *)right;
   return difference < 0 ? -1 : difference > 0;
@@ -160,14 +179,20 @@ static double percentile_ms(double part) {
 }
 
 int main(int count, char **arguments) {
-  if (count < 5) { fprintf(stderr, "usage: load-generator <port> <connections> <seconds> <request> [<keys>]\n"); return 2; }
+  if (count < 7) {
+    fprintf(stderr, "usage: load-generator <port> <connections> <seconds> <requests> <pause> <request> [<keys>]\n");
+    return 2;
+  }
   port = (uint16_t)atoi(arguments[1]);
   int connections = atoi(arguments[2]);
   double seconds = atof(arguments[3]);
-  request = read_file(arguments[4], &request_length);
-  if (count > 5) {
+  unsent_requests = atol(arguments[4]);
+  if (unsent_requests == 0) unsent_requests = LONG_MAX;
+  pause_seconds = atof(arguments[5]) / 1000;
+  request = read_file(arguments[6], &request_length);
+  if (count > 7) {
     size_t length;
-    keys = read_file(arguments[5], &length);
+    keys = read_file(arguments[7], &length);
     key_length = (size_t)(strchr(keys, '\n') - keys);
     key_count = length / (key_length + 1);
     key_place = strstr(request, KEY_MARK);
@@ -180,7 +205,7 @@ int main(int count, char **arguments) {
   for (int index = 0; index < connections; index += 1) open_connection(&all[index]);
   while (open_connections > 0 && now() < ends_at + DRAIN_SECONDS) {
     struct epoll_event events[MAX_EVENTS];
-    int ready = epoll_wait(poller, events, MAX_EVENTS, 100);
+    int ready = epoll_wait(poller, events, MAX_EVENTS, pause_seconds > 0 ? send_due(all, connections) : MAX_WAIT_MS);
     for (int index = 0; index < ready; index += 1) {
       Connection *connection = events[index].data.ptr;
       if (events[index].events & EPOLLOUT && connection->sent < request_length) send_request(connection);

@@ -19,7 +19,8 @@ const CHUNKED_END = "0\r\n\r\n";
 const DRAIN_MS = 5_000;
 
 const latenciesMs: number[] = [];
-const counts = { statusErrors: 0, socketErrors: 0, open: 0 };
+const counts = { statusErrors: 0, socketErrors: 0, open: 0, unsent: options.requests ?? Infinity };
+const pauseMs = options.pauseMs ?? 0;
 const startedMs = performance.now();
 const endMs = startedMs + options.seconds * 1000;
 let lastAnswerMs = startedMs;
@@ -27,9 +28,16 @@ let lastAnswerMs = startedMs;
 for (let index = 0; index < options.connections; index += 1) openConnection();
 setTimeout(report, options.seconds * 1000 + DRAIN_MS).unref();
 
+interface ConnectionState {
+  received: string;
+  sentMs: number;
+  /** It sends nothing more. */
+  isDone: boolean;
+}
+
 function openConnection(): void {
   const socket = connect(Number(url.port), url.hostname);
-  const state = { received: "", sentMs: 0 };
+  const state: ConnectionState = { received: "", sentMs: 0, isDone: false };
   counts.open += 1;
   socket.setNoDelay(true);
   socket.on("connect", () => sendNext(socket, state));
@@ -40,24 +48,33 @@ function openConnection(): void {
     latenciesMs.push(lastAnswerMs - state.sentMs);
     if (Number(STATUS.exec(state.received)?.[1] ?? 0) >= 400) counts.statusErrors += 1;
     state.received = "";
-    sendNext(socket, state);
+    const dueMs = pauseMs > 0 ? state.sentMs + pauseMs : lastAnswerMs;
+    if (dueMs >= endMs) end(socket, state);
+    else if (dueMs > lastAnswerMs) setTimeout(sendNext, dueMs - lastAnswerMs, socket, state);
+    else sendNext(socket, state);
   });
   socket.on("error", () => {
     counts.socketErrors += 1;
   });
   socket.on("close", () => {
     counts.open -= 1;
-    if (performance.now() < endMs) openConnection();
+    if (!state.isDone && performance.now() < endMs && counts.unsent > 0) openConnection();
     else if (counts.open === 0) report();
   });
 }
 
-function sendNext(socket: Socket, state: { sentMs: number }): void {
+function end(socket: Socket, state: ConnectionState): void {
+  state.isDone = true;
+  socket.destroy();
+}
+
+function sendNext(socket: Socket, state: ConnectionState): void {
   state.sentMs = performance.now();
-  if (state.sentMs >= endMs) {
-    socket.destroy();
+  if (state.sentMs >= endMs || counts.unsent === 0) {
+    end(socket, state);
     return;
   }
+  counts.unsent -= 1;
   const key = KEYS[nextKey++ % Math.max(1, KEYS.length)];
   const request = key === undefined ? REQUEST : Buffer.from(REQUEST);
   if (key !== undefined) request.write(key, KEY_PLACE, "latin1");

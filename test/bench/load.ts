@@ -17,6 +17,10 @@ export interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
   readonly expectedStatus: number;
+  /** Ends the run after so many, if it comes before the end of the time. */
+  readonly requests?: number;
+  /** Time from one request of a connection to its next one; by default a request follows its answer. */
+  readonly pauseMs?: number;
   /** API keys that take turns, all of one length, in the place of `KEY_MARK` in a header. */
   readonly keys?: readonly string[];
 }
@@ -58,7 +62,8 @@ export function createLoadGenerator(name?: LoadGenerator["name"]): LoadGenerator
   return {
     name: program === null ? "node" : "compiled",
     run: async (options) => {
-      const raw = await (program === null ? runNode(options, dir) : runCompiled(program.path, options, dir));
+      const own = mkdtempSync(join(dir, "run-"));
+      const raw = await (program === null ? runNode(options, own) : runCompiled(program.path, options, own));
       const isRefusal = options.expectedStatus >= 400;
       const passed = raw.requests - raw.statusErrors;
       const wrongStatus = isRefusal
@@ -85,10 +90,10 @@ function grantedRefills(seconds: number): number {
 }
 
 async function runCompiled(program: string, options: LoadOptions, dir: string): Promise<RawLoadResult> {
-  const { url, connections, seconds, keys } = options;
+  const { url, connections, seconds, requests = 0, pauseMs = 0, keys } = options;
   const requestFile = join(dir, "request");
   writeFileSync(requestFile, formatRequest(options));
-  const args = [new URL(url).port, String(connections), String(seconds), requestFile];
+  const args = [new URL(url).port, connections, seconds, requests, pauseMs, requestFile].map(String);
   if (keys !== undefined) args.push(writeKeys(keys, dir));
   const { stdout } = await run(program, args, { timeout: (seconds + 60) * 1000 });
   return parseLastLine(stdout);

@@ -35,18 +35,31 @@ export function findProcesses(rootPid: number): Process[] {
 
 /** User and system time in milliseconds, summed over the processes; the time of those that have ended is missing. */
 export function readCpuMs(processes: readonly Process[]): number {
-  let ticks = 0;
-  for (const { pid } of processes) {
-    const fields = readStatFields(pid);
-    // utime and stime: fields 14 and 15 of the file, counted after the name.
-    ticks += Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0);
-  }
-  return ticks * MS_PER_TICK;
+  return processes.reduce((sum, { pid }) => sum + (readThreadsCpuMs(pid) ?? readTicksCpuMs(pid)), 0);
+}
+
+/**
+ * Time of all threads to the nanosecond. Null if the kernel keeps no such figures.
+ * @see https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat
+ */
+function readThreadsCpuMs(pid: number): number | null {
+  if (readProc(pid, "schedstat") === null) return null;
+  return readdirSync(`/proc/${pid}/task`)
+    .map((thread) => Number(readProc(pid, `task/${thread}/schedstat`)?.split(" ")[0] ?? 0) / 1e6)
+    .reduce((sum, ms) => sum + ms, 0);
+}
+
+/** The same in steps of 10 ms. */
+function readTicksCpuMs(pid: number): number {
+  const fields = readStatFields(pid);
+  // utime and stime: fields 14 and 15 of the file, counted after the name.
+  return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * MS_PER_TICK;
 }
 
 /** CPU time of the whole machine since it began, in ticks: all of it, and what its host gave to others meanwhile. */
 export interface MachineTicks {
   readonly all: number;
+  readonly idle: number;
   /** 0 where there is no host, or it does not say. */
   readonly stolen: number;
 }
@@ -56,7 +69,8 @@ export function readMachineTicks(): MachineTicks {
   const [total = ""] = readFileSync("/proc/stat", "utf8").split("\n");
   // user, nice, system, idle, iowait, irq, softirq, steal; what guests of this machine take is in the first of them.
   const ticks = total.split(/\s+/u).slice(1, 9).map(Number);
-  return { all: ticks.reduce((sum, part) => sum + part, 0), stolen: ticks[7] ?? 0 };
+  const all = ticks.reduce((sum, part) => sum + part, 0);
+  return { all, idle: (ticks[3] ?? 0) + (ticks[4] ?? 0), stolen: ticks[7] ?? 0 };
 }
 
 /** CPU time of the programs that this process started and that have ended, in milliseconds. */

@@ -1,10 +1,10 @@
 /** `npm run bench`: the gateway beside plain Envoy, in one run on one machine. What it shows: docs/benchmarks.md. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
+import { runAgainst } from "./against/run-against.ts";
 import { type BenchStack, startBenchStack } from "./bench-stack.ts";
-import { formatComparison } from "./compare.ts";
 import { measureCurves } from "./curves/measure-curves.ts";
 import { writeCurves } from "./curves/write-curves.ts";
 import { formatReport } from "./format-report.ts";
@@ -32,7 +32,11 @@ interface Options {
   readonly keep: boolean;
   readonly curves: boolean;
   readonly waits: boolean;
-  readonly compare?: string;
+  readonly against?: string;
+  readonly turns?: number;
+  readonly warmUp?: number;
+  readonly cold: number;
+  readonly rate: number;
 }
 
 const RESULTS = fileURLToPath(new URL("results/", import.meta.url));
@@ -43,15 +47,23 @@ const program = new Command("bench")
   .description("Measures the gateway against plain Envoy and against a sidecar that decides nothing.")
   .option("--quick", "all workloads, two rounds of a second", false)
   .option(
+    "--against <commit>",
+    "another commit and this tree in turns instead: ratios of CPU time, calls to Redis, latency",
+  )
+  .option(
     "--workload <names>",
-    `${WORKLOADS.map(({ name }) => name).join(", ")}; several with commas`,
+    `${WORKLOADS.map(({ name }) => name).join(", ")}; with --against also idle; several with commas`,
     splitNames,
     [],
   )
   .option("--transport <name>", "sidecar.transport of the gateway")
   .option("--workers <n>", "sidecar.workers of the gateway", parseCount, 1)
-  .option("--rounds <n>", "rounds per workload and side (5; quick: 2)", parseCount)
-  .option("--seconds <n>", "seconds per round (4; quick: 1)", parseCount)
+  .option("--rounds <n>", "rounds per workload and side (5, --against 10; quick: 2)", parseCount)
+  .option(
+    "--seconds <n>",
+    "seconds per round, with --against per turn (4, --against 1; quick: 1)",
+    parseCount,
+  )
   .option("--connections <n>", "concurrent requests", parseCount, 32)
   .option("--held <n>", "also: memory with so many open streams, kept for 20 s", parseCount)
   .option("--noop", "with the yardstick, the same Envoy with a sidecar that decides nothing", true)
@@ -64,12 +76,16 @@ const program = new Command("bench")
   .option("--keep", "writes every figure to test/bench/results/, with 1,000 open streams", false)
   .option("--curves", "scaling curves instead: tables and pictures, to docs/", false)
   .option("--waits", "how long one large body keeps others waiting instead, on every route", false)
-  .option("--compare <file>", "prints what differs from the figures of an earlier run");
+  .option("--turns <n>", "--against: turns of each side in a round (8; quick: 2)", parseCount)
+  .option("--warm-up <n>", "--against: seconds before the warm turns (15; quick: 2)", parseCount)
+  .option("--cold <n>", "--against: first requests of a worker that count as cold", parseCount, 1_000)
+  .option("--rate <n>", "--against: requests per second of the row idle", parseCount, 2);
 program.parse();
 const options = program.opts<Options>();
 const generator = createLoadGenerator();
 try {
-  if (options.waits) await printWaits();
+  if (options.against !== undefined) await compareWith(options.against, options);
+  else if (options.waits) await printWaits();
   else if (options.curves) writeCurves(await measureCurves(generator, { quick: options.quick }));
   else await main(options, generator);
 } catch (thrown) {
@@ -81,9 +97,6 @@ try {
 
 async function main(given: Options, load: LoadGenerator): Promise<void> {
   const workloads = selectWorkloads(given.workload);
-  // Read first: a wrong name shows at once, and not after the measurement.
-  const before =
-    given.compare === undefined ? null : (JSON.parse(readFileSync(given.compare, "utf8")) as Report);
   const bench = await startBenchStack({
     transport: given.transport ?? null,
     workers: given.workers,
@@ -98,9 +111,6 @@ async function main(given: Options, load: LoadGenerator): Promise<void> {
   try {
     const report = await measureAll(bench, load, workloads, given);
     console.log(formatReport(report));
-    if (before !== null) {
-      console.log(`\nCompared with ${given.compare}:\n${formatComparison(before, report)}`);
-    }
     if (given.json !== undefined) writeReport(given.json, report);
     if (given.keep) {
       mkdirSync(RESULTS, { recursive: true });
@@ -148,6 +158,31 @@ async function measureAll(
       PROCESS_KINDS.map((kind) => [kind, readRssMegabytes(bench.processes("gateway", kind))]),
     ) as Report["memoryMegabytes"],
   };
+}
+
+async function compareWith(ref: string, given: Options): Promise<void> {
+  const { quick } = given;
+  // Ends the programs it has started, too (test/support/child.ts).
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+  const isPassed = await runAgainst(
+    {
+      ref,
+      rows: given.workload,
+      rounds: given.rounds ?? (quick ? 2 : 10),
+      amount: {
+        connections: given.connections,
+        coldRequests: given.cold,
+        warmUpSeconds: given.warmUp ?? (quick ? 2 : 15),
+        turns: given.turns ?? (quick ? 2 : 8),
+        turnSeconds: given.seconds ?? 1,
+        idleSeconds: quick ? 10 : 60,
+        idlePerSecond: given.rate,
+      },
+      json: given.json ?? null,
+    },
+    generator,
+  );
+  if (!isPassed) process.exitCode = 1;
 }
 
 async function printWaits(): Promise<void> {

@@ -46,6 +46,8 @@ export interface StackOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The launcher is a process of its own: for what it says, how it ends, and how it is ended. */
   readonly isLauncherOwnProcess?: boolean;
+  /** The `dist/main.js` of another build, whose launcher is a process of its own; default: this checkout's, built first. */
+  readonly program?: string;
 }
 
 export interface Stack {
@@ -91,9 +93,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const configFile = join(dir, "gateway.yaml");
   await writeFile(configFile, stringify(await createConfig(options)));
   const files = { dir, configFile, redisUrl: readRedisUrl(options.overrides) ?? join(dir, "run/redis.sock") };
-  const isOwnProcess = options.isLauncherOwnProcess === true || options.env !== undefined;
+  const { env, program, isLauncherOwnProcess = false } = options;
+  const isOwnProcess = isLauncherOwnProcess || env !== undefined || program !== undefined;
   try {
-    const launched = isOwnProcess ? await startLauncher(files, options.env) : await launchHere(configFile);
+    const launched = isOwnProcess ? await startLauncher(files, options) : await launchHere(configFile);
     return createStack(launched, files);
   } catch (thrown) {
     await rm(dir, { recursive: true, force: true });
@@ -115,9 +118,13 @@ interface Launched {
   stop(): Promise<unknown>;
 }
 
-async function startLauncher({ dir, configFile }: StackFiles, env: StackOptions["env"]): Promise<Launched> {
+async function startLauncher(
+  { dir, configFile }: StackFiles,
+  { env, program }: StackOptions,
+): Promise<Launched> {
   // IGW_SKIP_BUILD: the build that is there, as it is.
-  const args = process.env["IGW_SKIP_BUILD"] ? [ENTRY, "up"] : [join(REPOSITORY, "src/setup/start.js")];
+  const existing = program ?? (process.env["IGW_SKIP_BUILD"] ? ENTRY : null);
+  const args = existing === null ? [join(REPOSITORY, "src/setup/start.js")] : [existing, "up"];
   const child = startChild(process.execPath, [...args, "--config", configFile, "--json"], {
     cwd: dir,
     env: { ...process.env, ...env },
