@@ -84,8 +84,9 @@ function report(
   if (unproven !== null) lines.push(`${screen.paint("warning", "warning")}: ${unproven}`);
   if (lines.length > 0) stderr.write(cleanScreen(`${lines.join("\n")}\n`));
   const mark = openScreen(stdout, { env }).paint("good", "ok");
-  if (ok)
+  if (ok) {
     stdout.write(`${mark}: ${envoyFile} fits ${options.file}; ${describeValidation(validation, envoy)}\n`);
+  }
   return ok ? 0 : 1;
 }
 

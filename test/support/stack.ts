@@ -115,7 +115,7 @@ interface Launched {
   readonly ready: ReadyLine;
   /** Null: the launcher is in this process. */
   readonly child: Child | null;
-  stop(): Promise<unknown>;
+  readonly stop: () => Promise<unknown>;
 }
 
 async function startLauncher(
