@@ -29,7 +29,7 @@ export interface AgainstOptions {
   readonly json: string | null;
 }
 
-/** Prints the table. Resolves with whether every request succeeded. */
+/** Prints the table. Resolves with whether every round could be measured and every request succeeded. */
 export async function runAgainst(options: AgainstOptions, load: LoadGenerator): Promise<boolean> {
   const rows = selectRows(options.rows);
   const builds = join(REPOSITORY, ".cache/bench");
@@ -43,7 +43,7 @@ export async function runAgainst(options: AgainstOptions, load: LoadGenerator): 
     const programs = [join(REPOSITORY, "dist/main.js"), other.program] as const;
     const contest = { programs, mockPort: mock.port, load, amount: options.amount };
     const before = readMachineTicks();
-    const rounds = await measureRounds(contest, rows, options.rounds);
+    const { rounds, missing } = await measureRounds(contest, rows, options.rounds);
     const after = readMachineTicks();
     const stolen = (after.stolen - before.stolen) / (after.all - before.all);
     const results = summarizeRounds(rounds);
@@ -61,7 +61,8 @@ export async function runAgainst(options: AgainstOptions, load: LoadGenerator): 
     }
     const [own, others] = countFailures(rounds);
     if (own + others > 0) console.error(`Requests failed: ${own} of this tree, ${others} of ${other.id}.`);
-    return own + others === 0;
+    if (missing > 0) console.error(`Not measured: ${missing} rows of a round.`);
+    return own + others + missing === 0;
   } finally {
     await mock.stop();
   }
@@ -73,16 +74,35 @@ function selectRows(names: readonly string[]): readonly string[] {
   throw new Error(`--against has no row "${unknown.join(", ")}": expected ${ROWS.join(", ")}.`);
 }
 
-/** All rows in each round, so that an interrupted hour meets them all. */
-async function measureRounds(contest: Contest, rows: readonly string[], count: number): Promise<Round[]> {
+interface Measured {
+  readonly rounds: readonly Round[];
+  /** Rows of a round that could not be measured. */
+  readonly missing: number;
+}
+
+/**
+ * Measures all rows in each round, so that whatever the machine does for an hour meets all of them. What fails later than in
+ * the first round is reported and left out: the rounds before it still count.
+ */
+async function measureRounds(contest: Contest, rows: readonly string[], count: number): Promise<Measured> {
   const rounds: Round[] = [];
+  let missing = 0;
   for (let index = 0; index < count; index += 1) {
     for (const row of rows) {
-      console.error(`round ${index + 1} of ${count}: ${row} …`);
-      rounds.push(await measureRound(contest, row, index));
+      const name = `round ${index + 1} of ${count}, ${row}`;
+      console.error(name);
+      try {
+        rounds.push(await measureRound(contest, row, index));
+      } catch (thrown) {
+        if (index === 0) throw thrown;
+        missing += 1;
+        console.error(
+          `${name} failed and is left out: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+        );
+      }
     }
   }
-  return rounds;
+  return { rounds, missing };
 }
 
 /** Both builds get this tree's Envoy and Redis. Resolves with their versions. */
