@@ -4,6 +4,8 @@ import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { openaiError, type ScriptedAnswer, textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Anthropic, catchApiError, messageParams, readAll, SDKS, textOf } from "./anthropic-sdks.ts";
+import { proves } from "./proofs.ts";
+import { createDrainedKey } from "./rate-limit-cases.ts";
 
 const OTHER_MODEL = "acme/echo-other";
 const MAX_BODY_BYTES = 200_000;
@@ -33,14 +35,6 @@ function failure(status: number): ScriptedAnswer {
 
 async function createCappedKey(): Promise<string> {
   return (await chat.stack.createKey({ hardCapCents: 0 })).key;
-}
-
-async function createEmptyKey(): Promise<string> {
-  const { key } = await chat.stack.createKey({ requestsPerMinute: 1 });
-  await waitFor("an empty bucket", async () => {
-    return (await chat.send({ key, path: "/v1/models" })).status === 429;
-  });
-  return key;
 }
 
 const CASES: readonly Case[] = [
@@ -113,7 +107,7 @@ const CASES: readonly Case[] = [
     classes: ["RateLimitError"],
     expected: { status: 429, type: "rate_limit_error" },
     errorCode: "rate_limit_exceeded",
-    key: createEmptyKey,
+    key: () => createDrainedKey(chat, 1),
   },
   {
     name: "a broken upstream",
@@ -146,6 +140,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe.each(SDKS)("errors in $name", (sdk) => {
+  proves(sdk.proven, "/v1/messages");
   const client = (options: { apiKey?: string; maxRetries?: number; fetch?: typeof fetch } = {}): Anthropic =>
     sdk.createClient({ baseURL: chat.stack.baseUrl, apiKey: chat.key.key, ...options });
 
@@ -245,10 +240,7 @@ describe.each(SDKS)("errors in $name", (sdk) => {
   });
 
   it("are waited out by themselves: a 429", async () => {
-    const { key } = await chat.stack.createKey({ requestsPerMinute: 60 });
-    await waitFor("an empty bucket", async () => {
-      return (await chat.send({ key, path: "/v1/models" })).status === 429;
-    });
+    const key = await createDrainedKey(chat);
     const statuses: number[] = [];
     const record: typeof fetch = async (...args) => {
       const response = await fetch(...args);

@@ -5,6 +5,7 @@ import { finishChunk, textChunk, usageChunk } from "../support/scripted-answer.t
 import { createGate } from "../support/wait.ts";
 import { type Anthropic, messageParams, readAll, SDKS, textOf } from "./anthropic-sdks.ts";
 import { deltaStream, messageAnswer, textStream, USAGE } from "./chat-answers.ts";
+import { proves } from "./proofs.ts";
 
 const MATCHING_MODEL = "acme/echo-match";
 const PNG = "iVBORw0KGgo=";
@@ -23,6 +24,7 @@ function sentMessages(): unknown {
 }
 
 describe.each(SDKS)("messages of $name", (sdk) => {
+  proves(sdk.proven, "/v1/messages");
   const client = (): Anthropic => sdk.createClient({ baseURL: chat.stack.baseUrl, apiKey: chat.key.key });
 
   it("[headers.request_id] are answered under the catalog's model id, with usage and the request's id", async () => {

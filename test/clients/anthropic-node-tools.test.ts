@@ -17,6 +17,7 @@ import {
   WEATHER_SCHEMA,
   WEATHER_TOOL,
 } from "./chat-answers.ts";
+import { proves } from "./proofs.ts";
 
 const PNG = "iVBORw0KGgo=";
 const chat = withChatStack();
@@ -29,6 +30,7 @@ function sentMessages(): object[] {
 }
 
 describe.each(SDKS)("tools of $name", (sdk) => {
+  proves(sdk.proven, "/v1/messages");
   const client = (): Anthropic => sdk.createClient({ baseURL: chat.stack.baseUrl, apiKey: chat.key.key });
   const params = (fields: object = {}) => messageParams({ tools: [WEATHER_TOOL], ...fields });
 
@@ -159,6 +161,7 @@ describe.each(SDKS)("tools of $name", (sdk) => {
 });
 
 describe.each(SDKS)("thinking and structured output of $name", (sdk) => {
+  proves(sdk.proven, "/v1/messages");
   const client = (): Anthropic => sdk.createClient({ baseURL: chat.stack.baseUrl, apiKey: chat.key.key });
   const THINKING_DELTAS = [
     { reasoning_content: "First, " },

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { openaiError, type ScriptedAnswer, textChunk } from "../support/scripted-answer.ts";
-import { waitFor } from "../support/wait.ts";
 import { withPythonSdk, PYTHON_SDKS } from "./anthropic-python-sdks.ts";
+import { proves } from "./proofs.ts";
+import { createDrainedKey } from "./rate-limit-cases.ts";
 
 const chat = withChatStack();
 
@@ -72,6 +73,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe.each(PYTHON_SDKS)("errors in $name", (sdk) => {
+  proves(sdk.proven, "/v1/messages");
   const call = withPythonSdk(chat, sdk);
 
   it.each(CASES)("are of their class for $name", async ({ raised, olderClass, answer, params, key }) => {
@@ -114,10 +116,7 @@ describe.each(PYTHON_SDKS)("errors in $name", (sdk) => {
   });
 
   it("are waited out: a 429", async () => {
-    const { key } = await chat.stack.createKey({ requestsPerMinute: 20 });
-    await waitFor("an empty bucket", async () => {
-      return (await chat.send({ key, path: "/v1/models" })).status === 429;
-    });
+    const key = await createDrainedKey(chat);
     expect(await call("message", {}, { api_key: key, max_retries: 2 })).toMatchObject({
       content: [{ type: "text", text: "hello big world" }],
     });

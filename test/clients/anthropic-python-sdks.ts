@@ -2,9 +2,11 @@
 import type { ChatStack } from "../support/chat-stack.ts";
 import { withPython } from "../support/python.ts";
 import { messageParams } from "./anthropic-sdks.ts";
+import { type Client, CLIENTS } from "./clients.ts";
 
 export interface PythonSdk {
   readonly name: string;
+  readonly proven: Client;
   /** Null: the current one. */
   readonly older: string | null;
   /** The header by which it sends its key. */
@@ -14,9 +16,27 @@ export interface PythonSdk {
 }
 
 export const PYTHON_SDKS: readonly PythonSdk[] = [
-  { name: "anthropic 2 for Python", older: null, keyHeader: "authorization", isCurrent: true },
-  { name: "anthropic 1 for Python", older: "anthropic-1", keyHeader: "x-api-key", isCurrent: false },
-  { name: "anthropic 0 for Python", older: "anthropic-0", keyHeader: "x-api-key", isCurrent: false },
+  {
+    name: "anthropic 2 for Python",
+    proven: CLIENTS.pythonAnthropic,
+    older: null,
+    keyHeader: "authorization",
+    isCurrent: true,
+  },
+  {
+    name: "anthropic 1 for Python",
+    proven: CLIENTS.pythonAnthropic1,
+    older: "anthropic-1",
+    keyHeader: "x-api-key",
+    isCurrent: false,
+  },
+  {
+    name: "anthropic 0 for Python",
+    proven: CLIENTS.pythonAnthropic0,
+    older: "anthropic-0",
+    keyHeader: "x-api-key",
+    isCurrent: false,
+  },
 ];
 
 /** Plays one scenario and gives what the caller of the SDK sees. */

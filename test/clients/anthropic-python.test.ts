@@ -16,6 +16,7 @@ import {
   ROME,
   WEATHER_TOOL,
 } from "./chat-answers.ts";
+import { proves } from "./proofs.ts";
 
 const PNG = "iVBORw0KGgo=";
 const PDF = "JVBERi0xLjQK";
@@ -26,6 +27,7 @@ function sentMessages(): object[] {
 }
 
 describe.each(PYTHON_SDKS)("$name", (sdk) => {
+  proves(sdk.proven, "/v1/messages");
   const call = withPythonSdk(chat, sdk);
 
   it("gets a message under the catalog's model id, with usage and the request's id", async () => {

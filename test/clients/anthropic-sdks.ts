@@ -2,6 +2,7 @@
 import * as current from "@anthropic-ai/sdk";
 import * as previous from "anthropic-sdk-0";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
+import { type Client, CLIENTS } from "./clients.ts";
 
 export type Anthropic = current.Anthropic;
 export type Message = current.Anthropic.Message;
@@ -18,6 +19,7 @@ export interface ClientOptions {
 
 export interface Sdk {
   readonly name: string;
+  readonly proven: Client;
   /** What it sends without being asked. */
   readonly apiVersion: string;
   createClient(options: ClientOptions): Anthropic;
@@ -25,10 +27,11 @@ export interface Sdk {
   errorClass(name: string, fallback?: string): new (...args: never[]) => Error;
 }
 
-function createSdk(name: string, apiVersion: string, module: typeof current): Sdk {
+function createSdk(name: string, proven: Client, apiVersion: string, module: typeof current): Sdk {
   const classes = module as unknown as Record<string, new (...args: never[]) => Error>;
   return {
     name,
+    proven,
     apiVersion,
     createClient: (options) => new module.Anthropic({ maxRetries: 0, ...options }),
     errorClass: (wanted, fallback = "APIError") => (classes[wanted] ?? classes[fallback])!,
@@ -36,9 +39,9 @@ function createSdk(name: string, apiVersion: string, module: typeof current): Sd
 }
 
 export const SDKS: readonly Sdk[] = [
-  createSdk("@anthropic-ai/sdk 1", "2026-10-21", current),
+  createSdk("@anthropic-ai/sdk 1", CLIENTS.anthropic, "2026-10-21", current),
   // The calls that the tests make have the same form in both.
-  createSdk("@anthropic-ai/sdk 0", "2023-06-01", previous as unknown as typeof current),
+  createSdk("@anthropic-ai/sdk 0", CLIENTS.anthropic0, "2023-06-01", previous as unknown as typeof current),
 ];
 
 /** A small request, and what the test wants otherwise. */

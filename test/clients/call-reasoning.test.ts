@@ -1,4 +1,3 @@
-import { OpenAI } from "openai";
 import type { ResponseInputItem } from "openai/resources/responses/responses";
 import { describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
@@ -13,6 +12,7 @@ import {
   WEATHER_TOOL,
   formatCall,
 } from "./chat-answers.ts";
+import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
 
 const chat = withChatStack();
 
@@ -58,8 +58,8 @@ describe("a model that wants its reasoning back with its calls", () => {
     expect(sentAssistant()).toMatchObject(SENT);
   });
 
-  it("[responses.items.call_reasoning] gets it from openai for Node, after a stream", async () => {
-    const client = new OpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey: chat.key.key, maxRetries: 0 });
+  it.each(OPENAI_SDKS)("[responses.items.call_reasoning] gets it from $name, after a stream", async (sdk) => {
+    const client = createOpenAi(sdk, chat);
     const tool = {
       type: "function" as const,
       name: "get_weather",

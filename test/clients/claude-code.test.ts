@@ -15,6 +15,8 @@ import type { RecordedRequest } from "../support/upstream.ts";
 import { answerByTurn, sentMessages, sentResults } from "./agent-requests.ts";
 import { useUpTokens } from "./rate-limit-cases.ts";
 import { type Call, callDeltas, deltaStream, interleave, textStream } from "./chat-answers.ts";
+import { CLIENTS } from "./clients.ts";
+import { proves } from "./proofs.ts";
 
 const claude = await ensureClaudeCode();
 const NOTE = claude.missing === null ? "" : ` (skipped: ${claude.missing})`;
@@ -58,6 +60,8 @@ function workingDirectory(request: RecordedRequest): string {
 }
 
 describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
+  proves(CLIENTS.claudeCode, "/v1/messages");
+
   it("answers a prompt by one streamed request", async () => {
     chat.upstream.answer(textStream("Hello", " there."));
     const run = await ask();

@@ -12,6 +12,8 @@ import { waitFor } from "../support/wait.ts";
 import { sentMessages, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, textStream } from "./chat-answers.ts";
 import { openRecordedCodex, runCommand } from "./codex-runs.ts";
+import { CLIENTS } from "./clients.ts";
+import { proves } from "./proofs.ts";
 
 const codex = await ensureCodex();
 const NOTE = codex.missing === null ? "" : ` (skipped: ${codex.missing})`;
@@ -35,6 +37,8 @@ const textOf = (request: RecordedRequest): string =>
     .join("\n");
 
 describe.skipIf(codex.missing !== null)(`Codex' sessions${NOTE}`, () => {
+  proves(CLIENTS.codex, "/v1/responses");
+
   it("[responses.compaction.trigger] compacts what is too long in the middle of a turn, goes on from the summary, and resumes with it", async () => {
     const summary = "S: blue whales were counted";
     chat.upstream.answer((request) => {

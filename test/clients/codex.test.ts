@@ -10,6 +10,8 @@ import { answerByTurn, sentMessages, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, textStream } from "./chat-answers.ts";
 import { openRecordedCodex, runCommand } from "./codex-runs.ts";
 import { useUpTokens } from "./rate-limit-cases.ts";
+import { CLIENTS } from "./clients.ts";
+import { proves } from "./proofs.ts";
 
 const codex = await ensureCodex();
 const NOTE = codex.missing === null ? "" : ` (skipped: ${codex.missing})`;
@@ -34,6 +36,8 @@ const open = (options: Partial<CodexOptions> = {}, beforeFirst?: () => Promise<v
   openRecordedCodex(chat, { program: codex.path ?? "", model: CHAT_MODEL, ...options }, beforeFirst);
 
 describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
+  proves(CLIENTS.codex, "/v1/responses");
+
   it("[responses.principles.codex] answers a prompt by one streamed request, of which the upstream learns nothing about its user", async () => {
     chat.upstream.answer(textStream("Hello", " there."));
     const session = await open();

@@ -1,14 +1,17 @@
 import { OpenAIEmbeddings } from "@langchain/openai";
-import { BadRequestError, OpenAI } from "openai";
+import type { OpenAI } from "openai";
 import { describe, expect, it } from "vitest";
+import { CLIENTS } from "./clients.ts";
 import { EMBED_MODEL, TEXT_MODEL, withDemoStack } from "./embeddings-stack.ts";
+import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
+import { proves } from "./proofs.ts";
 
 const chat = withDemoStack();
 
-const createClient = (): OpenAI =>
-  new OpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey: chat.key.key, maxRetries: 0 });
+describe.each(OPENAI_SDKS)("$name", (sdk) => {
+  proves(sdk.proven, "/v1/embeddings");
+  const createClient = () => createOpenAi(sdk, chat);
 
-describe("openai for Node", () => {
   it("embeds in its default base64 the same as in numbers", async () => {
     const client = createClient();
     const input = ["hello big world", "hello world"];
@@ -59,7 +62,7 @@ describe("openai for Node", () => {
         () => null,
         (thrown: unknown) => thrown,
       );
-    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error).toBeInstanceOf(sdk.module.BadRequestError);
     expect(error).toMatchObject({ code: "endpoint_not_available_for_model", param: "model" });
   });
 
@@ -75,6 +78,8 @@ describe("openai for Node", () => {
 });
 
 describe("OpenAIEmbeddings of LangChain for Node", () => {
+  proves(CLIENTS.langchainOpenai, "/v1/embeddings");
+
   it("embeds documents and a query", async () => {
     const embeddings = new OpenAIEmbeddings({
       model: EMBED_MODEL,

@@ -1,17 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { withPython } from "../support/python.ts";
+import { CLIENTS } from "./clients.ts";
 import { EMBED_MODEL, TEXT_MODEL, withDemoStack } from "./embeddings-stack.ts";
+import { withOpenAiPythonSdks } from "./openai-python-sdks.ts";
+import { proves } from "./proofs.ts";
 
 const chat = withDemoStack();
-const openai = withPython("openai_chat.py");
+const SDKS = withOpenAiPythonSdks();
 const langchain = withPython("langchain_chat.py");
 
 const common = () => ({ base_url: chat.stack.baseUrl, api_key: chat.key.key });
 
-describe("openai for Python", () => {
+describe.each(SDKS)("$name", ({ proven, player }) => {
+  proves(proven, "/v1/embeddings");
+
   it("embeds, with usage", async () => {
     const fields = { input: ["hello big world", "hello"], dimensions: 8 };
-    const answer = await openai.play("embeddings", { ...common(), model: EMBED_MODEL, fields });
+    const answer = await player.play("embeddings", { ...common(), model: EMBED_MODEL, fields });
     expect(answer).toMatchObject({ model: EMBED_MODEL, usage: { prompt_tokens: 4, total_tokens: 4 } });
     const { data } = answer as { data: { embedding: number[] }[] };
     expect(data.map(({ embedding }) => embedding.length)).toEqual([8, 8]);
@@ -20,19 +25,19 @@ describe("openai for Python", () => {
   it("completes a prompt, whole and streamed, with usage", async () => {
     const input = { ...common(), model: TEXT_MODEL, fields: { prompt: "hello big world", max_tokens: 2 } };
     const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
-    expect(await openai.play("completion", input)).toMatchObject({
+    expect(await player.play("completion", input)).toMatchObject({
       model: TEXT_MODEL,
       choices: [{ text: "hello big", finish_reason: "length" }],
       usage,
     });
-    const { chunks } = (await openai.play("completion_stream", input)) as { chunks: Chunk[] };
+    const { chunks } = (await player.play("completion_stream", input)) as { chunks: Chunk[] };
     expect(chunks.map(({ choices }) => choices[0]?.text ?? "").join("")).toBe("hello big");
     expect(chunks.at(-1)?.usage).toMatchObject(usage);
   });
 
   it("raises BadRequestError where a model is not served at the endpoint", async () => {
     const input = { ...common(), model: TEXT_MODEL, endpoint: "embeddings" };
-    expect(await openai.play("error", input)).toMatchObject({
+    expect(await player.play("error", input)).toMatchObject({
       class: "BadRequestError",
       code: "endpoint_not_available_for_model",
     });
@@ -40,6 +45,8 @@ describe("openai for Python", () => {
 });
 
 describe("OpenAIEmbeddings of LangChain for Python", () => {
+  proves(CLIENTS.pythonLangchainOpenai, "/v1/embeddings");
+
   it("embeds documents and a query", async () => {
     const input = { ...common(), model: EMBED_MODEL, texts: ["one two", "three"], dimensions: 32 };
     const { documents, query } = (await langchain.play("embed", input)) as {

@@ -24,6 +24,9 @@ import {
   ROME,
   USAGE,
 } from "./chat-answers.ts";
+import { CLIENTS } from "./clients.ts";
+import { proves } from "./proofs.ts";
+import { createDrainedKey } from "./rate-limit-cases.ts";
 
 const chat = withChatStack();
 
@@ -36,6 +39,8 @@ interface ModelOptions {
 const MODELS = [
   {
     name: "ChatAnthropic",
+    proven: CLIENTS.langchainAnthropic,
+    route: "/v1/messages",
     create: ({ apiKey = chat.key.key, maxRetries = 0 }: ModelOptions = {}): ChatOpenAI =>
       new ChatAnthropic({
         model: CHAT_MODEL,
@@ -46,6 +51,8 @@ const MODELS = [
   },
   {
     name: "ChatOpenAI",
+    proven: CLIENTS.langchainOpenai,
+    route: "/v1/chat/completions",
     create: ({ apiKey = chat.key.key, maxRetries = 0 }: ModelOptions = {}): ChatOpenAI =>
       new ChatOpenAI({
         model: CHAT_MODEL,
@@ -56,6 +63,8 @@ const MODELS = [
   },
   {
     name: "ChatOpenAI with useResponsesApi",
+    proven: CLIENTS.langchainOpenai,
+    route: "/v1/responses",
     create: ({ apiKey = chat.key.key, maxRetries = 0 }: ModelOptions = {}): ChatOpenAI =>
       new ChatOpenAI({
         model: CHAT_MODEL,
@@ -65,7 +74,7 @@ const MODELS = [
         configuration: { baseURL: `${chat.stack.baseUrl}/v1` },
       }),
   },
-];
+] as const;
 
 const weather = tool(({ city }: { city: string }) => `21 °C in ${city}`, {
   name: "get_weather",
@@ -89,7 +98,9 @@ async function catchError(promise: Promise<unknown>): Promise<Record<string, unk
   return thrown as Record<string, unknown>;
 }
 
-describe.each(MODELS)("$name of LangChain", ({ create }) => {
+describe.each(MODELS)("$name of LangChain", ({ proven, route, create }) => {
+  proves(proven, route);
+
   it("invokes, with usage", async () => {
     chat.upstream.answer(messageAnswer({ content: "Hello." }));
     const message = await create().invoke([new SystemMessage("Be brief."), new HumanMessage("Hi.")]);
@@ -222,10 +233,7 @@ describe.each(MODELS)("$name of LangChain", ({ create }) => {
   });
 
   it("waits out a 429", async () => {
-    const { key } = await chat.stack.createKey({ requestsPerMinute: 60 });
-    await waitFor("an empty bucket", async () => {
-      return (await chat.send({ key, path: "/v1/models" })).status === 429;
-    });
+    const key = await createDrainedKey(chat);
     const message = await create({ apiKey: key, maxRetries: 3 }).invoke("hello big world");
     expect(message.text).toBe("hello big world");
   });

@@ -4,6 +4,9 @@ import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { withPython } from "../support/python.ts";
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
+import { CLIENTS } from "./clients.ts";
+import { proves } from "./proofs.ts";
+import { createDrainedKey } from "./rate-limit-cases.ts";
 import { callAnswer, callDeltas, deltaStream, formatCall, interleave } from "./chat-answers.ts";
 import { messageAnswer, PARIS, ROME, textStream, USAGE } from "./chat-answers.ts";
 
@@ -35,7 +38,11 @@ function withLangChain(modelClass: string): Call {
     });
 }
 
-describe.each(["ChatAnthropic", "ChatOpenAI"])("%s of LangChain for Python", (modelClass) => {
+describe.each([
+  { modelClass: "ChatAnthropic", proven: CLIENTS.pythonLangchainAnthropic, route: "/v1/messages" },
+  { modelClass: "ChatOpenAI", proven: CLIENTS.pythonLangchainOpenai, route: "/v1/chat/completions" },
+] as const)("$modelClass of LangChain for Python", ({ modelClass, proven, route }) => {
+  proves(proven, route);
   const call = withLangChain(modelClass);
 
   it("invokes, with usage", async () => {
@@ -172,10 +179,7 @@ describe.each(["ChatAnthropic", "ChatOpenAI"])("%s of LangChain for Python", (mo
   });
 
   it("waits out a 429 and a model that starts", async () => {
-    const { key } = await chat.stack.createKey({ requestsPerMinute: 20 });
-    await waitFor("an empty bucket", async () => {
-      return (await chat.send({ key, path: "/v1/models" })).status === 429;
-    });
+    const key = await createDrainedKey(chat);
     const starting = { kind: "json", status: 503, body: openaiError("loading") } as const;
     chat.upstream.answerNext({ ...starting, headers: { "retry-after": "1" } });
     expect(await call("invoke", { api_key: key, max_retries: 4 })).toMatchObject({ text: "hello big world" });
@@ -184,6 +188,7 @@ describe.each(["ChatAnthropic", "ChatOpenAI"])("%s of LangChain for Python", (mo
 });
 
 describe("thinking of ChatAnthropic of LangChain for Python", () => {
+  proves(CLIENTS.pythonLangchainAnthropic, "/v1/messages");
   const call = withLangChain("ChatAnthropic");
 
   it.each([

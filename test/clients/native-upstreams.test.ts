@@ -1,7 +1,6 @@
 /** Real clients before an upstream that speaks their own protocol: what they send reaches it, what it sends reaches them. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { OpenAI } from "openai";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { ensureClaudeCode, runClaude } from "../support/claude-code.ts";
@@ -12,6 +11,9 @@ import type { ScriptedAnswer } from "../support/scripted-answer.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
 import { PYTHON_SDKS, withPythonSdk } from "./anthropic-python-sdks.ts";
 import { messageParams, SDKS, textOf } from "./anthropic-sdks.ts";
+import { CLIENTS } from "./clients.ts";
+import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
+import { proves } from "./proofs.ts";
 
 /** As `CHAT_MODEL`, with a price for the search that Codex offers it. */
 const SEARCHING_MODEL = "acme/searching";
@@ -64,6 +66,7 @@ const textStream = (text: string) =>
   blockStream({ type: "text", text: "" }, { type: "text_delta", text }, "end_turn");
 
 describe.each(SDKS)("$name before an upstream that speaks messages", (sdk) => {
+  proves(sdk.proven, "/v1/messages");
   const client = () => sdk.createClient({ baseURL: chat.stack.baseUrl, apiKey: chat.key.key });
 
   it("has its cache marks and its version reach the upstream, and reads the cache's usage", async () => {
@@ -92,6 +95,7 @@ describe.each(SDKS)("$name before an upstream that speaks messages", (sdk) => {
 });
 
 describe.each(PYTHON_SDKS)("$name before an upstream that speaks messages", (sdk) => {
+  proves(sdk.proven, "/v1/messages");
   const call = withPythonSdk(chat, sdk);
 
   it("reads a message, and a stream", async () => {
@@ -103,9 +107,9 @@ describe.each(PYTHON_SDKS)("$name before an upstream that speaks messages", (sdk
   });
 });
 
-describe("openai for Node before an upstream that speaks responses", () => {
-  const client = () =>
-    new OpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey: chat.key.key, maxRetries: 0 });
+describe.each(OPENAI_SDKS)("$name before an upstream that speaks responses", (sdk) => {
+  proves(sdk.proven, "/v1/responses");
+  const client = () => createOpenAi(sdk, chat);
 
   it("reads a stream to its final response, whose usage is the upstream's", async () => {
     chat.upstream.answer(stream(responsesStream(CHAT_UPSTREAM_MODEL)));
@@ -125,6 +129,8 @@ const claude = await ensureClaudeCode();
 describe.skipIf(claude.missing !== null)(
   `Claude Code before an upstream that speaks messages${claude.missing === null ? "" : ` (skipped: ${claude.missing})`}`,
   () => {
+    proves(CLIENTS.claudeCode, "/v1/messages");
+
     it("runs a command and answers, with its cache marks and betas at the upstream", async () => {
       const input = { command: "echo blue > a.txt", description: "write" };
       const use = { type: "tool_use", id: "toolu_1", name: "Bash", input: {} };
@@ -158,6 +164,8 @@ const codex = await ensureCodex();
 describe.skipIf(codex.missing !== null)(
   `Codex before an upstream that speaks responses${codex.missing === null ? "" : ` (skipped: ${codex.missing})`}`,
   () => {
+    proves(CLIENTS.codex, "/v1/responses");
+
     const sayHello = async (model: string, settings: readonly string[] = []) => {
       chat.upstream.answer(stream(responsesStream(CHAT_UPSTREAM_MODEL)));
       const session = await openCodex({

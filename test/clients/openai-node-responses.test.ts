@@ -1,6 +1,5 @@
 import { Agent, OpenAIResponsesModel, run, setTracingDisabled, tool as agentTool } from "@openai/agents";
-import { APIError, OpenAI } from "openai";
-import { zodTextFormat } from "openai/helpers/zod";
+import type { OpenAI } from "openai";
 import type { ResponseInputItem } from "openai/resources/responses/responses";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -18,15 +17,18 @@ import {
   textStream,
   WEATHER_SCHEMA,
 } from "./chat-answers.ts";
+import { CLIENTS } from "./clients.ts";
+import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
+import { proves } from "./proofs.ts";
 
 const chat = withChatStack();
+const [CURRENT] = OPENAI_SDKS;
 const TOOL = { type: "function" as const, name: "get_weather", parameters: WEATHER_SCHEMA, strict: false };
 
-function createClient(apiKey = chat.key.key): OpenAI {
-  return new OpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey, maxRetries: 0 });
-}
+describe.each(OPENAI_SDKS)("responses of $name", (sdk) => {
+  proves(sdk.proven, "/v1/responses");
+  const createClient = () => createOpenAi(sdk, chat);
 
-describe("responses of openai for Node", () => {
   it("creates a response with its text, under the catalog's model id", async () => {
     chat.upstream.answer(messageAnswer({ content: "Hello." }));
     const response = await createClient().responses.create({ model: CHAT_MODEL, input: "Hi." });
@@ -76,7 +78,7 @@ describe("responses of openai for Node", () => {
     const response = await createClient().responses.parse({
       model: CHAT_MODEL,
       input: "Where?",
-      text: { format: zodTextFormat(z.object({ city: z.string() }), "place") },
+      text: { format: sdk.zodTextFormat(z.object({ city: z.string() }), "place") },
     });
     expect(response.output_parsed).toEqual({ city: "Paris" });
     expect(chat.upstream.lastRequest.body?.["response_format"]).toMatchObject({
@@ -130,7 +132,7 @@ describe("responses of openai for Node", () => {
     ["delete", (client: OpenAI) => client.responses.delete("resp_1")],
   ])("is told by %s that nothing is stored", async (_name, ask) => {
     const failure = await Promise.resolve(ask(createClient())).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(APIError);
+    expect(failure).toBeInstanceOf(sdk.module.APIError);
     expect(failure).toMatchObject({ status: 404, code: "response_not_found" });
   });
 
@@ -178,6 +180,7 @@ describe("responses of openai for Node", () => {
 });
 
 describe("the Agents SDK", () => {
+  proves(CLIENTS.agents, "/v1/responses");
   setTracingDisabled(true);
   const weather = agentTool({
     name: "get_weather",
@@ -190,7 +193,7 @@ describe("the Agents SDK", () => {
       name: "Weather",
       instructions: "Be brief.",
       // Its own copy of the SDK may be of another version than the tests'.
-      model: new OpenAIResponsesModel(createClient() as never, CHAT_MODEL),
+      model: new OpenAIResponsesModel(createOpenAi(CURRENT!, chat) as never, CHAT_MODEL),
       tools: [weather],
     });
 

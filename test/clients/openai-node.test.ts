@@ -1,42 +1,32 @@
-import {
-  APIError,
-  AuthenticationError,
-  BadRequestError,
-  InternalServerError,
-  NotFoundError,
-  OpenAI,
-} from "openai";
+import type { APIError, OpenAI } from "openai";
 import { describe, expect, it } from "vitest";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { finishChunk, openaiError, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { createGate, waitFor } from "../support/wait.ts";
+import { createOpenAi, OPENAI_SDKS, type OpenAiSdk } from "./openai-sdks.ts";
+import { proves } from "./proofs.ts";
+import { createDrainedKey } from "./rate-limit-cases.ts";
 
 const chat = withChatStack();
 const USAGE = { promptTokens: 11, cachedTokens: 4, completionTokens: 2 };
 const MESSAGES = [{ role: "user" as const, content: "hello big world" }];
 
-function createClient(options: { apiKey?: string; maxRetries?: number; fetch?: typeof fetch } = {}): OpenAI {
-  return new OpenAI({
-    baseURL: `${chat.stack.baseUrl}/v1`,
-    apiKey: options.apiKey ?? chat.key.key,
-    maxRetries: options.maxRetries ?? 0,
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-  });
-}
-
 /** What the SDK throws. */
-async function catchError(promise: PromiseLike<unknown>): Promise<APIError> {
+async function catchErrorOf({ module }: OpenAiSdk, promise: PromiseLike<unknown>): Promise<APIError> {
   try {
     await promise;
   } catch (thrown) {
-    if (thrown instanceof APIError) return thrown;
+    if (thrown instanceof module.APIError) return thrown;
     throw thrown;
   }
   throw new Error("the SDK threw nothing");
 }
 
-describe("openai for Node", () => {
+describe.each(OPENAI_SDKS)("$name", (sdk) => {
+  proves(sdk.proven, "/v1/chat/completions");
+  const createClient = () => createOpenAi(sdk, chat);
+
   it("completes a chat under the catalog's model id", async () => {
     const completion = await createClient().chat.completions.create({
       model: CHAT_MODEL,
@@ -190,7 +180,12 @@ describe("openai for Node", () => {
   });
 });
 
-describe("errors in openai for Node", () => {
+describe.each(OPENAI_SDKS)("errors in $name", (sdk) => {
+  proves(sdk.proven, "/v1/chat/completions");
+  const { AuthenticationError, BadRequestError, InternalServerError, NotFoundError } = sdk.module;
+  const createClient = (options?: Parameters<typeof createOpenAi>[2]) => createOpenAi(sdk, chat, options);
+  const catchError = (promise: PromiseLike<unknown>) => catchErrorOf(sdk, promise);
+
   it("throws AuthenticationError for a made-up key", async () => {
     const client = createClient({ apiKey: "sk-igw-made-up", maxRetries: 2 });
     const error = await catchError(client.chat.completions.create({ model: CHAT_MODEL, messages: MESSAGES }));
@@ -262,9 +257,7 @@ describe("errors in openai for Node", () => {
   });
 
   it("waits out a 429 by itself", async () => {
-    const { key } = await chat.stack.createKey({ requestsPerMinute: 60 });
-    await waitFor("an empty bucket", async () => (await chat.send({ key, body: chatBody() })).status === 429);
-    const seen = chat.upstream.requests.length;
+    const key = await createDrainedKey(chat);
     const statuses: number[] = [];
     const client = createClient({
       apiKey: key,
@@ -278,7 +271,7 @@ describe("errors in openai for Node", () => {
     const completion = await client.chat.completions.create({ model: CHAT_MODEL, messages: MESSAGES });
     expect(completion.choices[0]?.message.content).toBe("hello big world");
     expect(statuses).toEqual([429, 200]);
-    expect(chat.upstream.requests).toHaveLength(seen + 1);
+    expect(chat.upstream.requests).toHaveLength(1);
   });
 });
 

@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
-import { withPython } from "../support/python.ts";
+import type { PythonPlayer } from "../support/python.ts";
 import { openaiError, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
+import { withOpenAiPythonSdks } from "./openai-python-sdks.ts";
+import { proves } from "./proofs.ts";
+import { createDrainedKey } from "./rate-limit-cases.ts";
 import {
   callAnswer,
   callDeltas,
@@ -16,16 +19,21 @@ import {
 } from "./chat-answers.ts";
 
 const chat = withChatStack();
-const player = withPython("openai_chat.py");
+const SDKS = withOpenAiPythonSdks();
 const USAGE = { promptTokens: 11, cachedTokens: 4, completionTokens: 2 };
 
 /** What the caller of the Python SDK sees. */
-function call(scenario: string, input: object = {}): Promise<unknown> {
-  const common = { base_url: chat.stack.baseUrl, api_key: chat.key.key, model: CHAT_MODEL };
-  return player.play(scenario, { ...common, ...input });
+function callOf(player: PythonPlayer): (scenario: string, input?: object) => Promise<unknown> {
+  return (scenario, input = {}) => {
+    const common = { base_url: chat.stack.baseUrl, api_key: chat.key.key, model: CHAT_MODEL };
+    return player.play(scenario, { ...common, ...input });
+  };
 }
 
-describe("openai for Python", () => {
+describe.each(SDKS)("$name", ({ proven, player }) => {
+  proves(proven, "/v1/chat/completions");
+  const call = callOf(player);
+
   it("completes a chat under the catalog's model id", async () => {
     expect(await call("chat")).toMatchObject({
       model: CHAT_MODEL,
@@ -121,17 +129,17 @@ describe("openai for Python", () => {
   });
 
   it("waits out a 429 by itself", async () => {
-    const { key } = await chat.stack.createKey({ requestsPerMinute: 20 });
-    await waitFor("an empty bucket", async () => (await chat.send({ key, body: chatBody() })).status === 429);
-    const seen = chat.upstream.requests.length;
-    expect(await call("retried", { api_key: key })).toMatchObject({
+    expect(await call("retried", { api_key: await createDrainedKey(chat) })).toMatchObject({
       choices: [{ message: { content: "hello big world" } }],
     });
-    expect(chat.upstream.requests).toHaveLength(seen + 1);
+    expect(chat.upstream.requests).toHaveLength(1);
   });
 });
 
-describe("errors in openai for Python", () => {
+describe.each(SDKS)("errors in $name", ({ proven, player }) => {
+  proves(proven, "/v1/chat/completions");
+  const call = callOf(player);
+
   it("raises AuthenticationError for a made-up key", async () => {
     expect(await call("error", { api_key: "sk-igw-made-up", max_retries: 2 })).toMatchObject({
       class: "AuthenticationError",
@@ -197,7 +205,10 @@ interface Chunk {
 
 const TOOL = { type: "function", name: "get_weather", parameters: WEATHER_SCHEMA, strict: false };
 
-describe("responses of openai for Python", () => {
+describe.each(SDKS)("responses of $name", ({ proven, player }) => {
+  proves(proven, "/v1/responses");
+  const call = callOf(player);
+
   it("creates a response with its text", async () => {
     chat.upstream.answer(messageAnswer({ content: "Hello." }));
     expect(await call("response", { fields: { input: "Hi." } })).toMatchObject({

@@ -1,9 +1,11 @@
-import Anthropic, { APIError as AnthropicError } from "@anthropic-ai/sdk";
-import { APIError as OpenAIError, OpenAI } from "openai";
 import { describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
-import { createDrainedKey, OUT_OF, REFUSALS, STOP_WORDS } from "./rate-limit-cases.ts";
+import { messageParams, SDKS, textOf } from "./anthropic-sdks.ts";
+import type { Client } from "./clients.ts";
+import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
+import { proves, type Route } from "./proofs.ts";
+import { createDrainedKey, OUT_OF, type Refusal, REFUSALS, STOP_WORDS } from "./rate-limit-cases.ts";
 
 const chat = withChatStack(() => ({ workers: 2 }));
 const MESSAGES = [{ role: "user" as const, content: "hello big world" }];
@@ -22,8 +24,20 @@ interface Outcome {
   readonly statuses: readonly number[];
 }
 
+/** What both SDKs have on each error that an answer stands for; Anthropic's calls the code `errorCode`. */
+interface SdkError extends Error {
+  readonly status: unknown;
+  readonly type: unknown;
+  readonly code?: unknown;
+  readonly errorCode?: unknown;
+  readonly requestID: unknown;
+}
+
 interface Sdk {
   readonly name: string;
+  readonly proven: Client;
+  readonly route: Route;
+  readonly className: (refusal: Refusal) => string;
   readonly call: (apiKey: string, maxRetries: number) => Promise<Outcome>;
 }
 
@@ -40,36 +54,46 @@ async function record(
   try {
     return { text: await run({ fetch: counted, maxRetries }), error: null, statuses };
   } catch (thrown) {
-    if (!(thrown instanceof OpenAIError || thrown instanceof AnthropicError)) throw thrown;
+    if (!(thrown instanceof Error && "requestID" in thrown)) throw thrown;
     const { name } = thrown.constructor;
-    const code = thrown instanceof AnthropicError ? thrown.errorCode : thrown.code;
-    const { status, type, message, requestID } = thrown;
-    return { text: null, error: { name, status, type, code, message, requestId: requestID }, statuses };
+    const { status, type, code, errorCode, message, requestID: requestId } = thrown as SdkError;
+    return {
+      text: null,
+      error: { name, status, type, code: errorCode ?? code, message, requestId },
+      statuses,
+    };
   }
 }
 
-const OPENAI: Sdk = {
-  name: "openai",
+const OPENAI = OPENAI_SDKS.map((sdk): Sdk => ({
+  name: sdk.name,
+  proven: sdk.proven,
+  route: "/v1/chat/completions",
+  className: ({ openaiClass }) => openaiClass,
   call: (apiKey, maxRetries) =>
     record(maxRetries, async (options) => {
-      const client = new OpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey, ...options });
+      const client = createOpenAi(sdk, chat, { apiKey, ...options });
       const completion = await client.chat.completions.create({ model: CHAT_MODEL, messages: MESSAGES });
       return completion.choices[0]?.message.content ?? null;
     }),
-};
+}));
 
-const ANTHROPIC: Sdk = {
-  name: "anthropic",
+// Of the current major alone: the one before has no field for the code.
+const ANTHROPIC = SDKS.slice(0, 1).map((sdk): Sdk => ({
+  name: sdk.name,
+  proven: sdk.proven,
+  route: "/v1/messages",
+  className: ({ anthropicClass }) => anthropicClass,
   call: (apiKey, maxRetries) =>
     record(maxRetries, async (options) => {
-      const client = new Anthropic({ baseURL: chat.stack.baseUrl, apiKey, ...options });
-      const message = await client.messages.create({ model: CHAT_MODEL, messages: MESSAGES, max_tokens: 20 });
-      const [block] = message.content;
-      return block?.type === "text" ? block.text : null;
+      const client = sdk.createClient({ baseURL: chat.stack.baseUrl, apiKey, ...options });
+      return textOf(await client.messages.create(messageParams({ max_tokens: 20 })));
     }),
-};
+}));
 
-describe.each([OPENAI, ANTHROPIC])("the $name SDK for Node", ({ name, call }) => {
+describe.each([...OPENAI, ...ANTHROPIC])("$name", ({ proven, route, className, call }) => {
+  proves(proven, route);
+
   it.each(OUT_OF)("waits as long as a 429 for $what says and then has its answer", async ({ createKey }) => {
     const key = await createKey(chat);
     const { text, statuses } = await call(key, 2);
@@ -94,10 +118,9 @@ describe.each([OPENAI, ANTHROPIC])("the $name SDK for Node", ({ name, call }) =>
   });
 
   it.each(REFUSALS)("throws its own class for $name and does not try again", async (refusal) => {
-    const { status, type, code, openaiClass, anthropicClass } = refusal;
+    const { status, type, code } = refusal;
     const { error, statuses } = await call(await refusal.createKey(chat), 2);
-    const className = name === "openai" ? openaiClass : anthropicClass;
-    expect(error).toMatchObject({ name: className, status, type, code });
+    expect(error).toMatchObject({ name: className(refusal), status, type, code });
     expect(statuses).toEqual([status]);
   });
 });

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { withPython } from "../support/python.ts";
+import { CLIENTS } from "./clients.ts";
+import { proves } from "./proofs.ts";
 import { createDrainedKey, REFUSALS, STOP_WORDS, useUpTokens } from "./rate-limit-cases.ts";
 
 const chat = withChatStack(() => ({ workers: 2 }));
@@ -13,7 +15,11 @@ interface Outcome {
   readonly statuses: readonly number[];
 }
 
-describe.each(["openai", "anthropic"])("the %s SDK for Python", (sdk) => {
+describe.each([
+  { sdk: "openai", proven: CLIENTS.pythonOpenai, route: "/v1/chat/completions" },
+  { sdk: "anthropic", proven: CLIENTS.pythonAnthropic, route: "/v1/messages" },
+] as const)("the $sdk SDK for Python", ({ sdk, proven, route }) => {
+  proves(proven, route);
   const call = async (apiKey: string, maxRetries: number): Promise<Outcome> => {
     const input = {
       base_url: chat.stack.baseUrl,
@@ -25,8 +31,7 @@ describe.each(["openai", "anthropic"])("the %s SDK for Python", (sdk) => {
   };
 
   it("waits as long as a 429 says and then has its answer", async () => {
-    // Six seconds to a token, so that the first call comes before it, on a busy machine too.
-    const key = await createDrainedKey(chat, 10);
+    const key = await createDrainedKey(chat);
     const outcome = await call(key, 3);
     expect(outcome.text).toBe("hello big world");
     expect(outcome.statuses[0]).toBe(429);

@@ -4,6 +4,8 @@ import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { withPython } from "../support/python.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
+import { CLIENTS } from "./clients.ts";
+import { proves } from "./proofs.ts";
 
 const chat = withChatStack();
 const player = withPython("rate_limit.py");
@@ -11,8 +13,18 @@ const ASKED = 8_000;
 const SENTENCE = /You requested up to 8000 tokens, but can only afford (\d+)\./u;
 /** What each SDK calls a 402. */
 const SDKS = [
-  { sdk: "openai", errorClass: "APIStatusError" },
-  { sdk: "anthropic", errorClass: "PaymentRequiredError" },
+  {
+    sdk: "openai",
+    errorClass: "APIStatusError",
+    proven: CLIENTS.pythonOpenai,
+    route: "/v1/chat/completions",
+  },
+  {
+    sdk: "anthropic",
+    errorClass: "PaymentRequiredError",
+    proven: CLIENTS.pythonAnthropic,
+    route: "/v1/messages",
+  },
 ] as const;
 
 interface Outcome {
@@ -35,7 +47,9 @@ async function call(sdk: string, apiKey: string, maxTokens: number): Promise<Out
   return (await player.play(sdk, { ...input, max_retries: 2, max_tokens: maxTokens })) as Outcome;
 }
 
-describe.each(SDKS)("the $sdk SDK for Python under strict caps", ({ sdk, errorClass }) => {
+describe.each(SDKS)("the $sdk SDK for Python under strict caps", ({ sdk, errorClass, proven, route }) => {
+  proves(proven, route);
+
   it("throws at once, and passes with what the error says", async () => {
     const key = await createCapped("refuse");
     const { error, statuses } = await call(sdk, key, ASKED);

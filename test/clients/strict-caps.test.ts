@@ -1,10 +1,11 @@
 /** What the SDKs for Node read of what strict caps leave room for: in the refusal, and in an answer that was shrunk. */
-import { APIError, OpenAI } from "openai";
 import { describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import { catchApiError, messageParams, SDKS, textOf } from "./anthropic-sdks.ts";
+import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
+import { proves } from "./proofs.ts";
 
 const chat = withChatStack();
 const ASKED = 8_000;
@@ -17,10 +18,11 @@ const answer = () => {
 };
 const SENTENCE = /You requested up to 8000 tokens, but can only afford (\d+)\./u;
 
-describe("openai for Node under strict caps", () => {
+describe.each(OPENAI_SDKS)("$name under strict caps", (sdk) => {
+  proves(sdk.proven, "/v1/chat/completions");
   const create = (apiKey: string, maxTokens: number) =>
-    new OpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey }).chat.completions
-      .create({
+    createOpenAi(sdk, chat, { apiKey, maxRetries: 2 })
+      .chat.completions.create({
         model: CHAT_MODEL,
         max_tokens: maxTokens,
         messages: [{ role: "user", content: "hello big world" }],
@@ -31,7 +33,7 @@ describe("openai for Node under strict caps", () => {
     const { key } = await createCapped("refuse");
     answer();
     const error: unknown = await create(key, ASKED).catch((thrown: unknown) => thrown);
-    if (!(error instanceof APIError)) throw new Error("the SDK threw nothing of its own");
+    if (!(error instanceof sdk.module.APIError)) throw new Error("the SDK threw nothing of its own");
     expect(error).toMatchObject({ status: 402, code: "hard_cap_reached" });
     expect(error.message).toMatch(SENTENCE);
     expect(chat.upstream.requests).toHaveLength(0);
@@ -51,6 +53,7 @@ describe("openai for Node under strict caps", () => {
 });
 
 describe.each(SDKS)("$name under strict caps", (sdk) => {
+  proves(sdk.proven, "/v1/messages");
   const clientOf = (apiKey: string) =>
     sdk.createClient({ baseURL: chat.stack.baseUrl, apiKey, maxRetries: 2 });
 

@@ -5,12 +5,16 @@ import { ensureClaudeCode, runClaude } from "../support/claude-code.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { sentMessages } from "./agent-requests.ts";
 import { textStream } from "./chat-answers.ts";
+import { CLIENTS } from "./clients.ts";
+import { proves } from "./proofs.ts";
 
 const claude = await ensureClaudeCode();
 const NOTE = claude.missing === null ? "" : ` (skipped: ${claude.missing})`;
 const tokens = withTokenStack({ workers: 2 });
 
 describe.skipIf(claude.missing !== null)(`Claude Code with a token${NOTE}`, () => {
+  proves(CLIENTS.claudeCode, "/v1/messages");
+
   const run = async (env: (token: string) => Record<string, string>, claims: object) => {
     const token = await tokens.corp.sign({ ...BOUND, sub: "coder", ...claims });
     const ended = await runClaude({

@@ -1,10 +1,7 @@
-import { createAnthropic } from "@ai-sdk/anthropic";
-import { createOpenAI } from "@ai-sdk/openai";
-import { APICallError, generateText, type LanguageModel, Output, stepCountIs, streamText, tool } from "ai";
+import type { APICallError } from "ai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { withChatStack } from "../support/chat-stack.ts";
-import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 import {
@@ -17,6 +14,9 @@ import {
   ROME,
   textStream,
 } from "./chat-answers.ts";
+import { proves } from "./proofs.ts";
+import { createDrainedKey } from "./rate-limit-cases.ts";
+import { PROVIDERS, type VercelAi } from "./vercel-ai-sdks.ts";
 
 const PNG = "iVBORw0KGgo=";
 const PDF = "JVBERi0xLjQK";
@@ -24,44 +24,30 @@ const chat = withChatStack();
 // It warns that the model's limit of output tokens is not known to it.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
-const PROVIDERS: readonly { readonly name: string; readonly create: (apiKey?: string) => LanguageModel }[] = [
-  {
-    name: "anthropic",
-    create: (apiKey = chat.key.key) =>
-      createAnthropic({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey })(CHAT_MODEL),
-  },
-  {
-    name: "openai.chat",
-    create: (apiKey = chat.key.key) =>
-      createOpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey }).chat(CHAT_MODEL),
-  },
-  {
-    // Its default: the Responses protocol.
-    name: "openai",
-    create: (apiKey = chat.key.key) =>
-      createOpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey })(CHAT_MODEL),
-  },
-];
-
 const tools = {
-  get_weather: tool({
+  get_weather: {
     description: "The weather in a city",
     inputSchema: z.object({ city: z.string(), days: z.array(z.number()).optional() }),
-    execute: ({ city }) => `21 °C in ${city}`,
-  }),
+    execute: ({ city }: { city: string }) => `21 °C in ${city}`,
+  },
 };
 
-async function catchCallError(promise: PromiseLike<unknown>): Promise<APICallError> {
+async function catchErrorOf({ ai }: VercelAi, promise: PromiseLike<unknown>): Promise<APICallError> {
   try {
     await promise;
   } catch (thrown) {
-    if (APICallError.isInstance(thrown)) return thrown;
+    if (ai.APICallError.isInstance(thrown)) return thrown;
     throw thrown;
   }
   throw new Error("the SDK threw nothing");
 }
 
-describe.each(PROVIDERS)("the Vercel AI SDK with $name", ({ create }) => {
+describe.each(PROVIDERS)("$sdk.name with $name", ({ sdk, route, createModel }) => {
+  proves(sdk.proven, route);
+  const { generateText, Output, stepCountIs, streamText } = sdk.ai;
+  const create = (apiKey = chat.key.key) => createModel(`${chat.stack.baseUrl}/v1`, apiKey);
+  const catchCallError = (promise: PromiseLike<unknown>) => catchErrorOf(sdk, promise);
+
   it("generates text, with usage", async () => {
     chat.upstream.answer(messageAnswer({ content: "Hello." }));
     const result = await generateText({
@@ -208,10 +194,7 @@ describe.each(PROVIDERS)("the Vercel AI SDK with $name", ({ create }) => {
   });
 
   it("waits out a 429 and a model that starts", async () => {
-    const { key } = await chat.stack.createKey({ requestsPerMinute: 60 });
-    await waitFor("an empty bucket", async () => {
-      return (await chat.send({ key, path: "/v1/models" })).status === 429;
-    });
+    const key = await createDrainedKey(chat);
     const starting = { kind: "json" as const, status: 503, body: openaiError("loading") };
     chat.upstream.answerNext({ ...starting, headers: { "retry-after": "1" } });
     chat.upstream.answer(messageAnswer({ content: "Awake." }));
@@ -235,12 +218,17 @@ describe.each(PROVIDERS)("the Vercel AI SDK with $name", ({ create }) => {
   });
 });
 
-describe("the Vercel AI SDK with anthropic", () => {
+describe.each(PROVIDERS.filter(({ name }) => name === "anthropic"))("$sdk.name with $name", (provider) => {
+  const { sdk, route, createModel } = provider;
+  proves(sdk.proven, route);
+  const { stepCountIs, streamText } = sdk.ai;
+  const create = () => createModel(`${chat.stack.baseUrl}/v1`, chat.key.key);
+
   it("puts tool calls together that an upstream interleaves", async () => {
     const calls = interleave(callDeltas(PARIS, 0, 3), callDeltas(ROME, 1, 3));
     chat.upstream.answerNext(deltaStream(calls, "tool_calls"));
     const { get_weather } = tools;
-    const result = streamText({ model: PROVIDERS[0]!.create(), tools: { get_weather }, prompt: "Both?" });
+    const result = streamText({ model: create(), tools: { get_weather }, prompt: "Both?" });
     expect(await result.toolCalls).toMatchObject([
       { toolCallId: PARIS.id, input: { city: "Paris" } },
       { toolCallId: ROME.id, input: { city: "Rome" } },
@@ -253,7 +241,7 @@ describe("the Vercel AI SDK with anthropic", () => {
       textStream("Sunny."),
     );
     const result = streamText({
-      model: PROVIDERS[0]!.create(),
+      model: create(),
       tools,
       prompt: "Paris?",
       stopWhen: stepCountIs(3),

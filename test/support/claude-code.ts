@@ -10,16 +10,16 @@ import {
   type PlatformPackage,
 } from "./packaged-program.ts";
 
-const VERSION = "2.1.329";
+export const CLAUDE_CODE_VERSION = "2.1.329";
 const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 
 export function ensureClaudeCode(): Promise<FoundProgram> {
   const packageOf = (platform: string): PlatformPackage => ({
-    requirement: `@anthropic-ai/claude-code-${platform}@${VERSION}`,
+    requirement: `@anthropic-ai/claude-code-${platform}@${CLAUDE_CODE_VERSION}`,
     folder: ".",
   });
   return ensurePackagedProgram({
-    name: `claude-code-${VERSION}`,
+    name: `claude-code-${CLAUDE_CODE_VERSION}`,
     variable: "IGW_CLAUDE_CODE",
     program: "claude",
     packages: Object.fromEntries(PLATFORMS.map((platform) => [platform, packageOf(platform)])),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startChild } from "./child.ts";
 import { ensurePackagedProgram, type FoundProgram, isolatedEnvironment } from "./packaged-program.ts";
 
-const VERSION = "0.169.0";
+export const CODEX_VERSION = "0.169.0";
 /** The folder of each platform's program in its package. */
 const TARGETS: Readonly<Record<string, string>> = {
   "linux-x64": "x86_64-unknown-linux-musl",
@@ -16,13 +16,13 @@ const TARGETS: Readonly<Record<string, string>> = {
 
 export function ensureCodex(): Promise<FoundProgram> {
   return ensurePackagedProgram({
-    name: `codex-${VERSION}`,
+    name: `codex-${CODEX_VERSION}`,
     variable: "IGW_CODEX",
     program: "bin/codex",
     packages: Object.fromEntries(
       Object.entries(TARGETS).map(([platform, target]) => [
         platform,
-        { requirement: `@openai/codex@${VERSION}-${platform}`, folder: `vendor/${target}` },
+        { requirement: `@openai/codex@${CODEX_VERSION}-${platform}`, folder: `vendor/${target}` },
       ]),
     ),
   });

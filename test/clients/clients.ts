@@ -1,0 +1,47 @@
+/** The clients that the tests of this folder prove, each with the version that they run: the current major and the one before. */
+import { readFileSync } from "node:fs";
+import { CLAUDE_CODE_VERSION } from "../support/claude-code.ts";
+import { CODEX_VERSION } from "../support/codex.ts";
+
+export interface Client {
+  readonly name: string;
+  readonly version: string;
+}
+
+export const CLIENTS = {
+  openai: npmClient("openai"),
+  openai6: npmClient("openai", "openai-6"),
+  anthropic: npmClient("@anthropic-ai/sdk"),
+  anthropic0: npmClient("@anthropic-ai/sdk", "anthropic-sdk-0"),
+  vercelAi: npmClient("ai"),
+  vercelAi6: npmClient("ai", "ai-6"),
+  langchainOpenai: npmClient("@langchain/openai"),
+  langchainAnthropic: npmClient("@langchain/anthropic"),
+  agents: npmClient("@openai/agents"),
+  pythonOpenai: pythonClient("openai"),
+  pythonOpenai2: pythonClient("openai", "openai-2"),
+  pythonAnthropic: pythonClient("anthropic"),
+  pythonAnthropic1: pythonClient("anthropic", "anthropic-1"),
+  pythonAnthropic0: pythonClient("anthropic", "anthropic-0"),
+  pythonLangchainOpenai: pythonClient("langchain-openai"),
+  pythonLangchainAnthropic: pythonClient("langchain-anthropic"),
+  claudeCode: { name: "Claude Code", version: CLAUDE_CODE_VERSION },
+  codex: { name: "Codex", version: CODEX_VERSION },
+} satisfies Record<string, Client>;
+
+function npmClient(name: string, installedAs = name): Client {
+  const manifest = read(`../../node_modules/${installedAs}/package.json`);
+  return { name: `\`${name}\` for Node`, version: (JSON.parse(manifest) as { version: string }).version };
+}
+
+/** @param older Name of the `requirements-NAME.txt` that pins it. */
+function pythonClient(name: string, older: string | null = null): Client {
+  const file = older === null ? "requirements.txt" : `requirements-${older}.txt`;
+  const version = new RegExp(`^${name}==(.+)$`, "mu").exec(read(`python/${file}`))?.[1];
+  if (version === undefined) throw new Error(`${file} does not pin ${name}`);
+  return { name: `\`${name}\` for Python`, version };
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), "utf8");
+}

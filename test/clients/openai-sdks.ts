@@ -1,0 +1,37 @@
+/** The two majors of OpenAI's SDK for Node that are in use, side by side. */
+import * as current from "openai";
+import { zodTextFormat } from "openai/helpers/zod";
+import type { ChatStack } from "../support/chat-stack.ts";
+import { type Client, CLIENTS } from "./clients.ts";
+
+/** Loaded without its types, which would double what the compiler reads: the calls of the tests have the same form in both. */
+const PREVIOUS = "openai-6";
+
+export interface OpenAiSdk {
+  readonly name: string;
+  readonly proven: Client;
+  /** Its classes. */
+  readonly module: typeof current;
+  readonly zodTextFormat: typeof zodTextFormat;
+}
+
+export const OPENAI_SDKS: readonly OpenAiSdk[] = [
+  { name: "openai 7 for Node", proven: CLIENTS.openai, module: current, zodTextFormat },
+  {
+    name: "openai 6 for Node",
+    proven: CLIENTS.openai6,
+    module: (await import(PREVIOUS as string)) as typeof current,
+    ...((await import(`${PREVIOUS}/helpers/zod`)) as { zodTextFormat: typeof zodTextFormat }),
+  },
+];
+
+type Options = Pick<current.ClientOptions, "apiKey" | "maxRetries" | "fetch">;
+
+/** Makes a client with the stack's key and without retries, unless other options are given. */
+export function createOpenAi(
+  { module }: OpenAiSdk,
+  { stack, key }: Pick<ChatStack, "stack" | "key">,
+  options: Options = {},
+): current.OpenAI {
+  return new module.OpenAI({ baseURL: `${stack.baseUrl}/v1`, apiKey: key.key, maxRetries: 0, ...options });
+}
