@@ -39,8 +39,8 @@ const ON_CLUSTER =
 export default defineConfig({
   test: {
     // Of tests that take seconds on a machine of their own: on one that others use, too, only what hangs is given up.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     pool: "forks",
     // A process runs one file after the other: starting it and loading what they share takes longer than most files. No
     // file changes what another sees: nothing is mocked, and what is set (a variable, a clock) is set back.

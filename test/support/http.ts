@@ -54,7 +54,7 @@ export function send(baseUrl: string, options: SendOptions): Promise<HttpAnswer>
       method: options.method ?? (body === undefined && options.chunks === undefined ? "GET" : "POST"),
       headers: headers as Record<string, string>,
       agent: options.agent,
-      timeout: options.timeoutMs ?? 60_000,
+      timeout: options.timeoutMs ?? 240_000,
     });
     request.on("timeout", () => request.destroy(new Error(`no byte of ${options.path} in time`)));
     request.on("error", reject);
