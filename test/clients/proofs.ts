@@ -1,4 +1,4 @@
-/** What a run of the tests found out about clients: each test file leaves its counts in `.cache/clients`. */
+/** What a run of the tests found out about clients: each test file leaves its counts in `.cache/clients`, and `npm run clients` tabulates them. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeEach, type RunnerTestCase } from "vitest";
 import type { Client } from "./clients.ts";

@@ -10,7 +10,7 @@ import {
   type PlatformPackage,
 } from "./packaged-program.ts";
 
-export const CLAUDE_CODE_VERSION = "2.1.329";
+export const CLAUDE_CODE_VERSION = "2.1.332";
 const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 
 export function ensureClaudeCode(): Promise<FoundProgram> {

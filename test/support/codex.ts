@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startChild } from "./child.ts";
 import { ensurePackagedProgram, type FoundProgram, isolatedEnvironment } from "./packaged-program.ts";
 
-export const CODEX_VERSION = "0.169.0";
+export const CODEX_VERSION = "0.171.0";
 /** The folder of each platform's program in its package. */
 const TARGETS: Readonly<Record<string, string>> = {
   "linux-x64": "x86_64-unknown-linux-musl",

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { CLIENTS } from "../../clients/clients.ts";
+import { formatProofs } from "../../clients/proofs.ts";
+
+const PAGE = readFileSync(new URL("../../../docs/clients.md", import.meta.url), "utf8");
+const ROW = /^\| (?<client>.+ \| \S+) \| `(?<route>\/v1\/\S+)` \| (?<passed>\d+) \| (?<failed>\d+) \|$/gmu;
+
+/** A row's client, version, passed and failed. */
+function readRows(): readonly {
+  readonly client: string;
+  readonly passed: number;
+  readonly failed: number;
+}[] {
+  return [...PAGE.matchAll(ROW)].map(({ groups = {} }) => ({
+    client: groups["client"] ?? "",
+    passed: Number(groups["passed"]),
+    failed: Number(groups["failed"]),
+  }));
+}
+
+describe("docs/clients.md", () => {
+  it("has each client in the version that the tests run: `npm run clients` renews it after a run of them", () => {
+    const listed = new Set(readRows().map(({ client }) => client));
+    const run = new Set(Object.values(CLIENTS).map(({ name, version }) => `${name} | ${version}`));
+    expect([...listed].sort()).toEqual([...run].sort());
+  });
+
+  it("counts tests in each row, of which none failed", () => {
+    for (const { client, passed, failed } of readRows()) {
+      expect([client, passed > 0, failed]).toEqual([client, true, 0]);
+    }
+  });
+});
+
+describe("the table of clients", () => {
+  it("adds up what test files found of one version on one route, and sorts versions as numbers", () => {
+    const proof = { name: "ai", version: "10.0.0", route: "/v1/messages", passed: 2, failed: 1 } as const;
+    const proofs = [proof, { ...proof, version: "9.0.0" }, { ...proof, passed: 3, failed: 0 }];
+    expect(formatProofs(proofs).split("\n").slice(2)).toEqual([
+      "| ai | 9.0.0 | `/v1/messages` | 2 | 1 |",
+      "| ai | 10.0.0 | `/v1/messages` | 5 | 1 |",
+    ]);
+  });
+});
