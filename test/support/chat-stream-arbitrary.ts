@@ -53,18 +53,17 @@ export const generatedAnswer: fc.Arbitrary<GeneratedAnswer> = fc.record({
 
 /** The answer as one whole completion. */
 export function formatCompletion(answer: GeneratedAnswer): Record<string, unknown> {
+  const message = formatMessage(answer);
+  return { choices: [{ index: 0, message, finish_reason: answer.finishReason }], usage: GENERATED_USAGE };
+}
+
+function formatMessage(answer: GeneratedAnswer): Record<string, unknown> {
   const tool_calls = answer.calls.map(({ id, name, arguments: args }) => ({
     ...(id !== "" && { id }),
     type: "function",
     function: { name, arguments: args },
   }));
-  const message = {
-    role: "assistant",
-    reasoning_content: answer.reasoning,
-    content: answer.text,
-    tool_calls,
-  };
-  return { choices: [{ index: 0, message, finish_reason: answer.finishReason }], usage: GENERATED_USAGE };
+  return { role: "assistant", reasoning_content: answer.reasoning, content: answer.text, tool_calls };
 }
 
 /** The answer as a stream in the order of its parts; tool calls one after the other or mixed. */
@@ -76,7 +75,7 @@ export function streamInOrder(answer: GeneratedAnswer): fc.Arbitrary<string> {
       splitCalls(answer.calls),
     )
     .chain(([reasoning, text, toolCalls]) =>
-      frame([...reasoning, ...text, ...toolCalls], answer.finishReason),
+      frame([...reasoning, ...text, ...toolCalls], answer.finishReason, formatMessage(answer)),
     );
 }
 
@@ -89,7 +88,7 @@ export function streamMixed(answer: GeneratedAnswer): fc.Arbitrary<string> {
       splitCalls(answer.calls),
     )
     .chain((lists) => interleave(lists))
-    .chain((deltas) => frame(deltas, answer.finishReason));
+    .chain((deltas) => frame(deltas, answer.finishReason, formatMessage(answer)));
 }
 
 /** The answer as a stream of a server without indexes and ids, which sends a piece of every call in each chunk. */
@@ -177,8 +176,15 @@ function interleave(lists: readonly (readonly Delta[])[]): fc.Arbitrary<Delta[]>
   });
 }
 
-/** Chunks around the deltas: usage anywhere, keep-alives, filter results, every way to end. */
-function frame(deltas: readonly Delta[], finishReason: string | null): fc.Arbitrary<string> {
+/**
+ * Chunks around the deltas: usage anywhere, keep-alives, filter results, a reason to end with each piece, every way to end.
+ * @param whole The message that some servers put into the last chunk.
+ */
+function frame(
+  deltas: readonly Delta[],
+  finishReason: string | null,
+  whole: Record<string, unknown> | null = null,
+): fc.Arbitrary<string> {
   const noise = fc.constantFrom("", "", "", ": ping\n\n", event({ choices: [], prompt_filter_results: [] }));
   return fc
     .record({
@@ -186,21 +192,29 @@ function frame(deltas: readonly Delta[], finishReason: string | null): fc.Arbitr
       usageEarly: fc.boolean(),
       usageAtFinish: fc.boolean(),
       finishWithLast: fc.boolean(),
+      finishEarly: fc.boolean(),
+      repeatsWhole: fc.boolean(),
       isDone: fc.boolean(),
       lineEnd: fc.constantFrom("\n", "\r\n", "\r"),
     })
-    .map(({ noises, usageEarly, usageAtFinish, finishWithLast, isDone, lineEnd }) => {
-      const withUsage = { body: { usage: GENERATED_USAGE } };
-      const last = finishWithLast ? deltas.at(-1) : undefined;
-      const body = last === undefined ? deltas : deltas.slice(0, -1);
-      const chunks = body.map((delta, at) => noises[at]! + chunk(delta, usageEarly ? withUsage : {}));
-      const finish = chunk(last ?? {}, {
-        choice: { finish_reason: finishReason },
-        ...(usageAtFinish && withUsage),
-      });
-      const usage = usageAtFinish ? "" : event({ choices: [], usage: GENERATED_USAGE });
-      const end = isDone || finishReason === null ? DONE : "";
-      const text = [chunk({ role: "assistant", content: "" }), ...chunks, finish, usage, end].join("");
-      return text.replaceAll("\n", lineEnd);
-    });
+    .map(
+      ({ noises, usageEarly, usageAtFinish, finishWithLast, finishEarly, repeatsWhole, isDone, lineEnd }) => {
+        const withUsage = { body: { usage: GENERATED_USAGE } };
+        const last = finishWithLast ? deltas.at(-1) : undefined;
+        const body = last === undefined ? deltas : deltas.slice(0, -1);
+        const early = {
+          ...(usageEarly && withUsage),
+          ...(finishEarly && { choice: { finish_reason: "stop" } }),
+        };
+        const chunks = body.map((delta, at) => noises[at]! + chunk(delta, early));
+        const finish = chunk(last ?? {}, {
+          choice: { finish_reason: finishReason, ...(repeatsWhole && whole !== null && { message: whole }) },
+          ...(usageAtFinish && withUsage),
+        });
+        const usage = usageAtFinish ? "" : event({ choices: [], usage: GENERATED_USAGE });
+        const end = isDone || finishReason === null ? DONE : "";
+        const text = [chunk({ role: "assistant", content: "" }), ...chunks, finish, usage, end].join("");
+        return text.replaceAll("\n", lineEnd);
+      },
+    );
 }

@@ -8,7 +8,7 @@ import { encodeCharacters, type EventBlock } from "../sse/event-block.ts";
 import type { GeneratedText } from "../upstream/generated-text.ts";
 import { MAX_TEMPLATES, TEXT_MARK, TextTemplate } from "../upstream/text-template.ts";
 import type { UsageVisibility } from "./stream-options.ts";
-import { hasEndUsage, isEndReason, requireEnd } from "../upstream/end-reasons.ts";
+import { hasEndUsage, requireEnd } from "../upstream/end-reasons.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { readFinishReason } from "../upstream/read-choice.ts";
 
@@ -43,9 +43,8 @@ export class ChunkRewriter {
   #learned: LearnedTemplate | null = null;
   #templatesLeft = MAX_TEMPLATES;
   readonly #begunChoices = new Set<unknown>();
-  readonly #finishedChoices = new Set<unknown>();
-  /** The `finish_reason` of a choice that has one and did not end. */
-  #brokenOffBy: string | null = null;
+  /** The last `finish_reason` of each choice that has one. */
+  readonly #finishedChoices = new Map<unknown, string>();
   /** The usage that ends a stream has come, and nothing of the answer behind it. */
   #hasFinalUsage = false;
   /** The usage whose cost the client wants, held until the stream's end: a later chunk can change what it costs. */
@@ -76,7 +75,7 @@ export class ChunkRewriter {
 
   /** @throws GatewayError when a choice's `finish_reason` says that the server broke it off. */
   requireEnd(): void {
-    if (this.#brokenOffBy !== null) requireEnd(this.#brokenOffBy, true);
+    for (const reason of this.#finishedChoices.values()) requireEnd(reason, true);
   }
 
   /** Whether there may be events for `rewriteAlike`. */
@@ -203,8 +202,7 @@ export class ChunkRewriter {
   #readEnd(choice: JsonObject): void {
     const reason = readFinishReason(choice);
     if (reason === "") return;
-    this.#finishedChoices.add(choice["index"]);
-    if (!isEndReason(reason)) this.#brokenOffBy ??= reason;
+    this.#finishedChoices.set(choice["index"], reason);
   }
 
   #splice(

@@ -11,16 +11,25 @@ export interface Reasoning {
   readonly signature: string | null;
 }
 
+/** Where reasoning was found: in a text of its own or parts of the content, or in a list of its details. */
+type ReasoningSource = "text" | "list" | null;
+
 /**
  * The model's reasoning: `reasoning_content` (DeepSeek, SGLang, older vLLM), else `reasoning` (newer vLLM, OpenRouter),
- * else thinking parts of the content (Mistral). Servers that send two send the same text twice.
+ * else `reasoning_text` (Copilot), else parts of the content (Mistral, Databricks), else `thinking_blocks` (LiteLLM) or
+ * `reasoning_details` (OpenRouter, MiniMax). Servers that send two send the same text twice.
  */
-export function readReasoning(message: JsonObject): Reasoning {
-  const { content, reasoning_content, reasoning, thinking_blocks, reasoning_details } = message;
+export function readReasoning(message: JsonObject): Reasoning & { readonly source: ReasoningSource } {
+  const { content, reasoning_content, reasoning, reasoning_text, thinking_blocks, reasoning_details } =
+    message;
   const parts = readParts(content).filter(isThinking);
+  const text =
+    readString(reasoning_content) || readString(reasoning) || readString(reasoning_text) || readTexts(parts);
+  const listed = text === "" ? readTexts(thinking_blocks) || readTexts(reasoning_details) : "";
   return {
-    text: readString(reasoning_content) || readString(reasoning) || parts.map(readThinkingPart).join(""),
+    text: text || listed,
     signature: findSignature([parts, thinking_blocks, reasoning_details]),
+    source: text !== "" ? "text" : listed !== "" ? "list" : null,
   };
 }
 
@@ -48,20 +57,21 @@ function readParts(content: unknown): JsonObject[] {
 }
 
 function isThinking({ type }: JsonObject): boolean {
-  return type === "thinking";
+  return type === "thinking" || type === "reasoning";
 }
 
-/** `thinking` is text, or text parts. */
-function readThinkingPart({ thinking }: JsonObject): string {
-  if (typeof thinking === "string") return thinking;
-  return readParts(thinking)
-    .map(({ text }) => readString(text))
+/** Parts of reasoning: each has a text, or a list of parts, under one of these names. Encrypted ones have none. */
+function readTexts(value: unknown): string {
+  if (typeof value === "string") return value;
+  return readParts(value)
+    .map(({ thinking, text, summary, reasoning }) => readTexts(thinking ?? text ?? summary ?? reasoning))
     .join("");
 }
 
 function findSignature(lists: readonly unknown[]): string | null {
   for (const list of lists) {
-    for (const { signature } of readParts(list)) {
+    const parts = readParts(list).flatMap((part) => [part, ...readParts(part["summary"])]);
+    for (const { signature } of parts) {
       if (typeof signature === "string" && signature !== "") return signature;
     }
   }

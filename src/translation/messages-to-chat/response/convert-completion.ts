@@ -1,12 +1,12 @@
 import { GatewayError } from "../../../contract/errors.ts";
 import type { ContentBlock, Message, TextBlock } from "../message.ts";
 import { convertUsage, createUsage } from "../usage.ts";
-import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { mapStopReason } from "./map-stop-reason.ts";
 import { requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/read-choice.ts";
-import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
+import { type AnswerPiece, AnswerReader } from "../../upstream/answer-reader.ts";
 import { findUsage } from "../../upstream/usage.ts";
 import { readToolCalls } from "./read-tool-calls.ts";
 import { createCallReasoning } from "./create-call-reasoning.ts";
@@ -19,13 +19,14 @@ import { ThinkingSignature } from "./thinking-signature.ts";
 export function convertCompletion(completion: JsonObject, settings: AnswerSettings): Message {
   const choice = findChoice(completion);
   const message = choice?.["message"];
-  if (choice === null || !isJsonObject(message)) {
+  const piece = choice === null ? null : new AnswerReader().read({ message });
+  if (choice === null || piece === null) {
     throw new GatewayError("upstream_error", { cause: new Error("a chat completion without a choice") });
   }
   const callReasoning = createCallReasoning(settings);
-  callReasoning.readMessage(message);
-  const toolUses = readToolCalls(message, settings, callReasoning);
-  const refusal = readRefusal(message);
+  const { reasoning, text, refusal, fields } = piece;
+  callReasoning.readMessage(fields);
+  const toolUses = readToolCalls(fields, settings, callReasoning);
   const ending = {
     reason: requireEnd(readFinishReason(choice), true),
     matchedStop: readMatchedStop(choice),
@@ -38,9 +39,9 @@ export function convertCompletion(completion: JsonObject, settings: AnswerSettin
     role: "assistant",
     model: settings.model,
     content: [
-      ...convertReasoning(message, settings),
+      ...convertReasoning(reasoning, settings),
       ...convertSignature(callReasoning.endMessage()),
-      ...convertText(readContent(message), toolUses.length > 0),
+      ...convertText(text, toolUses.length > 0),
       ...createTextBlocks(refusal),
       ...toolUses,
     ],
@@ -51,8 +52,7 @@ export function convertCompletion(completion: JsonObject, settings: AnswerSettin
   };
 }
 
-function convertReasoning(message: JsonObject, settings: AnswerSettings): ContentBlock[] {
-  const reasoning = readReasoning(message);
+function convertReasoning(reasoning: AnswerPiece["reasoning"], settings: AnswerSettings): ContentBlock[] {
   const { thinking, carriesReasoning } = settings;
   if (thinking === "hidden" || reasoning.text === "") return [];
   const isOmitted = thinking === "omitted";

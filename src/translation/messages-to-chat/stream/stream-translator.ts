@@ -1,13 +1,13 @@
 import { GatewayError } from "../../../contract/errors.ts";
 import type { StreamEvent } from "../message.ts";
 import { convertUsage, createUsage, formatDeltaUsage, type MessageUsage } from "../usage.ts";
-import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { mapStopReason } from "../response/map-stop-reason.ts";
-import { hasEndUsage, isEndReason, requireEnd } from "../../upstream/end-reasons.ts";
+import { hasEndUsage, requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/read-choice.ts";
-import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
+import { type AnswerPiece, AnswerReader } from "../../upstream/answer-reader.ts";
 import { findUsage } from "../../upstream/usage.ts";
 import { BlockWriter } from "./block-writer.ts";
 import type { CallReasoning } from "../../upstream/call-reasoning.ts";
@@ -39,6 +39,7 @@ export class StreamTranslator {
   readonly #emit: (event: StreamEvent) => void;
   readonly #writer: BlockWriter;
   readonly #sequencer: DeltaSequencer;
+  readonly #reader = new AnswerReader();
   readonly #calls: ToolCallTable;
   readonly #callReasoning: CallReasoning;
   readonly #generated: GeneratedText;
@@ -68,6 +69,11 @@ export class StreamTranslator {
     this.#calls = new ToolCallTable(createCallId, (updated) => this.#sequencer.updateCall(updated));
   }
 
+  /** The usage that ends a stream came behind a reason to end: nothing that follows is part of the answer. */
+  get #isOver(): boolean {
+    return this.#isCounted && this.#finishReason !== "";
+  }
+
   /** Whether `message_start` was told. */
   get hasStarted(): boolean {
     return this.#startUsage !== null;
@@ -82,16 +88,17 @@ export class StreamTranslator {
     this.#usage = convertUsage(findUsage(chunk)) ?? this.#usage;
     if (this.#startUsage === null) this.#start();
     const choice = findChoice(chunk);
-    if (choice !== null && this.#finishReason === "") this.#readChoice(choice);
+    if (choice !== null && !this.#isOver) this.#readChoice(choice);
     this.#isCounted = hasEndUsage(chunk, this.#isCounted);
     this.#pingAfterSilence();
   }
 
   /** As `readChunk` of a chunk that differs from one before it in its text alone; nothing but that text is new. */
   readText(text: string): void {
-    if (this.#finishReason === "") {
+    if (!this.#isOver) {
       this.#isCounted = false;
       this.#generated.readText(text);
+      this.#reader.readText(text);
       if (text !== "") this.#sequencer.addProse("text", text);
     }
     this.#pingAfterSilence();
@@ -107,7 +114,7 @@ export class StreamTranslator {
     if (!this.#hasChoice || this.#startUsage === null) {
       throw new GatewayError("upstream_error", { cause: new Error("a stream without a choice") });
     }
-    if (this.#finishReason === "") this.#sequencer.end();
+    this.#sequencer.end();
     const ending = {
       reason,
       matchedStop: this.#matchedStop,
@@ -147,27 +154,22 @@ export class StreamTranslator {
   #readChoice(choice: JsonObject): void {
     this.#hasChoice = true;
     this.#matchedStop = readMatchedStop(choice) ?? this.#matchedStop;
-    const delta = choice["delta"] ?? choice["message"];
-    this.#generated.readMessage(delta);
-    if (isJsonObject(delta)) this.#readDelta(delta);
-    this.#finishReason = readFinishReason(choice);
-    // Nothing of the answer follows: what was held back for an order that is now known goes out at once. What the server
-    // broke off stays open, a call that is cut in its arguments above all.
-    if (isEndReason(this.#finishReason)) this.#sequencer.end();
+    const piece = this.#reader.read(choice);
+    if (piece !== null) this.#writePiece(piece);
+    // Some servers give a reason with each piece: the last one counts.
+    this.#finishReason = readFinishReason(choice) || this.#finishReason;
   }
 
-  #readDelta(delta: JsonObject): void {
+  #writePiece({ reasoning, text, refusal, fields }: AnswerPiece): void {
+    this.#generated.readMessage(fields);
     if (this.#settings.thinking !== "hidden") {
-      const reasoning = readReasoning(delta);
       if (reasoning.text !== "") this.#sequencer.addProse("thinking", reasoning.text);
       if (reasoning.signature !== null) this.#sequencer.addProse("signature", reasoning.signature);
     }
-    const text = readContent(delta);
     if (text !== "") this.#sequencer.addProse("text", text);
-    const refusal = readRefusal(delta);
     if (refusal !== "") this.#addRefusal(refusal);
-    this.#callReasoning.readMessage(delta);
-    this.#calls.read(delta);
+    this.#callReasoning.readMessage(fields);
+    this.#calls.read(fields);
   }
 
   #addRefusal(refusal: string): void {
@@ -176,7 +178,6 @@ export class StreamTranslator {
   }
 
   #pingAfterSilence(): void {
-    if (this.#finishReason !== "") return;
     this.#silentChunks += 1;
     if (this.#silentChunks > SILENT_CHUNKS_PER_PING) this.#emit({ type: "ping" });
   }

@@ -1,10 +1,10 @@
 import { GatewayError } from "../../../contract/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { NO_TOKENS } from "../../../usage/token-usage.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
-import { hasEndUsage, isEndReason, requireEnd } from "../../upstream/end-reasons.ts";
+import { hasEndUsage, requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readLogprobs } from "../../upstream/read-choice.ts";
-import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
+import { type AnswerPiece, AnswerReader } from "../../upstream/answer-reader.ts";
 import { CallReasoning } from "../../upstream/call-reasoning.ts";
 import { requireChunk } from "../../upstream/require-chunk.ts";
 import { ToolCallTable } from "../../upstream/tool-call-table.ts";
@@ -40,6 +40,7 @@ export class StreamTranslator {
   readonly #output: TranslatorOutput;
   readonly #writer: ItemsWriter;
   readonly #sequencer: ItemSequencer;
+  readonly #reader = new AnswerReader();
   readonly #calls: ToolCallTable;
   readonly #callReasoning: CallReasoning;
   readonly #id: string;
@@ -74,16 +75,22 @@ export class StreamTranslator {
     requireChunk(chunk, this.#output.generated, { protocol: "responses", model });
     this.#start();
     const choice = findChoice(chunk);
-    if (choice !== null && this.#finishReason === "") this.#readChoice(choice);
+    if (choice !== null && !this.#isOver) this.#readChoice(choice);
     this.#isCounted = hasEndUsage(chunk, this.#isCounted);
   }
 
   /** As `readChunk` of a chunk that differs from one before it in its text alone; nothing but that text is new. */
   readText(text: string): void {
-    if (this.#finishReason !== "") return;
+    if (this.#isOver) return;
     this.#isCounted = false;
     this.#output.generated.readText(text);
+    this.#reader.readText(text);
     if (text !== "") this.#sequencer.addProse("text", text);
+  }
+
+  /** The usage that ends a stream came behind a reason to end: nothing that follows is part of the answer. */
+  get #isOver(): boolean {
+    return this.#isCounted && this.#finishReason !== "";
   }
 
   /**
@@ -163,25 +170,20 @@ export class StreamTranslator {
 
   #readChoice(choice: JsonObject): void {
     this.#hasChoice = true;
-    const delta = choice["delta"] ?? choice["message"];
-    this.#output.generated.readMessage(delta);
-    if (isJsonObject(delta)) this.#readDelta(delta, readLogprobs(choice));
-    this.#finishReason = readFinishReason(choice);
-    // Nothing of the answer follows: what was held back for an order that is now known goes out at once. What the server
-    // broke off stays open, a call that is cut in its arguments above all.
-    if (isEndReason(this.#finishReason)) this.#sequencer.end();
+    const piece = this.#reader.read(choice);
+    if (piece !== null) this.#writePiece(piece, readLogprobs(choice));
+    // Some servers give a reason with each piece: the last one counts.
+    this.#finishReason = readFinishReason(choice) || this.#finishReason;
   }
 
-  #readDelta(delta: JsonObject, logprobs: readonly JsonObject[]): void {
-    if (this.#settings.reasoning !== "hidden") {
-      const { text } = readReasoning(delta);
-      if (text !== "") this.#sequencer.addProse("reasoning", text);
+  #writePiece({ reasoning, text, refusal, fields }: AnswerPiece, logprobs: readonly JsonObject[]): void {
+    this.#output.generated.readMessage(fields);
+    if (this.#settings.reasoning !== "hidden" && reasoning.text !== "") {
+      this.#sequencer.addProse("reasoning", reasoning.text);
     }
-    const text = readContent(delta);
     if (text !== "") this.#sequencer.addProse("text", text, logprobs);
-    const refusal = readRefusal(delta);
     if (refusal !== "") this.#sequencer.addProse("refusal", refusal);
-    this.#callReasoning.readMessage(delta);
-    this.#calls.read(delta);
+    this.#callReasoning.readMessage(fields);
+    this.#calls.read(fields);
   }
 }

@@ -141,8 +141,8 @@ describe("prose in a stream", () => {
 });
 
 describe("the end of a stream", () => {
-  it("[stream.finish] later deltas are ignored, usage is waited for", () => {
-    const pieces = [chunk({ content: "Hi" }), FINISH, chunk({ content: "more" }), TOOL, USAGE, DONE];
+  it("[stream.finish] the end of the message waits for usage, and nothing behind that is read", () => {
+    const pieces = [chunk({ content: "Hi" }), FINISH, USAGE, chunk({ content: "more" }), TOOL, DONE];
     const { events, outputs } = runStream(pieces);
     expect(summarize(events)).toEqual([
       "message_start",
