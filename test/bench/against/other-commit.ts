@@ -1,6 +1,6 @@
 /** Another commit of this repository, built in a directory of its own with its own dependencies. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { lastLine, runCommand } from "../../../src/setup/run-command.js";
 
 /** Builds kept for another run, the most recently used ones; each takes about 100 MB. */
@@ -74,7 +74,12 @@ async function build(commit: Commit, directory: string, { repository, builds }: 
 }
 
 async function runStep(commit: Commit, cwd: string, [command = "", ...args]: string[]): Promise<void> {
-  const result = await runCommand(command, args, { cwd, timeoutMs: BUILD_TIMEOUT_MS });
+  // npm and its scripts get the Node of this process, which runs both builds later.
+  const env = {
+    ...process.env,
+    PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}`,
+  };
+  const result = await runCommand(command, args, { cwd, env, timeoutMs: BUILD_TIMEOUT_MS });
   if (result.code === 0) return;
   const output = `${result.stdout}\n${result.stderr}`.trim().slice(-3_000);
   throw new Error(`Cannot build ${name(commit)}: "${[command, ...args].join(" ")}" failed.\n${output}`);
