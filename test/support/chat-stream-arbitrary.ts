@@ -104,6 +104,19 @@ export function streamTogether(answer: GeneratedAnswer): fc.Arbitrary<string> {
   });
 }
 
+/** The answer as a stream of a server that numbers each call 0 and gives no ids; some repeat the name with each piece. */
+export function streamAtZero(answer: GeneratedAnswer): fc.Arbitrary<string> {
+  return fc
+    .tuple(fc.boolean(), ...answer.calls.map((call) => splitText(call.arguments)))
+    .chain(([repeats, ...split]) => {
+      const deltas = answer.calls.flatMap(({ name }, at) => [
+        entry(0, { name, arguments: "" }),
+        ...split[at]!.map((piece) => entry(0, { ...(repeats && { name }), arguments: piece })),
+      ]);
+      return frame([{ content: answer.text }, ...deltas], answer.finishReason);
+    });
+}
+
 /** The answer as a stream of a server that counts its deltas where others number the call. */
 export function streamAdrift(answer: GeneratedAnswer): fc.Arbitrary<string> {
   return fc.tuple(...answer.calls.map((call) => splitText(call.arguments))).chain((split) => {

@@ -47,6 +47,12 @@ export function readRefusal(message: JsonObject): string {
   return readString(message["refusal"]);
 }
 
+/** The entries of its tool calls; a single one that is no list is TGI's. */
+export function listCalls({ tool_calls: calls }: JsonObject): readonly unknown[] {
+  if (Array.isArray(calls)) return calls;
+  return isJsonObject(calls) ? [calls] : [];
+}
+
 /** The string, or an empty one for anything else. */
 export function readString(value: unknown): string {
   return typeof value === "string" ? value : "";

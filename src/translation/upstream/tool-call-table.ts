@@ -4,14 +4,22 @@ import { readCallFields } from "../conversation/call-carrier.ts";
 import type { CallFields } from "../conversation/parts.ts";
 import { MAX_CARRIED_BYTES } from "../conversation/carried-reasoning.ts";
 import { formatJson } from "../json/exact-json.ts";
-import { readString } from "./read-message.ts";
-import { ToolCall, type ToolCallDelta } from "./tool-call.ts";
+import { listCalls, readString } from "./read-message.ts";
+import { isEmptyObject, ToolCall, type ToolCallDelta } from "./tool-call.ts";
 
 /** Far above any answer's; keeps an endless list of calls from filling the memory. */
 const MAX_CALLS = 1_024;
 
 /** Stands for the old way to call one tool, which has no index; no server counts from here. */
 const FUNCTION_CALL_INDEX = -1;
+
+/** Where an entry stands. */
+interface CallPosition {
+  /** The one that its server gives it; null: none that tells it from the others of its chunk. */
+  readonly index: number | null;
+  /** In its list, from 0; null when it is the only one. */
+  readonly place: number | null;
+}
 
 /** A call to which a delta was added. */
 export interface UpdatedCall {
@@ -24,7 +32,8 @@ export interface UpdatedCall {
 /**
  * Tells which tool call a delta belongs to: the one at its index; without an index the one with its id, else, of several
  * in one chunk, the one at its place among them, else the open one. A new id together with a name at an index that is
- * taken is a new call: some servers number every call 0. Arguments alone at an index that no call or only a finished one
+ * taken is a new call: some servers number every call 0. Some of these give no ids: a name and arguments behind a
+ * finished call are a new call there. Arguments alone at an index that no call or only a finished one
  * has belong to the open call: some servers count their deltas.
  */
 export class ToolCallTable {
@@ -50,23 +59,30 @@ export class ToolCallTable {
    * Adds what a delta, or a whole message, says of calls.
    * @throws GatewayError when there are too many calls.
    */
-  read({ tool_calls: calls, function_call: called }: JsonObject): void {
+  read(message: JsonObject): void {
+    const calls = listCalls(message);
+    const { function_call: called } = message;
     // Servers that send both send the same call twice.
-    if (Array.isArray(calls) && calls.length > 0) {
-      for (const [place, call] of calls.entries()) this.#update(call, calls.length > 1 ? place : null);
+    if (calls.length > 0) {
+      const isNumbered = new Set(calls.map(readIndex)).size === calls.length;
+      for (const [place, call] of calls.entries()) {
+        this.#update(call, {
+          index: isNumbered ? readIndex(call) : null,
+          place: calls.length > 1 ? place : null,
+        });
+      }
     } else if (isJsonObject(called)) {
       this.#functionCallId ||= this.#createCallId();
-      this.#update({ index: FUNCTION_CALL_INDEX, id: this.#functionCallId, function: called }, null);
+      const entry = { id: this.#functionCallId, function: called };
+      this.#update(entry, { index: FUNCTION_CALL_INDEX, place: null });
     }
   }
 
-  /** @param place Of the entry in its list, from 0; null when it is the only one. */
-  #update(entry: unknown, place: number | null): void {
+  #update(entry: unknown, { index, place }: CallPosition): void {
     if (!isJsonObject(entry)) return;
-    const delta = readDelta(entry);
+    const delta = this.#completeDelta(readDelta(entry), index);
     const fields = this.#readFields(entry);
     if (delta.id === "" && delta.name === "" && delta.arguments === "" && fields === null) return;
-    const index = typeof entry["index"] === "number" ? entry["index"] : null;
     const known = index === null ? this.#findWithoutIndex(delta, place) : this.#findAt(index, delta);
     const call = known ?? this.#create(index);
     const heldBefore = call.heldCharacters;
@@ -76,6 +92,15 @@ export class ToolCallTable {
     if (place !== null && place < MAX_CALLS) this.#byPlace[place] = call;
     this.#last = call;
     this.#onUpdate({ call, isNew: known === null, growth: call.heldCharacters - heldBefore });
+  }
+
+  /** A name that was repeated alone belongs to the arguments that follow, where those of its call are over. */
+  #completeDelta(delta: ToolCallDelta, index: number | null): ToolCallDelta {
+    const call = index === null ? undefined : this.#byIndex.get(index);
+    if (call === undefined || !call.isOver || delta.id !== "") return delta;
+    const hasArguments = /\S/.test(delta.arguments);
+    if (delta.name !== "") call.isNamedAgain = !hasArguments;
+    return delta.name === "" && hasArguments && call.isNamedAgain ? { ...delta, name: call.name } : delta;
   }
 
   /** Within a bound for all calls: what is over it is left out. */
@@ -93,7 +118,8 @@ export class ToolCallTable {
       return isAdrift ? (this.#findOpen() ?? call) : call;
     }
     if (call === null) return null;
-    const isOther = delta.id !== "" && delta.name !== "" && call.id !== "" && delta.id !== call.id;
+    if (delta.id === "") return isNext(call, delta) ? null : call;
+    const isOther = delta.name !== "" && call.id !== "" && delta.id !== call.id;
     return isOther ? null : call;
   }
 
@@ -123,6 +149,18 @@ export class ToolCallTable {
   }
 }
 
+/** Whether a delta with a name and without an id begins another call than the one at its index. */
+function isNext(call: ToolCall, delta: ToolCallDelta): boolean {
+  if (!call.isComplete) return false;
+  if (delta.name !== call.name) return true;
+  return call.isOver ? /\S/.test(delta.arguments) : isEmptyObject(delta.arguments);
+}
+
+function readIndex(entry: unknown): number | null {
+  const index = isJsonObject(entry) ? entry["index"] : null;
+  return typeof index === "number" ? index : null;
+}
+
 function readDelta(entry: JsonObject): ToolCallDelta {
   const called = isJsonObject(entry["function"]) ? entry["function"] : {};
   return {
@@ -134,5 +172,7 @@ function readDelta(entry: JsonObject): ToolCallDelta {
 
 /** Some servers send the arguments parsed. */
 function readArguments(value: unknown): string {
-  return isJsonObject(value) ? formatJson(value) : readString(value);
+  return typeof value === "string" || value === undefined || value === null
+    ? readString(value)
+    : formatJson(value);
 }

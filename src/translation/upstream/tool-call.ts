@@ -14,6 +14,10 @@ export interface ToolCallDelta {
 /** More characters than this are no empty object. */
 const MAX_EMPTY_CHARACTERS = 64;
 
+export function isEmptyObject(json: string): boolean {
+  return json.length <= MAX_EMPTY_CHARACTERS && /^\s*\{\s*\}\s*$/.test(json);
+}
+
 /** One tool call of a stream, collected from its pieces. */
 export class ToolCall {
   id = "";
@@ -21,6 +25,8 @@ export class ToolCall {
   name = "";
   /** What it is to be given back with; the first that comes counts. */
   fields: CallFields | null = null;
+  /** Its name came once more, alone, after its arguments. */
+  isNamedAgain = false;
   /** Nothing can be added to the name any more. */
   isNameSettled = false;
   #scanner = new JsonObjectScanner();
@@ -83,8 +89,7 @@ export class ToolCall {
 
   /** Whether the arguments came as one `{}`, of which nothing was sent. */
   get #isPlaceholder(): boolean {
-    if (this.#isSettled || !this.isComplete || this.#pending.length > MAX_EMPTY_CHARACTERS) return false;
-    return /^\s*\{\s*\}$/.test(this.#pending);
+    return !this.#isSettled && this.isComplete && isEmptyObject(this.#pending);
   }
 
   #take(): string {

@@ -4,9 +4,11 @@ import { describe, expect, it } from "vitest";
 import type { ContentBlock, Message } from "../../../src/translation/messages-to-chat/message.ts";
 import {
   formatCompletion,
+  type GeneratedCall,
   generatedAnswer,
   sliced,
   streamAdrift,
+  streamAtZero,
   streamInOrder,
   streamMixed,
   streamTogether,
@@ -110,13 +112,14 @@ describe("messages stream", () => {
       hasIds: false,
       format: streamTogether,
     },
+    { name: "stands at index 0 without an id, as all others do", hasIds: false, format: streamAtZero },
     { name: "stands at an index that counts deltas", hasIds: true, format: streamAdrift },
   ])("gives each call its own arguments when a delta $name", ({ hasIds, format }) => {
     const cases = generatedAnswer
       .map((answer) => ({
         ...answer,
         reasoning: "",
-        calls: hasIds ? answer.calls : answer.calls.map((call) => ({ ...call, id: "" })),
+        calls: hasIds ? answer.calls : answer.calls.map(withoutId),
       }))
       .chain((answer) => fc.tuple(fc.constant(answer), format(answer)));
     return fc.assert(
@@ -228,6 +231,11 @@ describe("messages stream", () => {
     );
   });
 });
+
+/** `{}` is the beginning of what follows, where neither an id nor another name says that it is a call of its own. */
+function withoutId({ name, arguments: args }: GeneratedCall): GeneratedCall {
+  return { id: "", name, arguments: args === "{}" ? '{"x":1}' : args };
+}
 
 /** Which of two mixed calls is seen first is the stream's affair; made-up ids follow that order. */
 function sortCalls(calls: readonly ContentBlock[]): string[] {

@@ -1,7 +1,7 @@
 /** What servers write into an answer, in any form that they have for it, reaches the client once. */
 import { describe, expect, it } from "vitest";
 import { HEARING_ROUTES } from "../../support/heard-answer.ts";
-import { chunk, DONE, event, FINISH, toolChunk, USAGE } from "../../support/messages-exchange.ts";
+import { chunk, completion, DONE, event, FINISH, toolChunk, USAGE } from "../../support/messages-exchange.ts";
 
 const stop = { choice: { finish_reason: "stop" } };
 const CALL = { index: 0, id: "a", function: { name: "get", arguments: '{"x":1}' } };
@@ -63,5 +63,91 @@ describe.each(HEARING_ROUTES)("$name: a stream that ends in a whole message", ({
   it("[stream.whole_message] reads messages in place of deltas as pieces", () => {
     const pieces = ["hel", "lo"].map((content) => wholeChunk({ content }, { finish_reason: null }));
     expect(stream([...pieces, FINISH, DONE]).text).toBe("hello");
+  });
+});
+
+describe.each(HEARING_ROUTES)("$name: calls without ids that all have index 0", ({ stream }) => {
+  const calls = (...pieces: Parameters<typeof toolChunk>[0][]) =>
+    stream([...pieces.map((piece) => toolChunk({ index: 0, ...piece })), FINISH, DONE]).calls;
+  const one = '{"x":1}';
+  const two = '{"x":2}';
+  const named = [`get ${one}`, `get ${two}`];
+
+  it("[stream.tool_identity] are told apart by a name behind a finished call", () => {
+    expect(calls({ id: "", name: "get", arguments: one }, { id: "", name: "get", arguments: two })).toEqual(
+      named,
+    );
+    expect(
+      calls({ name: "get", arguments: one }, { name: "put", arguments: "" }, { arguments: two }),
+    ).toEqual([`get ${one}`, `put ${two}`]);
+    const pieces = ["get", "get"].flatMap((name, at) => [
+      { name, arguments: "" },
+      { arguments: '{"x":' },
+      { arguments: at === 0 ? "1}" : "2}" },
+    ]);
+    expect(calls(...pieces)).toEqual(named);
+  });
+
+  it("[stream.tool_identity] are told apart in one chunk, whole or in pieces", () => {
+    const several = (...entries: object[]) =>
+      chunk({ tool_calls: entries.map((called) => ({ index: 0, function: called })) });
+    const whole = several({ name: "get", arguments: one }, { name: "put", arguments: two });
+    expect(stream([whole, FINISH, DONE]).calls).toEqual([`get ${one}`, `put ${two}`]);
+    const pieces = [
+      several({ name: "get", arguments: "" }, { name: "put", arguments: "" }),
+      several({ arguments: one }, { arguments: two }),
+    ];
+    expect(stream([...pieces, FINISH, DONE]).calls).toEqual([`get ${one}`, `put ${two}`]);
+  });
+
+  it("[stream.tool_identity] are two where neither has arguments, and one where `{}` is a beginning", () => {
+    const empty = { name: "get", arguments: "{}" };
+    expect(calls(empty, empty)).toEqual(["get {}", "get {}"]);
+    expect(calls(empty, { name: "get", arguments: one })).toEqual([`get ${one}`]);
+  });
+
+  it("[stream.tool_identity] are one where its name is repeated with each piece, and behind the last", () => {
+    const pieces = ["", '{"x":', "1}", ""].map((args) => ({ id: "", name: "get", arguments: args }));
+    expect(calls(...pieces)).toEqual([`get ${one}`]);
+  });
+});
+
+describe.each(HEARING_ROUTES)("$name: arguments", ({ stream, whole }) => {
+  const called = (args: unknown) => ({
+    tool_calls: [{ index: 0, id: "a", function: { name: "get", arguments: args } }],
+  });
+  const both = (args: unknown) => [
+    stream([chunk(called(args)), FINISH, DONE]).calls,
+    whole(completion(called(args))).calls,
+  ];
+
+  it.each(["", "  ", "null", null, undefined, {}])(
+    "[response.arguments] are {} where they are %j",
+    (args) => {
+      for (const [call] of both(args)) expect(call).toMatch(/^get (?:\{\}|null)?$/u);
+    },
+  );
+
+  it.each(['{"a": "x", "b": tru', '{"a": Dave}', "[1]", [1], "Dave", '"Dave"', "5", 5, true])(
+    "[response.arguments] are never {} where they are %j, but what the model wrote",
+    (args) => {
+      const text = typeof args === "string" ? args : JSON.stringify(args);
+      for (const [call] of both(args)) {
+        expect(call).toSatisfy(
+          (told: string) =>
+            told === `get ${text}` || told === `get ${JSON.stringify({ INVALID_JSON: text })}`,
+        );
+      }
+    },
+  );
+
+  it("[response.arguments] are the first of several objects in a row", () => {
+    for (const calls of both('{"x":1}{"x":2}')) expect(calls).toEqual(['get {"x":1}']);
+  });
+
+  it("[response.tool_calls] of a single call that is no list are its own", () => {
+    const call = { index: 0, id: "a", type: "function", function: { name: "get", arguments: { x: 1 } } };
+    expect(stream([chunk({ tool_calls: call }), FINISH, DONE]).calls).toEqual(['get {"x":1}']);
+    expect(whole(completion({ tool_calls: call })).calls).toEqual(['get {"x":1}']);
   });
 });

@@ -1,7 +1,7 @@
 import type { RedactedThinkingBlock, ToolUseBlock } from "../message.ts";
 import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
-import { readString } from "../../upstream/read-message.ts";
+import { listCalls, readString } from "../../upstream/read-message.ts";
 import { readCallFields } from "../../conversation/call-carrier.ts";
 import type { CallReasoning } from "../../upstream/call-reasoning.ts";
 import { parseToolInput } from "../../upstream/tool-input.ts";
@@ -15,10 +15,9 @@ export function readToolCalls(
   settings: AnswerSettings,
   reasoning: CallReasoning,
 ): (ToolUseBlock | RedactedThinkingBlock)[] {
-  const { tool_calls, function_call } = message;
-  const hasCalls = Array.isArray(tool_calls) && tool_calls.length > 0;
+  const listed = listCalls(message);
   // Servers that send both send the same call twice.
-  const calls: unknown[] = hasCalls ? tool_calls : [{ function: function_call }];
+  const calls = listed.length > 0 ? listed : [{ function: message["function_call"] }];
   const usedIds = new Set<string>();
   const blocks: (ToolUseBlock | RedactedThinkingBlock)[] = [];
   for (const call of calls) {

@@ -4,6 +4,7 @@ import { createToolResult, type ToolResultPart, type ToolUsePart } from "../../c
 import { formatJson } from "../../json/exact-json.ts";
 import { tryParseJsonText } from "../../json/parse-json-text.ts";
 import { readName, readOptionalArray, readOptionalString, readString } from "../../json/read-field.ts";
+import { wrapArguments } from "../../upstream/tool-input.ts";
 import type { ToolTable } from "../tool-table.ts";
 import { parseContent } from "./content-parts.ts";
 import { wrapInput } from "./custom-tool.ts";
@@ -96,5 +97,5 @@ function createCall({ fields, path }: Omit<Item, "type">, table: ToolTable, args
  */
 function formatArguments(text: string): string {
   if (text.trim() === "") return "{}";
-  return isJsonObject(tryParseJsonText(text)) ? text : formatJson({ arguments: text });
+  return isJsonObject(tryParseJsonText(text)) ? text : formatJson(wrapArguments(text));
 }

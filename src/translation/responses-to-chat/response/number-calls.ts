@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
-import { readString } from "../../upstream/read-message.ts";
+import { listCalls, readString } from "../../upstream/read-message.ts";
 import type { CreateId } from "../ids.ts";
 
 /**
@@ -14,17 +14,18 @@ export function numberCalls(completion: JsonObject, createId: CreateId): JsonObj
 
 function numberChoice(choice: unknown, createId: CreateId): unknown {
   const message = isJsonObject(choice) ? choice["message"] : null;
-  if (!isJsonObject(choice) || !isJsonObject(message) || !Array.isArray(message["tool_calls"])) return choice;
-  const calls = message["tool_calls"].map((call: unknown, index) => {
+  if (!isJsonObject(choice) || !isJsonObject(message)) return choice;
+  const calls = listCalls(message).map((call, index) => {
     if (!isJsonObject(call)) return call;
     const id = readString(call["id"]) || createId("call");
     return { ...call, id, index, function: completeFunction(call["function"]) };
   });
-  return { ...choice, message: { ...message, tool_calls: calls } };
+  return calls.length === 0 ? choice : { ...choice, message: { ...message, tool_calls: calls } };
 }
 
 function completeFunction(called: unknown): unknown {
   if (!isJsonObject(called)) return called;
   const { arguments: args } = called;
-  return isJsonObject(args) || readString(args).trim() !== "" ? called : { ...called, arguments: "{}" };
+  const isNone = args === undefined || args === null || (typeof args === "string" && args.trim() === "");
+  return isNone ? { ...called, arguments: "{}" } : called;
 }

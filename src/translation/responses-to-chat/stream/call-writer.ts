@@ -2,6 +2,7 @@ import { isJsonObject } from "../../../text/json-object.ts";
 import { tryParseJsonText } from "../../json/parse-json-text.ts";
 import type { CallItem, ItemStatus } from "../response.ts";
 import type { ToolReference } from "../tool-table.ts";
+import { parseToolInput } from "../../upstream/tool-input.ts";
 import { CollectedText } from "./collected-text.ts";
 import type { ItemContext, OpenItem } from "./open-item.ts";
 
@@ -67,13 +68,12 @@ export class CallWriter implements OpenItem {
     const { id } = this.#context;
     const { kind, namespace, name } = tool;
     if (kind === "tool_search") {
-      const parsed = tryParseJsonText(args);
       return {
         id,
         type: "tool_search_call",
         execution: "client",
         call_id: callId,
-        arguments: isJsonObject(parsed) ? parsed : {},
+        arguments: parseToolInput(args),
         status,
       };
     }

@@ -82,8 +82,8 @@ describe("an item", () => {
     [" ", "{}"],
     [undefined, "{}"],
     ['{"n":12345678901234567890}', '{"n":12345678901234567890}'],
-    ['{"a":', '{"arguments":"{\\"a\\":"}'],
-    ["[1]", '{"arguments":"[1]"}'],
+    ['{"a":', '{"INVALID_JSON":"{\\"a\\":"}'],
+    ["[1]", '{"INVALID_JSON":"[1]"}'],
   ])("[responses.items.arguments] %j become %s", (given, sent) => {
     const [, assistant] = toChatMessages([USER, { ...CALL, arguments: given }, OUTPUT]);
     expect(assistant).toMatchObject({ tool_calls: [{ function: { arguments: sent } }] });
