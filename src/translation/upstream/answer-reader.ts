@@ -34,7 +34,8 @@ export class AnswerReader {
     const isWhole = isJsonObject(message);
     if (!isJsonObject(delta)) return isWhole ? this.#createPiece(this.#pickUntold(message), true) : null;
     const fields = isWhole ? { ...this.#pickUntold(message), ...pickSaid(delta) } : delta;
-    const piece = this.#createPiece(fields, isWhole);
+    // A chunk can have the last delta and the whole message: its own reasoning is no repetition.
+    const piece = this.#createPiece(fields, isWhole && readReasoning(delta).text === "");
     for (const [name, value] of Object.entries(delta)) if (isSaid(value)) this.#told.add(kindOf(name));
     if (piece.reasoning.text !== "") this.#hasReasoning = true;
     return piece;

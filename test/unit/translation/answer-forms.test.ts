@@ -55,6 +55,14 @@ describe.each(HEARING_ROUTES)("$name: a stream that ends in a whole message", ({
     expect(stream([wholeChunk(message), DONE])).toEqual(expected);
   });
 
+  it("[stream.whole_message] has the last delta of a chunk that has the whole message as well", () => {
+    const last = wholeChunk(
+      { reasoning_content: "hmm", content: "hello" },
+      { delta: { reasoning_content: "m" } },
+    );
+    expect(stream([...told, last, DONE])).toEqual({ thinking: "hmm", text: "hello", calls: [] });
+  });
+
   it("[stream.whole_message] tells reasoning once, whichever fields have it", () => {
     const { thinking } = stream([...told, wholeChunk({ reasoning: "hm", content: "hello" }), DONE]);
     expect(thinking).toBe("hm");
