@@ -36,6 +36,11 @@ export interface ModelProfile {
   /** The supported set, in ascending order; empty: never send `reasoning_effort`. */
   readonly reasoningEfforts: readonly ReasoningEffort[];
   readonly reasoningHistory: "reasoning_content" | "reasoning" | "drop";
+  /**
+   * Where an upstream's content has reasoning: `none`, nowhere; `tags`, between `<think>` and `</think>` at its beginning;
+   * `closing_tag`, from its beginning up to `</think>`, since the chat template itself opens it.
+   */
+  readonly thinkTags: (typeof THINK_TAGS)[number];
   readonly topK: "forward" | "drop";
   readonly images: boolean;
   readonly files: boolean;
@@ -50,6 +55,8 @@ export interface ModelProfile {
   readonly streamOptions: "forward" | "drop";
   readonly userField: "user" | "safety_identifier" | null;
 }
+
+export const THINK_TAGS = ["none", "tags", "closing_tag"] as const;
 
 export const MAX_TOKENS_FIELDS = ["max_tokens", "max_completion_tokens", "both"] as const;
 

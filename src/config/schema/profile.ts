@@ -1,5 +1,5 @@
 import { findCostField } from "../../translation/fields/cost-fields.ts";
-import { MAX_TOKENS_FIELDS, REASONING_EFFORTS } from "../../translation/client-protocol.ts";
+import { MAX_TOKENS_FIELDS, REASONING_EFFORTS, THINK_TAGS } from "../../translation/client-protocol.ts";
 import { choice, choices, described, flag, integer, list, orNull, section, text } from "./fields.ts";
 
 const passthroughField = text("the name of a field of a request's body").refine(
@@ -33,6 +33,11 @@ const SUPPORT_FIELDS = {
   reasoning_history: choice(["reasoning_content", "reasoning", "drop"])
     .default("reasoning_content")
     .describe("Field that carries earlier reasoning back (newer vLLM: `reasoning`), or `drop`."),
+  think_tags: choice(THINK_TAGS)
+    .default("none")
+    .describe(
+      "Where the content of answers has reasoning, for the messages and responses routes: between `<think>` and `</think>` at its beginning (`tags`), or up to `</think>` (`closing_tag`: the chat template writes the opening one). For servers without a parser of reasoning.",
+    ),
   top_k: choice(["forward", "drop"])
     .default("forward")
     .describe("Whether `top_k` is sent; OpenAI refuses it."),

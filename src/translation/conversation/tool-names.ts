@@ -25,9 +25,20 @@ export class ToolNames {
     return `${name.slice(0, Math.max(0, this.#maxCharacters - HASH_CHARACTERS - 1))}_${hash}`;
   }
 
-  /** A name that was not declared is passed on as it is. */
+  /** A name that was not declared is passed on as it is, unless markers of a channel stand around one that was. */
   toClient(name: string): string {
-    return this.#originals.get(name) ?? name;
+    return this.#originals.get(name) ?? this.#findMarked(name) ?? name;
+  }
+
+  /** gpt-oss: `get<|channel|>commentary`, `<|channel|>commentary to=functions.get`. */
+  #findMarked(name: string): string | undefined {
+    if (!name.includes("<|")) return undefined;
+    const parts = name.split(/<\|[^|]*\|?>?|\s+/u).map((part) => part.replace(/^to=/u, ""));
+    for (const part of parts) {
+      const original = this.#originals.get(part) ?? this.#originals.get(part.replace(/^functions\./u, ""));
+      if (original !== undefined) return original;
+    }
+    return undefined;
   }
 
   /** Whether the upstream's name is a declared one, and not the beginning of another: no fragment can follow. */

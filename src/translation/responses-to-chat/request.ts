@@ -49,6 +49,7 @@ export class ResponsesRequest extends ConversationRequest<ParsedResponsesRequest
       model: model.id,
       stream: this.stream,
       ...kept,
+      thinkTags: model.profile.thinkTags,
       estimatedInputTokens: context.estimatedInputTokens,
       createdAt: toSeconds(nowMs()),
       now: () => toSeconds(nowMs()),

@@ -1,5 +1,8 @@
+import type { ModelProfile } from "../client-protocol.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { readContent, readReasoning, readRefusal, type Reasoning } from "./read-message.ts";
+
+import { type SplitText, ThinkTags } from "./think-tags.ts";
 
 /** What a chunk, or a whole message, adds to an answer. */
 export interface AnswerPiece {
@@ -9,6 +12,8 @@ export interface AnswerPiece {
   /** The fields that are new: tool calls and what is carried with them are read from these. */
   readonly fields: JsonObject;
 }
+
+const NO_TEXT: SplitText = { reasoning: "", text: "" };
 
 /** Fields in which servers write the same thing; a field of another name stands for itself. */
 const SAME_FIELDS: ReadonlyMap<string, string> = new Map([
@@ -28,6 +33,11 @@ export class AnswerReader {
   #hasReasoning = false;
   /** Reasoning came as a text, of which lists of its details are copies. */
   #hasReasoningText = false;
+  readonly #tags: ThinkTags | null;
+
+  constructor(setting: ModelProfile["thinkTags"]) {
+    this.#tags = setting === "none" ? null : new ThinkTags(setting);
+  }
 
   /** Null for a choice that says nothing. */
   read({ delta, message }: JsonObject): AnswerPiece | null {
@@ -42,17 +52,25 @@ export class AnswerReader {
   }
 
   /** As `read` of a delta that has this text alone. */
-  readText(text: string): void {
+  readText(text: string): SplitText {
     if (text !== "") this.#told.add("content");
+    return this.#tags === null ? { reasoning: "", text } : this.#tags.split(text);
+  }
+
+  /** The answer is over. @returns what waited for the rest of a tag. */
+  end(): SplitText {
+    return this.#tags?.end() ?? NO_TEXT;
   }
 
   #createPiece(fields: JsonObject, isWhole: boolean): AnswerPiece {
     const { source, ...reasoning } = readReasoning(fields);
     if (source === "text") this.#hasReasoningText = true;
     const isRepeated = (isWhole && this.#hasReasoning) || (source === "list" && this.#hasReasoningText);
+    const content = readContent(fields);
+    const tagged = this.#tags?.split(content);
     return {
-      reasoning: isRepeated ? { ...reasoning, text: "" } : reasoning,
-      text: readContent(fields),
+      reasoning: { ...reasoning, text: (isRepeated ? "" : reasoning.text) + (tagged?.reasoning ?? "") },
+      text: tagged?.text ?? content,
       refusal: readRefusal(fields),
       fields,
     };

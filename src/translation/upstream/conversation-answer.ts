@@ -1,6 +1,13 @@
 import type { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
-import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
+import type {
+  Answer,
+  AnswerOutput,
+  DescribeCost,
+  ModelProfile,
+  Observation,
+  ProtocolName,
+} from "../client-protocol.ts";
 import type { ToolNames } from "../conversation/tool-names.ts";
 import { parseJsonText, tryParseJsonText } from "../json/parse-json-text.ts";
 import { SseDecoder, type SseEvent } from "../sse/decoder.ts";
@@ -21,6 +28,8 @@ export interface ConversationSettings {
   readonly stream: boolean;
   /** Upstream's names to the client's. */
   readonly toolNames: ToolNames;
+  /** Where the upstream's content has reasoning. */
+  readonly thinkTags: ModelProfile["thinkTags"];
   readonly estimatedInputTokens: number;
   /** Errors inside a stream name it. */
   readonly requestId: string;

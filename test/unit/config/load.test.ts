@@ -149,6 +149,7 @@ describe("parseConfig", () => {
       passthroughFields: [],
       reasoningEfforts: [],
       reasoningHistory: "reasoning_content",
+      thinkTags: "none",
       topK: "forward",
       images: true,
       files: true,

@@ -159,3 +159,72 @@ describe.each(HEARING_ROUTES)("$name: arguments", ({ stream, whole }) => {
     expect(whole(completion({ tool_calls: call })).calls).toEqual(['get {"x":1}']);
   });
 });
+
+describe.each(HEARING_ROUTES)("$name: reasoning", ({ stream, whole }) => {
+  const FORMS = [
+    { reasoning_text: "hm" },
+    { reasoning_details: [{ type: "reasoning.text", text: "hm", index: 0 }] },
+    {
+      reasoning_details: [
+        { type: "reasoning.summary", summary: "hm" },
+        { type: "reasoning.encrypted", data: "x" },
+      ],
+    },
+    { thinking_blocks: [{ type: "thinking", thinking: "hm", signature: "s" }] },
+    { content: [{ type: "reasoning", summary: [{ type: "summary_text", text: "hm", signature: "s" }] }] },
+    { content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] },
+    { reasoning_content: "hm", reasoning_details: [{ type: "reasoning.text", text: "hm" }] },
+  ];
+
+  it.each(FORMS)("[response.thinking] in %j is thinking, once", (fields) => {
+    const expected = { thinking: "hm", text: "ok", calls: [] };
+    expect(stream([chunk(fields), chunk({ content: "ok" }), FINISH, DONE])).toEqual(expected);
+    const { content = [] } = fields as { content?: object[] };
+    const message = { ...fields, content: [...content, { type: "text", text: "ok" }] };
+    expect(whole(completion(message))).toEqual(expected);
+  });
+
+  it("[response.thinking] is told once where its details follow as a copy", () => {
+    const copy = chunk({ thinking_blocks: [{ type: "thinking", thinking: "hm", signature: "s" }] });
+    expect(stream([chunk({ reasoning_content: "hm" }), copy, FINISH, DONE]).thinking).toBe("hm");
+  });
+});
+
+describe.each(HEARING_ROUTES)("$name: tags of reasoning in the content", ({ stream, whole }) => {
+  it.each([
+    { setting: "tags", content: "<think>\nhm so</think>\n\nanswer", thinking: "hm so", text: "answer" },
+    { setting: "tags", content: " \n<think>hm</think>", thinking: "hm", text: "" },
+    { setting: "tags", content: "<think>hm", thinking: "hm", text: "" },
+    { setting: "tags", content: "<think>hm</thi", thinking: "hm</thi", text: "" },
+    { setting: "tags", content: "<think></think>answer", thinking: "", text: "answer" },
+    { setting: "tags", content: "<thinker> is a word", thinking: "", text: "<thinker> is a word" },
+    { setting: "tags", content: "<thi", thinking: "", text: "<thi" },
+    { setting: "tags", content: "say <think>x</think>", thinking: "", text: "say <think>x</think>" },
+    { setting: "closing_tag", content: "hm < so</think>\nanswer", thinking: "hm < so", text: "answer" },
+    { setting: "closing_tag", content: "<think>hm</think>answer", thinking: "hm", text: "answer" },
+    { setting: "none", content: "<think>hm</think>answer", thinking: "", text: "<think>hm</think>answer" },
+  ] as const)("[profile.think_tags] $setting: $content", ({ setting, content, thinking, text }) => {
+    const profile = { thinkTags: setting };
+    const expected = { thinking, text, calls: [] };
+    expect(whole(completion({ content }), profile)).toEqual(expected);
+    for (const size of [1, 3, 100]) {
+      const pieces = content.match(new RegExp(`[^]{1,${size}}`, "gu")) ?? [];
+      const chunks = pieces.map((piece) => chunk({ content: piece }));
+      expect(stream([...chunks, FINISH, USAGE, DONE], profile)).toEqual(expected);
+    }
+  });
+});
+
+describe.each(HEARING_ROUTES)("$name: a tool's name with a marker", ({ stream, whole }) => {
+  it.each([
+    ["get<|channel|>commentary", "get"],
+    ["get<|channel|>analysis", "get"],
+    ["functions.get<|channel|>json", "get"],
+    ["<|channel|>commentary to=functions.search_files", "search_files"],
+    ["unknown<|channel|>commentary", "unknown<|channel|>commentary"],
+  ])("[response.tool_name] %s is %s", (name, expected) => {
+    const called = { tool_calls: [{ index: 0, id: "a", function: { name, arguments: "{}" } }] };
+    expect(whole(completion(called)).calls).toEqual([`${expected} {}`]);
+    expect(stream([chunk(called), FINISH, DONE]).calls[0]).toMatch(`${expected} `);
+  });
+});

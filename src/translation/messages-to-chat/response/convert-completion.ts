@@ -19,7 +19,7 @@ import { ThinkingSignature } from "./thinking-signature.ts";
 export function convertCompletion(completion: JsonObject, settings: AnswerSettings): Message {
   const choice = findChoice(completion);
   const message = choice?.["message"];
-  const piece = choice === null ? null : new AnswerReader().read({ message });
+  const piece = choice === null ? null : readWhole(message, settings);
   if (choice === null || piece === null) {
     throw new GatewayError("upstream_error", { cause: new Error("a chat completion without a choice") });
   }
@@ -50,6 +50,15 @@ export function convertCompletion(completion: JsonObject, settings: AnswerSettin
     diagnostics: null,
     usage: convertUsage(findUsage(completion)) ?? createUsage(),
   };
+}
+
+function readWhole(message: unknown, { thinkTags }: AnswerSettings): AnswerPiece | null {
+  const reader = new AnswerReader(thinkTags);
+  const piece = reader.read({ message });
+  if (piece === null) return null;
+  const rest = reader.end();
+  const reasoning = { ...piece.reasoning, text: piece.reasoning.text + rest.reasoning };
+  return { ...piece, reasoning, text: piece.text + rest.text };
 }
 
 function convertReasoning(reasoning: AnswerPiece["reasoning"], settings: AnswerSettings): ContentBlock[] {

@@ -3,6 +3,7 @@ import type { StreamEvent } from "../message.ts";
 import { convertUsage, createUsage, formatDeltaUsage, type MessageUsage } from "../usage.ts";
 import type { JsonObject } from "../../../text/json-object.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
+import type { SplitText } from "../../upstream/think-tags.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { mapStopReason } from "../response/map-stop-reason.ts";
 import { hasEndUsage, requireEnd } from "../../upstream/end-reasons.ts";
@@ -39,7 +40,7 @@ export class StreamTranslator {
   readonly #emit: (event: StreamEvent) => void;
   readonly #writer: BlockWriter;
   readonly #sequencer: DeltaSequencer;
-  readonly #reader = new AnswerReader();
+  readonly #reader: AnswerReader;
   readonly #calls: ToolCallTable;
   readonly #callReasoning: CallReasoning;
   readonly #generated: GeneratedText;
@@ -55,6 +56,7 @@ export class StreamTranslator {
 
   constructor(settings: AnswerSettings, output: TranslatorOutput) {
     this.#settings = settings;
+    this.#reader = new AnswerReader(settings.thinkTags);
     this.#generated = output.generated;
     this.#emit = (event) => {
       this.#silentChunks = 0;
@@ -98,8 +100,7 @@ export class StreamTranslator {
     if (!this.#isOver) {
       this.#isCounted = false;
       this.#generated.readText(text);
-      this.#reader.readText(text);
-      if (text !== "") this.#sequencer.addProse("text", text);
+      this.#writeProse(this.#reader.readText(text));
     }
     this.#pingAfterSilence();
   }
@@ -114,6 +115,7 @@ export class StreamTranslator {
     if (!this.#hasChoice || this.#startUsage === null) {
       throw new GatewayError("upstream_error", { cause: new Error("a stream without a choice") });
     }
+    this.#writeProse(this.#reader.end());
     this.#sequencer.end();
     const ending = {
       reason,
@@ -162,14 +164,20 @@ export class StreamTranslator {
 
   #writePiece({ reasoning, text, refusal, fields }: AnswerPiece): void {
     this.#generated.readMessage(fields);
-    if (this.#settings.thinking !== "hidden") {
-      if (reasoning.text !== "") this.#sequencer.addProse("thinking", reasoning.text);
-      if (reasoning.signature !== null) this.#sequencer.addProse("signature", reasoning.signature);
+    this.#writeProse({ reasoning: reasoning.text, text: "" });
+    if (this.#settings.thinking !== "hidden" && reasoning.signature !== null) {
+      this.#sequencer.addProse("signature", reasoning.signature);
     }
-    if (text !== "") this.#sequencer.addProse("text", text);
+    this.#writeProse({ reasoning: "", text });
     if (refusal !== "") this.#addRefusal(refusal);
     this.#callReasoning.readMessage(fields);
     this.#calls.read(fields);
+  }
+
+  #writeProse({ reasoning, text }: SplitText): void {
+    if (reasoning !== "" && this.#settings.thinking !== "hidden")
+      this.#sequencer.addProse("thinking", reasoning);
+    if (text !== "") this.#sequencer.addProse("text", text);
   }
 
   #addRefusal(refusal: string): void {

@@ -8,6 +8,7 @@ import { type AnswerPiece, AnswerReader } from "../../upstream/answer-reader.ts"
 import { CallReasoning } from "../../upstream/call-reasoning.ts";
 import { requireChunk } from "../../upstream/require-chunk.ts";
 import { ToolCallTable } from "../../upstream/tool-call-table.ts";
+import type { SplitText } from "../../upstream/think-tags.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { createResponseError } from "../error-body.ts";
 import type { IdKind } from "../ids.ts";
@@ -40,7 +41,7 @@ export class StreamTranslator {
   readonly #output: TranslatorOutput;
   readonly #writer: ItemsWriter;
   readonly #sequencer: ItemSequencer;
-  readonly #reader = new AnswerReader();
+  readonly #reader: AnswerReader;
   readonly #calls: ToolCallTable;
   readonly #callReasoning: CallReasoning;
   readonly #id: string;
@@ -52,6 +53,7 @@ export class StreamTranslator {
 
   constructor(settings: AnswerSettings, output: TranslatorOutput) {
     this.#settings = settings;
+    this.#reader = new AnswerReader(settings.thinkTags);
     this.#output = output;
     this.#id = settings.createId("resp" satisfies IdKind);
     this.#writer =
@@ -84,8 +86,7 @@ export class StreamTranslator {
     if (this.#isOver) return;
     this.#isCounted = false;
     this.#output.generated.readText(text);
-    this.#reader.readText(text);
-    if (text !== "") this.#sequencer.addProse("text", text);
+    this.#writeProse(this.#reader.readText(text));
   }
 
   /** The usage that ends a stream came behind a reason to end: nothing that follows is part of the answer. */
@@ -104,6 +105,7 @@ export class StreamTranslator {
       throw new GatewayError("upstream_error", { cause: new Error("an answer without a choice") });
     }
     const ending = mapEnding(reason);
+    this.#writeProse(this.#reader.end());
     this.#sequencer.end();
     const output = this.#writer.end(ending.status === "incomplete");
     const response = {
@@ -178,12 +180,15 @@ export class StreamTranslator {
 
   #writePiece({ reasoning, text, refusal, fields }: AnswerPiece, logprobs: readonly JsonObject[]): void {
     this.#output.generated.readMessage(fields);
-    if (this.#settings.reasoning !== "hidden" && reasoning.text !== "") {
-      this.#sequencer.addProse("reasoning", reasoning.text);
-    }
-    if (text !== "") this.#sequencer.addProse("text", text, logprobs);
+    this.#writeProse({ reasoning: reasoning.text, text }, logprobs);
     if (refusal !== "") this.#sequencer.addProse("refusal", refusal);
     this.#callReasoning.readMessage(fields);
     this.#calls.read(fields);
+  }
+
+  #writeProse({ reasoning, text }: SplitText, logprobs: readonly JsonObject[] = []): void {
+    const isShown = this.#settings.reasoning !== "hidden";
+    if (reasoning !== "" && isShown) this.#sequencer.addProse("reasoning", reasoning);
+    if (text !== "") this.#sequencer.addProse("text", text, logprobs);
   }
 }
