@@ -10,12 +10,20 @@ export type Ended = Pick<Admission, "requestId" | "endpoint"> &
 /** How it ended; what is left out it did not come to. */
 export type End = Pick<FinishedRequest, "status" | "durationMs"> & {
   readonly error: Pick<GatewayError, "publicCode" | "ownCode" | "fields"> | null;
-} & Partial<Pick<FinishedRequest, "model" | "settled" | "usageContradiction" | "firstTokenMs">>;
+} & Partial<
+    Pick<FinishedRequest, "model" | "settled" | "usageContradiction" | "unknownFinishReason" | "firstTokenMs">
+  >;
 
 /** The one event that metrics and the log know a request by, made where its end is known. */
 export function describeEnd(ended: Ended, end: End): FinishedRequest {
   const { requestId, endpoint, organizationId = null, keyId = null, currency = null } = ended;
-  const { model = null, settled = null, usageContradiction = null, firstTokenMs = null } = end;
+  const {
+    model = null,
+    settled = null,
+    usageContradiction = null,
+    unknownFinishReason = null,
+    firstTokenMs = null,
+  } = end;
   return {
     requestId,
     route: endpoint,
@@ -29,6 +37,7 @@ export function describeEnd(ended: Ended, end: End): FinishedRequest {
     capPeriod: LIMIT_PERIODS.find((period) => period === end.error?.fields["period"]) ?? null,
     settled,
     usageContradiction,
+    unknownFinishReason,
     durationMs: end.durationMs,
     firstTokenMs,
   };

@@ -197,6 +197,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
       model: this.modelId,
       settled: this.#settled,
       usageContradiction: this.#observation?.usageContradiction ?? null,
+      unknownFinishReason: this.#observation?.unknownFinishReason ?? null,
       durationMs: this.way.elapsedMs,
       firstTokenMs: this.way.firstTokenMs,
     };

@@ -70,6 +70,11 @@ export const METRICS = {
     "Answers whose usage has figures that cannot all be true, by kind: cached_above_prompt, cache_write_above_prompt, cache_write_split, audio_above_prompt, reasoning_above_output, audio_above_output, total.",
     ["model", "kind"],
   ),
+  unknownFinishReasons: counter(
+    "inference_gateway_unknown_finish_reasons_total",
+    "Answers whose finish reason the gateway does not know, which end normally. The request log has the word.",
+    ["model"],
+  ),
   duration: histogram(
     "gen_ai_server_request_duration_seconds",
     "From a metered request's headers to its settled end.",

@@ -32,6 +32,8 @@ export interface FinishedRequest {
   } | null;
   /** Figures of the upstream's usage that cannot all be true, by kind. */
   readonly usageContradiction: string | null;
+  /** The reason to end that the upstream gave and nobody knows. */
+  readonly unknownFinishReason: string | null;
   readonly durationMs: number;
   /** The time from the beginning to the first bytes of a streamed answer; null where it did not stream. */
   readonly firstTokenMs: number | null;
@@ -200,6 +202,7 @@ export class RequestMeter {
     }
     const { usageContradiction: kind } = request;
     if (kind !== null) metrics.usageContradictions.inc({ model, kind });
+    if (request.unknownFinishReason !== null) metrics.unknownFinishReasons.inc({ model });
     if (request.status === 200) observeAnswer(series, request, tokens);
   }
 
@@ -257,7 +260,7 @@ function observeAnswer(
 }
 
 function formatLine(request: FinishedRequest): object {
-  const { settled, durationMs, firstTokenMs } = request;
+  const { settled, unknownFinishReason, durationMs, firstTokenMs } = request;
   return {
     request_id: request.requestId,
     key_id: request.keyId,
@@ -279,6 +282,7 @@ function formatLine(request: FinishedRequest): object {
             ? {}
             : { unpriced_service_tier: settled.unpricedServiceTier }),
         }),
+    ...(unknownFinishReason !== null && { unknown_finish_reason: unknownFinishReason }),
     duration_ms: Math.round(durationMs),
     ...(firstTokenMs === null ? {} : { first_token_ms: Math.round(firstTokenMs) }),
   };

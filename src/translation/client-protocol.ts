@@ -227,6 +227,8 @@ export interface Observation {
   readonly isOfNothing: boolean;
   /** What does not fit together in that usage, or null. */
   readonly usageContradiction: UsageContradiction | null;
+  /** The reason to end that the upstream gave and nobody knows, or null. */
+  readonly unknownFinishReason: string | null;
   /** The service tier that the upstream named last, in its own words and lower case; null when it named none. */
   readonly serviceTier: string | null;
   /** Uses of tools that ran at the upstream's server: as its usage tells, else as many as the answer shows. */

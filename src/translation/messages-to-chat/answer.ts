@@ -3,7 +3,7 @@ import type { JsonObject } from "../../text/json-object.ts";
 import { ConversationAnswer } from "../upstream/conversation-answer.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { KEEP_ALIVE, PING } from "../sse/encoder.ts";
-import { findChoice } from "../upstream/read-choice.ts";
+import { findChoice, readFinishReason } from "../upstream/read-choice.ts";
 import type { AnswerSettings } from "./answer-settings.ts";
 import { formatStreamError } from "./error-body.ts";
 import { formatStreamEvent } from "./stream/format-event.ts";
@@ -33,8 +33,10 @@ export class MessagesAnswer extends ConversationAnswer {
 
   protected override writeCompletion(completion: JsonObject): void {
     this.generated.readUsage(completion);
-    this.generated.readMessage(findChoice(completion)?.["message"]);
+    const choice = findChoice(completion);
+    this.generated.readMessage(choice?.["message"]);
     const message = convertCompletion(completion, this.#settings);
+    if (choice !== null) this.generated.noteFinishReason(readFinishReason(choice));
     const cost = this.generated.describeCost();
     if (this.#settings.stream) this.write(playMessage(message, cost));
     else this.write(formatJson({ ...message, usage: { ...message.usage, ...cost } }));

@@ -79,7 +79,9 @@ export class ChoicesAnswer implements Answer {
   /** @throws GatewayError when the upstream broke it off. */
   #readChoice(choice: JsonObject): void {
     this.#generated.readMessage(this.#protocol.readMessage(choice));
-    requireEnd(readFinishReason(choice), true);
+    const reason = readFinishReason(choice);
+    requireEnd(reason, true);
+    this.#generated.noteFinishReason(reason);
   }
 
   /** The completion with its cost among its usage, where the client has asked for it. */

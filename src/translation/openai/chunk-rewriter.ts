@@ -75,7 +75,10 @@ export class ChunkRewriter {
 
   /** @throws GatewayError when a choice's `finish_reason` says that the server broke it off. */
   requireEnd(): void {
-    for (const reason of this.#finishedChoices.values()) requireEnd(reason, true);
+    for (const reason of this.#finishedChoices.values()) {
+      requireEnd(reason, true);
+      this.#generated.noteFinishReason(reason);
+    }
   }
 
   /** Whether there may be events for `rewriteAlike`. */
@@ -212,6 +215,7 @@ export class ChunkRewriter {
     usage: JsonObject | null = null,
   ): string {
     const edits: Edit[] = isUsageHidden ? removeMembers(members, "usage") : [];
+    edits.push(...addChoices(text, members));
     for (const { key, valueStart, valueEnd } of members) {
       if (key === "model") edits.push({ start: valueStart, end: valueEnd, replacement: this.#modelJson });
       if (usage !== null && key === "usage") {
@@ -221,6 +225,17 @@ export class ChunkRewriter {
     if (edits.length > 1) edits.sort((left, right) => left.start - right.start);
     return applyEdits(text, edits);
   }
+}
+
+/** SDKs that check each chunk end the stream at one without the list: where it is missing it is empty. */
+function addChoices(text: string, members: readonly MemberSpan[]): Edit[] {
+  const choices = members.findLast(({ key }) => key === "choices");
+  if (choices === undefined) {
+    const start = text.indexOf("{") + 1;
+    return [{ start, end: start, replacement: members.length === 0 ? '"choices":[]' : '"choices":[],' }];
+  }
+  const { valueStart: start, valueEnd: end } = choices;
+  return text.slice(start, end) === "null" ? [{ start, end, replacement: "[]" }] : [];
 }
 
 /** Whether the text is a whole JSON object: what an upstream sent last may be cut. */

@@ -5,9 +5,8 @@ import { isJsonObject } from "../../text/json-object.ts";
 export type EndReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /**
- * Every `finish_reason` that is an end of an answer, in lower case, by the words of OpenAI, Anthropic, Cohere, Gemini,
- * Mistral, TGI, vLLM and Zhipu. The list is closed: what is not in it (`abort`, `error`, `network_error`,
- * `insufficient_system_resource`) says that the server broke off.
+ * What servers write as `finish_reason`, in lower case, by the words of OpenAI, Anthropic, Cohere, Gemini, Mistral, TGI, vLLM
+ * and Zhipu. Words beside it are known by what is in them, see `ALIKE`.
  */
 const END_REASONS: Readonly<Record<string, EndReason>> = {
   stop: "stop",
@@ -39,14 +38,40 @@ const END_REASONS: Readonly<Record<string, EndReason>> = {
   blocklist: "content_filter",
   prohibited_content: "content_filter",
   spii: "content_filter",
+  language: "content_filter",
+  other: "stop",
+  image_other: "stop",
+  no_image: "stop",
 };
+
+/** What a word says that is not in the table, the first that fits; "broken_off": the server did not end the answer. */
+const ALIKE: readonly (readonly [RegExp, EndReason | "broken_off"])[] = [
+  [
+    /safety|prohibited|recitation|blocklist|blocked|filter|policy|refus|moderat|sensitive|guardrail|spii|toxic/,
+    "content_filter",
+  ],
+  [
+    /error|abort|cancel|fail|fault|interrupt|malformed|time_?out|timed_?out|overload|disconnect|insufficient|unexpected|missing|kill/,
+    "broken_off",
+  ],
+  [/max.*tokens|length|context_window|token_limit/, "length"],
+  [/tool_?(?:call|use)|function_?call/, "tool_calls"],
+];
 
 /** The most of an unknown reason that is logged. */
 const MAX_TOLD_CHARACTERS = 40;
 
-/** Whether the answer ended: false where the server broke it off. @param finishReason The upstream's, not empty. */
-export function isEndReason(finishReason: string): boolean {
-  return Object.hasOwn(END_REASONS, finishReason.toLowerCase());
+/** Null: a word that nobody knows. */
+function findReason(finishReason: string): EndReason | "broken_off" | null {
+  // Gemini's words may come behind OpenAI's: "content_filter: RECITATION".
+  const word = finishReason.toLowerCase().split(/[:\s]/u, 1)[0]?.replaceAll("-", "_") ?? "";
+  if (Object.hasOwn(END_REASONS, word)) return END_REASONS[word] ?? null;
+  return ALIKE.find(([form]) => form.test(word))?.[1] ?? null;
+}
+
+/** Whether nobody knows what the word means. It ends an answer like `stop`. @param finishReason Empty: there is none. */
+export function isUnknownReason(finishReason: string): boolean {
+  return finishReason !== "" && findReason(finishReason) === null;
 }
 
 /**
@@ -73,9 +98,9 @@ export function requireEnd(finishReason: string, isDone: boolean): EndReason {
     if (isDone) return "stop";
     throw createBrokenOff("the stream was closed");
   }
-  const reason = END_REASONS[finishReason.toLowerCase()];
-  if (reason === undefined || !isEndReason(finishReason)) throw createBrokenOff(describeReason(finishReason));
-  return reason;
+  const reason = findReason(finishReason);
+  if (reason === "broken_off") throw createBrokenOff(describeReason(finishReason));
+  return reason ?? "stop";
 }
 
 function createBrokenOff(how: string): GatewayError {

@@ -3,11 +3,14 @@ import type { ToolUses } from "../../usage/server-tools.ts";
 import type { TokenUsage } from "../../usage/token-usage.ts";
 import { isJsonObject } from "../../text/json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
+import { isUnknownReason } from "./end-reasons.ts";
 import { ServerToolUses } from "./server-tool-uses.ts";
 import { findUsage, isUsageOfNothing, type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";
 
 /** The most text that a tokenizer is given when an upstream reports no usage. */
 const MAX_TEXT_BYTES = 1_048_576;
+/** The most of an unknown reason to end that is logged. */
+const MAX_REASON_CHARACTERS = 40;
 
 /**
  * Collects what an upstream generated, for the estimate that is charged when it reports no usage. A live view: the
@@ -16,6 +19,7 @@ const MAX_TEXT_BYTES = 1_048_576;
 export class GeneratedText implements Observation {
   usage: TokenUsage | null = null;
   usageContradiction: UsageContradiction | null = null;
+  unknownFinishReason: string | null = null;
   serviceTier: string | null = null;
   isRefused = false;
   generatedBytes = 0;
@@ -34,6 +38,12 @@ export class GeneratedText implements Observation {
 
   constructor(describeCost: DescribeCost | null = null) {
     this.#describeCost = describeCost;
+  }
+
+  /** The last reason to end of a choice. */
+  noteFinishReason(finishReason: string): void {
+    if (isUnknownReason(finishReason))
+      this.unknownFinishReason = finishReason.slice(0, MAX_REASON_CHARACTERS);
   }
 
   /** The client wants to know what its answer cost. */

@@ -30,6 +30,7 @@ export const OK = { status: 200, errorCode: null };
 export const NOTHING_YET: Observation = {
   usage: null,
   usageContradiction: null,
+  unknownFinishReason: null,
   isUsageBehind: false,
   isOfNothing: false,
   serviceTier: null,

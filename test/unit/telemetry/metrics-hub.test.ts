@@ -114,6 +114,7 @@ describe("RequestMeter", () => {
     ownCode: null,
     capPeriod: null,
     usageContradiction: null,
+    unknownFinishReason: null,
     durationMs: 1000,
     firstTokenMs: 200,
   };

@@ -11,7 +11,6 @@ import {
 } from "../../support/answer-routes.ts";
 import { encode, toMessage } from "../../support/messages-exchange.ts";
 import { messagesStream, namedEvent, responsesStream } from "../../support/native-exchange.ts";
-import { isEndReason } from "../../../src/translation/upstream/end-reasons.ts";
 
 const DONE = "data: [DONE]\n\n";
 const USAGE = dataEvent({
@@ -26,7 +25,13 @@ const WHOLE: Readonly<Record<string, RegExp>> = {
   messages: /"stop_reason":"|message_stop/u,
   responses: /response\.(?:completed|incomplete)/u,
 };
-const BROKEN_REASONS = ["abort", "error", "network_error", "insufficient_system_resource", "of_tomorrow"];
+const BROKEN_REASONS = [
+  "abort",
+  "error",
+  "network_error",
+  "insufficient_system_resource",
+  "MALFORMED_FUNCTION_CALL",
+];
 
 const TOLD_ERRORS = [
   { name: "in a field of its own", event: `error: ${ERROR}\n\n` },
@@ -159,13 +164,36 @@ it("[native.done] [DONE] in place of message_stop ends the answer at once, thoug
   expect(output).toMatchObject({ final: true, failed: null });
 });
 
-it("[stop.broken_off] no other word than those of the table is an end, whatever objects have by nature", () => {
-  for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
-    expect(isEndReason(name)).toBe(false);
-  }
-  expect(isEndReason("STOP")).toBe(true);
-  const body = { choices: [{ index: 0, message: { content: "Hi" }, finish_reason: "MAX_TOKENS" }] };
-  expect(toMessage(body).stop_reason).toBe("max_tokens");
+it.each(["of_tomorrow", "constructor", "toString", "__proto__"])(
+  "[stop.unknown] %s ends an answer normally on each route, and is named for the log",
+  (finish_reason) => {
+    for (const route of CHOICES_ROUTES) {
+      const whole = createRouteAnswer(route);
+      whole.translateBody(encode(choiceAnswer(route, "Hi", { finish_reason })));
+      expect(whole.observation.unknownFinishReason).toBe(finish_reason);
+      const pieces = [choiceChunk(route, "Hi", { finish_reason }), USAGE, DONE];
+      const { last, answer } = runRouteStream(route, pieces);
+      expect(last).toMatchObject({ final: true, failed: null });
+      expect(answer.observation.unknownFinishReason).toBe(finish_reason);
+    }
+  },
+);
+
+it.each([
+  ["STOP", "end_turn"],
+  ["MAX_TOKENS", "max_tokens"],
+  ["SAFETY", "refusal"],
+  ["IMAGE_SAFETY", "refusal"],
+  ["IMAGE_PROHIBITED_CONTENT", "refusal"],
+  ["IMAGE_RECITATION", "refusal"],
+  ["LANGUAGE", "refusal"],
+  ["content_filter: RECITATION", "refusal"],
+  ["content-filter", "refusal"],
+  ["OTHER", "end_turn"],
+  ["NO_IMAGE", "end_turn"],
+])("[stop.refusal] %s of Gemini is %s", (finish_reason, expected) => {
+  const body = { choices: [{ index: 0, message: { content: null }, finish_reason }] };
+  expect(toMessage(body).stop_reason).toBe(expected);
 });
 
 describe.each(CHOICES_ROUTES.filter(({ client }) => client === "messages" || client === "responses"))(

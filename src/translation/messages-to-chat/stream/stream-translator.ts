@@ -112,6 +112,7 @@ export class StreamTranslator {
    */
   end(isDone: boolean): void {
     const reason = requireEnd(this.#finishReason, isDone || this.#isCounted);
+    this.#generated.noteFinishReason(this.#finishReason);
     if (!this.#hasChoice || this.#startUsage === null) {
       throw new GatewayError("upstream_error", { cause: new Error("a stream without a choice") });
     }

@@ -101,6 +101,7 @@ export class StreamTranslator {
    */
   end(isWhole: boolean): ResponseObject {
     const reason = requireEnd(this.#finishReason, isWhole || this.#isCounted);
+    this.#output.generated.noteFinishReason(this.#finishReason);
     if (!this.#hasChoice) {
       throw new GatewayError("upstream_error", { cause: new Error("an answer without a choice") });
     }

@@ -53,6 +53,16 @@ describe("AnswerStream", () => {
     expect(text).toBe(frame(...expected, "[DONE]"));
   });
 
+  it.each([
+    { name: "none", sent: `{"usage":{"prompt_tokens":1,"completion_tokens":1}}` },
+    { name: "null", sent: `{"choices":null,"usage":{"prompt_tokens":1,"completion_tokens":1}}` },
+    { name: "nothing at all", sent: "{}" },
+  ])("gives a chunk whose choices are $name an empty list, which SDKs demand", ({ sent }) => {
+    const { text } = streamThrough(createAnswer(WITH_USAGE), [frame(hello, stop, sent, "[DONE]")]);
+    const told = readEvents(text.replace(frame("[DONE]"), "")).at(-1);
+    expect(told).toEqual({ ...(JSON.parse(sent) as object), choices: [] });
+  });
+
   it("keeps a nested member that is named usage", () => {
     const chunk = '{"choices":[{"index":0,"delta":{"content":"x"},"usage":{"a":1}}]}';
     expect(streamThrough(createAnswer(STREAM), [frame(chunk, "[DONE]")]).text).toBe(frame(chunk, "[DONE]"));
