@@ -3,7 +3,7 @@ import { asBuffer } from "../../text/as-buffer.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { isUtf8 } from "node:buffer";
 import { JsonBoundError } from "../json/json-bounds.ts";
-import { boundJsonText } from "../json/parse-json-text.ts";
+import { boundJsonText, tryParseJsonText } from "../json/parse-json-text.ts";
 
 /** What an upstream says about an error, whatever server it is; null where it says nothing. */
 export interface UpstreamErrorText {
@@ -66,25 +66,48 @@ function readCutMessage(text: string): string | null {
 
 /**
  * The same for a value that has been parsed already: an answer of status 200, a chunk of a stream. A list counts by its
- * first entry (Gemini), `message` and `detail` may hold what others have at the top (vLLM's validation, LiteLLM).
+ * first entry (Gemini, Cloudflare), `message` and `detail` may hold what others have at the top (vLLM's validation,
+ * LiteLLM), and a server that passes another one's error on may have it inside its own (OpenRouter's `metadata.raw`).
  */
-export function readUpstreamError(value: unknown): UpstreamErrorText {
-  if (Array.isArray(value)) return readUpstreamError(value[0]);
-  if (typeof value === "string") return { ...NOTHING, message: shorten(value, MAX_MESSAGE_CHARACTERS) };
+export function readUpstreamError(value: unknown, depth = 0): UpstreamErrorText {
+  if (Array.isArray(value)) return readUpstreamError(value[0], depth);
+  if (typeof value === "string") return readWrapped(value, depth);
   if (!isJsonObject(value)) return NOTHING;
   const error = findError(value);
-  if (typeof error === "string" && error !== "") {
-    return { ...readFields(value), message: shorten(error, MAX_MESSAGE_CHARACTERS) };
-  }
-  if (isJsonObject(error)) return readFields(error);
-  const fields = readFields(value);
-  return fields.message === null && Array.isArray(error) ? { ...fields, ...readListed(error) } : fields;
+  if (typeof error === "string" && error !== "")
+    return { ...readFields(value), ...pickTold(readWrapped(error, depth)) };
+  const outer = readFields(isJsonObject(error) ? error : value);
+  if (Array.isArray(error)) return outer.message === null ? readUpstreamError(error, depth) : outer;
+  return { ...outer, ...pickTold(readInner(isJsonObject(error) ? error : value, depth)) };
 }
 
-/** The message of a list's first entry, which is one or has one. */
-function readListed([first]: readonly unknown[]): Pick<UpstreamErrorText, "message"> {
-  const { message } = isJsonObject(first) || typeof first === "string" ? readUpstreamError(first) : NOTHING;
-  return { message };
+/** Errors are wrapped in errors no deeper than this. */
+const MAX_DEPTH = 3;
+
+/** A text, or JSON in one. */
+function readWrapped(text: string, depth: number): UpstreamErrorText {
+  const inner = /^\s*[[{]/.test(text) && depth < MAX_DEPTH ? tryParseJsonText(text) : null;
+  const told = inner === null ? NOTHING : readUpstreamError(inner, depth + 1);
+  const isReadable = text.trim() !== "" && !/^\s*</.test(text);
+  return told.message !== null || !isReadable
+    ? told
+    : { ...NOTHING, message: readText(text, MAX_MESSAGE_CHARACTERS) };
+}
+
+/** What stands within an error: another server's, JSON in its message. */
+function readInner({ metadata, message }: JsonObject, depth: number): UpstreamErrorText {
+  const raw = isJsonObject(metadata) ? metadata["raw"] : undefined;
+  if (raw !== undefined && depth < MAX_DEPTH) {
+    const told = readUpstreamError(raw, depth + 1);
+    if (told.message !== null) return told;
+  }
+  return typeof message === "string" && /^\s*[[{]/.test(message) ? readWrapped(message, depth) : NOTHING;
+}
+
+/** What an inner error says; its status is the outer one's affair. */
+function pickTold({ message, code, type, param }: UpstreamErrorText): Partial<UpstreamErrorText> {
+  const told = Object.entries({ message, code, type, param }).filter(([, text]) => text !== null);
+  return message === null ? {} : (Object.fromEntries(told) as Partial<UpstreamErrorText>);
 }
 
 /** Whether a parsed answer or chunk is an upstream's error instead, or one of its choices is (OpenRouter). */
@@ -92,21 +115,73 @@ export function isUpstreamError(value: unknown): boolean {
   return isJsonObject(value) && (Boolean(findError(value)) || value["object"] === "error");
 }
 
-function findError({ error, choices }: JsonObject): unknown {
-  if (Boolean(error) || !Array.isArray(choices)) return error;
-  for (const choice of choices) if (isJsonObject(choice) && Boolean(choice["error"])) return choice["error"];
-  return error;
+/** HTTP statuses of MiniMax's and Baidu's codes; others are errors of the request. */
+const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map(
+  Object.entries({
+    401: [1004, 2049, 6, 13, 14, 15, 100, 110, 111],
+    402: [1008, 17, 19],
+    429: [1002, 1039, 4, 18, 336_501, 336_502],
+    500: [1000, 1013, 2, 336_000, 336_100],
+    504: [1001],
+  }).flatMap(([status, codes]) => codes.map((code): [unknown, number] => [code, Number(status)])),
+);
+
+function findError(value: JsonObject): unknown {
+  const { error, choices, errors, success, base_resp: base, error_code: code, error_msg: told } = value;
+  if (Boolean(error)) return error;
+  if (Array.isArray(choices) && choices.length > 0) {
+    return choices.filter(isJsonObject).find((choice) => Boolean(choice["error"]))?.["error"] ?? error;
+  }
+  if (success === false && Array.isArray(errors) && errors.length > 0) return errors;
+  if (isJsonObject(base) && typeof base["status_code"] === "number" && base["status_code"] !== 0) {
+    return createCoded(base["status_code"], base["status_msg"]);
+  }
+  return typeof code === "number" && typeof told === "string" ? createCoded(code, told) : error;
 }
 
-function readFields(fields: Record<string, unknown>): UpstreamErrorText {
-  const { message, detail, msg, code, type, param } = fields;
+function createCoded(code: number, message: unknown): JsonObject {
+  return { message, status: STATUS_OF_CODE.get(code) ?? 400 };
+}
+
+/** Under which names servers have their message, the first that says something. `Message` is AWS's. */
+const MESSAGE_FIELDS = [
+  "message",
+  "Message",
+  "detail",
+  "msg",
+  "error_description",
+  "errorMessage",
+  "title",
+] as const;
+
+function readFields(fields: JsonObject): UpstreamErrorText {
+  const { code, type, param, errors } = fields;
+  const message =
+    MESSAGE_FIELDS.map((name) => readMessage(fields[name])).find((text) => text !== null) ?? null;
+  const listed = Array.isArray(errors) && isJsonObject(errors[0]) ? readMessage(errors[0]["message"]) : null;
   return {
-    message: readMessage(message) ?? readMessage(detail) ?? readText(msg, MAX_MESSAGE_CHARACTERS),
+    message: addViolations(message, fields["details"]) ?? listed,
     code: readText(code, 100),
-    type: readText(type, 100),
+    type: readText(type ?? fields["__type"], 100),
     param: readText(param, 200),
     status: readStatus(code) ?? readStatus(fields["status"]),
   };
+}
+
+/** Google says in `details` which field is wrong, and in its message that one is. */
+function addViolations(message: string | null, details: unknown): string | null {
+  if (!Array.isArray(details)) return message;
+  const violations = details
+    .filter(isJsonObject)
+    .flatMap(({ fieldViolations }) =>
+      Array.isArray(fieldViolations) ? fieldViolations.filter(isJsonObject) : [],
+    )
+    .slice(0, 5)
+    .flatMap(({ field, description }) =>
+      [field, description].filter((text) => typeof text === "string").join(": "),
+    );
+  if (violations.length === 0) return message;
+  return readText([message, ...violations].filter(Boolean).join("; "), MAX_MESSAGE_CHARACTERS);
 }
 
 function readText(value: unknown, maxCharacters: number): string | null {

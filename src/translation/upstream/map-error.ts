@@ -1,13 +1,14 @@
 /**
  * What a client is told when an upstream answers with an error. The upstream's own text passes only where it is about
- * the client's own request (400, 413, 422; a 500 that says so) and not about the gateway's account there; everything else
- * goes to the log, as the error's cause. A client's 429 always means a limit of its key, so an upstream's 429 becomes
+ * the client's own request (400, 413, 422; a 403, 404 or 500 that says so; an overflow of any status) and not about the
+ * gateway's account there; everything else goes to the log, as the error's cause. A client's 429 always means a limit of its key, so an upstream's 429 becomes
  * `model_overloaded`, unless it is about the account: then nothing is to be tried again.
  */
 import { type ErrorOptions, GatewayError } from "../../contract/errors.ts";
 import { isAccountError } from "./account-error.ts";
 import { CONTEXT_LENGTH_EXCEEDED, describeContextOverflow, isContextOverflow } from "./context-overflow.ts";
 import type { ProtocolName } from "../client-protocol.ts";
+import { isContentRefusal, isRequestRefusal, withoutAccount } from "./request-refusal.ts";
 import { parseUpstreamError, readUpstreamError, type UpstreamErrorText } from "./error-text.ts";
 
 export interface UpstreamFailure {
@@ -68,12 +69,10 @@ function mapStatus(
 ): GatewayError {
   const { protocol, model, wait } = options;
   const cause = new Error(`upstream status ${status}: ${describeText(status, text)}`);
+  const told = readRequestFault(status, text);
+  if (told !== null) return createRequestError(told, { protocol, model, cause });
+  if (isAccountError(text)) return new GatewayError("upstream_authentication_failed", { cause });
   switch (status) {
-    case 400:
-    case 413:
-    case 422:
-      if (isAccountError(text)) return new GatewayError("upstream_authentication_failed", { cause });
-      return createRequestError(text, { protocol, model, cause });
     case 401:
     case 402:
     case 403:
@@ -85,7 +84,6 @@ function mapStatus(
       return new GatewayError("upstream_timeout", { cause });
     case 429:
     case 529:
-      if (isAccountError(text)) return new GatewayError("upstream_authentication_failed", { cause });
       return new GatewayError("model_overloaded", { cause, ...formatWait(wait.retryAfterSeconds) });
     case 503:
       return new GatewayError("model_starting", {
@@ -93,8 +91,6 @@ function mapStatus(
         ...formatWait(wait.retryAfterSeconds ?? wait.startupSeconds),
       });
     default:
-      if (isAccountError(text)) return new GatewayError("upstream_authentication_failed", { cause });
-      if (isRequestFault(status, text)) return createRequestError(text, { protocol, model, cause });
       return new GatewayError("upstream_error", { cause });
   }
 }
@@ -112,10 +108,26 @@ function describeText(status: number, { message }: UpstreamErrorText): string {
   return isOfCredential ? message.replace(LIKE_CREDENTIAL, "[redacted]") : message;
 }
 
-/** Servers that answer 500 to what is wrong with a request: llama.cpp to an image for a model that sees none. */
-function isRequestFault(status: number, text: UpstreamErrorText): boolean {
-  if (status !== 500) return false;
-  return isContextOverflow(text) || UNSUPPORTED.test(text.message ?? "");
+/** A server that has too much to do, which a wait helps. */
+const ABOUT_LOAD = /\bqueue|overload|\bbusy\b|capacity|concurren|try again|retry/i;
+
+/** What an error says of the client's request; null: it is about something else. */
+function readRequestFault(status: number, text: UpstreamErrorText): UpstreamErrorText | null {
+  if (status === 403 && isContentRefusal(text)) return withoutAccount(text);
+  if (status < 400 || status === 401 || status === 402 || isAccountError(text)) return null;
+  switch (status) {
+    case 400:
+    case 413:
+    case 422:
+      return isContentRefusal(text) ? withoutAccount(text) : text;
+    case 403:
+    case 404:
+      return isRequestRefusal(text) || isContextOverflow(text) ? withoutAccount(text) : null;
+    case 500:
+      return isContextOverflow(text) || UNSUPPORTED.test(text.message ?? "") ? text : null;
+    default:
+      return isContextOverflow(text) && !ABOUT_LOAD.test(text.message ?? "") ? text : null;
+  }
 }
 
 function createRequestError(
@@ -135,8 +147,8 @@ function createRequestError(
 /** Agents know an overflow of the context window by its code, whatever the server's words are. */
 function readCode(text: UpstreamErrorText): Pick<ErrorOptions, "publicCode" | "upstreamCode"> {
   if (isContextOverflow(text)) return { publicCode: CONTEXT_LENGTH_EXCEEDED };
-  // A numeric code in quotes repeats the status; it tells a client nothing.
-  return text.code !== null && !/^\d+$/.test(text.code) ? { upstreamCode: text.code } : {};
+  // A numeric code in quotes repeats the status, and a sentence (xAI) is none: they tell a client nothing.
+  return text.code !== null && !/^\d+$|\s/.test(text.code) ? { upstreamCode: text.code } : {};
 }
 
 function formatWait(seconds: number | null): { retryAfterSeconds?: number } {

@@ -268,7 +268,7 @@ describe("mapUpstreamError", () => {
     "has the code of an overflow of the context on %s, whatever the upstream's is",
     (protocol) => {
       const message = "request (66202 tokens) exceeds the available context size (65536 tokens)";
-      for (const status of [400, 413, 422, 500]) {
+      for (const status of [400, 403, 404, 413, 422, 429, 500, 502, 503, 504, 529]) {
         const error = map(status, { error: { message, code: status } }, { protocol });
         expect(error.status(protocol)).toBe(400);
         expect(error).toMatchObject({ publicCode: "context_length_exceeded" });
@@ -307,8 +307,94 @@ describe("mapUpstreamError", () => {
     { error: ["the reason"] },
     { error: [{ message: "the reason" }] },
     [{ error: { code: 400, message: "the reason" } }],
+    ...["the reason", '{"error":{"message":"the reason"}}', { error: { message: "the reason" } }].map(
+      (raw) => ({
+        error: { message: "Provider returned error", code: 400, metadata: { raw, provider_name: "x" } },
+      }),
+    ),
+    { error: { message: '{"error":{"code":400,"message":"the reason"}}', code: 400 } },
+    {
+      error: {
+        message: "Invalid.",
+        details: [{ fieldViolations: [{ field: "a.b", description: "the reason" }] }],
+      },
+    },
+    { success: false, errors: [{ code: 5007, message: "the reason" }], result: null },
+    { errors: [{ message: "the reason" }] },
+    { __type: "ValidationException", Message: "the reason" },
+    { base_resp: { status_code: 2013, status_msg: "the reason" } },
+    { error_code: 336_003, error_msg: "the reason" },
   ])("finds the reason wherever the server puts it: %j", (body) => {
     expect(map(400, body).message).toContain("the reason");
+  });
+
+  it("knows an overflow and an affair of the account in the error of a server behind the server", () => {
+    const wrap = (raw: unknown) => ({
+      error: { message: "Provider returned error", code: 400, metadata: { raw } },
+    });
+    const overflow = JSON.stringify({
+      error: { message: "prompt is too long: 210000 tokens > 200000 maximum" },
+    });
+    expect(map(400, wrap(overflow)).publicCode).toBe("context_length_exceeded");
+    expect(map(502, wrap(overflow)).publicCode).toBe("context_length_exceeded");
+    const account = { error: { type: "insufficient_quota", message: "key of the operator" } };
+    expect(map(400, wrap(account)).code).toBe("upstream_authentication_failed");
+  });
+
+  it("takes an affair of the account at 503 for that, and a full server for no overflow", () => {
+    const account = { error: { type: "insufficient_quota", message: "Insufficient balance" } };
+    expect(map(503, account)).toMatchObject({ code: "upstream_authentication_failed", shouldRetry: false });
+    const busy = { error: { message: "Too many input tokens in the queue, try again later" } };
+    expect(map(503, busy).code).toBe("model_starting");
+  });
+
+  it("tells a refusal of the content at 403 without the names of the account", () => {
+    const error =
+      "Content violates usage guidelines. Team: Acme One, API key ID: key-secret-1, Failed check: BIO";
+    const body = { code: "The caller does not have permission to execute the specified operation", error };
+    for (const protocol of ["chat", "messages", "responses", "completions"] as const) {
+      const told = map(403, body, { protocol });
+      expect(told).toMatchObject({
+        code: "invalid_parameter",
+        publicCode: "invalid_parameter",
+        message: "Content violates usage guidelines. Failed check: BIO",
+      });
+    }
+    const flagged = { error: { code: 403, message: 'Your input was flagged for "violence".' } };
+    expect(map(403, flagged).status("chat")).toBe(400);
+  });
+
+  it.each([
+    {
+      status: 404,
+      message: "No endpoints found that support tool use. To learn more, visit the documentation",
+    },
+    { status: 404, message: "No endpoints found that support the provided 'tool_choice' value." },
+    { status: 404, message: "No endpoints found that support image input" },
+    { status: 404, message: "File not found: file_abc" },
+    { status: 403, message: "This model does not support tools." },
+  ])("tells the client of $status $message, since it can leave that out", ({ status, message }) => {
+    expect(map(status, { error: { message, code: status } })).toMatchObject({
+      code: "invalid_parameter",
+      message,
+    });
+  });
+
+  it.each([
+    { status: 404, message: "The model `x` does not exist or you do not have access to it." },
+    { status: 404, message: "No endpoints found for some/model." },
+    { status: 404, message: "No endpoints found matching your data policy" },
+    {
+      status: 404,
+      message: "This is not a chat model and thus not supported in the v1/chat/completions endpoint.",
+    },
+    { status: 404, message: "" },
+    { status: 403, message: "Request is prohibited by organization's policy" },
+    { status: 403, message: "User is not authorized to perform: bedrock:ApplyGuardrail" },
+    { status: 403, message: "" },
+  ])("leaves $status $message the operator's affair", ({ status, message }) => {
+    const code = status === 403 ? "upstream_authentication_failed" : "upstream_model_not_found";
+    expect(map(status, { error: { message } })).toMatchObject({ code, publicCode: code });
   });
 
   it("leaves the upstream's words alone on the chat route, and on other errors", () => {

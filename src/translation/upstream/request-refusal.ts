@@ -1,0 +1,50 @@
+/**
+ * What an upstream's 403 or 404 is about: its words decide whether the client can do something about it, or the operator of
+ * the gateway has to.
+ */
+import type { UpstreamErrorText } from "./error-text.ts";
+
+/** What a model may not answer: xAI, OpenRouter's moderation, Azure, AWS's guardrails. */
+const CONTENT_POLICY =
+  /usage (?:guidelines|polic)|content[ _-](?:polic|filter|management)|\bmoderation\b|\bflagged\b|safety (?:check|system|polic|guideline|filter)|SAFETY_CHECK|prohibited content|guardrail|\b(?:content|prompt|input)s?\b[^.]{0,60}\b(?:violat|unsafe|harmful)/i;
+/** Rules of the account there, which sound like it. */
+const ABOUT_ACCESS =
+  /organi[sz]ation'?s? polic|service controls?\b|\biam\b|not authorized to perform|access denied|data polic/i;
+
+/** Parts of a request that a model or its server may not support. */
+const FEATURE =
+  "(?:tools?|tool[ _]use|tool_choice|functions?|images?|vision|audio|video|files?|pdfs?|documents?|json|schemas?|response_format|structured|parameters?|reasoning|thinking|streaming|system|cache|logprobs|stop|temperature|modalit)";
+const UNSUPPORTED = new RegExp(
+  `\\b(?:not|n't|endpoints? found that|cannot)\\b[^.]{0,40}\\bsupport(?:s|ed)?\\b[^.]{0,60}${FEATURE}|${FEATURE}[^.]{0,60}\\b(?:not|n't) supported?\\b`,
+  "i",
+);
+/** What a client named and is not there. */
+const MISSING_THING =
+  /\b(?:file|container|response|item|conversation|vector store|batch|image)s?\b[^.]{0,80}\b(?:not found|does not exist|doesn't exist|could not be found|no such)\b|\b(?:not found|no such)\b[^.]{0,20}\b(?:file|container|response|item|conversation|vector store|batch|image)\b/i;
+
+/** Names that an upstream has for the gateway's account: "Team: x", "API key ID: y", ids with a prefix, UUIDs. */
+const ACCOUNT_FIELDS =
+  /\b(?:team|organi[sz]ation|org|project|account|user|workspace|tenant|api[ _-]?key)(?:[ _-]?(?:id|name))?\s*[:=]\s*[^,;\n]*?(?=[,;\n]|\.\s|\.?$)[,;]?\s*/gi;
+const ACCOUNT_IDS =
+  /\b(?:team|org|proj|project|key|user|acct|account|workspace|sk)[-_](?=[\w-]*\d)[\w-]+|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/gi;
+
+/** What stands further back is, if anything, the request's own text. */
+const READ_CHARACTERS = 500;
+
+/** Whether the content of the request is refused. */
+export function isContentRefusal({ message, code, type }: UpstreamErrorText): boolean {
+  const words = [code, type, message?.slice(0, READ_CHARACTERS)].filter(Boolean).join(" ");
+  return CONTENT_POLICY.test(words) && !ABOUT_ACCESS.test(words);
+}
+
+/** Whether a part of the request is not supported, or names what is not there. */
+export function isRequestRefusal({ message }: UpstreamErrorText): boolean {
+  const words = message?.slice(0, READ_CHARACTERS) ?? "";
+  return (UNSUPPORTED.test(words) || MISSING_THING.test(words)) && !ABOUT_ACCESS.test(words);
+}
+
+/** The text without the names of the gateway's account there. */
+export function withoutAccount(text: UpstreamErrorText): UpstreamErrorText {
+  const message = text.message?.replace(ACCOUNT_FIELDS, "").replace(ACCOUNT_IDS, "[removed]").trim() ?? null;
+  return { ...text, message };
+}
