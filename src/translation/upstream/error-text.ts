@@ -74,8 +74,9 @@ export function readUpstreamError(value: unknown, depth = 0): UpstreamErrorText 
   if (typeof value === "string") return readWrapped(value, depth);
   if (!isJsonObject(value)) return NOTHING;
   const error = findError(value);
-  if (typeof error === "string" && error !== "")
+  if (typeof error === "string" && error !== "") {
     return { ...readFields(value), ...pickTold(readWrapped(error, depth)) };
+  }
   const outer = readFields(isJsonObject(error) ? error : value);
   if (Array.isArray(error)) return outer.message === null ? readUpstreamError(error, depth) : outer;
   return { ...outer, ...pickTold(readInner(isJsonObject(error) ? error : value, depth)) };
@@ -128,7 +129,7 @@ const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map(
 
 function findError(value: JsonObject): unknown {
   const { error, choices, errors, success, base_resp: base, error_code: code, error_msg: told } = value;
-  if (Boolean(error)) return error;
+  if (error) return error;
   if (Array.isArray(choices) && choices.length > 0) {
     return choices.filter(isJsonObject).find((choice) => Boolean(choice["error"]))?.["error"] ?? error;
   }

@@ -42,8 +42,8 @@ export class GeneratedText implements Observation {
 
   /** The last reason to end of a choice. */
   noteFinishReason(finishReason: string): void {
-    if (isUnknownReason(finishReason))
-      this.unknownFinishReason = finishReason.slice(0, MAX_REASON_CHARACTERS);
+    if (!isUnknownReason(finishReason)) return;
+    this.unknownFinishReason = finishReason.slice(0, MAX_REASON_CHARACTERS);
   }
 
   /** The client wants to know what its answer cost. */

@@ -176,8 +176,8 @@ export class StreamTranslator {
   }
 
   #writeProse({ reasoning, text }: SplitText): void {
-    if (reasoning !== "" && this.#settings.thinking !== "hidden")
-      this.#sequencer.addProse("thinking", reasoning);
+    const isShown = this.#settings.thinking !== "hidden";
+    if (reasoning !== "" && isShown) this.#sequencer.addProse("thinking", reasoning);
     if (text !== "") this.#sequencer.addProse("text", text);
   }
 
