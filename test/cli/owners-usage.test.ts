@@ -69,12 +69,12 @@ describe("usage", () => {
 
   it("has both in its CSV and its export", async () => {
     const csv = (await inOrg("usage show --group-by user,group --csv")).stdout;
-    expect(csv).toContain(`,${ann},Ann,${team},Search\r\n`);
+    expect(csv).toContain(`,${ann},Ann,${team},Search,`);
     const exported = (await inOrg("usage export")).stdout;
-    expect(exported).toContain(`,${gone},Bob,${team},Search\r\n`);
+    expect(exported).toContain(`,${gone},Bob,${team},Search,`);
     const lines = (await inOrg("usage export --json")).stdout;
     expect(lines).toContain(
-      `"user_id":"${gone}","user_name":"Bob","group_id":"${team}","group_name":"Search"}`,
+      `"user_id":"${gone}","user_name":"Bob","group_id":"${team}","group_name":"Search",`,
     );
   });
 });

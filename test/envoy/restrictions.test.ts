@@ -43,7 +43,8 @@ async function restrict(name: string, extensions: Record<string, string>): Promi
       const config = manager["route_config"] as { virtual_hosts: { routes: Record<string, unknown>[] }[] };
       const last = config.virtual_hosts[0]!.routes.at(-1)!;
       const override = { "@type": MESSAGE, check_settings: { context_extensions: extensions } };
-      last["typed_per_filter_config"] = { "envoy.filters.http.ext_authz": override };
+      const filters = last["typed_per_filter_config"] as object;
+      last["typed_per_filter_config"] = { ...filters, "envoy.filters.http.ext_authz": override };
     },
   });
   started.push(envoy);

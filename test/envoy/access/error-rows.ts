@@ -133,7 +133,8 @@ async function fillUploads(at: Provocation): Promise<RawResponse> {
 async function pauseRedis(at: Provocation): Promise<RawResponse> {
   const redis = new Redis(join(at.chat.stack.dir, "run/redis.sock"));
   try {
-    await redis.call("CLIENT", "PAUSE", "600", "ALL");
+    // Longer than a request without a grace path waits for a command.
+    await redis.call("CLIENT", "PAUSE", "2500", "ALL");
     return await at.send(at.chat.key.key);
   } finally {
     await redis.ping();
