@@ -163,7 +163,9 @@ class RoutedCount implements RoutedCall {
     if (!isFromUpstream(start.codeDetails)) {
       const { startupSeconds } = model;
       const wasEverReached = reached.has(model.upstream);
-      throw mapLocalOutcome(start, { startupSeconds, wasEverReached }).error;
+      // A count is free: when its connection was lost decides nothing.
+      const reply = { ...start, sinceSentMs: 0 };
+      throw mapLocalOutcome(reply, { startupSeconds, wasEverReached }).error;
     }
     reached.note(model.upstream);
     const { status, endOfStream } = start;

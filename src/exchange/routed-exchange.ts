@@ -12,6 +12,7 @@ const EMPTY = new Uint8Array(0);
 
 export class RoutedExchange implements RoutedCall {
   readonly #routed: RoutedRequest;
+  #sentMs = performance.now();
 
   constructor(routed: RoutedRequest) {
     this.#routed = routed;
@@ -19,6 +20,7 @@ export class RoutedExchange implements RoutedCall {
 
   onSent(): void {
     const { exchange, model } = this.#routed;
+    this.#sentMs = performance.now();
     exchange.way.handOver(model.upstream);
   }
 
@@ -80,7 +82,8 @@ export class RoutedExchange implements RoutedCall {
     const { reached } = exchange.services;
     exchange.way.failed(start.codeDetails);
     const wasEverReached = reached.has(upstream);
-    const { error, outcome } = mapLocalOutcome(start, { startupSeconds, wasEverReached });
+    const reply = { ...start, sinceSentMs: performance.now() - this.#sentMs };
+    const { error, outcome } = mapLocalOutcome(reply, { startupSeconds, wasEverReached });
     if (outcome !== "not_sent") reached.note(upstream);
     return exchange.refuse(outcome, error);
   }

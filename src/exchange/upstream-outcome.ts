@@ -16,7 +16,10 @@ export interface LocalOutcome {
 }
 
 /** What Envoy says of how a request went. */
-type LocalReply = Pick<ResponseStart, "codeDetails" | "lostConnection">;
+interface LocalReply extends Pick<ResponseStart, "codeDetails" | "lostConnection"> {
+  /** Milliseconds since the request was sent to the upstream. */
+  readonly sinceSentMs: number;
+}
 
 const NOT_CONNECTED = [
   "no_healthy_upstream",
@@ -44,6 +47,8 @@ const BROKEN_CONNECTION = "upstream_reset_before_response_started{connection_ter
  * answer or a time of rest, and has most likely never read the request.
  */
 const STALE = /^[1-9]\d* 0$/;
+/** A stale connection breaks as soon as it is used. One that breaks later had a server at work on the request. */
+const STALE_WITHIN_MS = 1_000;
 
 /** Whether the response came from an upstream; false for what Envoy answered in its place. */
 export function isFromUpstream(codeDetails: string): boolean {
@@ -69,7 +74,7 @@ export function withStartupTime(
 
 /** The error that a client is told when Envoy answered in an upstream's place. */
 export function mapLocalOutcome(
-  { codeDetails, lostConnection = "" }: LocalReply,
+  { codeDetails, lostConnection = "", sinceSentMs }: LocalReply,
   { startupSeconds, wasEverReached }: KnownUpstream,
 ): LocalOutcome {
   const startsWith = (prefix: string) => codeDetails.startsWith(prefix);
@@ -84,7 +89,8 @@ export function mapLocalOutcome(
       outcome: "not_sent",
     };
   }
-  if (startsWith(BROKEN_CONNECTION) && STALE.test(lostConnection)) {
+  const isStale = STALE.test(lostConnection) && sinceSentMs <= STALE_WITHIN_MS;
+  if (startsWith(BROKEN_CONNECTION) && isStale) {
     const message = "The model's server closed its connection before it answered. Try again.";
     const cause = new Error(`${codeDetails}, of a connection that it had kept`);
     return { error: new GatewayError("upstream_error", { message, cause }), outcome: "refused_by_upstream" };

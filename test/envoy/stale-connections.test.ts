@@ -18,12 +18,14 @@ const KEPT = `${HEAD}connection: keep-alive\r\n\r\n${ANSWER}`;
 const FRESH_MODEL = "acme/fresh";
 
 /** What the server does at each further request of a connection: answers, closes, or breaks off in its headers. */
-type Act = "answer" | "close" | "reset" | "half";
+type Act = "answer" | "close" | "reset" | "half" | "late";
 
 const ACTS: Readonly<Record<Act, (socket: Socket) => void>> = {
   answer: (socket) => socket.write(KEPT),
   close: (socket) => socket.end(),
   reset: (socket) => socket.resetAndDestroy(),
+  /** The server has worked on the request for longer than a stale connection takes to break. */
+  late: (socket) => void setTimeout(() => socket.resetAndDestroy(), 1_500),
   half: (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-"),
 };
 
@@ -96,10 +98,11 @@ describe("a connection that a server has promised to keep", () => {
     },
   );
 
-  it("costs the prompt when a byte came back, and when the connection was made for the request", async () => {
+  it("costs the prompt when a byte came back, after a second, and when the connection was made for the request", async () => {
     const [, half] = await sendAll(["answer", "half"]);
+    const [, late] = await sendAll(["answer", "late"]);
     const [fresh] = await sendAll(["reset"], FRESH_MODEL);
-    for (const broken of [half, fresh]) {
+    for (const broken of [half, late, fresh]) {
       expect(broken).toMatchObject({ status: 502, row: { error_code: "upstream_error", estimated: true } });
       expect(broken?.row.cost_microcents).toBeGreaterThan(0);
     }
