@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
+  mapErrorInAnswer,
   mapUpstreamError,
   parseRetryAfter,
   type UpstreamFailure,
 } from "../../../../src/translation/upstream/map-error.ts";
+import { isUpstreamError } from "../../../../src/translation/upstream/error-text.ts";
 
 function map(status: number, body: unknown = "", changes: Partial<UpstreamFailure> = {}) {
   return mapUpstreamError({
@@ -17,6 +19,31 @@ function map(status: number, body: unknown = "", changes: Partial<UpstreamFailur
     ...changes,
   });
 }
+
+describe("MiniMax's base_resp in an answer of status 200", () => {
+  it.each([
+    [1002, "rate limit", "model_overloaded"],
+    [1004, "login fail", "upstream_authentication_failed"],
+    [1008, "insufficient balance", "upstream_authentication_failed"],
+    [2013, "invalid params", "invalid_parameter"],
+    [1000, "unknown error", "upstream_error"],
+  ])("is an error with the code %s: %s", (code, message, expected) => {
+    const answer = { choices: null, base_resp: { status_code: code, status_msg: message } };
+    expect(isUpstreamError(answer)).toBe(true);
+    const error = mapErrorInAnswer(answer, { protocol: "chat", model: "acme/chat" });
+    expect([error.code, `${error.message}${String(error.cause)}`]).toEqual([
+      expected,
+      expect.stringContaining(message),
+    ]);
+  });
+
+  it.each([{ status_code: 0, status_msg: "success" }, { status_code: "0" }, {}, null])(
+    "is none: %j",
+    (base) => {
+      expect(isUpstreamError({ choices: [], base_resp: base })).toBe(false);
+    },
+  );
+});
 
 describe("mapUpstreamError", () => {
   it.each([
