@@ -14,6 +14,7 @@ import { GeneratedText } from "../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
 
 const OPENING_BRACKET = "[";
+const EMPTY_LIST = /^\[\s*\]$/;
 const NOTHING: AnswerOutput = { bytes: new Uint8Array(0), final: false, failed: null };
 
 /** The answer to one embeddings request, passed through. */
@@ -45,6 +46,7 @@ export class EmbeddingsAnswer implements Answer {
     if (data === undefined || answer.text[data.valueStart] !== OPENING_BRACKET) {
       throw brokenAnswer("it has no `data`");
     }
+    if (!EMPTY_LIST.test(answer.text.slice(data.valueStart, data.valueEnd))) this.#observed.noteOutput();
     return { bytes: Buffer.from(replaceModel(answer, this.#model), "utf8"), final: true, failed: null };
   }
 

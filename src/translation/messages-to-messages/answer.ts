@@ -84,7 +84,8 @@ export class MessagesAnswer extends PassThroughAnswer {
     if (isJsonObject(delta) && typeof delta["stop_reason"] === "string") this.#hasStopReason = true;
     if (!isJsonObject(usage)) return ORDINARY;
     this.#usage = mergeMessageUsage(this.#usage, usage);
-    this.generated.noteUsage(this.#usage);
+    // A 0 for tools in `message_start` is a beginning: of tools the delta alone is heard.
+    this.generated.noteUsage(this.#usage, usage);
     // What it names beside figures may have been told at the beginning alone.
     this.generated.report(readMessageUsage(this.#usage), { usage: { ...this.#usage, ...usage } });
     const described = this.describeUsage(usage);
@@ -97,6 +98,8 @@ export class MessagesAnswer extends PassThroughAnswer {
   #readBlock(block: unknown): void {
     if (!isJsonObject(block)) return;
     this.generated.tools.readBlock(block);
+    const isCompaction = block["type"] === "compaction" || block["type"] === "compaction_delta";
+    if (isCompaction && typeof block["content"] === "string") this.generated.noteOutput();
     const { text, thinking, partial_json: partialJson, name, input } = block;
     const hasInput = isJsonObject(input) && Object.keys(input).length > 0;
     this.generated.readPiece([text, thinking, partialJson, name, hasInput ? formatJson(input) : null]);

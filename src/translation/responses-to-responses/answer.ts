@@ -125,7 +125,9 @@ export class ResponsesAnswer extends PassThroughAnswer {
 
   #readItem(item: unknown): void {
     if (!isJsonObject(item)) return;
-    const { name, arguments: given, input, content } = item;
+    const { name, arguments: given, input, content, encrypted_content: encrypted } = item;
+    // A compaction, or reasoning that only its server can read.
+    if (typeof encrypted === "string" && encrypted !== "") this.generated.noteOutput();
     this.generated.readPiece([name, given, input, content]);
   }
 

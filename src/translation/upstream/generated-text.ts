@@ -60,10 +60,15 @@ export class GeneratedText implements Observation {
     return this.generatedBytes === 0 && !this.#hasMedia && this.toolUses.size === 0;
   }
 
-  /** What a usage says beside its tokens. */
-  noteUsage(usage: unknown): void {
-    this.tools.readUsage(usage);
+  /** What a usage says beside its tokens. @param ofTools The part of it whose figures of tools are final. */
+  noteUsage(usage: unknown, ofTools: unknown = usage): void {
+    this.tools.readUsage(ofTools);
     this.#isNothingTold = isUsageOfNothing(usage);
+  }
+
+  /** The answer has output that is no text, such as vectors. */
+  noteOutput(): void {
+    this.#hasMedia = true;
   }
 
   get toolUses(): ToolUses {

@@ -16,6 +16,8 @@ export interface UsageForm {
   readonly cacheWrite: readonly FigurePath[];
   readonly cacheWrite5m: readonly FigurePath[];
   readonly cacheWrite1h: readonly FigurePath[];
+  /** Prompt tokens that tools of the server add, told beside `prompt`. */
+  readonly toolUsePrompt: readonly FigurePath[];
   readonly inputAudio: readonly FigurePath[];
   /** Audio among the cached tokens. */
   readonly cachedAudio: readonly FigurePath[];
@@ -53,6 +55,14 @@ const CHAT: UsageForm = {
     ["prompt_tokens_details", "cache_creation_token_details", "ephemeral_1h_input_tokens"],
     ["cache_creation", "ephemeral_1h_input_tokens"],
   ],
+  toolUsePrompt: [
+    // Gemini, through servers that pass its own figure on
+    ["tool_use_prompt_tokens"],
+    ["tool_use_prompt_token_count"],
+    ["prompt_tokens_details", "tool_use_prompt_tokens"],
+    ["prompt_tokens_details", "tool_use_tokens"],
+    ["extra_properties", "google", "tool_use_prompt_token_count"],
+  ],
   inputAudio: [["prompt_tokens_details", "audio_tokens"]],
   cachedAudio: [["prompt_tokens_details", "cached_tokens_details", "audio_tokens"]],
   reasoning: [["completion_tokens_details", "reasoning_tokens"]],
@@ -68,6 +78,7 @@ const RESPONSES: UsageForm = {
   cacheWrite: [["input_tokens_details", "cache_write_tokens"]],
   cacheWrite5m: [],
   cacheWrite1h: [],
+  toolUsePrompt: [],
   inputAudio: [["input_tokens_details", "audio_tokens"]],
   cachedAudio: [["input_tokens_details", "cached_tokens_details", "audio_tokens"]],
   reasoning: [["output_tokens_details", "reasoning_tokens"]],
@@ -83,6 +94,7 @@ const MESSAGES: UsageForm = {
   cacheWrite: [["cache_creation_input_tokens"]],
   cacheWrite5m: [["cache_creation", "ephemeral_5m_input_tokens"]],
   cacheWrite1h: [["cache_creation", "ephemeral_1h_input_tokens"]],
+  toolUsePrompt: [],
   inputAudio: [],
   cachedAudio: [],
   reasoning: [["output_tokens_details", "thinking_tokens"]],

@@ -24,6 +24,8 @@ interface Figures {
   readonly inputAudio: number;
   readonly cachedAudio: number;
   readonly reasoning: number;
+  /** Reasoning is told, if only as 0. */
+  readonly isReasoningTold: boolean;
   readonly outputAudio: number;
   /** Null when none is told. */
   readonly total: number | null;
@@ -79,8 +81,52 @@ export function mergeMessageUsage(before: JsonObject, delta: JsonObject): JsonOb
   const { output_tokens: output } = merged;
   const outputTokens =
     isTokenCount(outputBefore) && isTokenCount(output) ? Math.max(outputBefore, output) : output;
-  const prompt = countMessagePrompt(merged) < countMessagePrompt(before) ? before : {};
-  return { ...merged, ...prompt, output_tokens: outputTokens };
+  return { ...merged, ...mergePrompt(before, told), output_tokens: outputTokens };
+}
+
+/** The figures of a message's prompt. */
+const PROMPT_FIELDS = [
+  "input_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+  "cache_creation",
+] as const;
+
+/**
+ * The prompt's figures of one event, never a mix of two that count the same tokens. Servers that tell the whole prompt at
+ * the start tell its split in the delta: the split counts. Cached tokens alone are part of the prompt told before.
+ */
+function mergePrompt(before: JsonObject, delta: JsonObject): JsonObject {
+  const [first, later] = [readPrompt(before), readPrompt(delta)];
+  const isSplit = later.caches > 0 && first.caches === 0;
+  if (later.input > 0) {
+    const isLess = !isSplit && later.input + later.caches <= first.input + first.caches;
+    return isLess
+      ? pickPrompt(before)
+      : { ...pickPrompt(delta), cache_creation: findLifetimes(before, delta) };
+  }
+  const { input_tokens: input } = before;
+  if (isSplit && later.caches <= first.input) {
+    return { ...pickPrompt(delta), input_tokens: first.input - later.caches };
+  }
+  if (isSplit && delta["input_tokens"] === 0) return pickPrompt(delta);
+  const merged = { ...before, ...delta, input_tokens: input ?? delta["input_tokens"] };
+  return pickPrompt(countMessagePrompt(merged) < countMessagePrompt(before) ? before : merged);
+}
+
+/** How long writes are kept may be told at the start alone. */
+function findLifetimes(before: JsonObject, delta: JsonObject): unknown {
+  const isSame = delta["cache_creation_input_tokens"] === before["cache_creation_input_tokens"];
+  return delta["cache_creation"] ?? (isSame ? before["cache_creation"] : undefined);
+}
+
+function pickPrompt(usage: JsonObject): JsonObject {
+  return Object.fromEntries(PROMPT_FIELDS.map((name) => [name, usage[name]]));
+}
+
+function readPrompt(usage: JsonObject): { readonly input: number; readonly caches: number } {
+  const input = readFigure(usage, [USAGE_FORMS.messages.prompt]);
+  return { input, caches: countMessagePrompt(usage) - input };
 }
 
 /** Prompt tokens of a message, those of caches included. */
@@ -125,7 +171,14 @@ export function parseUsage(value: unknown): TokenUsage | null {
 export function readServiceTier({ service_tier: beside, usage }: JsonObject): string | null {
   if (!isJsonObject(usage)) return nameServiceTier({ service_tier: beside });
   const { service_tier: within, speed, inference_geo: place } = usage;
-  return nameServiceTier({ service_tier: beside ?? within, speed, inference_geo: place });
+  const tier = beside ?? within ?? readTrafficType(usage);
+  return nameServiceTier({ service_tier: tier, speed, inference_geo: place });
+}
+
+/** The tier that Vertex names: `ON_DEMAND_FLEX` is `flex`. */
+function readTrafficType(usage: JsonObject): unknown {
+  const type = follow(usage, ["extra_properties", "google", "traffic_type"]);
+  return typeof type === "string" ? type.replace(/^ON_DEMAND_/i, "") : undefined;
 }
 
 function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {
@@ -138,7 +191,10 @@ function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {
   const cacheWrite5m = readFigure(usage, form.cacheWrite5m);
   const cacheWrite1h = readFigure(usage, form.cacheWrite1h);
   const cacheWrite = readFigure(usage, form.cacheWrite) || cacheWrite5m + cacheWrite1h;
-  const prompt = form.promptIncludesCache ? told : told + cached + cacheWrite;
+  const inBoth = form.promptIncludesCache ? told : told + cached + cacheWrite;
+  const toolUse = total === null ? 0 : Math.max(0, total - inBoth - completion);
+  // What tools put before the model is told beside the prompt, in the total alone.
+  const prompt = inBoth + Math.min(toolUse, readFigure(usage, form.toolUsePrompt));
   if (prompt === 0 && completion === 0) return null;
   return countTokens({
     prompt,
@@ -150,6 +206,7 @@ function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {
     inputAudio: readFigure(usage, form.inputAudio),
     cachedAudio: readFigure(usage, form.cachedAudio),
     reasoning: readFigure(usage, form.reasoning),
+    isReasoningTold: form.reasoning.some((path) => isTokenCount(follow(usage, path))),
     outputAudio: readFigure(usage, form.outputAudio),
     total,
   });
@@ -186,13 +243,14 @@ function countTokens(figures: Figures): ReportedUsage {
 
 /**
  * Generated tokens that the completion's figure leaves out. xAI names them as reasoning and adds them to the total;
- * Gemini's OpenAI endpoint names nothing, its total is larger by the thinking. Both bill them as output.
+ * Gemini's OpenAI endpoint names nothing, its total is larger by the thinking. Both bill them as output. Where reasoning is
+ * told to be 0, the surplus is something else.
  */
-function countOutside({ prompt, completion, cached, reasoning, total }: Figures): number {
+function countOutside({ prompt, completion, cached, reasoning, isReasoningTold, total }: Figures): number {
   // Where cached tokens stand outside of the prompt, they are what the total has more.
   if (total === null || cached > prompt) return 0;
   const surplus = total - prompt - completion;
-  return surplus > 0 && (reasoning === 0 || reasoning === surplus) ? surplus : 0;
+  return surplus > 0 && (!isReasoningTold || reasoning === surplus) ? surplus : 0;
 }
 
 function findContradiction(figures: Figures, output: number): UsageContradiction | null {

@@ -44,7 +44,9 @@ describe("mapLocalOutcome", () => {
       true,
     ]);
     const other = "upstream_reset_before_response_started{protocol_error}";
-    expect(mapLocalOutcome({ codeDetails: other, lostConnection, sinceSentMs }, known).outcome).toBe("broken");
+    expect(mapLocalOutcome({ codeDetails: other, lostConnection, sinceSentMs }, known).outcome).toBe(
+      "broken",
+    );
   });
 
   it.each([

@@ -48,6 +48,14 @@ describe("an embeddings request", () => {
 });
 
 describe("an embeddings answer", () => {
+  it.each([
+    ['[{"embedding":[0.1]}]', false],
+    ["[ ]", true],
+  ])("with a usage of 0 and the data %s is of nothing: %j", (data, isOfNothing) => {
+    const { observation } = read(`{"data":${data},"usage":{"prompt_tokens":0,"total_tokens":0}}`);
+    expect(observation).toMatchObject({ usage: null, isOfNothing });
+  });
+
   it("keeps every digit of its numbers", () => {
     const text =
       '{"data":[{"embedding":[1e-320,0.10000000000000000000001]}],"model":"x","usage":{"prompt_tokens":3}}';

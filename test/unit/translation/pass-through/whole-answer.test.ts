@@ -30,6 +30,23 @@ it("a response that failed passes as it is, but for one about the gateway's own 
   );
 });
 
+it.each([
+  [
+    "responses",
+    { object: "response.compaction", output: [{ type: "compaction", encrypted_content: "gAA" }] },
+  ],
+  ["messages", { type: "message", content: [{ type: "compaction", content: "So far: …" }] }],
+] as const)("a compaction in an answer of %s with a usage of 0 is not nothing", (name, body) => {
+  const read = (changes: object) => {
+    const answer = createNativeAnswer(name, {});
+    const usage = { input_tokens: 0, output_tokens: 0 };
+    answer.translateBody(encode(JSON.stringify({ ...body, ...changes, usage })));
+    return answer.observation;
+  };
+  expect(read({})).toMatchObject({ usage: null, isOfNothing: false });
+  expect(read({ output: [], content: [] }).isOfNothing).toBe(true);
+});
+
 describe.each(NAMES)("a whole answer of %s that passes through", (name) => {
   it("[responses.native.answer] is the upstream's byte for byte, but for the model's name", () => {
     const answer = createNativeAnswer(name, {});

@@ -60,6 +60,9 @@ describe("uses of tools in a message", () => {
       namedEvent("message_stop"),
     ];
     expect([...runNativeStream("messages", events).answer.observation.toolUses]).toEqual([["web_search", 2]]);
+    const silent = namedEvent("message_delta", { delta: {}, usage: { output_tokens: 5 } });
+    const untold = runNativeStream("messages", events.with(3, silent));
+    expect([...untold.answer.observation.toolUses]).toEqual([["web_search", 1]]);
     // Broken off before it was told.
     const broken = runNativeStream("messages", events.slice(0, 3));
     expect([...broken.answer.observation.toolUses]).toEqual([["web_search", 1]]);

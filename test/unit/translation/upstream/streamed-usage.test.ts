@@ -44,7 +44,33 @@ describe("the usage of a streamed message", () => {
     ["fractional", { output_tokens: 200.5, input_tokens: 2_000.5 }],
     ["a text", { output_tokens: "200", input_tokens: "2000" }],
     ["less than before", { output_tokens: 99, input_tokens: 0, cache_read_input_tokens: 0 }],
+    ["the whole prompt in one figure", { input_tokens: 1_000, output_tokens: 100 }],
+    ["the same, without lifetimes", { ...message, cache_creation: undefined }],
   ])("does not change with figures that are %s", (_name, delta) => {
     expect(readMessageUsage(mergeMessageUsage(message, delta))).toEqual(whole);
+  });
+
+  it.each([
+    ["a split of what the start guessed", { input_tokens: 18, cache_read_input_tokens: 8_831 }, 18, 8_831],
+    ["cached tokens alone", { cache_read_input_tokens: 8_831 }, 29, 8_831],
+    ["cached tokens beside a null", { input_tokens: null, cache_read_input_tokens: 8_831 }, 29, 8_831],
+    ["cached tokens beside a 0", { input_tokens: 0, cache_read_input_tokens: 8_831 }, 29, 8_831],
+    ["more cached tokens than the guess", { input_tokens: 0, cache_read_input_tokens: 9_000 }, 0, 9_000],
+    ["a larger prompt", { input_tokens: 9_000, cache_read_input_tokens: 0 }, 9_000, 0],
+    ["no prompt", {}, 8_860, 0],
+  ])("counts a prompt once when the delta has %s", (_name, figures, input, cached) => {
+    const delta = { output_tokens: 10, ...figures };
+    for (const start of [{}, { cache_read_input_tokens: 0, cache_creation_input_tokens: 0 }]) {
+      const once = mergeMessageUsage({ input_tokens: 8_860, output_tokens: 0, ...start }, delta);
+      for (const merged of [once, mergeMessageUsage(once, delta)]) {
+        const { tokens } = readMessageUsage(merged) ?? {};
+        expect([tokens?.inputTokens, tokens?.cachedInputTokens]).toEqual([input, cached]);
+      }
+    }
+  });
+
+  it("takes what the delta has beside the prompt, whichever prompt counts", () => {
+    const merged = mergeMessageUsage({ ...message, speed: "standard" }, { input_tokens: 1, iterations: [] });
+    expect(merged).toMatchObject({ input_tokens: 100, iterations: [], speed: "standard" });
   });
 });

@@ -172,6 +172,30 @@ describe("parseUsage", () => {
   });
 });
 
+describe("what a total has more than prompt and completion", () => {
+  const usage = { prompt_tokens: 80, completion_tokens: 173, total_tokens: 490 };
+
+  it.each([
+    ["thinking where nothing is told of it", {}, 80, 410],
+    ["no output where reasoning is 0", { completion_tokens_details: { reasoning_tokens: 0 } }, 80, 173],
+    ["prompt of tools where that is told", { tool_use_prompt_tokens: 237 }, 317, 173],
+    ["both, where both are", { total_tokens: 550, ...thought(60), tool_use_prompt_tokens: 237 }, 317, 233],
+    [
+      "nothing where the prompt has that of tools",
+      { total_tokens: 253, tool_use_prompt_tokens: 50 },
+      80,
+      173,
+    ],
+  ])("is %s", (_name, figures, input, output) => {
+    const tokens = parseUsage({ ...usage, ...figures });
+    expect([tokens?.inputTokens, tokens?.outputTokens]).toEqual([input, output]);
+  });
+});
+
+function thought(tokens: number) {
+  return { completion_tokens_details: { reasoning_tokens: tokens } };
+}
+
 /** The rows of the table in docs/spend.md, in its order: 1,000 tokens of prompt, 100 of output. */
 describe("the forms of usage", () => {
   const chat = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
@@ -371,6 +395,8 @@ describe("the forms of usage", () => {
   });
 });
 
+const vertex = (type: string) => ({ usage: { extra_properties: { google: { traffic_type: type } } } });
+
 describe("readServiceTier", () => {
   it.each([
     { name: "beside the usage", answer: { service_tier: "flex" }, tier: "flex" },
@@ -383,6 +409,9 @@ describe("readServiceTier", () => {
     { name: "in capitals", answer: { service_tier: "ON_DEMAND" }, tier: "on_demand" },
     { name: "not at all", answer: { usage: null }, tier: null },
     { name: "as nothing", answer: { service_tier: "" }, tier: null },
+    { name: "as Vertex's flex", answer: vertex("ON_DEMAND_FLEX"), tier: "flex" },
+    { name: "as Vertex's priority", answer: vertex("ON_DEMAND_PRIORITY"), tier: "priority" },
+    { name: "as Vertex's default", answer: vertex("ON_DEMAND"), tier: "on_demand" },
     { name: "as a number", answer: { service_tier: 3 }, tier: null },
     { name: "at any length", answer: { service_tier: "x".repeat(100) }, tier: "x".repeat(32) },
   ])("reads a tier that is told $name", ({ answer, tier }) => {
