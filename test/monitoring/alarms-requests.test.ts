@@ -223,11 +223,14 @@ describe(`deploy/grafana/inference-gateway.json${SKIPPED_WHY}`, () => {
     expect((await chat.send({ body: chatBody({ stream: true }) })).status).toBe(200);
     chat.upstream.answerNext({ kind: "json", body: textCompletion("hello", null) });
     expect((await chat.send({ body: chatBody() })).status).toBe(200);
-    // And with the first whose figures contradict each other, at a service tier without a price, and tell of a template that nobody configured.
+    // And with the first whose figures contradict each other, at a service tier without a price, with a finish reason that
+    // nobody knows and a template that nobody configured.
+    const message = { role: "assistant", content: "hello" };
+    const choices = [{ index: 0, message, finish_reason: "puzzled" }];
     const usage = { prompt_tokens: 5_000, completion_tokens: 5, total_tokens: 3 };
     chat.upstream.answerNext({
       kind: "json",
-      body: textCompletion("hello", null, { usage, service_tier: "flex" }),
+      body: textCompletion("hello", null, { usage, choices, service_tier: "flex" }),
     });
     expect((await chat.send({ body: chatBody() })).status).toBe(200);
     expect(dashboard.names.length).toBeGreaterThan(20);
