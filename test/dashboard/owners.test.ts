@@ -85,6 +85,8 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     await page.getByLabel("User").fill("Twin");
     await page.getByRole("button", { name: "Create the key" }).click();
     expect(await page.locator("#user_id-problem").textContent()).toContain("more than one user");
+    // The page's script listens once it is loaded.
+    await page.waitForLoadState();
     await page.getByLabel("User").pressSequentially(" ");
     const suggested = page.locator("#user_id-suggestions option");
     await suggested.nth(1).waitFor({ state: "attached" });
