@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { parseCommandCalls } from "../bench/against/gateway.ts";
 import { compareRounds, findInterval } from "../bench/against/ratios.ts";
-import { countFailures, formatResults, summarizeRounds } from "../bench/against/report.ts";
+import { formatFailures, formatResults, summarizeRounds } from "../bench/against/report.ts";
 import { type Pair, type Round, takeTurns, type Turn } from "../bench/against/rounds.ts";
 
 describe("the interval of a median", () => {
@@ -83,7 +83,7 @@ describe("rounds of two builds", () => {
     expect(sidecar?.comparison?.ratio).toBe(1.2);
   });
 
-  it("are printed by row and figure, with how to read them; failures are counted by build", () => {
+  it("are printed by row and figure, with how to read them; failures are counted by row and build", () => {
     const failing = turn(1.1, { failures: 3, scriptCalls: 4 });
     const rounds = Array.from({ length: 6 }, () => round([failing, turn(1)]));
     const text = formatResults(summarizeRounds(rounds), { id: "d7f525d5", subject: "fix" });
@@ -93,7 +93,9 @@ describe("rounds of two builds", () => {
     expect(text).toMatch(/script calls \| +2\.00 \| +4\.00 \| 2\.000 /u);
     expect(text).toMatch(/supervisor CPU, ms \| +0\.00 \| +0\.00 \| +\| +\| +\|/u);
     expect(text).toContain("96 % interval");
-    expect(countFailures(rounds)).toEqual([18, 0]);
+    expect(formatFailures(rounds, { id: "d7f525d5", subject: "fix" })).toEqual([
+      "1k warm: 18 requests of this tree failed, 0 of d7f525d5",
+    ]);
   });
 });
 

@@ -3,7 +3,7 @@ import { median } from "../measure.ts";
 import { formatTable } from "../table.ts";
 import type { Commit } from "./other-commit.ts";
 import { type Comparison, compareRounds } from "./ratios.ts";
-import type { Pair, Round, Turn } from "./rounds.ts";
+import type { Round, Turn } from "./rounds.ts";
 
 interface Figure {
   readonly name: string;
@@ -50,10 +50,15 @@ export function summarizeRounds(rounds: readonly Round[]): FigureResult[] {
   });
 }
 
-export function countFailures(rounds: readonly Round[]): Pair<number> {
-  const pairs = rounds.flatMap((round) => Object.values(round).flat());
-  const sum = (side: 0 | 1): number => pairs.reduce((total, pair) => total + pair[side].failures, 0);
-  return [sum(0), sum(1)];
+/** A line for each row with failed requests. */
+export function formatFailures(rounds: readonly Round[], { id }: Commit): string[] {
+  const rows = [...new Set(rounds.flatMap((round) => Object.keys(round)))];
+  return rows.flatMap((row) => {
+    const pairs = rounds.flatMap((round) => round[row] ?? []);
+    const sum = (side: 0 | 1): number => pairs.reduce((total, pair) => total + pair[side].failures, 0);
+    const [own, other] = [sum(0), sum(1)];
+    return own + other === 0 ? [] : [`${row}: ${own} requests of this tree failed, ${other} of ${id}`];
+  });
 }
 
 export function formatResults(results: readonly FigureResult[], other: Commit): string {

@@ -13,7 +13,7 @@ import { startMock } from "../mock.ts";
 import { readMachineTicks } from "../processes.ts";
 import { describeMachine } from "../report.ts";
 import { buildCommit } from "./other-commit.ts";
-import { countFailures, formatResults, summarizeRounds } from "./report.ts";
+import { formatFailures, formatResults, summarizeRounds } from "./report.ts";
 import { type Amount, type Contest, measureRound, type Round, ROWS } from "./rounds.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
@@ -59,10 +59,10 @@ export async function runAgainst(options: AgainstOptions, load: LoadGenerator): 
       const all = { other, ...options, machine, busyBefore, stolen, results };
       writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
     }
-    const [own, others] = countFailures(rounds);
-    if (own + others > 0) console.error(`Requests failed: ${own} of this tree, ${others} of ${other.id}.`);
+    const failures = formatFailures(rounds, other);
+    for (const line of failures) console.error(line);
     if (missing > 0) console.error(`Not measured: ${missing} rows of a round.`);
-    return own + others + missing === 0;
+    return failures.length + missing === 0;
   } finally {
     await mock.stop();
   }
