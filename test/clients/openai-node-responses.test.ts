@@ -193,7 +193,7 @@ describe("the Agents SDK", () => {
       name: "Weather",
       instructions: "Be brief.",
       // Its own copy of the SDK may be of another version than the tests'.
-      model: new OpenAIResponsesModel(createOpenAi(CURRENT!, chat) as never, CHAT_MODEL),
+      model: new OpenAIResponsesModel(createOpenAi(CURRENT!, chat), CHAT_MODEL),
       tools: [weather],
     });
 

@@ -5,7 +5,7 @@ import type { ChatStack } from "../support/chat-stack.ts";
 import { type Client, CLIENTS } from "./clients.ts";
 
 /** Loaded without its types, which would double what the compiler reads: the calls of the tests have the same form in both. */
-const PREVIOUS = "openai-6";
+const PREVIOUS: string = "openai-6";
 
 export interface OpenAiSdk {
   readonly name: string;
@@ -20,7 +20,7 @@ export const OPENAI_SDKS: readonly OpenAiSdk[] = [
   {
     name: "openai 6 for Node",
     proven: CLIENTS.openai6,
-    module: (await import(PREVIOUS as string)) as typeof current,
+    module: (await import(PREVIOUS)) as typeof current,
     ...((await import(`${PREVIOUS}/helpers/zod`)) as { zodTextFormat: typeof zodTextFormat }),
   },
 ];

@@ -15,16 +15,20 @@ export interface VercelAi {
 }
 
 /** Loaded without their types: the calls of the tests have the same form in both. */
-const [AI_6, OPENAI_3, ANTHROPIC_3] = ["ai-6", "ai-sdk-openai-3", "ai-sdk-anthropic-3"] as const;
+const [AI_6, OPENAI_3, ANTHROPIC_3]: readonly [string, string, string] = [
+  "ai-6",
+  "ai-sdk-openai-3",
+  "ai-sdk-anthropic-3",
+];
 
 const SDKS: readonly VercelAi[] = [
   { name: "the Vercel AI SDK 7", proven: CLIENTS.vercelAi, ai, openai, anthropic },
   {
     name: "the Vercel AI SDK 6",
     proven: CLIENTS.vercelAi6,
-    ai: (await import(AI_6 as string)) as typeof ai,
-    openai: (await import(OPENAI_3 as string)) as typeof openai,
-    anthropic: (await import(ANTHROPIC_3 as string)) as typeof anthropic,
+    ai: (await import(AI_6)) as typeof ai,
+    openai: (await import(OPENAI_3)) as typeof openai,
+    anthropic: (await import(ANTHROPIC_3)) as typeof anthropic,
   },
 ];
 

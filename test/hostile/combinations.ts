@@ -21,7 +21,7 @@ export const IS_WATCHED = process.env["HOSTILE"] !== undefined;
 
 /** `HOSTILE_HTTP`, `HOSTILE_TRANSPORTS` and `HOSTILE_WORKERS` name a part, separated by commas. */
 export function chooseCombinations(): readonly Combination[] {
-  const { transport = TRANSPORTS[0] } = sidecarUnderTest() as { readonly transport?: Transport };
+  const { transport = TRANSPORTS[0] } = sidecarUnderTest();
   const https = choose("HOSTILE_HTTP", HTTP_VERSIONS, ["HTTP/2"]);
   const transports = choose("HOSTILE_TRANSPORTS", TRANSPORTS, [transport]);
   const workers = choose("HOSTILE_WORKERS", ["1", "2"], ["2"]);
