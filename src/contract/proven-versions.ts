@@ -11,9 +11,9 @@ export const OLDEST_REDIS = "6.2";
 
 /** Whether the minor version of `version` ("1.40.3") is `minor` ("1.40") or newer. */
 export function isAtLeast(version: string, minor: string): boolean {
-  const [major = 0, patchless = 0] = version.split(".").map(Number);
+  const [major = 0, minorPart = 0] = version.split(".").map(Number);
   const [wantedMajor = 0, wantedMinor = 0] = minor.split(".").map(Number);
-  return major > wantedMajor || (major === wantedMajor && patchless >= wantedMinor);
+  return major > wantedMajor || (major === wantedMajor && minorPart >= wantedMinor);
 }
 
 /** Null for an Envoy of a proven minor version, otherwise one sentence that names the proven ones. */

@@ -12,7 +12,6 @@ const EMPTY = new Uint8Array(0);
 
 export class RoutedExchange implements RoutedCall {
   readonly #routed: RoutedRequest;
-  #sentMs = performance.now();
 
   constructor(routed: RoutedRequest) {
     this.#routed = routed;
@@ -20,7 +19,6 @@ export class RoutedExchange implements RoutedCall {
 
   onSent(): void {
     const { exchange, model } = this.#routed;
-    this.#sentMs = performance.now();
     exchange.way.handOver(model.upstream);
   }
 
@@ -82,7 +80,7 @@ export class RoutedExchange implements RoutedCall {
     const { reached } = exchange.services;
     exchange.way.failed(start.codeDetails);
     const wasEverReached = reached.has(upstream);
-    const reply = { ...start, sinceSentMs: performance.now() - this.#sentMs };
+    const reply = { ...start, sinceSentMs: exchange.way.sinceRoutedMs };
     const { error, outcome } = mapLocalOutcome(reply, { startupSeconds, wasEverReached });
     if (outcome !== "not_sent") reached.note(upstream);
     return exchange.refuse(outcome, error);

@@ -28,6 +28,12 @@ export class WayMeter {
     return this.#reached.firstTokenMs;
   }
 
+  /** Milliseconds since the request was handed to its upstream; 0 before. */
+  get sinceRoutedMs(): number {
+    const { routedMs } = this.#reached;
+    return routedMs === null ? 0 : this.elapsedMs - routedMs;
+  }
+
   /** The first call of each counts. */
   reach(moment: Moment): void {
     this.#reached[moment] ??= this.elapsedMs;

@@ -1,7 +1,6 @@
 import type { ModelProfile } from "../client-protocol.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { readContent, readReasoning, readRefusal, type Reasoning } from "./read-message.ts";
-
 import { type SplitText, ThinkTags } from "./think-tags.ts";
 
 /** What a chunk, or a whole message, adds to an answer. */
