@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { WAIT_DIVISOR_VARIABLE } from "./src/time/internal-waits.ts";
 import { coverageFloors, MEASURED_FILES } from "./test/support/coverage-floors.ts";
 import { IS_NIGHTLY } from "./test/support/extent.ts";
@@ -112,7 +112,8 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/{envoy,clients,cli,setup,monitoring}/**/*.test.ts"],
-          exclude: WAITING_FILES,
+          // test/clients has packages of its own, some with their tests.
+          exclude: [...configDefaults.exclude, ...WAITING_FILES],
           retry,
           maxWorkers: maxStackWorkers,
           sequence: { groupOrder: STACKS },

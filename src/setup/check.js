@@ -14,17 +14,27 @@ import { runStep } from "./run-step.js";
 const TYPED_LINT = ["--deny-warnings", "--type-aware", "--no-error-on-unmatched-pattern"];
 
 await runStep(async () => {
-  const { ensurePackages } = await import("./packages.js");
+  const { ensureNodeSdks, ensurePackages, hasNodeSdks, NODE_SDKS } = await import("./packages.js");
   const { ROOT, withSetupLock } = await import("./prepare.js");
-  await withSetupLock(() => ensurePackages(ROOT));
   const { listChangedSources } = await import("./changed-sources.js");
   const changed = process.env["CI"] === undefined ? await listChangedSources(ROOT) : null;
+  const checksClients =
+    changed === null || changed.files.some((file) => file.startsWith(NODE_SDKS)) || hasNodeSdks(ROOT);
+  await withSetupLock(async () => {
+    await ensurePackages(ROOT);
+    if (checksClients) await ensureNodeSdks(ROOT);
+  });
   const startedAtMs = performance.now();
   // Tests use both cores; the other steps, one after another, fill the time in which tests wait.
   const rows = [
-    planQuickSteps(changed),
+    planQuickSteps(changed, checksClients ? [{ tool: "tsc", args: ["-p", NODE_SDKS] }] : []),
     [{ tool: "vitest", args: ["run", "--project", "unit", "--reporter=minimal"] }],
   ];
+  if (!checksClients) {
+    process.stdout.write(
+      `skipped  tsc -p ${NODE_SDKS} (nothing there differs, and its SDKs are not installed)\n`,
+    );
+  }
   const failed = (await Promise.all(rows.map((steps) => runInOrder(ROOT, steps)))).flat();
   const seconds = formatSeconds(performance.now() - startedAtMs);
   const result = failed.length === 0 ? "All checks passed" : `Failed: ${failed.join(", ")};`;
@@ -36,20 +46,21 @@ await runStep(async () => {
  * Everything but the tests.
  *
  * @param {{base: string, files: readonly string[]} | null} changed Null: everything counts as changed.
+ * @param {readonly Step[]} clientTypes
  * @returns {readonly Step[]}
  */
-function planQuickSteps(changed) {
+function planQuickSteps(changed, clientTypes) {
   const format = { tool: "oxfmt", args: ["--check", "."] };
-  const types = { tool: "tsc", args: ["-p", "."] };
+  const types = [{ tool: "tsc", args: ["-p", "."] }, ...clientTypes];
   if (changed === null) {
-    return [format, { tool: "oxlint", args: TYPED_LINT }, types, { tool: "knip", args: [] }];
+    return [format, { tool: "oxlint", args: TYPED_LINT }, ...types, { tool: "knip", args: [] }];
   }
   const note = `${changed.files.length} files that differ from ${changed.base}; CI lints types in all files`;
   return [
     format,
     { tool: "oxlint", args: ["--deny-warnings"] },
     ...(changed.files.length > 0 ? [{ tool: "oxlint", args: [...TYPED_LINT, ...changed.files], note }] : []),
-    types,
+    ...types,
     { tool: "knip", args: ["--cache"] },
   ];
 }

@@ -9,23 +9,51 @@ import { SetupError } from "./setup-error.js";
  * @typedef {{packages?: Record<string, LockedPackage>}} LockFile
  */
 
+/** The package of the client SDKs for Node, below the repository: half of all packages, which only tests of clients need. */
+export const NODE_SDKS = "test/clients";
+
+/**
+ * Installs the client SDKs for Node, which have a package.json of their own.
+ *
+ * @param {string} root the repository
+ * @param {(line: string) => void} [write] takes the lines that say what goes on, instead of stderr
+ * @returns {Promise<void>}
+ * @throws {SetupError} when npm is missing or fails
+ */
+export async function ensureNodeSdks(root, write) {
+  await ensurePackages(join(root, NODE_SDKS), { task: "Installing the client SDKs for Node", write });
+}
+
+/**
+ * @param {string} root the repository
+ * @returns {boolean} whether the client SDKs for Node were installed once; a later lock file may want others
+ */
+export function hasNodeSdks(root) {
+  return readLockFile(join(root, NODE_SDKS, "node_modules", ".package-lock.json")) !== null;
+}
+
 /**
  * Makes `node_modules` what package-lock.json says: `npm ci` when it is missing, incomplete or of another lock file.
  * If nothing has changed it reads two files and starts nothing.
  *
- * @param {string} root the repository
- * @param {{development?: boolean}} [options] `development`: with the packages that only developers need, true by default.
- *   A clone that has some of these keeps them.
+ * @param {string} root the folder of package.json
+ * @param {{development?: boolean, task?: string, write?: ((line: string) => void) | undefined}} [options] `development`: with
+ *   the packages that only developers need, true by default. A clone that has some of these keeps them. `task` and `write`:
+ *   as of `withProgress`.
  * @returns {Promise<void>}
  * @throws {SetupError} when npm is missing or fails
  */
-export async function ensurePackages(root, { development = true } = {}) {
+export async function ensurePackages(
+  root,
+  { development = true, task = "Installing npm packages", write } = {},
+) {
   const locked = readLockFile(join(root, "package-lock.json"));
   const installed = readLockFile(join(root, "node_modules", ".package-lock.json"));
   if (locked === null) throw new SetupError("package-lock.json is missing or broken: restore it from git.");
   if (installed !== null && isInstalled(locked, installed, development)) return;
   const withDevelopment = development || (installed !== null && hasDevelopment(installed));
-  const result = await withProgress("Installing npm packages", () => installPackages(root, withDevelopment));
+  const install = () => installPackages(root, withDevelopment);
+  const result = await withProgress(task, install, write === undefined ? {} : { write });
   if (result.code === 0) return;
   throw new SetupError(
     `npm could not install the packages (${describeNpmFailure(result)}): see that npm is installed and reaches its registry, then start again.`,

@@ -30,8 +30,10 @@ export const CLIENTS = {
 } satisfies Record<string, Client>;
 
 function npmClient(name: string, installedAs = name): Client {
-  const manifest = read(`../../node_modules/${installedAs}/package.json`);
-  return { name: `\`${name}\` for Node`, version: (JSON.parse(manifest) as { version: string }).version };
+  const { devDependencies } = JSON.parse(read("package.json")) as { devDependencies: Record<string, string> };
+  const version = devDependencies[installedAs]?.replace(/^npm:.+@/u, "");
+  if (version === undefined) throw new Error(`package.json does not name ${installedAs}`);
+  return { name: `\`${name}\` for Node`, version };
 }
 
 /** @param older Name of the `requirements-NAME.txt` that pins it. */

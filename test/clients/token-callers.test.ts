@@ -1,8 +1,10 @@
 /** Agents and SDKs that have a token of an identity provider where they expect an API key. */
+import OpenAI from "openai";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { BOUND, withTokenStack } from "../envoy/tokens/token-stack.ts";
 import { ensureClaudeCode, runClaude } from "../support/claude-code.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
+import { createSigningKey } from "../support/token-issuer.ts";
 import { sentMessages } from "./agent-requests.ts";
 import { textStream } from "./chat-answers.ts";
 import { CLIENTS } from "./clients.ts";
@@ -10,7 +12,9 @@ import { proves } from "./proofs.ts";
 
 const claude = await ensureClaudeCode();
 const NOTE = claude.missing === null ? "" : ` (skipped: ${claude.missing})`;
-const tokens = withTokenStack({ workers: 2 });
+const tokens = withTokenStack({ workers: 2 }, async (corp) => {
+  corp.keys.push(await createSigningKey("login.example.com-es", "ES256"));
+});
 
 describe.skipIf(claude.missing !== null)(`Claude Code with a token${NOTE}`, () => {
   proves(CLIENTS.claudeCode, "/v1/messages");
@@ -59,5 +63,21 @@ describe.skipIf(claude.missing !== null)(`Claude Code with a token${NOTE}`, () =
     expect(result).toMatchObject({ is_error: true });
     expect(String(result?.["result"])).toMatch(/has expired|401/u);
     expect(tokens.chat.upstream.requests).toEqual([]);
+  });
+});
+
+describe("the OpenAI SDK with a token", () => {
+  it.each(["RS256", "ES256"])("works with it as its API key, %s", async (algorithm) => {
+    const key = tokens.corp.keys.find((one) => one.algorithm === algorithm);
+    const apiKey = await tokens.corp.sign({ ...BOUND, sub: "sdk" }, key === undefined ? {} : { key });
+    const header = Buffer.from(apiKey.split(".")[0] ?? "", "base64url").toString();
+    expect(JSON.parse(header)).toMatchObject({ alg: algorithm });
+    const baseURL = `${tokens.chat.stack.baseUrl}/v1`;
+    const client = new OpenAI({ baseURL, apiKey, maxRetries: 0 });
+    const answer = await client.chat.completions.create({
+      model: CHAT_MODEL,
+      messages: [{ role: "user", content: "hello" }],
+    });
+    expect(answer.choices[0]?.message.content).toBe("hello");
   });
 });

@@ -14,7 +14,7 @@ import { withStack } from "../support/with-stack.ts";
 import { CHROMIUM, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
 
 const run = promisify(execFile);
-const PACKAGES = fileURLToPath(new URL("../../node_modules", import.meta.url));
+const PACKAGES = fileURLToPath(new URL("../clients/node_modules", import.meta.url));
 const RUN_TIMEOUT_MS = 90_000;
 
 describe.skipIf(CHROMIUM === null)(`the snippets of Try it${SKIPPED_WHY}`, () => {

@@ -26,7 +26,9 @@ export function readDocumentedRules(page: (typeof RULE_PAGES)[number]): readonly
 export function readRuleTests(): ReadonlyMap<string, readonly NamedTest[]> {
   const tests = new Map<string, NamedTest[]>();
   const files = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" });
-  for (const entry of files.filter((name) => name.endsWith(".test.ts")).toSorted()) {
+  for (const entry of files
+    .filter((name) => name.endsWith(".test.ts") && !name.includes("node_modules"))
+    .toSorted()) {
     const file = `test/${entry}`;
     const source = readFileSync(join(ROOT, file), "utf8");
     for (const [, , name = ""] of source.matchAll(/(["'`])(\[(?:responses\.)?[a-z_]+\.[a-z_]+\].*?)\1/g)) {

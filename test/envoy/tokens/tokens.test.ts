@@ -1,8 +1,6 @@
 /** Callers with a token of an identity provider: whose their requests are, and that they are as those of any key. */
-import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
 import { chatBody } from "../../support/chat-stack.ts";
-import { CHAT_MODEL } from "../../support/gateway-config.ts";
 import { createSigningKey } from "../../support/token-issuer.ts";
 import { BOUND, withTokenStack } from "./token-stack.ts";
 
@@ -179,19 +177,5 @@ describe("a request with a token", () => {
       body: chatBody({ max_tokens: 5 }),
     });
     expect(message.status).toBe(200);
-  });
-
-  it.each(["RS256", "ES256"])("works in the OpenAI SDK as its API key, %s", async (algorithm) => {
-    const key = tokens.corp.keys.find((one) => one.algorithm === algorithm);
-    const apiKey = await tokens.corp.sign({ ...BOUND, sub: "sdk" }, key === undefined ? {} : { key });
-    const header = Buffer.from(apiKey.split(".")[0] ?? "", "base64url").toString();
-    expect(JSON.parse(header)).toMatchObject({ alg: algorithm });
-    const baseURL = `${tokens.chat.stack.baseUrl}/v1`;
-    const client = new OpenAI({ baseURL, apiKey, maxRetries: 0 });
-    const answer = await client.chat.completions.create({
-      model: CHAT_MODEL,
-      messages: [{ role: "user", content: "hello" }],
-    });
-    expect(answer.choices[0]?.message.content).toBe("hello");
   });
 });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { checkTypes, ensureBuild } from "../../../src/setup/build.js";
-import { ensurePackages } from "../../../src/setup/packages.js";
+import { ensureNodeSdks, ensurePackages } from "../../../src/setup/packages.js";
 import { withSetupLock } from "../../../src/setup/prepare.js";
 import { PROPERTY_RUNS } from "../property-runs.ts";
 import { ALL_NEEDS, FIRST_NEEDS, listNeeds, type Need } from "../tools/needs.ts";
@@ -25,6 +25,7 @@ export async function runAll(root: string, args: readonly string[]): Promise<num
       const clone = {
         build: () => packages.then(() => ensureBuild(root)).then(() => undefined),
         checkTypes: () => packages.then(() => checkTypes(root)),
+        installNodeSdks: (progress: (line: string) => void) => ensureNodeSdks(root, progress),
         requirementsFile: join(root, "test", "clients", "python", "requirements.txt"),
       };
       const preparing = listWanted(packages).then((needs) => prepareTools(needs, lines, clone));

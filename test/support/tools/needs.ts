@@ -1,5 +1,5 @@
 /**
- * What a test can need besides npm packages: a build of the product, the types of `src` checked, or programs that are
+ * What a test can need besides the npm packages of the repository: a build of the product, the types of `src` checked, or programs that are
  * found or installed.
  */
 export type Need =
@@ -7,6 +7,7 @@ export type Need =
   | "types"
   | "redis"
   | "envoy"
+  | "node-sdks"
   | "python"
   | "chromium"
   | "shells"
@@ -26,7 +27,7 @@ export const NEEDS: Readonly<Record<string, readonly Need[]>> = {
   "test/setup/": STACK,
   "test/cli/": STACK,
   "test/cli/completion.test.ts": ["shells"],
-  "test/clients/": STACK,
+  "test/clients/": [...STACK, "node-sdks"],
   "test/clients/anthropic-python": ["python"],
   "test/clients/embeddings-python": ["python"],
   "test/clients/langchain-python": ["python"],
@@ -36,7 +37,7 @@ export const NEEDS: Readonly<Record<string, readonly Need[]>> = {
   "test/clients/rate-limit-python": ["python"],
   "test/clients/strict-caps-python": ["python"],
   "test/dashboard/": [...STACK, "chromium"],
-  "test/dashboard/snippets.test.ts": ["python"],
+  "test/dashboard/snippets.test.ts": ["node-sdks", "python"],
   "test/monitoring/": [...STACK, "prometheus"],
   "test/packaging/": [...STACK, "helm"],
   "test/packaging/chart.test.ts": ["prometheus"],

@@ -16,6 +16,7 @@ type Variables = Readonly<Record<string, string>>;
 export interface CloneSetup {
   readonly build: () => Promise<void>;
   readonly checkTypes: () => Promise<void>;
+  readonly installNodeSdks: (progress: ToolContext["progress"]) => Promise<void>;
   readonly requirementsFile: string;
 }
 
@@ -28,6 +29,7 @@ const PREPARE: Readonly<Record<Need, (context: ToolContext, clone: CloneSetup) =
     ...(await nameTool("CC", ensureCompiler(context))),
   }),
   envoy: (context) => nameTool("ENVOY_BIN", ensureEnvoy(context)),
+  "node-sdks": ({ progress }, { installNodeSdks }) => installNodeSdks(progress).then(() => ({})),
   python: async (context, { requirementsFile }) => ({
     IGW_PYTHON: await ensureClientPython(context, requirementsFile),
   }),
@@ -44,9 +46,10 @@ const PREPARE: Readonly<Record<Need, (context: ToolContext, clone: CloneSetup) =
 const OF_THE_CLONE: readonly Need[] = ["types", "build"];
 /** Prepared before the others: it may use apt, and may have to make the pip that the others then find. */
 const FIRST: readonly Need[] = ["redis"];
-/** Prepared at the same time, since pip, apt and Go wait for different things; in a row one by one, since apt has a lock. */
+/** Prepared at the same time, since npm, pip, apt and Go wait for different things; in a row one by one, since apt has a lock. */
 const REST: readonly (readonly Need[])[] = [
   ["envoy"],
+  ["node-sdks"],
   ["python"],
   ["helm"],
   ["chromium", "shells", "prometheus"],

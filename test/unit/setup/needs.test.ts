@@ -8,6 +8,7 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 
 /** What these words in a test, or in a module that it imports, show that it needs. */
 const SIGNS: readonly (readonly [RegExp, Need])[] = [
+  [/clients\/node_modules|from "(?:openai|ai|@anthropic-ai|@ai-sdk|@langchain|@openai)[/"]/, "node-sdks"],
   [/import \{ withPython \}/, "python"],
   [/\bCHROMIUM_BIN\b/, "chromium"],
   [/\bPROM(?:ETHEUS|TOOL)_BIN\b/, "prometheus"],
@@ -22,7 +23,7 @@ const APART = /^test\/support\/tools\/|^test\/unit\/|^test\/setup\//;
 
 const tests = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
   .map((path) => `test/${path}`)
-  .filter((path) => path.endsWith(".test.ts"));
+  .filter((path) => path.endsWith(".test.ts") && !path.includes("/node_modules/"));
 
 function listModules(path: string, seen = new Set<string>()): ReadonlySet<string> {
   if (seen.has(path) || APART.test(path)) return seen;

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ContentBlock, Message } from "../../../src/translation/messages-to-chat/message.ts";
+import type { ContentBlock, Message } from "../../src/translation/messages-to-chat/message.ts";
 import {
   formatCompletion,
   type GeneratedCall,
@@ -12,7 +12,7 @@ import {
   streamInOrder,
   streamMixed,
   streamTogether,
-} from "../../support/chat-stream-arbitrary.ts";
+} from "../support/chat-stream-arbitrary.ts";
 import {
   assistantBlocks,
   createAnswer,
@@ -20,9 +20,9 @@ import {
   encode,
   runStream,
   toMessage,
-} from "../../support/messages-exchange.ts";
-import { checkMessageStream, parseMessageEvents } from "../../support/messages-protocol-checker.ts";
-import { runs } from "../../support/property-runs.ts";
+} from "../support/messages-exchange.ts";
+import { checkMessageStream, parseMessageEvents } from "../support/messages-protocol-checker.ts";
+import { runs } from "../support/property-runs.ts";
 
 const SHOWN = {
   tools: ["f", "get", "get_weather"].map((name) => ({ name, input_schema: { type: "object" } })),
