@@ -3,10 +3,11 @@
  * grace time, by what was last known of them.
  *
  * Redis is asked first, every time, so that its first answer ends the outage. Never on a guess: a key that this worker
- * has not seen, an organization with strict caps, a key that meets limits of tokens per minute, and everything past the grace time get the error that Redis failed
- * with (503); so does one that only a raise lets through, which may have ended since. Last known are the record (what
- * refuses by it still refuses), the rate, of which each worker grants its share, and spend in each window of each owner, to
- * which this worker adds what it has counted itself. Since they have nothing to fall back on, these wait longer for Redis.
+ * has not seen, a token that asks for another group than the last one did, an organization with strict caps, a key that
+ * meets limits of tokens per minute, and everything past the grace time get the error that Redis failed with (503). So does
+ * a request that only a raise lets through, which may have ended since. Having nothing to fall back on, these wait longer
+ * for Redis. Last known are the record (what refuses by it still refuses), the rate, of which each worker grants its share,
+ * and spend in each window of each owner, to which this worker adds what it has counted itself.
  */
 import { countBucketCapacity } from "../limits/bucket-capacity.ts";
 import { requestsPerMinuteOf } from "../settings/key.ts";
@@ -49,6 +50,8 @@ export interface GraceAdmissionOptions {
 /** What was last known of a key. */
 interface LastKnown {
   readonly result: KnownKeyResult;
+  /** The group that the caller's token asked for; null: none. The result is about no other. */
+  readonly wantedGroupId: string | null;
   readonly atMs: number;
   /** Redis does not have all charges of this organization that this worker has counted: some wait in the spool. */
   readonly isBehind: boolean;
@@ -131,6 +134,7 @@ function remember(
         };
   const entry: LastKnown = {
     result,
+    wantedGroupId: input.groupId ?? null,
     atMs: options.clock.monotonicMs(),
     isBehind,
     keyMicrocents: bases.keyMicrocents,
@@ -161,10 +165,11 @@ function holdToOwnCount(last: LastKnown, input: AdmitInput, options: GraceAdmiss
 }
 
 function mayGoOn(
-  { result, atMs }: LastKnown,
-  { organizationId }: AdmitInput,
+  { result, wantedGroupId, atMs }: LastKnown,
+  { organizationId, groupId = null }: AdmitInput,
   { outage, clock }: GraceAdmissionOptions,
 ): boolean {
+  if (groupId !== wantedGroupId) return false;
   if (result.organization.strictCaps || result.tokenBuckets.length > 0) return false;
   if (clock.monotonicMs() - atMs > MAX_AGE_MS) return false;
   return outage.isInGrace(organizationId);

@@ -29,9 +29,23 @@ describe("admission while Redis is away", () => {
       {},
     ],
     ["a gateway without a grace time", {}, { graceMs: 0 }, {}],
+    ["a token of a group, where the last request was of none", {}, {}, { groupId: "group_2" }],
   ])("fails as Redis did for %s", async (_name, changes, options, input) => {
     const { admit } = await createOutage(changes, options);
     await expect(admit(input)).rejects.toThrow("Command timed out");
+  });
+
+  it("lets a token go on in the group of its last request, and in no other", async () => {
+    const { admit, decide, comeBack, goAway, patience } = await createOutage();
+    comeBack();
+    await admit({ groupId: "group_1" });
+    goAway();
+    expect(await decide({ groupId: "group_1" })).toBe("admitted");
+    expect(patience.at(-1)).toBe(false);
+    for (const groupId of ["group_2", null]) {
+      await expect(admit({ groupId })).rejects.toThrow("Command timed out");
+      expect(patience.at(-1)).toBe(true);
+    }
   });
 
   it.each([
