@@ -19,7 +19,8 @@ export function listNamedFiles(root: string, args: readonly string[]): readonly 
  */
 export async function listSelectedFiles(root: string, args: readonly string[]): Promise<readonly string[]> {
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  const list = [vitest, "list", "--filesOnly", "--json", ...args];
+  // Last: a path behind it would be the file that vitest writes its list to.
+  const list = [vitest, "list", "--filesOnly", ...args, "--json"];
   const { code, stdout } = await runCommand(process.execPath, list, { cwd: root });
   if (code !== 0) return [];
   const files = JSON.parse(stdout) as readonly { readonly file: string }[];

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { listNamedFiles } from "../../support/runner/selected-files.ts";
+import { listNamedFiles, listSelectedFiles } from "../../support/runner/selected-files.ts";
 import { listNeeds, NEEDS, type Need } from "../../support/tools/needs.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -66,4 +66,10 @@ describe("what `npm test -- FILE` prepares", () => {
     expect(listNamedFiles(ROOT, [path, "-t", "known"])).toBe(null);
     expect(listNamedFiles(ROOT, ["test/unit/setup"])).toBe(null);
   });
+
+  it("is asked of vitest where other arguments stand beside a path, or a folder is named", async () => {
+    const path = "test/unit/setup/needs.test.ts";
+    expect(await listSelectedFiles(ROOT, ["--project", "unit", path])).toEqual([path]);
+    expect(await listSelectedFiles(ROOT, ["test/unit/setup"])).toContain(path);
+  }, 60_000);
 });
