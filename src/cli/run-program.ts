@@ -27,11 +27,17 @@ export async function runProgram(argv: readonly string[]): Promise<number | null
     await program.parseAsync([...argv]);
     return null;
   } catch (error) {
+    if (isClosedPipe(error)) return 0;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
     const screen = openScreen(process.stderr, { env: process.env });
     process.stderr.write(`${screen.paint("bad", cleanLines(formatFailure(error)))}\n`);
     return error instanceof UsageError ? USAGE_EXIT_CODE : 1;
   }
+}
+
+/** What a pipeline into stdout rejects with; files have no such error. */
+function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
 async function loadProgram(): Promise<Command> {

@@ -151,7 +151,7 @@ async function checkLatency(client: Redis): Promise<DoctorFinding> {
   const message = `Redis answers in ${median.toFixed(2)} ms (median of ${SAMPLES}).`;
   if (median <= SLOW_MS) return ok("redis.latency", message);
   const fix =
-    "Every request waits for Redis two to three times. Look at its CPU, `SLOWLOG GET`, disk, and the network between.";
+    "Every request waits for Redis once, with strict caps three times. Check Redis's CPU, `SLOWLOG GET`, its disk, and the network in between.";
   return found("redis_slow", "redis.latency", { message, fix });
 }
 

@@ -49,22 +49,29 @@ interface Cluster {
   readonly host_statuses?: readonly HostStatus[];
 }
 
-function checkHealth({ name }: UpstreamConfig, hosts: readonly HostStatus[]): DoctorFinding[] {
+function checkHealth({ name, healthCheck }: UpstreamConfig, hosts: readonly HostStatus[]): DoctorFinding[] {
   const check = `upstream.${name}.endpoints`;
   const bad = hosts.flatMap((host) => {
     const reason = explainHealth(host);
     return reason === null ? [] : [`${formatAddress(host)} (${reason})`];
   });
   if (hosts.length === 0) return [];
-  if (bad.length === 0) return [ok(check, `Envoy holds every endpoint of ${name} for healthy.`)];
+  if (bad.length === 0) return [ok(check, describeHealthy(name, healthCheck !== null))];
   const isNoneLeft = bad.length === hosts.length;
-  const message = `Envoy holds ${bad.length} of ${hosts.length} endpoints of ${name} for unhealthy: ${bad.join(", ")}.`;
+  const message = `Envoy considers ${bad.length} of ${hosts.length} endpoints of ${name} unhealthy: ${bad.join(", ")}.`;
   const fix = isNoneLeft
-    ? "Start the model servers, or correct `health_check.path`: until then requests to its models fail, or go to endpoints that fail."
-    : "Start the model server, or correct `health_check.path`: until then the other endpoints have all of its requests.";
+    ? "Start the model servers, or correct `health_check.path`. Until then requests to these models fail."
+    : "Start the model server, or correct `health_check.path`. Until then the other endpoints receive all requests.";
   return [
     found(isNoneLeft ? "upstream_all_unhealthy" : "upstream_endpoint_unhealthy", check, { message, fix }),
   ];
+}
+
+/** Without a health check Envoy learns of a dead endpoint from failed requests only. */
+function describeHealthy(name: string, isChecked: boolean): string {
+  return isChecked
+    ? `Every endpoint of ${name} passes Envoy's health check.`
+    : `Envoy uses every endpoint of ${name}; no health check is configured, so this does not show that they answer.`;
 }
 
 /** Null: Envoy uses it. */

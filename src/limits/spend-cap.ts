@@ -157,8 +157,14 @@ function describeCap(cap: ReachedCap): string {
 function describeRemedy(cap: ReachedCap, dashboard: DashboardAddress): string {
   const ask = dashboard.contact === null ? "" : ` or ask ${dashboard.contact}`;
   const resetsAt = formatWindowEnd(cap.period, cap.day);
-  const wait = resetsAt === null ? "" : `, or wait until ${resetsAt}`;
+  const wait = resetsAt === null || !canWaitHelp(cap) ? "" : `, or wait until ${resetsAt}`;
   return `${describeRaise(cap, dashboard.baseUrl)}${ask}${wait}.`;
+}
+
+/** Whether the request could pass in an empty window. Hidden amounts stay hidden: the text is the same for every amount. */
+function canWaitHelp(cap: ReachedCap): boolean {
+  if (isHiddenFromClients(cap)) return true;
+  return cap.capCents > 0 && roomUnder(cap.capCents, cap.held?.worstCaseMicrocents ?? 0n) >= 0n;
 }
 
 function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {

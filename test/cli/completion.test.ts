@@ -1,8 +1,11 @@
 /** The completions in the shells themselves: every command, option and value of the program is offered where it belongs. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CommandNode, listCommands, readCommandTree } from "../../src/cli/completion/command-tree.ts";
 import { createProgram } from "../../src/cli/program.ts";
@@ -12,6 +15,7 @@ import { callCli } from "./call-cli.ts";
 
 const TREE = readCommandTree(createProgram());
 const PROGRAM = "inference-gateway";
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
 /** What is typed, the last word up to the cursor, and what must be offered for it. */
 interface Case {
@@ -34,6 +38,13 @@ const CASES: readonly Case[] = listCommands(TREE).flatMap((node) => {
       offered: choices,
     })),
   ];
+});
+
+it("ends quietly when the reader of its output has gone", async () => {
+  const child = spawn(process.execPath, [MAIN, "completion", "fish"], { stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout.destroy();
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect([errors, code]).toEqual(["", 0]);
 });
 
 it("offers a command under its aliases too", () => {

@@ -45,7 +45,7 @@ describe("config check --envoy", () => {
 });
 
 describe("config check of a LiteLLM configuration", () => {
-  it("says what each part is here, and what there is nothing for yet, with its place in the file", async () => {
+  it("says what each part is here, and where what is not in the file is set, with its place in the file", async () => {
     const file = join(dir, "litellm.yaml");
     const litellm_params = { model: "azure/gpt-4o", api_base: "https://acme.openai.azure.com", tpm: 1_000 };
     const model_info = { max_input_tokens: 128_000, max_output_tokens: 16_384 };
@@ -57,9 +57,9 @@ describe("config check of a LiteLLM configuration", () => {
     for (const text of [
       'url: "https://acme.openai.azure.com", path_prefix: "/openai/v1"',
       "context_window: 128000, max_output_tokens: 16384",
-      "model_list[0].litellm_params.tpm: tokens per minute cannot be limited here yet",
-      "litellm_settings.max_budget: budgets are no part of the file",
-      "litellm_settings.default_team_settings: there are no teams here yet",
+      "model_list[0].litellm_params.tpm: tokens per minute are a limit of an API key",
+      "litellm_settings.max_budget: amounts are not set in this file",
+      "litellm_settings.default_team_settings: a team is a group of users and API keys",
     ]) {
       expect(stderr.replaceAll(/\s+/g, " ")).toContain(text);
     }

@@ -32,6 +32,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "inference-gateway config check": "shows what files with mistakes get: below",
   "docker compose": "wants a container engine: test/packaging/compose.test.ts",
   "KEY=$(docker compose": "wants a container engine: test/packaging/compose.test.ts",
+  "docker build": "wants a container engine: test/packaging/compose.test.ts",
+  "docker push": "wants a registry",
   "curl localhost:10000": "wants the containers: test/packaging/compose.test.ts",
   kubectl: "wants a cluster: test/packaging/kubernetes.test.ts",
   helm: "wants a cluster: test/packaging/chart.test.ts",

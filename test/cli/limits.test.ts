@@ -101,7 +101,7 @@ describe("raise", () => {
     const create = (...words: string[]) =>
       igw(..."raise create --amount 5 --reason x --until 12h --period".split(" "), ...words, "--org", org);
     const none = await create("day", "--key", "nobody");
-    expect([none.code, none.stderr]).toMatchObject([1, expect.stringContaining('There is no key "nobody"')]);
+    expect([none.code, none.stderr]).toMatchObject([1, expect.stringContaining('Unknown key "nobody"')]);
     const two = await create("day", "--key", "ci", "--user", "Ann");
     expect(two.stderr).toContain("Give one of --key, --user and --group");
     const noCap = await create("day");

@@ -36,9 +36,13 @@ describe("a refused or failed command", () => {
     {
       name: "an unknown organization",
       args: ["key", "list", "--org", "Nobody"],
-      says: /no organization "Nobody".*org list/,
+      says: /^Unknown organization "Nobody"\..*org list/,
     },
-    { name: "no organization among several", args: ["key", "list"], says: /Which organization\? Give --org/ },
+    {
+      name: "no organization among several",
+      args: ["key", "list"],
+      says: /^There are \d+ organizations\. Pass --org/,
+    },
     {
       name: "a value out of range",
       args: ["org", "create", "--name", "A", "--currency", "JPY"],

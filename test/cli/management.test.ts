@@ -66,7 +66,7 @@ describe("org", () => {
     expect(
       (await ok("org set", name, "--model-alias none --default-model none --json")).json(),
     ).toMatchObject({ model_names: { aliases: {}, default_model: null } });
-    expect((await igw("org set", name, "--model-alias mine")).stderr).toContain("there is no model");
+    expect((await igw("org set", name, "--model-alias mine")).stderr).toContain("unknown model");
     expect((await ok("org suspend", name, "--yes")).stdout).toMatch(/state +suspended/);
     expect((await ok("org resume", name, "--json")).json()).toMatchObject({ suspended: false });
     expect((await ok("org list")).stdout).toMatch(
@@ -203,7 +203,7 @@ describe("key", () => {
     }
     const missing = await igw("key show key_…00000000 --org", org);
     expect(missing).toMatchObject({ code: 1, stdout: "" });
-    expect(missing.stderr).toContain('There is no key "key_…00000000"');
+    expect(missing.stderr).toContain('Unknown key "key_…00000000"');
   });
 });
 
@@ -303,7 +303,7 @@ describe("usage, requests, token, audit, catalog", () => {
     expect(list.stdout).toContain("402 hard_cap_reached");
     expect(list.stdout).toMatch(/ capped /);
     const shown = await ok("requests show", id, "--org", org);
-    expect(shown.stdout).toMatch(/^Refused: this key has spent 0\.00 of its 0\.00 USD cap for /);
+    expect(shown.stdout).toMatch(/^Refused: this key has spent 0\.00 of its 0\.00 USD monthly cap in /);
     expect(shown.stdout).toMatch(/Change this cap: http:\S+\/keys\/key_\S+#hard_cap_cents/);
     expect(shown.stdout).toMatch(/key hard cap +REFUSED +0\.00 USD spent of 0\.00 USD/);
     expect((await ok("explain", id, "--org", org)).stdout).toBe(shown.stdout);

@@ -64,7 +64,7 @@ describe("usage", () => {
     expect(await costOf(`--user ${gone}`)).toEqual([400_000_000]);
     expect(await costOf("--group Search")).toEqual([600_000_000]);
     expect(await costOf(`--group ${team} --user ann@example.com`)).toEqual([200_000_000]);
-    expect((await igw("usage show --user Bob --org", org)).stderr).toContain('There is no user "Bob"');
+    expect((await igw("usage show --user Bob --org", org)).stderr).toContain('Unknown user "Bob"');
   });
 
   it("has both in its CSV and its export", async () => {
@@ -89,7 +89,7 @@ describe("requests", () => {
     expect(await idsOf("--group Search")).toEqual(["Bob", "Ann"]);
     expect(await idsOf(`--user ${gone}`)).toEqual(["Bob"]);
     expect((await igw("requests list --group Nowhere --org", org)).stderr).toContain(
-      'There is no group "Nowhere"',
+      'Unknown group "Nowhere"',
     );
   });
 

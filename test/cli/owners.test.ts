@@ -28,7 +28,7 @@ describe("group", () => {
     const refused = await igw("group delete Search --org", org);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("it has no keys")]);
     expect((await inOrg("group delete Search --yes")).stdout).toBe("Deleted Search.\n");
-    expect((await igw("group show Search --org", org)).stderr).toContain('There is no group "Search"');
+    expect((await igw("group show Search --org", org)).stderr).toContain('Unknown group "Search"');
   });
 });
 
@@ -53,7 +53,7 @@ describe("user", () => {
     expect((await inOrg("user disable Bob --yes")).stdout).toMatch(/state +disabled\n/);
     expect((await inOrg("user enable Bob")).stdout).toMatch(/state +active\n/);
     expect((await inOrg("user delete Bob --yes")).stdout).toBe("Deleted Bob.\n");
-    expect((await igw("user show Bob --org", org)).stderr).toContain('There is no user "Bob"');
+    expect((await igw("user show Bob --org", org)).stderr).toContain('Unknown user "Bob"');
   });
 
   it("is not guessed where two have the name, and is told where nobody quite has it", async () => {
@@ -64,7 +64,7 @@ describe("user", () => {
     for (const id of ids) expect(stderr).toContain(id);
     expect((await igw("user show Twinkl --org", org)).stderr).toContain("did you mean");
     expect((await igw("user create --name x --group Nowhere --org", org)).stderr).toContain(
-      'There is no group "Nowhere"',
+      'Unknown group "Nowhere"',
     );
   });
 

@@ -191,7 +191,7 @@ describe("colours", () => {
     expect(screen).toContain(`${ESCAPE}33mover budget${ESCAPE}0m`);
     expect(screen).toContain(`${ESCAPE}1mNAME${ESCAPE}0m`);
     const refused = await typeCli(["key", "show", "CI"], { env: environment() });
-    expect(refused.screen).toContain(`${ESCAPE}31mThere is no key "CI"; did you mean \`ci\`? `);
+    expect(refused.screen).toContain(`${ESCAPE}31mUnknown key "CI"; did you mean \`ci\`? `);
     for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
       expect((await typeCli(list, { env: { ...environment(), ...env } })).screen).not.toContain(ESCAPE);
     }

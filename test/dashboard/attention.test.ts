@@ -76,7 +76,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
     await show(path);
     await expectAccessible(page);
     const { pathname, hash } = await follow(
-      /^The organization has reached its monthly hard cap: 60\.00 USD of 50\.00 USD in \w+ \d{4}\. Requests that cost money are refused with 402 until \d{4}-\d\d-01 00:00 UTC\./,
+      /^The organization has reached its monthly hard cap: 60\.00 USD of 50\.00 USD in \w+ \d{4}\. Requests that cost money return 402 until \d{4}-\d\d-01 00:00 UTC\./,
       "Change this cap",
     );
     expect(pathname + hash).toBe(`${path}/settings#hard_cap_cents`);
@@ -119,14 +119,14 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
     await show(path);
     expect(await entries().count()).toBe(2);
     const cap = await follow(
-      'API key "ci" has reached its hard cap: 2.50 USD of 1.00 USD. It is refused with 402.',
+      /^API key "ci" has reached its monthly hard cap: 2\.50 USD of 1\.00 USD in \w+ \d{4}\. Requests that cost money return 402 until /,
       "Change this cap",
     );
     expect(cap.pathname + cap.hash).toBe(`${path}/keys/${capped.id}#hard_cap_cents`);
     await expectField("hard_cap_cents");
     await show(path);
     const budget = await follow(
-      'API key "laptop" is past its budget: 1.20 USD of 1.00 USD.',
+      /^API key "laptop" is past its monthly budget: 1\.20 USD of 1\.00 USD in \w+ \d{4}\./,
       "Change this budget",
     );
     expect(budget.pathname + budget.hash).toBe(`${path}/keys/${budgeted.id}#budget_cents`);
@@ -141,7 +141,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
     }
     await show(path);
     expect(await entries().count()).toBe(6);
-    const { pathname } = await follow("2 more API keys are past their budget.", "API keys");
+    const { pathname } = await follow("2 more API keys are past a budget.", "API keys");
     expect(pathname).toBe(`${path}/keys`);
     expect(await page.getByText("over budget", { exact: true }).count()).toBe(7);
   });
@@ -251,7 +251,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
   it("nothing, where nothing needs anybody: an organization without any usage has three steps and no chart", async () => {
     const path = await createOrganization({ name: "Calm", hard_cap_cents: 5_000, budget_cents: 4_000 });
     await show(path);
-    await page.getByRole("heading", { name: "Three steps to the first answer" }).waitFor();
+    await page.getByRole("heading", { name: "Three steps to the first response" }).waitFor();
     expect(await page.getByRole("region", { name: "Needs attention" }).count()).toBe(0);
     expect(await page.locator("svg.chart").count()).toBe(0);
     const steps = page.getByRole("region", { name: "Three steps" }).getByRole("listitem");

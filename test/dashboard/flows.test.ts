@@ -157,7 +157,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     expect(await page.getByLabel("Aliases, one a line").inputValue()).toBe("gpt-4o-mini = acme/echo-small");
     await page.getByLabel("Default model").fill("acme/nothing");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("there is no model").first().waitFor();
+    await page.getByText("unknown model").first().waitFor();
     await page.goto(`${base}/settings`);
     await page.getByLabel("Mail addresses").fill("a@example.com");
     await page.getByRole("button", { name: "Save" }).click();

@@ -269,7 +269,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       const stopped = (await getStack().admin("GET", `${api}/requests?status=402`)) as { data: unknown[] };
       const count = stopped.data.length;
       expect(count).toBeGreaterThan(1);
-      const text = `^Today ${count} requests were refused by the daily hard cap of user "Zoë Bell", the last at [0-9:]{5} UTC[.]`;
+      const text = `^Today ${count} requests were blocked by the daily hard cap of user "Zoë Bell", the last at [0-9:]{5} UTC[.]`;
       const path = await follow(new RegExp(text), "See these requests");
       expect(path).toBe(`/requests?status=user_hard_cap_reached&user_id=${ids.zoe}&from=${day}`);
       expect(await page.locator("#requests tbody tr").count()).toBe(count);

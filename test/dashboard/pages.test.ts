@@ -113,7 +113,7 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
     const row = page.getByRole("row", { name: "402 hard_cap_reached" });
     expect(await row.locator("td[data-label=cost]").textContent()).toBe("none");
     await row.getByRole("link").click();
-    await page.getByText(/Refused: this key has spent [\d.]+ of its 0\.01 USD cap for/).waitFor();
+    await page.getByText(/Refused: this key has spent [\d.]+ of its 0\.01 USD monthly cap in/).waitFor();
     const change = page.getByRole("link", { name: "Change this cap" });
     expect(await change.getAttribute("href")).toMatch(/\/keys\/key_[^/]+#hard_cap_cents$/);
     expect(await page.getByRole("listitem").filter({ hasText: "refused here" }).textContent()).toContain(

@@ -214,8 +214,8 @@ describe("an organization's own names", () => {
 
   it.each([
     [{ aliases: { [CHAT_MODEL]: OTHER_MODEL } }, "must not hide"],
-    [{ aliases: { mine: ALIAS } }, "there is no model"],
-    [{ aliases: { mine: "mine" } }, "there is no model"],
+    [{ aliases: { mine: ALIAS } }, "unknown model"],
+    [{ aliases: { mine: "mine" } }, "unknown model"],
     [{ aliases: { "gpt-4\u043E": OTHER_MODEL } }, "expected a name"],
     [{ aliases: { "": OTHER_MODEL } }, "expected a name"],
     [{ aliases: { ["a".repeat(129)]: OTHER_MODEL } }, "expected a name"],
@@ -225,7 +225,7 @@ describe("an organization's own names", () => {
       },
       "at most 100 names",
     ],
-    [{ default_model: ALIAS }, "there is no model"],
+    [{ default_model: ALIAS }, "unknown model"],
     [{ default_model: "" }, "expected a catalog id"],
   ])("are refused where they are no names of models: %j", async (names, message) => {
     const key = await chat.stack.createKey();

@@ -75,5 +75,5 @@ export function requireModel(param: string, id: string, catalog: Catalog): void 
   const ids = catalog.models.map((model) => model.id);
   const shown = JSON.stringify(id.slice(0, 100));
   const suggestion = formatSuggestion(id, ids);
-  throw invalidField(param, `there is no model ${shown}${suggestion}; \`GET /api/catalog\` lists all`);
+  throw invalidField(param, `unknown model ${shown}${suggestion}; \`GET /api/catalog\` lists all`);
 }

@@ -5,24 +5,40 @@ import { formatLimit, formatMoney, formatTime } from "../format.ts";
 import { JUDGED_REQUESTS } from "./failing-upstreams.ts";
 import {
   type Attention,
+  describeReached,
   type LimitAttentionInput,
   listReachedLimits,
   listReachedPools,
   listStops,
 } from "./limit-attention.ts";
 import { standingOf } from "./limit-words.ts";
-import { isOverCap, spendingOf } from "./spending.ts";
-import type { KeyView, OrganizationView } from "./views.ts";
+import { isOverCap } from "./spending.ts";
+import type { KeyView, LimitFiguresView, OrganizationView } from "./views.ts";
 
 export interface AttentionInput extends LimitAttentionInput {
   readonly organization: OrganizationView;
   readonly forecastMicrocents: number | null;
   readonly keys: readonly KeyView[];
+  /** Key id → its limits, of the keys that `keysWithReachedLimits` chooses. */
+  readonly keyLimits: ReadonlyMap<string, readonly LimitFiguresView[]>;
   readonly alerts: readonly ListedAlert[];
 }
 
 /** Further keys are counted. */
 const MOST_KEYS = 5;
+
+/** The state of a key that has reached a limit of either kind. */
+const KEY_STATES = { cap: "cap_reached", budget: "over_budget" } as const;
+type Kind = keyof typeof KEY_STATES;
+
+/** The keys that are shown one by one. */
+export function keysWithReachedLimits(keys: readonly KeyView[]): readonly KeyView[] {
+  return [...findKeys(keys, "cap").slice(0, MOST_KEYS), ...findKeys(keys, "budget").slice(0, MOST_KEYS)];
+}
+
+function findKeys(keys: readonly KeyView[], kind: Kind): readonly KeyView[] {
+  return keys.filter(({ state }) => state === KEY_STATES[kind]);
+}
 
 export function listAttention(input: AttentionInput): readonly Attention[] {
   const found = [
@@ -31,19 +47,20 @@ export function listAttention(input: AttentionInput): readonly Attention[] {
     ...ofForecast(input),
     ...ofUpstreams(input),
     ...listReachedPools(input, "cap"),
-    ...ofKeys(input, "cap_reached"),
+    ...ofKeys(input, "cap"),
     ...listStops(input),
     ...ofWebhook(input),
     ...listReachedLimits(input, "budget"),
     ...listReachedPools(input, "budget"),
-    ...ofKeys(input, "over_budget"),
+    ...ofKeys(input, "budget"),
   ];
   return [...found.filter(({ level }) => level === "bad"), ...found.filter(({ level }) => level === "warn")];
 }
 
 function ofOrganization({ organization: { id, suspended } }: AttentionInput): Attention[] {
   if (!suspended) return [];
-  const text = "This organization is suspended: every key is refused. Only the operator can change that.";
+  const text =
+    "This organization is suspended: every API key returns 403. Only the operator can change this.";
   return [{ level: "bad", text, label: "Inference settings", path: `/organizations/${id}/settings` }];
 }
 
@@ -58,28 +75,20 @@ function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput
   return [{ level: "warn", text, label: "Change this cap", path }];
 }
 
-function ofKeys({ organization, keys }: AttentionInput, state: "cap_reached" | "over_budget"): Attention[] {
-  const base = `/organizations/${organization.id}/keys`;
-  const isCap = state === "cap_reached";
-  const found = keys.filter((key) => key.state === state);
-  const shown = found.slice(0, MOST_KEYS).map((key): Attention => {
-    const { monthCapCents, monthBudgetCents } = spendingOf(key);
-    const cents = isCap ? monthCapCents : monthBudgetCents;
-    const spent = formatMoney(key.spent_microcents, organization.currency);
-    const limit = formatLimit(cents, organization.currency);
-    return {
-      level: isCap ? "bad" : "warn",
-      text: isCap
-        ? `API key "${key.name}" has reached its hard cap: ${spent} of ${limit}. It is refused with 402.`
-        : `API key "${key.name}" is past its budget: ${spent} of ${limit}.`,
-      label: isCap ? "Change this cap" : "Change this budget",
-      path: `${base}/${key.id}#${MONTH_NAMES[isCap ? "cap" : "budget"]}`,
-    };
+function ofKeys(input: AttentionInput, kind: Kind): Attention[] {
+  const found = findKeys(input.keys, kind);
+  const shown = found.slice(0, MOST_KEYS).flatMap(({ id, name }) => {
+    const limit = input.keyLimits
+      .get(id)
+      ?.find((one) => one.scope === "key" && one.kind === kind && standingOf(one) === "reached");
+    const named = { title: `API key "${name}"`, keyId: id, ownerId: null };
+    return limit === undefined ? [] : [describeReached(limit, named, input)];
   });
-  const more = found.length - shown.length;
-  if (more === 0) return shown;
-  const text = `${more} more API keys ${isCap ? "have reached their hard cap" : "are past their budget"}.`;
-  return [...shown, { level: isCap ? "bad" : "warn", text, label: "API keys", path: base }];
+  const more = found.length - MOST_KEYS;
+  if (more <= 0) return shown;
+  const text = `${more} more API keys ${kind === "cap" ? "have reached a hard cap" : "are past a budget"}.`;
+  const path = `/organizations/${input.organization.id}/keys`;
+  return [...shown, { level: kind === "cap" ? "bad" : "warn", text, label: "API keys", path }];
 }
 
 function ofWebhook({ organization, alerts }: AttentionInput): Attention[] {

@@ -6,6 +6,8 @@ import { runRoute } from "../api/run-route.ts";
 
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string>>;
+  /** Names in the API's path that the page's path does not have. */
+  readonly params?: Readonly<Record<string, string>>;
   readonly body?: object;
   /** An ETag. */
   readonly ifMatch?: string;
@@ -37,7 +39,9 @@ export function createCallApi({ principal, requestId, params }: Caller, services
     if (route === undefined) throw new TypeError(`there is no ${call}`);
     const { query = {}, body, ifMatch, idempotencyKey } = options;
     // The path's parameters are given apart, and only its own; the address only carries the query.
-    const own = Object.entries(params).filter(([name]) => route.path.includes(`{${name}}`));
+    const own = Object.entries({ ...params, ...options.params }).filter(([name]) =>
+      route.path.includes(`{${name}}`),
+    );
     const url = `http://localhost/?${new URLSearchParams(query).toString()}`;
     const headers = {
       ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),

@@ -42,14 +42,14 @@ type Kind = LimitFiguresView["kind"];
 export function listReachedLimits(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
   return input.limits
     .filter((limit) => limit.kind === kind && standingOf(limit) === "reached")
-    .map((limit) => describeReached(limit, { title: "The organization", ownerId: null }, input));
+    .map((limit) => describeReached(limit, { title: "The organization", keyId: null, ownerId: null }, input));
 }
 
 /** Of groups: the pools that are used up, or past their budget. */
 export function listReachedPools(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
   const reached = input.groups.flatMap(({ id, name, tightest_limit: limit }) =>
     limit?.kind === kind && standingOf(limit) === "reached"
-      ? [describeReached(limit, { title: `Group "${name}"`, ownerId: id }, input)]
+      ? [describeReached(limit, { title: `Group "${name}"`, keyId: null, ownerId: id }, input)]
       : [],
   );
   const more = reached.length - MOST_SHOWN;
@@ -63,14 +63,21 @@ export function listReachedPools(input: LimitAttentionInput, kind: Kind): readon
 
 interface Named {
   readonly title: string;
-  /** Of a group; null: the organization. */
+  /** Null unless it is a key. */
+  readonly keyId: string | null;
+  /** Null unless it is a group. */
   readonly ownerId: string | null;
 }
 
-function describeReached(limit: LimitFiguresView, { title, ownerId }: Named, whose: Whose): Attention {
+/** A reached limit with its window, its amounts and the page where it is changed. */
+export function describeReached(
+  limit: LimitFiguresView,
+  { title, keyId, ownerId }: Named,
+  whose: Whose,
+): Attention {
   const { id: organizationId, currency } = whose.organization;
   const { scope, period, kind, resets_at: resetsAt } = limit;
-  const subject: LimitSubject = { scope, organizationId, keyId: null, ownerId, period };
+  const subject: LimitSubject = { scope, organizationId, keyId, ownerId, period };
   const window = describeWindow(period, dayAt(whose.nowMs).name);
   const spent = `${formatLimit(limit.spent_cents, currency)} of ${formatLimit(limit.cents, currency)} ${window}`;
   const until = resetsAt === null ? "" : ` until ${nameReset(period, resetsAt)}`;
@@ -78,7 +85,7 @@ function describeReached(limit: LimitFiguresView, { title, ownerId }: Named, who
     level: levelOf(kind),
     text:
       kind === "cap"
-        ? `${title} has reached its ${PERIOD_WORDS[period]} hard cap: ${spent}. Requests that cost money are refused with 402${until}.`
+        ? `${title} has reached its ${PERIOD_WORDS[period]} hard cap: ${spent}. Requests that cost money return 402${until}.`
         : `${title} is past its ${PERIOD_WORDS[period]} budget: ${spent}.`,
     label: kind === "cap" ? "Change this cap" : "Change this budget",
     path: formatLimitPath(subject, kind === "cap" ? "hard_cap" : "budget"),
@@ -95,7 +102,7 @@ export function listStops(input: LimitAttentionInput): readonly Attention[] {
   const shown = stopped.slice(0, MOST_SHOWN).map((stop) => describeStop(stop, input));
   const more = stopped.length - shown.length;
   if (more === 0) return shown;
-  const text = `${formatCountOf(more, "more cap")} refused requests today.`;
+  const text = `${formatCountOf(more, "more cap")} blocked requests today.`;
   return [
     ...shown,
     { level: "warn", text, label: "See all of them", path: pathOf(input, { status: "402" }) },
@@ -112,7 +119,7 @@ function describeStop(stop: StoppedRequests, input: LimitAttentionInput): Attent
       : `${input.recent.isWhole ? "" : "at least "}${formatCount(count)} requests were`;
   return {
     level: "warn",
-    text: `Today ${requests} refused by the ${PERIOD_WORDS[period]} hard cap of ${whom}, the last at ${last}.`,
+    text: `Today ${requests} blocked by the ${PERIOD_WORDS[period]} hard cap of ${whom}, the last at ${last}.`,
     label: "See these requests",
     path: pathOf(input, { status: errorCode, ...filterOf(scope, ownerId) }),
   };

@@ -1,6 +1,6 @@
 import { KEY_SETTINGS, REQUEST_RATE } from "../../settings/key.ts";
-import { MONTH_NAMES } from "../../settings/limits.ts";
-import type { ExplainedRequest } from "./explained-request.ts";
+import { formatLimitPath, type LimitSubject } from "../../contract/pages.ts";
+import { type ExplainedRequest, failedCheckOf, periodOf } from "./explained-request.ts";
 
 /** What can be done about a refusal, and the page of the dashboard where it is done. */
 export interface Action {
@@ -15,8 +15,6 @@ const fieldOfKey = (setting: keyof typeof KEY_SETTINGS): string =>
 /** By error code: what is done, on the key's page or another one of the organization. */
 const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: string }>> = {
   session_cap_reached: { label: "Change this cap", page: fieldOfKey("sessionCapCents") },
-  hard_cap_reached: { label: "Change this cap", page: `/keys/{key}#${MONTH_NAMES.cap}` },
-  org_hard_cap_reached: { label: "Change this cap", page: `/settings#${MONTH_NAMES.cap}` },
   rate_limit_exceeded: { label: "Change this rate", page: `/keys/{key}#${REQUEST_RATE.apiName}` },
   token_rate_limit_exceeded: { label: "Change this limit", page: fieldOfKey("tokensPerMinute") },
   concurrency_limit_exceeded: { label: "Change this limit", page: fieldOfKey("maxConcurrentRequests") },
@@ -27,12 +25,45 @@ const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: 
   model_not_available_in_currency: { label: "See the models and their prices", page: "/models" },
 };
 
-/** Null: nobody who looks at the organization's pages can do anything, as where the key is deleted. */
-export function chooseAction(
-  request: Pick<ExplainedRequest, "error_code" | "key_id" | "key_deleted" | "organization_id">,
-): Action | null {
+/** By error code: whose cap it is. */
+const CAP_SCOPES: Readonly<Record<string, LimitSubject["scope"]>> = {
+  hard_cap_reached: "key",
+  user_hard_cap_reached: "user",
+  group_hard_cap_reached: "group",
+  org_hard_cap_reached: "organization",
+};
+
+type ActedOn = Pick<
+  ExplainedRequest,
+  | "error_code"
+  | "organization_id"
+  | "checks"
+  | "key_id"
+  | "key_deleted"
+  | "user_id"
+  | "user_deleted"
+  | "group_id"
+  | "group_deleted"
+>;
+
+/** Null if no page of the organization can change it, for example because the key was deleted. */
+export function chooseAction(request: ActedOn): Action | null {
+  const scope = CAP_SCOPES[request.error_code ?? ""];
+  if (scope !== undefined) return changeCap(scope, request);
   const action = ACTIONS[request.error_code ?? ""];
   if (action === undefined || (request.key_deleted && action.page.includes("{key}"))) return null;
   const page = action.page.replace("{key}", request.key_id);
   return { label: action.label, path: `/organizations/${request.organization_id}${page}` };
+}
+
+function changeCap(scope: LimitSubject["scope"], request: ActedOn): Action | null {
+  if (scope !== "organization" && request[`${scope}_deleted`]) return null;
+  const subject = {
+    scope,
+    organizationId: request.organization_id,
+    keyId: scope === "key" ? request.key_id : null,
+    ownerId: scope === "user" || scope === "group" ? request[`${scope}_id`] : null,
+    period: periodOf(failedCheckOf(request)?.figures ?? {}),
+  };
+  return { label: "Change this cap", path: formatLimitPath(subject, "hard_cap") };
 }

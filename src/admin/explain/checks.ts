@@ -1,10 +1,17 @@
 /** Every check of a request in words and money. */
+import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
 import { nameTokenType } from "../../settings/token-limits.ts";
 import { SHRUNK_CHECK } from "../../limits/request-status.ts";
 import { formatPrice } from "../../money/money.ts";
 import { isBoundByHold } from "../../pricing/charged-price.ts";
 import { formatCount, formatMoney, formatTime, spellOut } from "../format.ts";
-import { type ExplainedRequest, type Explanation, type Figures, microcentsOf } from "./explained-request.ts";
+import {
+  type ExplainedRequest,
+  type Explanation,
+  type Figures,
+  microcentsOf,
+  periodOf,
+} from "./explained-request.ts";
 
 type Explainer = (figures: Figures, currency: string) => string;
 
@@ -17,6 +24,8 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   token_rate_limit: explainTokens,
   concurrency: explainConcurrency,
   key_hard_cap: explainCap,
+  user_hard_cap: explainCap,
+  group_hard_cap: explainCap,
   organization_hard_cap: explainCap,
   [SHRUNK_CHECK]: explainShrunk,
   price: explainPrices,
@@ -62,15 +71,17 @@ function explainConcurrency(figures: Figures): string {
 function explainCap(figures: Figures, currency: string): string {
   const spent = formatMoney(microcentsOf(figures, "spent") ?? 0, currency);
   const cap = microcentsOf(figures, "hard_cap");
-  return cap === null ? `${spent} spent, no cap` : `${spent} spent of ${formatMoney(cap, currency)}`;
+  if (cap === null) return `${spent} spent, no cap`;
+  const amount = `${spent} spent of ${formatMoney(cap, currency)}`;
+  return figures["period"] === undefined ? amount : `${amount} (${PERIOD_WORDS[periodOf(figures)]} cap)`;
 }
 
-/** "shrunk from 32,000 to 27,342 tokens: the group's cap of the week left room for no more" */
+/** "shortened from 32,000 to 27,342 tokens, which is all that the group's weekly cap could pay for" */
 function explainShrunk(figures: Figures): string {
   const { scope, period } = figures;
   const lengths = `from ${countAt(figures, "requested_max_tokens")} to ${countAt(figures, "max_tokens")} tokens`;
-  const window = period === "total" ? "in total" : `of the ${String(period)}`;
-  return `shrunk ${lengths}: the ${String(scope)}'s cap ${window} left room for no more`;
+  const window = period === "session" ? "session" : PERIOD_WORDS[periodOf(figures)];
+  return `shortened ${lengths}, which is all that the ${String(scope)}'s ${window} cap could pay for`;
 }
 
 const PRICE = /^(.+)_microcents_per_million$/;

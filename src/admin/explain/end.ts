@@ -1,5 +1,6 @@
 /** One sentence on how a request ended. */
-import { formatMonthName } from "../../time/calendar.ts";
+import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
+import { describeWindow } from "../../time/calendar.ts";
 import {
   formatCount,
   formatCountOf,
@@ -9,7 +10,13 @@ import {
   formatTime,
 } from "../format.ts";
 import { isReached, MICROCENTS_PER_CENT } from "../../money/money.ts";
-import { type ExplainedRequest, failedCheckOf, type Figures, microcentsOf } from "./explained-request.ts";
+import {
+  type ExplainedRequest,
+  failedCheckOf,
+  type Figures,
+  microcentsOf,
+  periodOf,
+} from "./explained-request.ts";
 import { sayReason } from "../../envoy-reasons/reason.ts";
 import { rateAt } from "./checks.ts";
 import { explainUpstream, reasonOf } from "./upstream.ts";
@@ -58,7 +65,8 @@ function explainAnswer(request: ExplainedRequest, currency: string): string {
   return `Answered${duration}: ${tokens.join(", ")} and ${formatCount(request.output_tokens)} output tokens cost ${costOf(request, currency)}.${counted}`;
 }
 
-type Explainer = (figures: Figures, call: { readonly month: string; readonly currency: string }) => string;
+/** @param call With the day of the admission, "2026-11-21". */
+type Explainer = (figures: Figures, call: { readonly day: string; readonly currency: string }) => string;
 
 const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   hard_cap_reached: (figures, call) => explainCap("this key", figures, call),
@@ -77,8 +85,7 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
 function explainRefusal(request: ExplainedRequest, figures: Figures, currency: string): string {
   const explainer = EXPLAINERS[request.error_code ?? ""];
   if (explainer !== undefined) {
-    const month = formatMonthName(request.created_at.slice(0, 7)).split(" ")[0] ?? "";
-    return explainer(figures, { month, currency });
+    return explainer(figures, { day: request.created_at.slice(0, 10), currency });
   }
   const { message, concurrent_requests: count } = figures;
   if (typeof message === "string") return message;
@@ -88,19 +95,21 @@ function explainRefusal(request: ExplainedRequest, figures: Figures, currency: s
   return `${request.error_code ?? `status ${request.status}`}.`;
 }
 
-/** "this key has spent 110.42 of its 50.00 USD cap for November." */
+/** "this key has spent 110.42 of its 50.00 USD monthly cap in November 2026." */
 function explainCap(
   who: string,
   figures: Figures,
-  { month, currency }: { readonly month: string; readonly currency: string },
+  { day, currency }: { readonly day: string; readonly currency: string },
 ): string {
   const spent = microcentsOf(figures, "spent") ?? 0;
   const cap = microcentsOf(figures, "hard_cap") ?? 0;
   const bare = formatMoney(spent, currency).replace(` ${currency}`, "");
-  const sentence = `${who} has spent ${bare} of its ${formatMoney(cap, currency)} cap for ${month}`;
+  const period = periodOf(figures);
+  const window = period === "total" ? "" : ` ${describeWindow(period, day)}`;
+  const sentence = `${who} has spent ${bare} of its ${formatMoney(cap, currency)} ${PERIOD_WORDS[period]} cap${window}`;
   const held = microcentsOf(figures, "held");
   if (held === null || isReached(cap / MICROCENTS_PER_CENT, BigInt(spent))) return `${sentence}.`;
-  return `${sentence}, ${formatMoney(held, currency)} is held for requests in flight, and this one could have cost more than what is left.`;
+  return `${sentence}, ${formatMoney(held, currency)} is reserved for requests in flight, and this request could have cost more than the rest.`;
 }
 
 function after({ duration_ms: milliseconds }: ExplainedRequest): string {

@@ -1,5 +1,6 @@
 /** What an explanation is made of and what it is, in the shapes that the management API answers with. */
 import type * as z from "zod";
+import { LIMIT_PERIODS, type LimitPeriod } from "../../settings/limits.ts";
 import type { explainedRequest } from "../schemas/requests.ts";
 import type { TOKEN_NAMES, TokenKind } from "../../usage/token-usage.ts";
 
@@ -14,6 +15,10 @@ export type ExplainedRequest = Readonly<
     | "organization_id"
     | "key_id"
     | "key_deleted"
+    | "user_id"
+    | "user_deleted"
+    | "group_id"
+    | "group_deleted"
     | "created_at"
     | "status"
     | "error_code"
@@ -32,6 +37,11 @@ export function failedCheckOf(
   request: Pick<ExplainedRequest, "checks">,
 ): ExplainedRequest["checks"][number] | null {
   return request.checks.find((check) => !check.passed) ?? null;
+}
+
+/** The period of the cap that a check compares; checks of a month's cap do not name it. */
+export function periodOf({ period }: Figures): LimitPeriod {
+  return LIMIT_PERIODS.find((known) => known === period) ?? "month";
 }
 
 /** Microcents of an amount that figures have in either unit; null for none. */

@@ -18,11 +18,11 @@ export async function findOrganization(client: AdminClient, wanted: string | und
     return client.call("GET", `/api/organizations/${encodeURIComponent(wanted)}`);
   }
   const all = await client.list("/api/organizations");
-  const help = "Give --org with an id or a name: `inference-gateway org list`.";
-  if (wanted !== undefined) return pickOne(all, wanted, "org", help);
+  if (wanted !== undefined) return pickOne(all, wanted, "org", "`inference-gateway org list` shows all.");
   const [only] = all;
   if (all.length === 1 && only !== undefined) return only;
-  throw new CommandError(`Which organization? ${help}`);
+  const found = all.length === 0 ? "There is no organization." : `There are ${all.length} organizations.`;
+  throw new CommandError(`${found} Pass --org with a name or id from \`inference-gateway org list\`.`);
 }
 
 export const findKey = createFinder("key");
@@ -45,7 +45,7 @@ export async function findUser(client: AdminClient, path: string, wanted: string
   const isNamed = named.some(({ name, email }) => name === wanted || email === wanted);
   const isShort = !isNamed && endOfShortId("user", wanted) !== null;
   const all = isShort ? await client.list(`${path}/users`) : named;
-  const help = "`inference-gateway user list --search …` finds them by the beginning of a word.";
+  const help = "`inference-gateway user list --search …` finds users by the first letters of a word.";
   return pickOne(all, wanted, "user", help);
 }
 
@@ -58,7 +58,8 @@ export async function findToken(client: AdminClient, path: string, wanted: strin
 
 /** @param raises Of one owner. @throws CommandError */
 export function findRaise(raises: readonly JsonObject[], wanted: string): JsonObject {
-  const help = "`inference-gateway raise list` shows those of one owner.";
+  const help =
+    "`inference-gateway raise list` shows the temporary increases of one key, user, group or organization.";
   return pickOne(raises, wanted, "raise", help);
 }
 
@@ -66,7 +67,7 @@ export function findRaise(raises: readonly JsonObject[], wanted: string): JsonOb
 export async function findAlertId(client: AdminClient, path: string, wanted: string): Promise<string> {
   if (endOfShortId("alert", wanted) === null) return wanted;
   const all = await client.list(`${path}/alerts`);
-  const help = "`inference-gateway alerts list` shows the last ones.";
+  const help = "`inference-gateway alerts list` shows the latest.";
   return String(pickOne(all, wanted, "alert", help)["id"]);
 }
 
@@ -110,7 +111,7 @@ function pickOne(all: readonly JsonObject[], wanted: string, prefix: IdPrefix, h
   if (first === undefined) {
     const names = all.flatMap(({ name }) => (typeof name === "string" ? [name] : []));
     const suggestion = formatSuggestion(wanted, names);
-    throw new CommandError(`There is no ${what} "${wanted}"${suggestion === "" ? "." : suggestion} ${help}`);
+    throw new CommandError(`Unknown ${what} "${wanted}"${suggestion === "" ? "." : suggestion} ${help}`);
   }
   if (second === undefined) return first;
   return refuseAmbiguous(

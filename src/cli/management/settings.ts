@@ -41,17 +41,19 @@ export function addSettingOptions(
   return command;
 }
 
-/** The same error in the words of the command line, where it is about a field that an option of the command sets. */
+/** The same error with the option's name, if an option of the command sets the field or the list that it is in. */
 export function nameOption(thrown: unknown, command: Command): unknown {
   if (!(thrown instanceof RefusedCall) || thrown.param === null) return thrown;
   const { message, param, status } = thrown;
-  const option = command.options.find((one) => FIELDS.get(one) === param);
-  if (option === undefined) return thrown;
-  return new RefusedCall(
-    message.replace(`\`${param}\``, `\`${option.long ?? option.flags}\``),
-    param,
-    status,
+  const list = param.replace(/\.\d+$/, "");
+  const option = command.options.find(
+    (one) => [param, list].includes(FIELDS.get(one) ?? "") || one.name() === param.replaceAll("_", "-"),
   );
+  if (option === undefined) return thrown;
+  const named = message
+    .replace(`\`${param}\``, `\`${option.long ?? option.flags}\``)
+    .replace("`GET /api/catalog`", "`inference-gateway catalog`");
+  return new RefusedCall(named, param, status);
 }
 
 /** The body of a call: what was given on the command line, in the words of the API. */

@@ -1,4 +1,4 @@
-/** What a LiteLLM configuration sets that there is nothing for here yet: told by name, so that nobody takes it for kept. */
+/** Names the LiteLLM settings that have no field in gateway.yaml, and where each is set instead. */
 import { isJsonObject } from "../../text/json-object.ts";
 import type { ConfigProblem } from "../config-error.ts";
 import { problemAt } from "./issues.ts";
@@ -17,24 +17,29 @@ const GAPS: readonly Gap[] = [
   {
     names: /^(?:tpm|tpm_limit|default_api_key_tpm_limit|model_tpm_limit|team_member_tpm_limit)$/,
     message:
-      "tokens per minute cannot be limited here yet: a key has a limit of requests a minute and one of requests in flight",
+      "tokens per minute are a limit of an API key, user, group or organization, not of this file: " +
+      "set `--tpm` with the `key`, `user`, `group` or `org` command",
   },
   {
     names: /^rpm$/,
     message:
-      "requests per minute of a server cannot be limited here yet: `requests_per_minute` is a key's, made in the dashboard",
+      "requests per minute cannot be limited for a model server: they are a limit of an API key, set with `key create --rpm`",
   },
   {
     names: /(?:^|_)budget(?:_|$)|^budget/,
     message:
-      "budgets are no part of the file, and there are none yet of users, teams, models and providers, or of other periods " +
-      "than a month: a key and an organization have a monthly hard cap, which refuses, and a monthly budget, which alerts",
+      "amounts are not set in this file: API keys, users, groups and organizations have hard caps, which block requests, and " +
+      "budgets, which alert, by day, week, month and in total (`limit set`); models and model providers have none",
   },
   {
     names: /^teams?$|^team_(?:id|alias)$|^default_team_(?:settings|params)$/,
     message:
-      "there are no teams here yet: an organization has keys, and `default_tags` of a key such as `team=search` tell its " +
-      "usage apart, without limits of their own",
+      "a team is a group of users and API keys with limits that they share, created with `group create`",
+  },
+  {
+    names: /^(?:fallbacks|default_fallbacks|context_window_fallbacks|content_policy_fallbacks)$/,
+    message:
+      "a request never falls back to another model; a model's own servers, `urls` of an upstream, stand in for one another",
   },
 ];
 

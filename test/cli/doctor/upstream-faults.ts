@@ -159,14 +159,14 @@ export const UPSTREAM_FAULTS = {
     {
       name: "the health check of each endpoint fails",
       provoke: (world) => examineEndpoints(world, false, "upstream_all_unhealthy"),
-      says: /Envoy holds 2 of 2 endpoints of local for unhealthy: 127\.0\.0\.1:\d+ \(its health check fails\)/,
+      says: /Envoy considers 2 of 2 endpoints of local unhealthy: 127\.0\.0\.1:\d+ \(its health check fails\)/,
     },
   ],
   upstream_endpoint_unhealthy: [
     {
       name: "the health check of one endpoint fails",
       provoke: (world) => examineEndpoints(world, true, "upstream_endpoint_unhealthy"),
-      says: /Envoy holds 1 of 2 endpoints of local for unhealthy: 127\.0\.0\.2:\d+ \(its health check fails\)/,
+      says: /Envoy considers 1 of 2 endpoints of local unhealthy: 127\.0\.0\.2:\d+ \(its health check fails\)/,
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;

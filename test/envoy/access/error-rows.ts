@@ -202,13 +202,13 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   user_hard_cap_reached: {
     provoke: useKeyOfCapped("user", "Zoë"),
     message:
-      /^Daily hard cap of 0\.00 USD for user "Zoë" reached: 0\.00 USD spent on \d{4}-\d\d-\d\d\. Raise the cap on the Users page, or wait until \S+T00:00:00Z\.$/,
+      /^Daily hard cap of 0\.00 USD for user "Zoë" reached: 0\.00 USD spent on \d{4}-\d\d-\d\d\. Raise the cap on the Users page\.$/,
     fields: { scope: "user", period: "day", resets_at: MIDNIGHT, spent_cents: 0, hard_cap_cents: 0 },
   },
   group_hard_cap_reached: {
     provoke: useKeyOfCapped("group", "Search"),
     message:
-      /^Daily hard cap of 0\.00 USD for group "Search" reached: .* Raise the cap on the Groups page, or /,
+      /^Daily hard cap of 0\.00 USD for group "Search" reached: .* Raise the cap on the Groups page\.$/,
     fields: { scope: "group", period: "day", resets_at: MIDNIGHT, spent_cents: 0, hard_cap_cents: 0 },
   },
   org_hard_cap_reached: {

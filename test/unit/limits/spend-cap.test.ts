@@ -90,6 +90,24 @@ describe("createCapError", () => {
     expect(error.fields).toEqual({ ...FIELDS, scope: "user", period, resets_at, spent_cents: 5013 });
   });
 
+  it.each([
+    { name: "a cap of 0", cap: { capCents: 0, spentMicrocents: 0n } },
+    {
+      name: "a strict cap below the request's worst case",
+      cap: {
+        capCents: 10,
+        spentMicrocents: 0n,
+        held: { heldMicrocents: 0n, worstCaseMicrocents: 11_000_000n },
+      },
+    },
+  ])("does not advise to wait where waiting cannot help: $name", ({ cap }) => {
+    const { message } = createCapError({ ...reached, ...cap }, NOWHERE);
+    expect(message).toMatch(/ Raise the cap on the API keys page\.$/);
+    // A hidden amount cannot be read from the advice.
+    const hidden = { ...reached, ...cap, scope: "organization", areAmountsHidden: true } as const;
+    expect(createCapError(hidden, NOWHERE).message).toContain("or wait until");
+  });
+
   it("leads to a group's page, and tells what a raise has added", () => {
     const cap = { ...reached, scope: "group", ownerId: "group_1", name: "Team", raisedCents: 1000 } as const;
     const error = createCapError(cap, { baseUrl: "https://dash.example.com", contact: null });

@@ -25,9 +25,10 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
   return showPage(
     <Layout page={page} title="Alerts" section="alerts">
       <p>
-        At 80 % and 100 % of a budget, and at 90 % and 100 % of a hard cap, of a key and of the organization,
-        once a month. What one request reaches is told of in one message. Who is told is set in{" "}
-        <a href={`${page.base}/settings`}>Inference settings</a>.
+        Budgets alert at 80 % and 100 %, hard caps at 90 % and 100 %: of each API key, user and group and of
+        the organization, once in each window (day, week, month, total). Daily limits alert at 100 % only,
+        unless all their alerts are on in <a href={`${page.base}/settings`}>Inference settings</a>, where you
+        also choose who is notified.
       </p>
       {page.unreadAlerts > 0 && page.canChange ? (
         <Form page={page} action={`${page.base}/alerts/read`} class="actions">

@@ -89,7 +89,7 @@ export function NewKey({ page, created, title }: NewKeyProps) {
   return (
     <Layout page={page} title={title} section="keys">
       <ShownOnce
-        meaning="Only its hash is kept. Whoever has the key can spend up to its cap."
+        meaning="The gateway keeps only its hash. Anyone who has the key can use it within its limits."
         label={`API key "${created.name}"`}
         value={created.key}
         back={{ path: `${page.base}/keys`, text: "To the list of keys" }}

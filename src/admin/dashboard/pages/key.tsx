@@ -1,7 +1,8 @@
 /** One API key: its limits, rotation, end. */
 import { ROTATION_GRACE_SECONDS } from "../../../settings/key.ts";
+import { formatLimitRows } from "../../../settings/limits.ts";
 import { nameTokenType } from "../../../settings/token-limits.ts";
-import { formatCount, formatCountOf, formatLimit, formatMoney } from "../../format.ts";
+import { formatCount, formatCountOf, formatMoney } from "../../format.ts";
 import { NO_PROBLEMS, readBody } from "../form.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { ConfirmedForm, Form, Select } from "../parts/fields.tsx";
@@ -9,7 +10,6 @@ import { OwnerLink, State, Time } from "../parts/inline.tsx";
 import { Section } from "../parts/layout.tsx";
 import { requestRateOf } from "../request-rate.ts";
 import { KEY_FORM } from "../setting-form.ts";
-import { spendingOf } from "../spending.ts";
 import type { KeyView } from "../views.ts";
 import { NewKey } from "./key-creation.tsx";
 import { createDisabledRoutes, createOwnerRoutes, DisabledSwitch, ownerPath } from "./owner-page.tsx";
@@ -64,7 +64,7 @@ function KeyActions({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
         page={page}
         path={path}
         isDisabled={apiKey.disabled}
-        meaning="The key is refused with 403"
+        meaning="Requests with this key return 403"
       />
       <Section class="card" id="delete" title="Delete">
         <p>For good: the key is unknown from the next request on. What it has spent stays in the usage.</p>
@@ -88,7 +88,6 @@ function describeTokens(bucket: KeyView["token_buckets"][number]): string {
 
 function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyView }) {
   const { currency } = page.organization;
-  const spending = spendingOf(apiKey);
   const rate = requestRateOf(apiKey);
   return (
     <div class="card">
@@ -97,9 +96,8 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
         <Time at={apiKey.created_at} />
       </p>
       <p>
-        {formatMoney(spending.spentMicrocents, currency)} spent this month, hard cap{" "}
-        {formatLimit(spending.monthCapCents, currency)}, budget{" "}
-        {formatLimit(spending.monthBudgetCents, currency)}
+        {formatMoney(apiKey.spent_microcents, currency)} spent this month; limits:{" "}
+        {formatLimitRows(apiKey.limits).join(", ") || "none"}
       </p>
       <p>
         {formatCountOf(rate.perMinute, "request")} per minute, burst {formatCount(rate.burst)};{" "}

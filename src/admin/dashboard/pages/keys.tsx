@@ -1,5 +1,6 @@
 /** *API keys*: the list. */
-import { formatCount, formatLimit, formatMoney } from "../../format.ts";
+import { formatLimitRows } from "../../../settings/limits.ts";
+import { formatCount, formatMoney } from "../../format.ts";
 import { MAX_KEY_PAGES, readList } from "../read-lists.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
@@ -8,7 +9,7 @@ import { ConfirmedForm } from "../parts/fields.tsx";
 import { List, pageQueryOf, type RowTableColumns, SearchForm, searchOf } from "../parts/table.tsx";
 import { KeyName, OwnerLink, State, Time } from "../parts/inline.tsx";
 import { requestRateOf } from "../request-rate.ts";
-import { type Spending, spendingOf } from "../spending.ts";
+import { spendingOf } from "../spending.ts";
 import type { KeyView, RequestView } from "../views.ts";
 import { createKey, showKeyCreation } from "./key-creation.tsx";
 
@@ -100,7 +101,7 @@ function columnsOf(
       label: "spent this month",
       short: "spent",
       kind: "wide",
-      cell: (key) => <Spent spending={spendingOf(key)} currency={currency} />,
+      cell: (key) => <Spent apiKey={key} currency={currency} />,
     },
     {
       label: "rate",
@@ -136,16 +137,19 @@ function readLastUses(requests: readonly RequestView[]): Map<string, string> {
   return uses;
 }
 
-function Spent({ spending, currency }: { spending: Spending; currency: string }) {
-  const { spentMicrocents, monthCapCents, monthBudgetCents } = spending;
+function Spent({ apiKey, currency }: { apiKey: KeyView; currency: string }) {
+  const spending = spendingOf(apiKey);
   return (
     <>
-      {formatMoney(spentMicrocents, currency)}
+      {formatMoney(spending.spentMicrocents, currency)}
       <SpendBar spending={spending} currency={currency} />
-      {monthCapCents === null && monthBudgetCents === null ? null : (
+      {apiKey.limits.length === 0 ? null : (
         <span class="below">
-          <span class="whole">cap {formatLimit(monthCapCents, currency)},</span>{" "}
-          <span class="whole">budget {formatLimit(monthBudgetCents, currency)}</span>
+          {formatLimitRows(apiKey.limits).map((row) => (
+            <>
+              <span class="whole">{row}</span>{" "}
+            </>
+          ))}
         </span>
       )}
     </>

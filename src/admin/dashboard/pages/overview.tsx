@@ -2,7 +2,7 @@
 import type { Child } from "hono/jsx";
 import { monthAt } from "../../../time/calendar.ts";
 import { readKeyNames } from "../../api/read-key-names.ts";
-import { listAttention } from "../attention.ts";
+import { keysWithReachedLimits, listAttention } from "../attention.ts";
 import type { Attention, LimitAttentionInput } from "../limit-attention.ts";
 import { formatLimit, formatMoney, formatTickMoney, monthName } from "../../format.ts";
 import { listDays, measureProgress } from "../month-figures.ts";
@@ -19,7 +19,7 @@ import { spendingOf } from "../spending.ts";
 import { columnsOf, gatherCost } from "../usage-columns.ts";
 import { groupByKey } from "../usage-groups.ts";
 import { addDays, readUsage } from "../usage-range.ts";
-import type { GroupView, KeyView, UsageRowView } from "../views.ts";
+import type { GroupView, KeyView, LimitFiguresView, UsageRowView } from "../views.ts";
 import { readLimits } from "../parts/limits.tsx";
 import { nameStopped, scanRecent } from "../scan-recent.ts";
 
@@ -48,6 +48,7 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
     organization: page.organization,
     forecastMicrocents: progress.forecastMicrocents,
     keys,
+    keyLimits: await readKeyLimits(page, keysWithReachedLimits(keys)),
     alerts: alerts ?? [],
   });
   const isUnused = rows.length === 0 && requests.body.data.length === 0;
@@ -159,12 +160,12 @@ function Spend({ page, dayRows, progress }: SpendProps) {
   const forecast = forecastMicrocents === null ? null : formatMoney(forecastMicrocents, currency);
   const figures = [
     ["Spent", spent],
-    ["Hard cap", hardCap],
-    ["Budget", budget],
+    ["Monthly cap", hardCap],
+    ["Monthly budget", budget],
     ["Forecast", forecast ?? "from the second day on"],
     ["Days left", String(daysLeft)],
   ] as const;
-  const label = `${spent} spent in ${monthName(month)}${forecast === null ? "" : `, heading for ${forecast}`}; hard cap ${hardCap}, budget ${budget}`;
+  const label = `${spent} spent in ${monthName(month)}${forecast === null ? "" : `, heading for ${forecast}`}; monthly cap ${hardCap}, monthly budget ${budget}`;
   return (
     <Section id="spend" title={monthName(month)}>
       <dl class="figures">
@@ -184,12 +185,12 @@ function Spend({ page, dayRows, progress }: SpendProps) {
         currency={currency}
         label={label}
       />
-      {spending.monthCapCents === null ? (
+      {organization.limits.some(({ kind }) => kind === "cap") ? null : (
         <p class="quiet">
-          There is no hard cap. Set one in{" "}
+          No hard cap is set for this organization. Set one in{" "}
           <a href={`${page.base}/settings#${MONTH_NAMES.cap}`}>Inference settings</a>.
         </p>
-      ) : null}
+      )}
     </Section>
   );
 }
@@ -197,9 +198,8 @@ function Spend({ page, dayRows, progress }: SpendProps) {
 /** In place of empty charts. */
 function FirstSteps({ page, hasKey }: { page: OrganizationPageCall; hasKey: boolean }) {
   const { base } = page;
-  const { monthCapCents: cap, monthBudgetCents: budget } = spendingOf(page.organization);
   return (
-    <Section class="card empty" id="first" title="Three steps to the first answer">
+    <Section class="card empty" id="first" title="Three steps to the first response">
       <ol class="steps">
         <Step isDone={hasKey}>
           <a href={`${base}/keys/new`}>Create an API key</a>
@@ -207,8 +207,8 @@ function FirstSteps({ page, hasKey }: { page: OrganizationPageCall; hasKey: bool
         <Step isDone={false}>
           <a href={`${base}/try`}>Copy a snippet and send the first request</a>
         </Step>
-        <Step isDone={cap !== null || budget !== null}>
-          <a href={`${base}/settings`}>Set a cap and say who is told when it is near</a>
+        <Step isDone={page.organization.limits.length > 0}>
+          <a href={`${base}/settings`}>Set a cap and choose who is notified when it is near</a>
         </Step>
       </ol>
     </Section>
@@ -227,6 +227,19 @@ function Step({ isDone, children }: { isDone: boolean; children?: Child }) {
 const GROUPS = "GET /api/organizations/{organization}/groups";
 /** All that an organization may have. */
 const MAX_GROUP_PAGES = 10;
+
+/** Key id → the limits of these keys, as they stand now. */
+async function readKeyLimits(
+  page: OrganizationPageCall,
+  keys: readonly KeyView[],
+): Promise<ReadonlyMap<string, readonly LimitFiguresView[]>> {
+  const call = "GET /api/organizations/{organization}/keys/{key}/limits";
+  const entries = keys.map(async ({ id }) => {
+    const { body } = await page.api(call, { params: { key: id } });
+    return [id, body.data] as const;
+  });
+  return new Map(await Promise.all(entries));
+}
 
 /** What stands in the windows of now, and whom the recent requests say was stopped. */
 async function readLimitAttention(page: OrganizationPageCall): Promise<LimitAttentionInput> {

@@ -11,7 +11,7 @@ import type { OrganizationPageCall } from "../page.ts";
 export function SpendBar({ spending, currency }: { spending: Spending; currency: string }) {
   const { spentMicrocents, monthCapCents, monthBudgetCents } = spending;
   const fullCents = monthCapCents ?? monthBudgetCents;
-  if (fullCents === null) return <span class="below">no cap, no budget</span>;
+  if (fullCents === null) return <span class="below">no monthly cap or budget</span>;
   const full = Math.max(fullCents * MICROCENTS_PER_CENT, 1);
   const share = Math.min(1, Math.max(0, spentMicrocents / full));
   const isPastBudget = isBudgetReached(spending);

@@ -18,6 +18,10 @@ const REQUEST: ExplainedRequest = {
   organization_id: "org_1",
   key_id: "key_1",
   key_deleted: false,
+  user_id: null,
+  user_deleted: false,
+  group_id: "group_1",
+  group_deleted: false,
   created_at: "2026-11-21T12:00:00.000Z",
   status: 200,
   error_code: null,
@@ -52,7 +56,7 @@ describe("the sentence on a request", () => {
         error_code: "hard_cap_reached",
         checks: cap("key_hard_cap", { spent_microcents: "11041924873", hard_cap_cents: 5000 }),
       },
-      sentence: "Refused: this key has spent 110.41 of its 50.00 USD cap for November.",
+      sentence: "Refused: this key has spent 110.41 of its 50.00 USD monthly cap in November 2026.",
     },
     {
       name: "an organization's strict cap at the hold",
@@ -62,7 +66,26 @@ describe("the sentence on a request", () => {
         checks: cap("organization_hard_cap", { spent_cents: 4910, hard_cap_cents: 5000, held_cents: 50 }),
       },
       sentence:
-        "Refused: the organization has spent 49.10 of its 50.00 USD cap for November, 0.50 USD is held for requests in flight, and this one could have cost more than what is left.",
+        "Refused: the organization has spent 49.10 of its 50.00 USD monthly cap in November 2026, 0.50 USD is reserved for requests in flight, and this request could have cost more than the rest.",
+    },
+    {
+      name: "a group's weekly cap",
+      request: {
+        status: 402,
+        error_code: "group_hard_cap_reached",
+        checks: cap("group_hard_cap", { spent_microcents: "4502525", hard_cap_cents: 2, period: "week" }),
+      },
+      sentence:
+        "Refused: this key's group has spent 0.04 of its 0.02 USD weekly cap in the week of 2026-11-16.",
+    },
+    {
+      name: "a key's total cap",
+      request: {
+        status: 402,
+        error_code: "hard_cap_reached",
+        checks: cap("key_hard_cap", { spent_microcents: "0", hard_cap_cents: 0, period: "total" }),
+      },
+      sentence: "Refused: this key has spent 0.00 of its 0.00 USD total cap.",
     },
     {
       name: "a rate",

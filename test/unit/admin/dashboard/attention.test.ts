@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { type AttentionInput, listAttention } from "../../../../src/admin/dashboard/attention.ts";
+import type { LimitFiguresView } from "../../../../src/admin/dashboard/views.ts";
+
+const limit = (over: Partial<LimitFiguresView>): LimitFiguresView => ({
+  scope: "key",
+  period: "day",
+  kind: "cap",
+  cents: 1,
+  raised_cents: 0,
+  spent_cents: 13,
+  remaining_cents: 0,
+  resets_at: "2026-11-22T00:00:00Z",
+  ...over,
+});
+
+function attentionOf(limits: readonly LimitFiguresView[]) {
+  // Only what is read of a key and of an organization.
+  const key = { id: "key_1", name: "dev", state: "cap_reached" };
+  const organization = { id: "org_1", currency: "USD", suspended: false, notifications: { webhooks: [] } };
+  return listAttention({
+    organization,
+    forecastMicrocents: null,
+    keys: [key],
+    keyLimits: new Map([["key_1", limits]]),
+    alerts: [],
+    limits: [],
+    groups: [],
+    names: new Map(),
+    recent: { failing: [], stopped: [], isWhole: true },
+    nowMs: Date.parse("2026-11-21T12:00:00Z"),
+  } as unknown as AttentionInput);
+}
+
+describe("a key that has reached a cap, on the overview", () => {
+  it.each([
+    {
+      limits: [limit({ period: "month", cents: 8000 }), limit({})],
+      text: 'API key "dev" has reached its daily hard cap: 0.13 USD of 0.01 USD on 2026-11-21. Requests that cost money return 402 until 00:00 UTC.',
+      path: "/organizations/org_1/keys/key_1#limits",
+    },
+    {
+      limits: [limit({ period: "total", cents: 0, spent_cents: 0, resets_at: null })],
+      text: 'API key "dev" has reached its total hard cap: 0.00 USD of 0.00 USD in total. Requests that cost money return 402.',
+      path: "/organizations/org_1/keys/key_1#limits",
+    },
+    {
+      limits: [limit({ period: "month", resets_at: "2026-12-01T00:00:00Z" })],
+      text: 'API key "dev" has reached its monthly hard cap: 0.13 USD of 0.01 USD in November 2026. Requests that cost money return 402 until 2026-12-01 00:00 UTC.',
+      path: "/organizations/org_1/keys/key_1#hard_cap_cents",
+    },
+  ])("is named with that cap, its window and its field: $text", ({ limits, text, path }) => {
+    expect(attentionOf(limits)).toEqual([{ level: "bad", text, label: "Change this cap", path }]);
+  });
+});

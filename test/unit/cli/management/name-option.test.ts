@@ -1,0 +1,22 @@
+import { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { KEY_SETTINGS } from "../../../../src/settings/key.ts";
+import { RefusedCall } from "../../../../src/cli/management/command-error.ts";
+import { addSettingOptions, nameOption } from "../../../../src/cli/management/settings.ts";
+
+describe("an error of the API on the command line", () => {
+  const command = addSettingOptions(new Command(), KEY_SETTINGS, "create").option("--period <period>");
+
+  it.each([
+    [
+      "allowed_models.0",
+      '`allowed_models.0`: unknown model "x"; `GET /api/catalog` lists all',
+      '`--models`: unknown model "x"; `inference-gateway catalog` lists all',
+    ],
+    ["tokens_per_minute", "`tokens_per_minute`: expected 1 or more", "`--tpm`: expected 1 or more"],
+    ["period", "`period`: expected day", "`--period`: expected day"],
+    ["elsewhere", "`elsewhere`: expected a name", "`elsewhere`: expected a name"],
+  ])("about %s names the option", (param, message, says) => {
+    expect((nameOption(new RefusedCall(message, param, 400), command) as Error).message).toBe(says);
+  });
+});

@@ -1,0 +1,183 @@
+/** Statements that were false or stale once. Each row fails on the old text and holds what is true now. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { ConfigError } from "../../../src/config/config-error.ts";
+import { parseConfig } from "../../../src/config/load.ts";
+
+/** A file of this repository, on one line. */
+const read = (path: string) =>
+  readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8").replaceAll(/\s+/g, " ");
+
+/** The text between two others of a page. */
+function section(path: string, from: string, to: string): string {
+  const text = read(path);
+  const start = text.indexOf(from);
+  expect(start, `${path} has "${from}"`).toBeGreaterThanOrEqual(0);
+  return text.slice(start, text.indexOf(to, start + from.length));
+}
+
+function checkLiteLlm(settings: string): string {
+  try {
+    parseConfig(`model_list: []\n${settings}\n`, { baseDir: "/" });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map(({ message }) => message).join("\n");
+    throw error;
+  }
+  throw new Error("a LiteLLM configuration is rejected");
+}
+
+interface Statement {
+  readonly where: string;
+  readonly text: () => string;
+  readonly says?: readonly (string | RegExp)[];
+  readonly never?: readonly (string | RegExp)[];
+}
+
+const STATEMENTS: readonly Statement[] = [
+  {
+    where: "config check on LiteLLM's tokens per minute",
+    text: () => checkLiteLlm("litellm_settings: {tpm_limit: 1000}"),
+    says: ["tokens per minute are a limit of an API key, user, group or organization", "`--tpm`"],
+    never: ["yet", "cannot be limited"],
+  },
+  {
+    where: "config check on LiteLLM's budgets",
+    text: () => checkLiteLlm("litellm_settings: {max_budget: 10}"),
+    says: ["users, groups and organizations have hard caps", "by day, week, month and in total"],
+    never: ["yet", "a key and an organization have a monthly"],
+  },
+  {
+    where: "config check on LiteLLM's teams",
+    text: () => checkLiteLlm("litellm_settings: {default_team_settings: [{team_id: a}]}"),
+    says: ["a team is a group of users and API keys"],
+    never: ["there are no teams"],
+  },
+  {
+    where: "config check on LiteLLM's fallbacks",
+    text: () => checkLiteLlm("router_settings: {fallbacks: [{a: [b]}]}"),
+    says: ["never falls back to another model"],
+  },
+  {
+    where: "the guide for LiteLLM users",
+    text: () => section("docs/configuration.md", "## From LiteLLM", "## A complete example"),
+    says: ["`tokens_per_minute`", "by day, week, month and in total", "| teams | [groups]"],
+    never: ["not there yet"],
+  },
+  {
+    where: "an organization on trial keeps its monthly limits",
+    text: () => section("docs/limits.md", "### An organization on trial", "### One limit at a time"),
+    says: [
+      "limit set --org Acme --period total",
+      '"period": "month", "kind": "cap"',
+      "replaces the whole list",
+    ],
+    never: ["org set Acme --limits"],
+  },
+  {
+    where: "the overview without a cap of any period",
+    text: () => read("src/admin/dashboard/pages/overview.tsx"),
+    says: [/organization\.limits\.some\(\(\{ kind \}\) => kind === "cap"\) \? null/],
+    never: [/monthCapCents === null \? \(/],
+  },
+  {
+    where: "a bar without monthly limits",
+    text: () => read("src/admin/dashboard/parts/charts.tsx"),
+    says: ["no monthly cap or budget"],
+    never: ["no cap, no budget"],
+  },
+  {
+    where: "the Alerts page",
+    text: () => read("src/admin/dashboard/pages/alerts.tsx"),
+    says: ["of each API key, user and group and of the organization", "(day, week, month, total)"],
+    never: ["once a month"],
+  },
+  {
+    where: "the fields of a 402",
+    text: () => section("docs/api.md", "A 402 carries", "`spent_cents`"),
+    says: ["`organization` or `session`)", "`total` or `session`)", "null for `total` and `session`"],
+  },
+  {
+    where: "the order of the checks",
+    text: () => section("docs/api.md", "Order of the checks", "A request that waits"),
+    says: ["caps of the key, its user, its group and the organization (402)", "the session's cap (402)"],
+  },
+  {
+    where: "the caps of the API's page",
+    text: () => section("docs/api.md", "## Caps and budgets", "Order of the checks"),
+    says: ["by day, week, month and in total"],
+    never: ["A monthly hard cap for a key, for its organization, or both"],
+  },
+  {
+    where: "how often a request waits for Redis, by doctor",
+    text: () => read("src/doctor/check-redis.ts"),
+    says: ["waits for Redis once, with strict caps three times"],
+    never: ["two to three times"],
+  },
+  {
+    where: "how often a request waits for Redis, by the operations page",
+    text: () => section("docs/operations.md", "### GatewayRedisSlow", "### GatewayRedisErrors"),
+    says: ["waits for Redis once", "With strict caps or a limit of concurrent requests it waits three times"],
+  },
+  {
+    where: "endpoints that no health check watches, by doctor",
+    text: () => read("src/doctor/check-upstream-state.ts"),
+    says: ["no health check is configured, so this does not show that they answer"],
+    never: ["for healthy"],
+  },
+  {
+    where: "an organization that the command line doesn't find",
+    text: () =>
+      section("src/cli/management/find.ts", "export async function findOrganization", "export const findKey"),
+    says: ['pickOne(all, wanted, "org", "`inference-gateway org list` shows all.")'],
+    never: ["Give --org with an id or a name: `"],
+  },
+  {
+    where: "the duration of the faults' long form",
+    text: () => section("docs/reliability.md", "### The long form", "The three keys"),
+    never: [/minutes in all/],
+  },
+  {
+    where: "the runbook's address in alert rules",
+    text: () => section("docs/deploy.md", "- **Metrics**", "What the tests check"),
+    says: ["`runbook_url` is relative; make it absolute", "s#runbook_url: docs/#"],
+  },
+  {
+    where: "the Kubernetes image",
+    text: () => section("docs/deploy.md", "## Kubernetes", "helm install"),
+    says: ["docker push", "image.repository"],
+  },
+  {
+    where: "the README's list of pages",
+    text: () => read("README.md").replaceAll(/(docs\/identity\.md)[\s\S]*?\1/g, "twice"),
+    never: ["twice"],
+  },
+  {
+    where: "`limits` of `GET /v1/key`",
+    text: () => section("docs/api.md", "`GET /v1/key`. Amounts", "```json"),
+    says: ["without limits of tokens per minute"],
+    never: ["all that the key meets"],
+  },
+  {
+    where: "a new key without a cap",
+    text: () => read("src/admin/dashboard/pages/key-creation.tsx"),
+    says: ["Anyone who has the key can use it within its limits."],
+    never: ["can spend up to its cap"],
+  },
+];
+
+describe("a statement that was false", () => {
+  it.each(STATEMENTS)("$where", ({ text, says = [], never = [] }) => {
+    const current = text();
+    for (const part of says) expect(current).toMatch(part);
+    for (const part of never) expect(current).not.toMatch(part);
+  });
+});
+
+describe("commands of the docs", () => {
+  it.each(["docs/limits.md", "docs/management.md"])("%s sets $ORGANIZATION before it uses it", (page) => {
+    const text = readFileSync(new URL(`../../../${page}`, import.meta.url), "utf8");
+    const set = text.search(/^ORGANIZATION=/m);
+    expect(set).toBeGreaterThan(0);
+    expect(set).toBeLessThan(text.indexOf("$ORGANIZATION"));
+  });
+});
