@@ -50,6 +50,7 @@ describe.skipIf(!canSetClock)("alerts over a month's end (sets Redis's clock: ta
     await store.changeKey(key, { budgetCents: 10 }, null);
     await store.changeOrganization(key.organizationId, { budgetCents: 10 }, null);
     expect(await summarize(key.organizationId)).toEqual([]);
+    await store.changeOrganization(key.organizationId, { budgetCents: null }, null);
     clock.set(microseconds("2026-07-31T23:59:59.5Z"));
     await store.changeKey(key, { budgetCents: 60 }, null);
     expect(await summarize(key.organizationId)).toEqual(["2026-07 80%"]);

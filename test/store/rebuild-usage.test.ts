@@ -16,6 +16,7 @@ import {
   addTestGroup,
   addTestKey,
   addTestUser,
+  admitKnown,
   chargeInput,
   createIdentity,
   createTestKey,
@@ -74,6 +75,15 @@ describe("a rebuild", () => {
     expect(await spentBy(test.store, charges[0]!)).toBe(10n * COST);
     expect(await log.verify()).toEqual([]);
     expect(await log.rebuild()).toMatchObject({ raisedRows: 0, addedMicrocents: 0n, settledRequests: 0 });
+  });
+
+  it("that brings spend to a cap has told of it when the first request is refused", async () => {
+    const key = await createTestKey(test.store, { hardCapCents: 1 });
+    const identity = await createIdentity(test.store, key);
+    await (await createLog([chargeInput(identity, 1, 1_000_000n, { final: FINAL })])).rebuild();
+    expect((await admitKnown(test.store, key)).decision).toBe("key_cap_reached");
+    const { items } = await test.store.listAlerts(key.organizationId, { limit: 10, after: null });
+    expect(items.map(({ thresholdPercent }) => thresholdPercent)).toEqual([100, 90]);
   });
 
   it("leaves nothing behind where nothing is missing", async () => {

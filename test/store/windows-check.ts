@@ -1,6 +1,6 @@
 /** Whether what stands in Redis is what a model says. Each throws an AssertionError where it is not. */
 import { strict as assert } from "node:assert";
-import { alertKeys, spendKey } from "../../src/store/redis/keys.ts";
+import { alertListKey, spendKey } from "../../src/store/redis/keys.ts";
 import { windowName } from "../../src/store/usage/windows.ts";
 import type { OpenedStore } from "./fixture.ts";
 import { showLimit, sortRows } from "./windows-commands.ts";
@@ -71,8 +71,7 @@ export async function checkAlerts(
 ): Promise<void> {
   const { organizationId } = owners;
   const { items } = await store.listAlerts(organizationId, { limit: 1_000, after: null });
-  const { alerts: list } = alertKeys(organizationId, "");
-  assert.equal(items.length, await client.xlen(list));
+  assert.equal(items.length, await client.xlen(alertListKey(organizationId)));
   const actual = items.flatMap(({ period, windowStart, firedAtMs, keyId, ownerId, ...alert }) => {
     const startMs = windowStart === null ? Number.NEGATIVE_INFINITY : Date.parse(windowStart);
     const subject = owners.subjectOf(keyId ?? ownerId);

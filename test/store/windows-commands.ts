@@ -92,6 +92,11 @@ async function askAdmission(store: Store, owners: OwnersUnderTest, key: number):
   return { answer, identity: { ...admitted, currency: organization.currency, owners: ofOwners } };
 }
 
+/** Whether a cap refuses the request. */
+export function isRefusal({ decision, outcome }: Answer): boolean {
+  return String(decision ?? outcome).endsWith("_cap_reached");
+}
+
 /** Gives a model the command. Any of these may be its answer. @param actual What the store has answered. */
 export function answersOf(model: WindowsModel, command: Command, actual: Answer): readonly Answer[] {
   if (command.kind === "charge") return [{ outcome: model.charge(command) }];

@@ -211,10 +211,12 @@ export class WindowsModel {
     }));
   }
 
-  /** The cap that refuses a request of a key now, null when none does. */
+  /** The cap that refuses a request of a key now, null when none does. Who is refused has been told. */
   admit(key: number): ModelCap | null {
-    const caps = this.capsOf(this.subjectsOf({ key, ...this.ownersOf(key) }), this.nowMs);
-    return nameReached(caps, this.nowMs);
+    const subjects = this.subjectsOf({ key, ...this.ownersOf(key) });
+    const named = nameReached(this.capsOf(subjects, this.nowMs), this.nowMs);
+    if (named !== null) this.fire(this.limitsOf(subjects), this.nowMs);
+    return named;
   }
 
   enter(key: number): number {
@@ -228,10 +230,10 @@ export class WindowsModel {
     const request = this.requests[index]!;
     if (request.state !== "admitted") return "exists";
     const caps = this.capsOf(this.subjectsOf(request), request.admittedMs);
-    const refusing = this.isStrict ? this.#tooTight(request, caps, worst) : [];
-    const named = this.isStrict ? null : nameReached(caps, request.admittedMs);
-    if (named !== null) return [named];
-    if (refusing.length > 0) return refusing;
+    const named = nameReached(caps, request.admittedMs) ?? [];
+    const refused = this.isStrict ? this.#tooTight(request, caps, worst) : [named].flat();
+    if (refused.length > 0) this.fire(this.limitsOf(this.subjectsOf(request)), request.admittedMs);
+    if (refused.length > 0) return refused;
     const heldIn = [...this.countedFrom.keys()];
     const deadlineMs = this.nowMs + HOLD_DEADLINE_MS;
     const held = { state: "open", floor, worst: this.isStrict ? worst : 0n, sequence: 0, heldIn, deadlineMs };
@@ -313,10 +315,8 @@ export class WindowsModel {
   close(index: number): void {
     const request = this.requests[index]!;
     const known = [request.charged, request.estimate ?? 0n, request.floor];
-    this.#setTotal(
-      request,
-      known.reduce((most, each) => (each > most ? each : most)),
-    );
+    const total = known.reduce((most, each) => (each > most ? each : most));
+    this.#setTotal(request, total);
     Object.assign(request, { state: "closed", deadlineMs: Infinity });
     this.fire(this.limitsOf(this.subjectsOf(request)), request.admittedMs);
   }
@@ -328,11 +328,11 @@ export class WindowsModel {
     this.fire(this.limitsOf(subjects), this.nowMs);
   }
 
-  /** A change of an owner. What it has of its own now may be under what is spent; its members are told with their next charge. */
+  /** A change of an owner. What it has of its own now may be under what is spent; its members are told with their next request. */
   change(subject: Subject, changes: Partial<ModelOwner>): void {
     Object.assign(this.owner(subject), changes);
     this.count(subject, changes);
-    this.fire(this.limitsOf([subject]), this.nowMs);
+    this.fire(this.limitsOf([...new Set([subject, "organization"])]), this.nowMs);
   }
 
   /** A period is counted from the first limit of it on, in all owners' windows: those of now and those just before. */

@@ -8,7 +8,14 @@ import type { BilledRequest } from "../../src/store/types/settlement.ts";
 import type { TimedStore } from "./clock-fixture.ts";
 import { DAY_MS, windowOf } from "./windows-calendar.ts";
 import { checkAlerts, checkCounters, checkLimits, listHeld } from "./windows-check.ts";
-import { answersOf, ask, type Asked, type ChargeCommand, type Command } from "./windows-commands.ts";
+import {
+  answersOf,
+  ask,
+  type Asked,
+  type ChargeCommand,
+  type Command,
+  isRefusal,
+} from "./windows-commands.ts";
 import {
   HOLD_DEADLINE_MS,
   type ModelOwner,
@@ -276,6 +283,8 @@ class OrganizationRun {
       if (!isSo) continue;
       this.model = model;
       this.#identities.push(...order.flatMap(({ identity }) => identity ?? []));
+      // Who is refused by a cap has been told of it by then.
+      if (order.some(({ answer }) => isRefusal(answer))) await checkAlerts(this.#timed, this.#owners, model);
       return;
     }
     const answers = all.map(({ command, answer }) => inspect({ command, answer }, { breakLength: Infinity }));

@@ -3,7 +3,7 @@
  * by one script on the organization's slot (`lua/admit.lua`): requests of one key that come in one turn share it. It is sent
  * once; an error says nothing about whether the token was taken.
  */
-import { runInMonth, type StoreContext } from "../context.ts";
+import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
 import {
   countBucketKey,
   holdsKey,
@@ -83,6 +83,7 @@ async function admitAll(
     return inReplyOrder(command, (answered) => {
       if (answered[OUTCOME] !== "unknown_key" && answered[OUTCOME] !== "month_changed") {
         const own = context.ownSpend.inReply({ organizationId, keyId, month: month.name });
+        countFiredAlerts(context, answered, AT.admit.alertsFired);
         results = parseAdmitReply(answered, inputs, { known, own, ownSpend: context.ownSpend });
       }
       return answered;

@@ -16,8 +16,8 @@
 --   caller may send it again.
 --   {'unknown_key', time ms}
 --   JSON of {'decided', time ms, key spent, organization spent, capacity, settings version, settings, requests, caps,
---   reached, token buckets, token limit, sessions capped}; the settings and their version are '' when ARGV[7] is the version of
---   the settings as they are.
+--   reached, token buckets, token limit, sessions capped, alerts fired}; the settings and their version are '' when ARGV[7]
+--   is the version of the settings as they are.
 --   caps: of a request that meets more than the month's caps of key and organization, for each cap in force {scope, period,
 --   cents, raised cents, spent}; else none. reached: {scope, period, cents, raised cents, spent} of the cap that refuses,
 --   as caps.lua names it, else {}
@@ -113,6 +113,7 @@ if not group_version and user_version then
     read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'token_limits')
 end
 group_id = group_version and group_id or ''
+local owner_ids = user_id ~= '' and group_id ~= '' and user_id .. '.' .. group_id or user_id .. group_id
 
 -- One after the other, not in functions, which Redis would make anew each time.
 local refusal
@@ -238,6 +239,17 @@ if not refusal and metered and left >= UNITS_PER_TOKEN then
   end
 end
 
+-- Whatever the cap is reached by.
+local alerts_fired = '0'
+if string.sub(behind_bucket, -11) == 'cap_reached' then
+-- @include windows.lua
+-- @include amounts.lua
+-- @include limits.lua
+-- @include thresholds.lua
+  alerts_fired = fire_alerts(organization, key_record, key_id, owner_ids,
+    windows_of(math.floor(now_ms / 86400000), string.match(spend, '[^:]+$')))
+end
+
 local can_enter = strict_caps ~= '1' and not max_concurrent
 local deadline_ms = integer(now_ms + ENTERED_MS)
 local in_flight_deadline_ms = integer(now_ms + ENTERED_IN_FLIGHT_MS)
@@ -286,7 +298,7 @@ for position = 1, #requests, 3 do
       remaining = integer(remaining), capacity = integer(capacity), retry_after = integer(retry_after_s), concurrent = others,
       reached_period = named and named.period or '', reached_cap_cents = named and integer(named.cents) or '',
       reached_spent = named and named.spent or '', token_limit = token_limit,
-      owners = user_id ~= '' and group_id ~= '' and user_id .. '.' .. group_id or user_id .. group_id,
+      owners = owner_ids,
     })
   elseif metered then
     held_entries[#held_entries + 1] = deadline_ms
@@ -392,6 +404,6 @@ if named then
 end
 local are_sessions_capped = (session_cap or '') ~= '' or (organization_session_cap or '') ~= ''
   or number_or_zero(budgets_until) > now_ms
-return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s,"%s","%s","%s"]', now_ms, key_spent, organization_spent,
+return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s,"%s","%s","%s","%s"]', now_ms, key_spent, organization_spent,
   capacity, settings_version, settings, table.concat(decided, ','), caps_told or '[]', reached, bucket_names,
-  token_limit, are_sessions_capped and '1' or '')
+  token_limit, are_sessions_capped and '1' or '', alerts_fired)

@@ -1,14 +1,12 @@
 -- Changes the record of a user or a group, and what it is found by. A limit of it may be under what is spent now.
 --
 -- KEYS[1] record      KEYS[2] what all of its kind are found by       KEYS[3] audit log    KEYS[4] organization
--- KEYS[5] alerts fired in the month               KEYS[6] outbox of alerts                    KEYS[7] list of alerts
--- KEYS[8..] lists of users of groups that it leaves, then of each group that it joins: record, list of its users
+-- KEYS[5..] lists of users of groups that it leaves, then of each group that it joins: record, list of its users
 -- ARGV[1] expected version, '' for any                    ARGV[2] id          ARGV[3] number of lists that it leaves
 -- ARGV[4] audit entry, '' for none                        ARGV[5] number of texts that it is found by no more
 -- ARGV[6] number of texts that it is found by from now on
 -- ARGV[7] month       ARGV[8] month's start, ms      ARGV[9] month's end (exclusive), ms
--- ARGV[10] when the month's figures expire, ms
--- ARGV[11..] the former, the latter, then field, value, field, value …
+-- ARGV[10..] the former, the latter, then field, value, field, value …
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', before, after, alerts
 --   fired} with the record as it was and as it is; {'not_found'}; {'version_conflict', record};
@@ -53,9 +51,5 @@ for position = first_new_text, first_field - 1 do
 end
 local reply = change_record(record, first_field)
 add_audit(audit, audit_entry)
--- Without the organization's, which is the last one.
-local owners = read_owners(organization, nil, '', id)
-owners[#owners] = nil
-reply[4] = fire_limits({ organization = organization, fired = fired_set, outbox = outbox, alerts = alerts, month = month,
-  windows = windows_of(math.floor(now_ms / 86400000), month) }, limits_of(owners, now_ms), expires_at_ms)
+reply[4] = fire_alerts(organization, nil, '', id, windows_of(math.floor(now_ms / 86400000), month))
 return reply

@@ -4,8 +4,7 @@
 --
 -- KEYS[1] holds                KEYS[2] spend of the month of admission   KEYS[3] usage of the day of admission
 -- KEYS[4] requests in flight of the key   KEYS[5] recent requests   KEYS[6] key record   KEYS[7] organization
--- KEYS[8] alerts fired in the month of admission   KEYS[9] outbox of alerts   KEYS[10] list of alerts
--- KEYS[11] combinations of tags in the month of admission; then for each request its record
+-- KEYS[8] combinations of tags in the month of admission; then for each request its record
 -- ARGV[1] the JSON of the list of these
 --   1 key id   2 month of admission   3 day of admission   4 model   5 tags, '' for none   6 tag row, '' when not known
 --   7 when the month's figures expire, ms   8 currency, '' when not known   9 owners, '' for none
@@ -90,6 +89,5 @@ end
 -- @include limits.lua
 -- @include thresholds.lua
 
-local limits = limits_of(read_owners(organization, key_record, key_id, owners), now_milliseconds())
-return write_list({ 'applied', fire_limits({ key = key_record, organization = organization, fired = fired_set,
-  outbox = outbox, alerts = alerts, month = month, windows = windows_of(day_number(day), month) }, limits, expires_at_ms) })
+local windows = windows_of(day_number(day), month)
+return write_list({ 'applied', fire_alerts(organization, key_record, key_id, owners, windows) })

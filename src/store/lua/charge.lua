@@ -5,8 +5,7 @@
 --
 -- KEYS[1] request record      KEYS[2] holds         KEYS[3] spend of the month of admission
 -- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
--- KEYS[7] key record          KEYS[8] organization  KEYS[9] alerts fired in the month of admission
--- KEYS[10] outbox of alerts   KEYS[11] list of alerts   KEYS[12] combinations of tags in the month of admission
+-- KEYS[7] key record          KEYS[8] organization  KEYS[9] combinations of tags in the month of admission
 -- ARGV: two. The second: what the list of recent requests gets, see requests/recent-entry.ts (final only, '' otherwise).
 --   The first: the JSON of the list of these
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
@@ -48,8 +47,6 @@
 -- @include amounts.lua
 -- @include cap-rule.lua
 -- @include reached.lua
--- @include limits.lua
--- @include thresholds.lua
 -- @include token-units.lua
 
 -- @input
@@ -208,8 +205,8 @@ local fired = '0'
 if (final or total > record.figures[COST_MICROCENTS])
   and not are_alerts_far(organization, amounts, key_record, { spend, key_id, key_spent, organization_spent }, record.owners,
     sums) then
-  local limits = limits_of(read_owners(organization, key_record, key_id, record.owners), now_milliseconds())
-  fired = fire_limits({ key = key_record, organization = organization, fired = fired_set, outbox = outbox, alerts = alerts,
-    month = month, windows = windows or windows_of(day_number(day), month) }, limits, expires_at_ms)
+-- @include limits.lua
+-- @include thresholds.lua
+  fired = fire_alerts(organization, key_record, key_id, record.owners, windows or windows_of(day_number(day), month))
 end
 return write_list({ 'applied', fired, fell })

@@ -3,8 +3,7 @@
 --
 -- KEYS[1] request record      KEYS[2] holds         KEYS[3] spend of the month of admission
 -- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
--- KEYS[7] key record          KEYS[8] organization  KEYS[9] alerts fired in the month of admission
--- KEYS[10] outbox of alerts   KEYS[11] list of alerts
+-- KEYS[7] key record          KEYS[8] organization
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
 --         (2 to 4: what the caller read from the record, '' when there was none: the KEYS were made from them)
 -- ARGV[5] when the month's figures expire, ms
@@ -87,6 +86,4 @@ end
 redis.call('HSET', request, unpack(fields))
 redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 -- These are final figures, unless a charge follows.
-local limits = limits_of(read_owners(organization, key_record, key_id, record.owners), now_milliseconds())
-return { 'closed', fire_limits({ key = key_record, organization = organization, fired = fired_set, outbox = outbox,
-  alerts = alerts, month = month, windows = windows }, limits, expires_at_ms) }
+return { 'closed', fire_alerts(organization, key_record, key_id, record.owners, windows) }

@@ -2,8 +2,7 @@
 --
 -- KEYS[1] organization        KEYS[2] key record (the organization's again when no key is meant)
 -- KEYS[3] spend of the month  KEYS[4] usage of the day        KEYS[5] marker of this correction
--- KEYS[6] alerts fired in the month                           KEYS[7] outbox of alerts     KEYS[8] list of alerts
--- KEYS[9] audit log
+-- KEYS[6] audit log
 -- ARGV[1] day's start, ms     ARGV[2] day's end (exclusive), ms    ARGV[3] month       ARGV[4] key id or ''
 -- ARGV[5] amount, microcents, signed                          ARGV[6] when the month's figures expire, ms
 -- ARGV[7] audit entry, '' for none                            ARGV[8] what the marker keeps
@@ -53,10 +52,7 @@ if redis.call('SET', marker, kept, 'NX', 'PXAT', expires_at_ms) then
   if counted then
     move_spend_in_windows(organization, counted, windows, subjects_of(key_id, owners), row, amount)
   end
-  local key = key_id ~= '' and key_record or nil
-  local limits = limits_of(read_owners(organization, key, key_id, owners), now_ms)
-  fired = fire_limits({ key = key, organization = organization, fired = fired_set, outbox = outbox, alerts = alerts,
-    month = month, windows = windows }, limits, expires_at_ms)
+  fired = fire_alerts(organization, key_id ~= '' and key_record or nil, key_id, owners, windows)
   add_audit(audit, audit_entry)
 else
   kept = redis.call('GET', marker)

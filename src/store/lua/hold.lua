@@ -17,7 +17,7 @@
 -- Reply: {'held' or 'exists', tag row, session uncapped}; session uncapped: '1' when the key has too many sessions;
 --   {'currency_changed', currency}: the organization has another than ARGV[13];
 --   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
---   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name, amounts hidden} of a key, a user, a group or an
+--   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name, amounts hidden, alerts fired} of a key, a user, a group or an
 --   organization, or of a session, whose period is 'session': the cap that caps.lua names, with strict caps the one that
 --   leaves least room.
 --
@@ -151,21 +151,24 @@ local function refusal_of_any()
     amounts_hidden() }
 end
 
-local refused
+local reply
 if has_more then
-  refused = refusal_of_any()
+  reply = refusal_of_any()
 else
   local room, organization_refused, organization_room
-  refused, room = refusal('key_cap_reached', key_cap, spent[1], spent[2])
-  if strict or not refused then
+  reply, room = refusal('key_cap_reached', key_cap, spent[1], spent[2])
+  if strict or not reply then
     organization_refused, organization_room = refusal('organization_cap_reached', organization_cap, spent[3], spent[4])
   end
-  if organization_refused and (not refused or organization_room < room) then
-    refused = organization_refused
+  if organization_refused and (not reply or organization_room < room) then
+    reply = organization_refused
   end
 end
-if refused then
-  return refused
+if reply then
+  windows = windows or windows_of(day_number(day), month)
+-- @include thresholds.lua
+  reply[9] = fire_alerts(organization, key_record, key_id, owners, windows)
+  return reply
 end
 
 local deadline_ms = integer(now_ms + DEADLINE_MS)

@@ -1,13 +1,12 @@
 -- Changes a key's record, and whose it is. A new rate refills both buckets at the old rate first and keeps the fraction that was full.
 --
 -- KEYS[1] key record          KEYS[2] bucket of requests      KEYS[3] bucket of count_tokens
--- KEYS[4] organization        KEYS[5] spend of the month      KEYS[6] alerts fired in the month
--- KEYS[7] outbox of alerts    KEYS[8] list of alerts         KEYS[9] audit log
--- KEYS[10..] lists of the keys of owners that it leaves, then of each owner that it gets: record, list of its keys
+-- KEYS[4] organization        KEYS[5] audit log
+-- KEYS[6..] lists of the keys of owners that it leaves, then of each owner that it gets: record, list of its keys
 -- ARGV[1] expected version, '' for any                        ARGV[2] key id      ARGV[3] month
 -- ARGV[4] month's start, ms   ARGV[5] month's end (exclusive), ms
--- ARGV[6] when the month's figures expire, ms                 ARGV[7] audit entry, '' for none
--- ARGV[8] number of lists that it leaves                      ARGV[9..] field, value, field, value …
+-- ARGV[6] audit entry, '' for none                            ARGV[7] number of lists that it leaves
+-- ARGV[8..] field, value, field, value …
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', before, after,
 --   alerts fired} with the record as it was and as it is; {'not_found'}; {'version_conflict', record};
@@ -69,7 +68,5 @@ unlink(FIRST_LIST, first_owner - 1, key_id)
 link(first_owner, key_id)
 add_audit(audit, audit_entry)
 -- An amount may be under what is spent now.
-local owner = read_owners(organization, key_record, key_id, '')[1]
-reply[4] = fire_limits({ key = key_record, organization = organization, fired = fired_set, outbox = outbox, alerts = alerts,
-  month = month, windows = windows_of(math.floor(now_ms / 86400000), month) }, limits_of({ owner }, now_ms), expires_at_ms)
+reply[4] = fire_alerts(organization, key_record, key_id, '', windows_of(math.floor(now_ms / 86400000), month))
 return reply

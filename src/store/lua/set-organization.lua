@@ -1,12 +1,11 @@
 -- Changes an organization's record. Its currency cannot be changed once there is spend or a request in flight.
 --
--- KEYS[1] organization        KEYS[2] holds       KEYS[3] alerts fired in the month
--- KEYS[4] outbox of alerts    KEYS[5] list of alerts          KEYS[6] audit log
--- KEYS[7..] spend of each month that can have some, the newest first
+-- KEYS[1] organization        KEYS[2] holds       KEYS[3] audit log
+-- KEYS[4..] spend of each month that can have some, the newest first
 -- ARGV[1] expected version, '' for any            ARGV[2] month
 -- ARGV[3] month's start, ms   ARGV[4] month's end (exclusive), ms
--- ARGV[5] when the month's figures expire, ms     ARGV[6] audit entry, '' for none
--- ARGV[7..] field, value, field, value …
+-- ARGV[5] audit entry, '' for none
+-- ARGV[6..] field, value, field, value …
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', before, after,
 --   alerts fired} with the record as it was and as it is; {'not_found'}; {'version_conflict', record}; {'currency_locked', record}.
@@ -52,7 +51,5 @@ end
 local reply = change_record(organization, FIRST_FIELD)
 add_audit(audit, audit_entry)
 -- An amount may be under what is spent now.
-local limits = limits_of(read_owners(organization, nil, '', ''), now_ms)
-reply[4] = fire_limits({ organization = organization, fired = fired_set, outbox = outbox, alerts = alerts, month = month,
-  windows = windows_of(math.floor(now_ms / 86400000), month) }, limits, expires_at_ms)
+reply[4] = fire_alerts(organization, nil, '', '', windows_of(math.floor(now_ms / 86400000), month))
 return reply

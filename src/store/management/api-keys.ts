@@ -12,7 +12,6 @@ import { ensureWindows, periodsOf } from "../usage/windows.ts";
 import { countFiredAlerts, inputOfMonth, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import {
-  alertKeys,
   auditKey,
   countBucketKey,
   keyListKey,
@@ -21,7 +20,6 @@ import {
   organizationKey,
   ownerKeysKey,
   requestBucketKey,
-  spendKey,
 } from "../redis/keys.ts";
 import type { KeySettings } from "../../settings/key.ts";
 import { expiryOf, monthAt } from "../../time/calendar.ts";
@@ -317,17 +315,14 @@ async function setFields(
       requestBucket: requestBucketKey(organizationId, keyId),
       countBucket: countBucketKey(organizationId, keyId),
       organization: organizationKey(organizationId),
-      spend: spendKey(organizationId, month.name),
       audit: auditKey(organizationId),
       furtherKeys: [...left, ...joined],
       expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
       keyId,
-      expiresAtMs: String(expiryOf(month.name, context.usageMonths)),
       auditEntry: formatAuditEntry(audit),
       leftLists: String(left.length),
       furtherArguments: changes,
       ...inputOfMonth(month),
-      ...alertKeys(organizationId, month.name),
     }),
   );
   if (reply[OUTCOME] === "owner_missing") {

@@ -7,7 +7,6 @@ import { countFiredAlerts, inputOfMonth, runInMonth, type StoreContext } from ".
 import { createId, isId } from "../ids.ts";
 import {
   alertCourierKey,
-  alertKeys,
   auditKey,
   DELETED_ORGANIZATIONS_KEY,
   holdsKey,
@@ -15,7 +14,7 @@ import {
   ORGANIZATIONS_KEY,
   spendKey,
 } from "../redis/keys.ts";
-import { expiryOf, monthsBackFrom } from "../../time/calendar.ts";
+import { monthsBackFrom } from "../../time/calendar.ts";
 import { formatOrganizationSettings, parseOrganizationRecord, readFields } from "./records.ts";
 import { claimName, foldCase, foldName, releaseName } from "./organization-names.ts";
 import { parseFields, textAt } from "../redis/parse-reply.ts";
@@ -166,11 +165,9 @@ async function setFields(
       audit: auditKey(organizationId),
       furtherKeys: spends,
       expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
-      expiresAtMs: String(expiryOf(month.name, context.usageMonths)),
       auditEntry: formatAuditEntry(audit),
       furtherArguments: formatOrganizationSettings(changes),
       ...inputOfMonth(month),
-      ...alertKeys(organizationId, month.name),
     });
   });
   const outcome = textAt(reply, OUTCOME);

@@ -9,7 +9,6 @@ import { isId } from "../ids.ts";
 import { timeMs } from "../redis/clock.ts";
 import { ensureWindows } from "../usage/windows.ts";
 import {
-  alertKeys,
   auditKey,
   organizationKey,
   ownerKey,
@@ -106,10 +105,8 @@ async function changeOwner<Settings, Item extends Settings & OwnerRecord>(
         auditEntry: formatAuditEntry(audit),
         goneTexts: String(gone.length),
         newTexts: String(added.length),
-        expiresAtMs: String(expiryOf(month.name, context.usageMonths)),
         furtherArguments: [...gone, ...added, ...owners.format(changes)],
         ...inputOfMonth(month),
-        ...alertKeys(organizationId, month.name),
       }),
     );
     if (reply[OUTCOME] === "changed") countFiredAlerts(context, reply, AT.ownerChanged.alertsFired);

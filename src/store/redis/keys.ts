@@ -128,8 +128,8 @@ export const knownRoleKey = (sha256Hex: string): string => `igw:known-role:${sha
 export const auditKey = (organizationId: string | null): string =>
   organizationId === null ? "igw:audit" : `igw:{${organizationId}}:audit`;
 
-/** Set: alerts fired in a month, "<subject> <kind> <amount> <percent>". */
-const alertsFiredKey = (organizationId: string, month: string): string =>
+/** Set: alerts fired in a month, "<subject> <kind> <amount> <percent>". `lua/include/thresholds.lua` writes it, the outbox and the list. */
+export const alertsFiredKey = (organizationId: string, month: string): string =>
   `igw:{${organizationId}}:fired:${month}`;
 /** Stream: alerts that some channel is still owed. */
 export const alertOutboxKey = (organizationId: string): string => `igw:{${organizationId}}:outbox`;
@@ -145,16 +145,6 @@ export const alertDeliveriesKey = (organizationId: string, messageId: string): s
   `igw:{${organizationId}}:deliveries:${messageId}`;
 /** No key but a channel (PUBLISH): ids of organizations whose outbox has got something. `lua/include/thresholds.lua` says it too. */
 export const ALERT_CHANNEL = "igw:alerts";
-/** What `lua/include/thresholds.lua` writes to: the alerts fired in a month, the outbox, the list. */
-export const alertKeys = (
-  organizationId: string,
-  month: string,
-): Readonly<Record<"firedSet" | "outbox" | "alerts", string>> => ({
-  firedSet: alertsFiredKey(organizationId, month),
-  outbox: alertOutboxKey(organizationId),
-  alerts: alertListKey(organizationId),
-});
-
 /** What a charge moves beside its request's record. */
 export function chargedKeys({
   organizationId,
@@ -170,6 +160,5 @@ export function chargedKeys({
     recent: recentKey(organizationId),
     keyRecord: keyRecordKey(organizationId, keyId),
     organization: organizationKey(organizationId),
-    ...alertKeys(organizationId, month),
   };
 }

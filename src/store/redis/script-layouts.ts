@@ -18,18 +18,7 @@ export interface ScriptLayout {
   readonly furtherArguments?: true;
 }
 
-const CHARGED = [
-  "holds",
-  "spend",
-  "usage",
-  "inflight",
-  "recent",
-  "keyRecord",
-  "organization",
-  "firedSet",
-  "outbox",
-  "alerts",
-] as const;
+const CHARGED = ["holds", "spend", "usage", "inflight", "recent", "keyRecord", "organization"] as const;
 const IN_MONTH = { month: "text", monthStartMs: "number", monthEndMs: "number" } as const;
 
 /** The commands of the client, by name. */
@@ -141,7 +130,7 @@ export const SCRIPTS = {
   igwListOverdue: { file: "list-overdue.lua", keys: ["holds"], arguments: { limit: "text" } },
   igwCorrect: {
     file: "correct.lua",
-    keys: ["organization", "keyRecord", "spend", "usage", "marker", "firedSet", "outbox", "alerts", "audit"],
+    keys: ["organization", "keyRecord", "spend", "usage", "marker", "audit"],
     arguments: {
       dayStartMs: "number",
       dayEndMs: "number",
@@ -196,22 +185,11 @@ export const SCRIPTS = {
   },
   igwSetLimits: {
     file: "set-limits.lua",
-    keys: [
-      "keyRecord",
-      "requestBucket",
-      "countBucket",
-      "organization",
-      "spend",
-      "firedSet",
-      "outbox",
-      "alerts",
-      "audit",
-    ],
+    keys: ["keyRecord", "requestBucket", "countBucket", "organization", "audit"],
     arguments: {
       expectedVersion: "text",
       keyId: "text",
       ...IN_MONTH,
-      expiresAtMs: "text",
       auditEntry: "text",
       leftLists: "number",
     },
@@ -220,8 +198,8 @@ export const SCRIPTS = {
   },
   igwSetOrganization: {
     file: "set-organization.lua",
-    keys: ["organization", "holds", "firedSet", "outbox", "alerts", "audit"],
-    arguments: { expectedVersion: "text", ...IN_MONTH, expiresAtMs: "text", auditEntry: "text" },
+    keys: ["organization", "holds", "audit"],
+    arguments: { expectedVersion: "text", ...IN_MONTH, auditEntry: "text" },
     furtherKeys: true,
     furtherArguments: true,
   },
@@ -264,7 +242,7 @@ export const SCRIPTS = {
   },
   igwChangeOwner: {
     file: "change-owner.lua",
-    keys: ["record", "foundBy", "audit", "organization", "firedSet", "outbox", "alerts"],
+    keys: ["record", "foundBy", "audit", "organization"],
     arguments: {
       expectedVersion: "text",
       id: "text",
@@ -273,7 +251,6 @@ export const SCRIPTS = {
       goneTexts: "number",
       newTexts: "number",
       ...IN_MONTH,
-      expiresAtMs: "text",
     },
     furtherKeys: true,
     furtherArguments: true,

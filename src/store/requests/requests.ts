@@ -3,7 +3,7 @@
  * charge or, when its owner died, by another. A charge sets the total and never adds, so that a repeat, a late or
  * reordered command or a lost answer counts nothing twice and loses nothing. The rules are in `lua/`.
  */
-import { countFiredAlerts, countSpendFall } from "../context.ts";
+import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
 import {
   chargedKeys,
   holdsKey,
@@ -101,7 +101,7 @@ export const createRequestStore = storeOf<RequestStore>({
     if (outcome === "concurrency_limited") {
       return { outcome, limit: integerAt(reply, AT.concurrencyLimited.limit) };
     }
-    return parseCapReached(reply);
+    return parseCapReached(context, reply);
   },
 
   async charge(context, input) {
@@ -258,8 +258,9 @@ export const createRequestStore = storeOf<RequestStore>({
   },
 });
 
-function parseCapReached(reply: readonly unknown[]): HoldResult {
+function parseCapReached(context: StoreContext, reply: readonly unknown[]): HoldResult {
   const at = AT.capReached;
+  countFiredAlerts(context, reply, at.alertsFired);
   const spentMicrocents = amountAt(reply, at.spent);
   const heldMicrocents = amountAt(reply, at.held);
   const capCents = integerAt(reply, at.capCents);

@@ -3,7 +3,6 @@ import { formatAuditEntry } from "../management/audit.ts";
 import { timeMs } from "../redis/clock.ts";
 import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
 import {
-  alertKeys,
   auditKey,
   correctionKey,
   keyRecordKey,
@@ -97,7 +96,6 @@ export const createUsageStore = storeOf<UsageStore>({
         auditEntry: formatAuditEntry(audit?.(month)),
         kept: JSON.stringify({ month, details: input.details ?? null }),
         owners,
-        ...alertKeys(organizationId, month),
       });
       return parseArray(reply);
     };

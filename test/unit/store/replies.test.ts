@@ -13,13 +13,13 @@ type Written<Name extends keyof Layouts> = readonly [
   fields: { readonly [Field in FieldOf<Name>]: string },
 ];
 
-const ALERTS_FIRED = "fire_limits({";
+const ALERTS_FIRED = "fire_alerts(organization, ";
 const RECORD_AFTER = (record: string) => `redis.call('HGETALL', ${record})`;
 
 /** Fields that stand together; a field that is added to a reply afterwards is in `LATER`. */
 const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
   admit: [
-    `return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s,"%s","%s","%s"]', `,
+    `return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s,"%s","%s","%s","%s"]', `,
     {
       timeMs: "now_ms",
       keySpent: "key_spent",
@@ -33,6 +33,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
       tokenBuckets: "bucket_names",
       tokenLimit: "token_limit",
       sessionsCapped: "are_sessions_capped and '1' or ''",
+      alertsFired: "alerts_fired",
     },
   ],
   admitRequest: [
@@ -76,6 +77,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
       raisedCents: "integer(named.raised)",
       ownerName: "name",
       amountsHidden: "amounts_hidden()",
+      alertsFired: `reply[9] = ${ALERTS_FIRED}`,
     },
   ],
   charged: ["write_list({ 'applied', ", { alertsFired: "fired", fell: "fell" }],

@@ -1,7 +1,8 @@
 -- Alerts: 80 % and 100 % of a budget, 90 % and 100 % of a hard cap, of each owner and window; of a day 100 % alone, unless its
 -- organization wants all. Tested by level, spend >= threshold and not fired yet: whoever comes first past it fires it, once
 -- for each subject, amount, threshold and window. The alert is in the list and in the outbox in the same step as the spend
--- that reached it.
+-- that reached it, as the change of a limit that is below what is spent, and at the latest as the first refusal by a cap:
+-- some are reached by nothing else, such as a cap whose raise has ended, or members' limits that were lowered.
 --
 -- Spend is the number that caps are compared with: what requests that have ended cost, and a lower bound of what those in
 -- flight have cost so far. What fires in one step is one message: one entry of the outbox, under the id of its first alert.
@@ -32,7 +33,7 @@ local function add_alert(message, names, member, limit, percent, spent)
   local name = is_organization and '' or redis.call('HGET', record, 'name') or ''
   local alert = { 'id', id, 'message', message.id, 'kind', limit.kind, 'scope', limit.scope,
     'key', is_key and limit.id or '', 'key_name', is_key and name or '', 'percent', integer(percent),
-    'amount_cents', integer(limit.cents), 'spent', integer(spent), 'currency', names.currency, 'month', names.month,
+    'amount_cents', integer(limit.cents), 'spent', integer(spent), 'currency', names.currency, 'month', names.windows.month,
     'at', integer(now_ms) }
   local function add(field, value)
     alert[#alert + 1] = field
@@ -51,7 +52,7 @@ end
 
 local function write_message(names, message)
   for _, fields in ipairs(message) do
-    redis.call('XADD', names.alerts, 'MAXLEN', '~', LISTED_ALERTS, '*', unpack(fields))
+    redis.call('XADD', sibling(names.organization, 'alerts'), 'MAXLEN', '~', LISTED_ALERTS, '*', unpack(fields))
   end
   -- The others' fields behind the first one's, as "2:id", "2:kind" …
   local entry = { unpack(message[1]) }
@@ -60,7 +61,7 @@ local function write_message(names, message)
       entry[#entry + 1] = index % 2 == 1 and integer(position) .. ':' .. text or text
     end
   end
-  redis.call('XADD', names.outbox, '*', unpack(entry))
+  redis.call('XADD', sibling(names.organization, 'outbox'), '*', unpack(entry))
 end
 
 -- Whether nobody has fired it in its window yet. A month has a set of them, the other windows have theirs beside what was
@@ -86,26 +87,29 @@ local function fire_limit(message, names, limit, spent)
   end
 end
 
--- Fires what these limits (limits.lua) have reached and tells the delivery. Returns how many alerts that were, as text.
--- names: { organization, key (nil: no key's), fired, outbox, alerts, month, windows (windows.lua) }.
-local function fire_limits(names, limits, expires_at_ms)
+-- Fires what the limits of a key, its owners and its organization have reached in these windows (windows.lua), and tells the
+-- delivery. `key_record`: nil when no key is meant. Returns how many alerts that were, as text.
+local function fire_alerts(organization, key_record, key_id, owners, windows)
   local message = {}
-  local currency, deleted_at, day_alerts = unpack(redis.call('HMGET', names.organization, 'currency', 'deleted_at', 'day_alerts'))
-  names.currency, names.day_alerts = currency or '', day_alerts
+  local currency, deleted_at, day_alerts = unpack(redis.call('HMGET', organization, 'currency', 'deleted_at', 'day_alerts'))
   if (deleted_at or '') ~= '' then
     return '0'
   end
-  for _, limit in ipairs(limits) do
-    local spend = sibling(names.organization, 'spend:' .. names.windows[limit.period])
-    fire_limit(message, names, limit, number_or_zero(redis.call('HGET', spend, limit.subject) or '0'))
+  local names = { organization = organization, key = key_record, windows = windows, currency = currency or '',
+    day_alerts = day_alerts, fired = sibling(organization, 'fired:' .. windows.month) }
+  for _, limit in ipairs(limits_of(read_owners(organization, key_record, key_id, owners), now_milliseconds())) do
+    local spend = sibling(organization, 'spend:' .. windows[limit.period])
+    fire_limit(message, names, limit, number_or_zero(redis.call('HGET', spend, limit.subject)))
   end
   if #message > 0 then
-    if redis.call('PTTL', names.fired) == -1 then
-      redis.call('PEXPIREAT', names.fired, expires_at_ms)
+    -- It goes with the month's figures.
+    local left_ms = redis.call('PTTL', sibling(organization, 'spend:' .. windows.month))
+    if left_ms > 0 and redis.call('PTTL', names.fired) == -1 then
+      redis.call('PEXPIRE', names.fired, integer(left_ms))
     end
     write_message(names, message)
     -- It only hastens what a sweep finds too: a user that may not publish must not lose the charge that fired it.
-    redis.pcall('PUBLISH', 'igw:alerts', string.match(names.organization, '{(.-)}'))
+    redis.pcall('PUBLISH', 'igw:alerts', string.match(organization, '{(.-)}'))
   end
   return integer(#message)
 end
