@@ -156,7 +156,8 @@ describe("a failover by Sentinel under load", () => {
     const identity = await createIdentity(store, key);
     await store.hold(holdInput(identity));
     // Not from the start: a replica that gets no turn for a second is as good as cut off.
-    await master.command("CONFIG", "SET", "min-replicas-to-write", "1", "min-replicas-max-lag", "1");
+    await master.command("CONFIG", "SET", "min-replicas-max-lag", "1");
+    await master.command("CONFIG", "SET", "min-replicas-to-write", "1");
     replica.freeze();
     let sequence = 0;
     let refusal = "";

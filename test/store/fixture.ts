@@ -317,6 +317,15 @@ export async function readHeld(
   return BigInt((await client.hget(spend, `held:${subject}`)) ?? "0");
 }
 
+/**
+ * When a key expires, in milliseconds since 1970, two milliseconds off at most: PEXPIRETIME, for Redis 6.2 as well.
+ */
+export async function readExpiry(client: RedisClient, name: string): Promise<number> {
+  const script =
+    "local now = redis.call('TIME'); return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('PTTL', KEYS[1])";
+  return Number(await client.eval(script, 1, name));
+}
+
 /** How many scripts Redis has run. */
 export async function countScripts(client: RedisClient): Promise<number> {
   const nodes = client instanceof Cluster ? client.nodes("master") : [client];

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { expiryOf } from "../../src/time/calendar.ts";
 import { correctionKey, spendKey } from "../../src/store/redis/keys.ts";
-import { addTestKey, chargeInput, createIdentity, createTestKey, FINAL, USAGE_MONTHS } from "./fixture.ts";
+import {
+  addTestKey,
+  chargeInput,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  readExpiry,
+  USAGE_MONTHS,
+} from "./fixture.ts";
 import { withTestStore } from "./fixture.ts";
 
 const test = withTestStore();
@@ -96,8 +104,8 @@ describe("correct", () => {
     const { month } = await test.store.readUsage(organizationId, null);
     const marker = correctionKey(organizationId, "corr_long");
     const expiresAtMs = expiryOf(month, USAGE_MONTHS);
-    expect(await test.client.pexpiretime(marker)).toBe(expiresAtMs);
-    expect(await test.client.pexpiretime(spendKey(organizationId, month))).toBe(expiresAtMs);
+    expect(await readExpiry(test.client, marker)).toBeCloseTo(expiresAtMs, -1);
+    expect(await readExpiry(test.client, spendKey(organizationId, month))).toBeCloseTo(expiresAtMs, -1);
   });
 
   it("tells who repeats it in a later month in which one it counts", async () => {

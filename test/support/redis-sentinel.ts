@@ -56,7 +56,7 @@ export async function startRedisWithSentinels(): Promise<SentinelRedis> {
   };
   const server = ["--save", "", "--appendonly", "yes"];
   const master = await start("master", server);
-  const replica = await start("replica", [...server, "--replicaof", `127.0.0.1 ${master}`]);
+  const replica = await start("replica", [...server, "--replicaof", "127.0.0.1", String(master)]);
   const waitForLink = (port: number) =>
     waitFor("the replica to follow", async () =>
       String(await callRedis(port, "INFO", "replication")).includes("master_link_status:up"),
@@ -92,7 +92,7 @@ export async function startRedisWithSentinels(): Promise<SentinelRedis> {
     },
     async restartAsReplica({ port }) {
       const [name, other] = port === master ? ["master", replica] : ["replica", master];
-      await run(name, port, [...server, "--replicaof", `127.0.0.1 ${other}`]);
+      await run(name, port, [...server, "--replicaof", "127.0.0.1", String(other)]);
       await waitForLink(port);
       await waitFor("the Sentinels to know the roles", () => knowRoles(sentinels, other), {
         timeoutMs: 60_000,
