@@ -12,84 +12,98 @@ export const ADMIN_ERRORS = {
   invalid_json: { status: 400, message: "The request body must be a JSON object in UTF-8." },
   missing_required_parameter: { status: 400, message: "A required field is missing." },
   invalid_parameter: { status: 400, message: "A field has an invalid value." },
-  invalid_request: { status: 400, message: "The request is not valid HTTP, or its URL cannot be read." },
+  invalid_request: { status: 400, message: "The request isn't valid HTTP. Check its URL and headers." },
   invalid_token: {
     status: 401,
     message:
-      "Send the operator's token or an organization's token as `Authorization: Bearer <token>`. An API key is no token.",
+      "No management token sent. Send the operator's or an organization's token as `Authorization: Bearer <token>`; API keys aren't accepted.",
   },
-  permission_denied: { status: 403, message: "This token may not do that." },
-  unknown_endpoint: { status: 404, message: "There is no such endpoint." },
+  permission_denied: {
+    status: 403,
+    message: "This token isn't allowed to do this. Use the operator's token or one with the role admin.",
+  },
+  unknown_endpoint: {
+    status: 404,
+    message: "Unknown endpoint. `GET /api/openapi.json` describes the endpoints.",
+  },
   organization_not_found: {
     status: 404,
-    message: "There is no such organization, or this token is not for it.",
+    message: "Unknown organization, or this token belongs to another one.",
   },
-  key_not_found: { status: 404, message: "There is no such key in this organization." },
-  user_not_found: { status: 404, message: "There is no such user in this organization." },
-  group_not_found: { status: 404, message: "There is no such group in this organization." },
-  token_not_found: { status: 404, message: "There is no such token in this organization." },
-  session_not_found: { status: 404, message: "There is no such session here, or it is over." },
-  raise_not_found: { status: 404, message: "There is no such raise here, or it was taken back." },
-  alert_not_found: { status: 404, message: "There is no such alert in this organization." },
+  key_not_found: { status: 404, message: "Unknown API key in this organization." },
+  user_not_found: { status: 404, message: "Unknown user in this organization." },
+  group_not_found: { status: 404, message: "Unknown group in this organization." },
+  token_not_found: { status: 404, message: "Unknown token in this organization." },
+  session_not_found: { status: 404, message: "Unknown session, or it has ended." },
+  raise_not_found: { status: 404, message: "Unknown temporary increase, or it was removed." },
+  alert_not_found: { status: 404, message: "Unknown alert in this organization." },
   request_not_found: {
     status: 404,
-    message: "There is no such request among the recent requests of this organization.",
+    message: "Unknown request: only the recent requests of this organization can be read, about 10,000.",
   },
-  method_not_allowed: { status: 405, message: "This endpoint does not take this method." },
-  request_timeout: { status: 408, message: "The request did not arrive in time." },
+  method_not_allowed: {
+    status: 405,
+    message: "This endpoint doesn't accept this method. The `Allow` header lists the ones that it accepts.",
+  },
+  request_timeout: { status: 408, message: "The request body did not arrive in time. Send it again." },
   currency_locked: {
     status: 409,
     message:
-      "The currency of an organization cannot be changed once there is spend or a request in flight. Make another organization.",
+      "The currency can't change once the organization has spend or a request in flight. Create another organization.",
   },
   organization_name_taken: {
     status: 409,
-    message:
-      "`name`: another organization has this name. Names are told apart neither by capitals nor by blanks.",
+    message: "`name`: another organization has this name. Case and spaces don't make a name different.",
   },
-  organization_full: { status: 409, message: "The organization has as many of these as it may." },
+  organization_full: {
+    status: 409,
+    message: "The organization has reached the maximum. Delete some that it no longer needs.",
+  },
   too_many_raises: {
     status: 409,
-    message:
-      "Four raises are live here, and there cannot be more. Take one back, or make this one when one of them has ended.",
+    message: "Four temporary increases are active, the maximum. Remove one, or wait until one has ended.",
   },
   idempotency_key_reused: {
     status: 409,
     message:
-      "Another call was made with this `Idempotency-Key`, and nothing was changed now. Repeat that call as it was, or send this one with a key of its own.",
+      "Another call used this `Idempotency-Key`; nothing was changed. Repeat that call unchanged, or send this one with a new key.",
   },
   webhook_not_set: {
     status: 409,
     message: "The organization has no webhook. Set `notifications.webhook.url` first.",
   },
-  webhook_not_found: { status: 404, message: "The organization has no such webhook." },
+  webhook_not_found: { status: 404, message: "Unknown webhook in this organization." },
   key_without_secret: {
     status: 409,
     message:
-      "This key has no secret: its user comes with tokens of an identity provider. Make another key instead.",
+      "This API key has no secret, because its users send tokens of an identity provider. Create another key.",
   },
-  change_conflict: { status: 409, message: "Others are changing this at the same time. Try again." },
+  change_conflict: { status: 409, message: "Other calls are changing this at the same time. Try again." },
   version_conflict: {
     status: 412,
-    message: "Somebody else has changed this since: `If-Match` names an older version. Read it again.",
+    message:
+      "This has changed since you read it: `If-Match` names an older version. Read it again, then repeat the change.",
   },
-  request_too_large: { status: 413, message: "The request body is larger than 1 MiB." },
+  request_too_large: { status: 413, message: "The request body is larger than 1 MiB. Send a smaller one." },
   unsupported_media_type: {
     status: 415,
     message: "Send the request body as uncompressed JSON, without a `content-encoding`.",
   },
   too_many_wrong_tokens: {
     status: 429,
-    message: "Too many wrong tokens came from this address. Try again when `retry-after` has passed.",
+    message: "Too many wrong tokens came from this address. Try again after the time in `Retry-After`.",
   },
-  request_header_fields_too_large: { status: 431, message: "The request's headers are larger than 16 KiB." },
+  request_header_fields_too_large: {
+    status: 431,
+    message: "The request headers are larger than 16 KiB. Remove headers, such as cookies.",
+  },
   internal_error: {
     status: 500,
-    message: "This call failed. The request id helps the operator to find out why in the log.",
+    message: "This call failed. Send the request ID to the operator, who finds the cause in the log.",
   },
   gateway_unavailable: {
     status: 503,
-    message: "The store (Redis) cannot be reached at the moment. Try again in a moment.",
+    message: "Redis can't be reached at the moment. Try again in a moment.",
     retryAfterSeconds: 1,
   },
 } as const satisfies Record<string, AdminErrorDefinition>;

@@ -22,6 +22,7 @@ import { type Journal, recordEnd } from "./identity/record-sign-in.ts";
 import { Sessions } from "./dashboard/session.ts";
 import { hashProgramToken, isProgramToken } from "../contract/program-sign-in.ts";
 import { authenticate, type Principal, readBearer } from "./principal.ts";
+import { listWords } from "../text/list-words.ts";
 
 /** From one address in a minute: a program with an old token may try for a while; a guess needs far more. */
 const MAX_WRONG_TOKENS = 100;
@@ -91,7 +92,7 @@ function addApi(app: AdminApp, options: AdminAppOptions, entrance: Entrance): vo
     const methods = methodsOf(context.req.path);
     if (methods.length === 0) throw unknownEndpoint(context.req);
     const allow = methods.join(", ");
-    const message = `${context.req.path} takes ${allow}, not ${context.req.method}.`;
+    const message = `${context.req.path} accepts ${listWords(methods)}, not ${context.req.method}.`;
     throw new AdminError("method_not_allowed", { message, headers: { allow } });
   });
 }
@@ -115,7 +116,7 @@ async function identify(
 async function findProgram(token: string, sessions: Sessions, journal: Journal): Promise<Principal> {
   const found = await sessions.findProgram(token, (holder, reason) => recordEnd(journal, holder, reason));
   if (found !== null) return found;
-  const message = "This sign-in is over, or was ended. Sign in again: `inference-gateway login --oidc`.";
+  const message = "This sign-in has ended. Sign in again: `inference-gateway login --oidc`.";
   throw new AdminError("invalid_token", { message });
 }
 
@@ -147,7 +148,7 @@ function answerError(context: Context<AdminEnvironment>, error: AdminError): Res
 }
 
 function unknownEndpoint({ method, path }: { method: string; path: string }): AdminError {
-  const message = `There is no ${method} ${path.slice(0, 200)} here. \`GET /api/openapi.json\` describes what there is.`;
+  const message = `Unknown endpoint ${method} ${path.slice(0, 200)}. \`GET /api/openapi.json\` describes the endpoints.`;
   return new AdminError("unknown_endpoint", { message });
 }
 

@@ -8,7 +8,7 @@ const UNAVAILABLE_REPLY =
   /^(?:LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|OOM|BUSY|MISCONF|NOAUTH|WRONGPASS)\b/;
 
 const UNKNOWN_OUTCOME =
-  "The store (Redis) cannot be reached at the moment. Whether the change was made is not known: look before you repeat it.";
+  "Redis can't be reached at the moment, so the outcome of this change is unknown. Read the object before you repeat the change.";
 
 /**
  * The error that the caller reads for whatever a call has thrown.

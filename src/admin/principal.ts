@@ -40,7 +40,7 @@ export async function authenticate(
   if (isSameText(token, operatorToken)) return { type: "operator" };
   const principal = isWellFormedToken(token) ? await findTokenHolder(hashToken(token), store) : null;
   if (principal !== null) return principal;
-  const message = "The token is not valid. Check that it was copied whole, and that it was not deleted.";
+  const message = "Invalid management token. Check that you copied all of it and that it wasn't deleted.";
   throw new AdminError("invalid_token", { message });
 }
 

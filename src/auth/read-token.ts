@@ -105,7 +105,7 @@ function explain(failures: readonly TokenFailure[]): GatewayError {
   if (failure.code === KEYS_AWAY || failure.text.startsWith("Jwks remote fetch")) {
     return new GatewayError("gateway_unavailable", {
       message:
-        "The keys of the token's identity provider cannot be had at the moment. Try again in a moment.",
+        "The keys of the token's identity provider can't be read at the moment. Try again in a moment.",
     });
   }
   return invalidKey(REASONS.get(failure.code ?? 0) ?? MALFORMED);

@@ -191,10 +191,11 @@ export class TokenCallers {
 }
 
 const NO_ORGANIZATION =
-  "The token is good, but the organization that it leads to is not there. Ask the operator of this gateway.";
+  "Your token is valid, but its organization doesn't exist in this gateway. Contact the operator of this gateway.";
 const UNKNOWN =
-  "The token is good, but nobody here is whom it names: new users are not made by their first request. Ask whoever manages this gateway.";
-const FULL = "The token is good, but the organization has as many users as it may. Ask whoever manages it.";
+  "Your token is valid, but this gateway has no user for it and doesn't create users automatically. Contact the operator of this gateway.";
+const FULL =
+  "Your token is valid, but the organization has reached its limit of users. Ask an admin of the organization to delete some.";
 
 function refuse(message: string): GatewayError {
   return new GatewayError("identity_not_allowed", { message });
@@ -204,7 +205,7 @@ function requireBoundClaims({ boundClaims }: TokenProvider, claims: VerifiedToke
   const missed = boundClaims.find(({ name, wanted }) => !textClaims(claims, name).includes(wanted));
   if (missed === undefined) return;
   throw refuse(
-    `The token is good, but its claim \`${missed.name}\` is not what this gateway asks for. Ask whoever manages it.`,
+    `Your token is valid, but its claim \`${missed.name}\` has none of the values that this gateway requires. Contact the operator of this gateway.`,
   );
 }
 
@@ -217,7 +218,7 @@ function organizationOf(
   const found = organizations.find(({ name }) => values.includes(name));
   if (found !== undefined) return found.wanted;
   throw refuse(
-    `The token is good, but its claim \`${organizationClaim ?? ""}\` leads to no organization of this gateway. Ask its operator.`,
+    `Your token is valid, but its claim \`${organizationClaim ?? ""}\` leads to no organization of this gateway. Ask its operator.`,
   );
 }
 

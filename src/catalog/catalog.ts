@@ -136,13 +136,13 @@ export class Catalog {
     if (model === undefined) throw this.#unknownModel(name, viewer);
     if (model.replacedBy !== null) {
       const shown = describeModel(model, name);
-      const message = `The model ${shown} is no longer in service. Use \`${model.replacedBy}\` instead.`;
+      const message = `The model ${shown} was retired. Use \`${model.replacedBy}\` instead.`;
       throw new GatewayError("model_not_found", { message, param: "model" });
     }
     if (!isAllowed(model, viewer)) {
       const message =
-        `This API key may not use the model ${describeModel(model, name)}. ` +
-        "`GET /v1/models` lists those that it may use; which they are is set on the API keys page.";
+        `This API key can't use the model ${describeModel(model, name)}. ` +
+        "`GET /v1/models` lists the models that it can use. Change them on the API keys page.";
       throw new GatewayError("model_not_allowed", { message, param: "model" });
     }
     if (!model.prices.has(viewer.currency)) {
@@ -162,7 +162,7 @@ export class Catalog {
     if (target === null || model !== undefined) return model;
     const subject = own === null ? "The default model" : `The name \`${name}\``;
     const message =
-      `${subject} of this organization stands for \`${target}\`, which is not in the catalog any more. ` +
+      `${subject} of this organization stands for \`${target}\`, which is no longer in the catalog. ` +
       'Change it in the organization\'s inference settings, under "Model names".';
     throw new GatewayError("model_not_found", { message, param: "model" });
   }
@@ -170,7 +170,7 @@ export class Catalog {
   #unknownModel(id: string, viewer: ModelViewer): GatewayError {
     const nearest = this.nearest(id, NEAREST_COUNT, this.listFor(viewer)).map((one) => `\`${one}\``);
     const hint = nearest.length === 0 ? "" : ` Nearest: ${nearest.join(", ")}.`;
-    const message = `There is no model \`${shorten(id, MAX_SHOWN_CHARACTERS)}\`.${hint} \`GET /v1/models\` lists all that this API key may use.`;
+    const message = `Unknown model \`${shorten(id, MAX_SHOWN_CHARACTERS)}\`.${hint} \`GET /v1/models\` lists the models that this API key can use.`;
     return new GatewayError("model_not_found", { message, param: "model" });
   }
 }

@@ -37,7 +37,7 @@ export function listModels(catalog: Catalog, question: ModelQuestion, query: URL
   const limit = readLimit(query) ?? models.length;
   const [after, before] = [readCursor(query, "after_id", models), readCursor(query, "before_id", models)];
   if (after !== null && before !== null) {
-    const message = "before_id: cannot be given together with `after_id`.";
+    const message = "before_id: can't be combined with `after_id`.";
     throw new GatewayError("invalid_parameter", { message, param: "before_id" });
   }
   const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit);
@@ -65,7 +65,7 @@ export function getModel(catalog: Catalog, question: ModelQuestion, id: string):
   const hint = nearest.length === 0 ? "" : ` Nearest: ${nearest.join(", ")}.`;
   throw new GatewayError("unknown_endpoint", {
     publicCode: "model_not_found",
-    message: `There is no such model among those that this API key may use.${hint}`,
+    message: `This API key can't use a model of this name.${hint}`,
     param: "model",
   });
 }

@@ -54,132 +54,169 @@ export const ERRORS = {
   invalid_json: { status: 400, message: "The request body is not valid JSON." },
   missing_required_parameter: { status: 400, message: "A required field is missing." },
   invalid_parameter: { status: 400, message: "A field has an invalid value." },
-  unsupported_parameter: { status: 400, message: "This model does not support a field of the request." },
-  model_not_found: { status: 400, message: "There is no such model." },
-  endpoint_not_available_for_model: { status: 400, message: "This model is not served at this endpoint." },
+  unsupported_parameter: { status: 400, message: "The model doesn't support a field of the request." },
+  model_not_found: {
+    status: 400,
+    message: "Unknown model. `GET /v1/models` lists the models that this API key can use.",
+  },
+  endpoint_not_available_for_model: { status: 400, message: "This model isn't available at this endpoint." },
   missing_api_key: {
     status: 401,
-    message: "No API key given. Send it as `Authorization: Bearer <API_KEY>` or as `x-api-key: <API_KEY>`.",
+    message: "No API key sent. Send it as `Authorization: Bearer <API_KEY>` or as `x-api-key: <API_KEY>`.",
   },
   invalid_api_key: {
     status: 401,
     message:
-      "The API key is not valid. Check that it was copied whole, or make a new one on the API keys page.",
+      "Invalid API key. Keys of this gateway start with `sk-igw-`. Check that you copied all of it, or create one on the API keys page.",
   },
-  hard_cap_reached: { status: 402, message: "A hard cap of the API key is reached." },
-  user_hard_cap_reached: { status: 402, message: "A hard cap of the API key's user is reached." },
-  group_hard_cap_reached: { status: 402, message: "A hard cap of the API key's group is reached." },
-  org_hard_cap_reached: { status: 402, message: "A hard cap of the organization is reached." },
-  session_cap_reached: { status: 402, message: "The cap of the request's session is reached." },
+  hard_cap_reached: {
+    status: 402,
+    message: "A hard cap of the API key is reached. Raise the cap on the API keys page.",
+  },
+  user_hard_cap_reached: {
+    status: 402,
+    message: "A hard cap of the API key's user is reached. Raise the cap on the Users page.",
+  },
+  group_hard_cap_reached: {
+    status: 402,
+    message: "A hard cap of the API key's group is reached. Raise the cap on the Groups page.",
+  },
+  org_hard_cap_reached: {
+    status: 402,
+    message: "A hard cap of the organization is reached. Raise it in the organization's inference settings.",
+  },
+  session_cap_reached: {
+    status: 402,
+    message:
+      "The cap of the request's session is reached. Raise the session cap of the key or organization, or end this run.",
+  },
   key_disabled: {
     status: 403,
     message: "This API key is disabled. Enable it on the API keys page, or use another key.",
   },
   key_expired: {
     status: 403,
-    message: "This API key has expired. Change its expiry on the API keys page, or use another key.",
+    message: "This API key has expired. Extend it on the API keys page, or use another key.",
   },
   user_disabled: {
     status: 403,
-    message: "The user that this API key belongs to is disabled. Ask whoever manages your keys.",
+    message: "The user of this API key is disabled. Ask an admin of your organization to enable the user.",
   },
   organization_suspended: {
     status: 403,
-    message: "The organization of this API key is suspended. Ask the operator of this gateway.",
+    message: "The organization of this API key is suspended. Contact the operator of this gateway.",
   },
   identity_not_allowed: {
     status: 403,
-    message: "The token is good, but whom it names may not use this gateway. Ask whoever manages it.",
+    message:
+      "Your token is valid, but its user can't use this gateway. Contact the operator of this gateway.",
   },
   model_not_allowed: {
     status: 403,
-    message: "This API key may not use this model. `GET /v1/models` lists those that it may use.",
+    message: "This API key can't use this model. `GET /v1/models` lists the models that it can use.",
   },
   model_not_available_in_currency: {
     status: 403,
-    message: "This model has no price in the organization's billing currency.",
+    message:
+      "This model has no price in the organization's billing currency. `GET /v1/models` lists the models that have one.",
   },
-  upgrade_not_supported: { status: 403, message: "Protocol upgrades are not supported." },
+  upgrade_not_supported: {
+    status: 403,
+    message: "Protocol upgrades aren't supported. Send the request over plain HTTP/1.1 or HTTP/2.",
+  },
   websocket_not_supported: {
     status: 426,
-    message: "This gateway does not speak WebSocket. Send `POST /v1/responses` over HTTP.",
+    message: "WebSocket isn't supported. Send `POST /v1/responses` over HTTP.",
   },
-  unknown_endpoint: { status: 404, message: "There is no such endpoint." },
+  unknown_endpoint: { status: 404, message: "Unknown endpoint. `GET /` lists the endpoints." },
   request_not_found: {
     status: 404,
-    message: "There is no such request among the recent requests of this API key.",
+    message:
+      "Unknown request: only recent requests of this API key can be read, about 10,000 of its organization.",
   },
   response_not_found: {
     status: 404,
-    message: "This gateway stores no responses. Send the whole input with every request.",
+    message: "This gateway doesn't store responses. Send the whole input with every request.",
   },
-  method_not_allowed: { status: 405, message: "This endpoint does not take this method." },
+  method_not_allowed: {
+    status: 405,
+    message: "This endpoint doesn't accept this method. The `Allow` header lists the ones that it accepts.",
+  },
   request_timeout: {
     status: 408,
     message: "The request body did not arrive in time. Send it faster, or in a smaller request.",
   },
-  request_too_large: { status: 413, message: "The request body is larger than this gateway takes." },
+  request_too_large: {
+    status: 413,
+    message: "The request body is larger than this gateway accepts. Send a smaller one.",
+  },
   unsupported_media_type: {
     status: 415,
     message: "Send the request body as uncompressed JSON, without a `content-encoding`.",
   },
   rate_limit_exceeded: {
     status: 429,
-    message: "The API key's limit of requests per minute is used up for the moment.",
+    message: "The rate limit of the API key is reached. Try again after the time in `Retry-After`.",
     retryAfterSeconds: 1,
   },
   token_rate_limit_exceeded: {
     status: 429,
-    message: "A limit of tokens per minute is used up for the moment. Try again when it has refilled.",
+    message: "A limit of tokens per minute is reached. Try again after the time in `Retry-After`.",
     retryAfterSeconds: 1,
     hasTrueRetryAfter: true,
   },
   concurrency_limit_exceeded: {
     status: 429,
-    message: "The API key's limit of concurrent requests is reached. Try again when one of them has ended.",
+    message: "The API key's limit of concurrent requests is reached. Try again when one has ended.",
     retryAfterSeconds: 1,
   },
   upload_limit_exceeded: {
     status: 429,
-    message:
-      "The API key has as many bytes of request bodies on their way as it may. Try again when one of them has arrived.",
+    message: "The API key has reached its limit of uploads in progress. Try again when one has finished.",
     retryAfterSeconds: 1,
   },
   buffer_limit_exceeded: {
     status: 429,
     message:
-      "The API key has as many bytes of bodies held by this gateway as it may. Try again when one of its requests has ended.",
+      "The API key has reached its share of the gateway's memory. Try again when one of its requests has ended, or send smaller bodies.",
     retryAfterSeconds: 1,
   },
-  request_header_fields_too_large: { status: 431, message: "The request's headers are too large." },
+  request_header_fields_too_large: {
+    status: 431,
+    message: "The request headers are too large. Remove headers, such as cookies.",
+  },
   internal_error: {
     status: 500,
-    message: "The gateway failed to handle this request. The request id helps the operator to find out why.",
+    message: "The gateway failed to handle this request. Send the request ID to the operator.",
   },
-  upstream_error: { status: 502, message: "The model's server gave no usable answer." },
+  upstream_error: {
+    status: 502,
+    message:
+      "The model server returned an unusable response. Try again; if it persists, send the request ID to the operator.",
+  },
   upstream_authentication_failed: {
     status: 502,
     message:
-      "The model's server refused the gateway's credential. The operator of this gateway must renew it.",
+      "The model server rejected the gateway's credential. Contact the operator of this gateway, who must renew it.",
     isPermanent: true,
   },
   upstream_model_not_found: {
     status: 502,
     message:
-      "The model's server knows no such model or endpoint. The operator of this gateway must correct its name or address.",
+      "The model server doesn't have this model or endpoint. Contact the operator of this gateway, who must correct its name or address.",
     isPermanent: true,
   },
   model_starting: {
     status: 503,
     type: "overloaded_error",
-    message: "The model is starting: no replica is ready yet. Try again after the time in `Retry-After`.",
+    message: "The model is starting. Try again after the time in `Retry-After`.",
     retryAfterSeconds: 5,
   },
   model_unreachable: {
     status: 503,
     message:
-      "The model's server has not been reached since this gateway started: it is not running yet, or not where the " +
-      "gateway looks for it. Try again after the time in `Retry-After`; if it stays so, tell the gateway's operator.",
+      "The model server can't be reached. Try again after the time in `Retry-After`; if it persists, contact the operator " +
+      "of this gateway.",
     retryAfterSeconds: 5,
   },
   model_overloaded: {
@@ -192,15 +229,18 @@ export const ERRORS = {
   gateway_overloaded: {
     status: 503,
     type: "overloaded_error",
-    message: "The gateway holds as many request bodies as it may. Try again in a moment.",
+    message: "The gateway is out of memory for request bodies. Try again in a moment.",
     retryAfterSeconds: 1,
   },
   gateway_unavailable: {
     status: 503,
-    message: "The gateway cannot check API keys at the moment. Try again in a moment.",
+    message: "The gateway can't check API keys at the moment. Try again in a moment.",
     retryAfterSeconds: 1,
   },
-  upstream_timeout: { status: 504, message: "The model's server did not answer in time." },
+  upstream_timeout: {
+    status: 504,
+    message: "The model server didn't respond in time. Try again, or ask for a shorter response.",
+  },
 } as const satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -56,7 +56,7 @@ export class BodyBudget {
   checkBody(bytes: number): void {
     const { maxBodyBytes } = this.#limits;
     if (bytes <= maxBodyBytes) return;
-    const message = `The request body has ${bytes} bytes; this gateway takes at most ${maxBodyBytes}.`;
+    const message = `The request body has ${bytes} bytes; this gateway accepts at most ${maxBodyBytes}.`;
     throw new GatewayError("request_too_large", { message });
   }
 
@@ -64,7 +64,7 @@ export class BodyBudget {
   checkUpstreamBody(bytes: number): void {
     const { maxUpstreamBytes } = this.#limits;
     if (bytes <= maxUpstreamBytes) return;
-    const message = `The request body has ${bytes} bytes in the form that the model's server takes; this gateway sends at most ${maxUpstreamBytes}.`;
+    const message = `The request body has ${bytes} bytes in the model server's format; this gateway sends at most ${maxUpstreamBytes}.`;
     throw new GatewayError("request_too_large", { message });
   }
 
@@ -114,6 +114,6 @@ export class BodyBudget {
 
 function overShare(owner: string): GatewayError {
   return new GatewayError("buffer_limit_exceeded", {
-    message: `${owner} has as many bytes of bodies held by this gateway as it may. Try again when one of its requests has ended.`,
+    message: `${owner} has reached its share of the gateway's memory. Try again when one of its requests has ended, or send smaller bodies.`,
   });
 }

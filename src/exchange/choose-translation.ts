@@ -3,6 +3,7 @@ import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { ModelTarget, Protocol, ProtocolName, Translation } from "../translation/client-protocol.ts";
+import { listWords } from "../text/list-words.ts";
 import { listAnsweringPaths } from "./endpoints.ts";
 
 /** What the upstream speaks itself passes through; chat is what everything else is translated to. */
@@ -23,7 +24,7 @@ export function chooseTranslation(
   const translation = findTranslation(protocol, model);
   if (translation !== null) return translation;
   const paths = listEndpoints(model, protocols);
-  const message = `The model \`${model.id}\` is not served at this endpoint. It is served at ${paths.map((path) => `\`POST ${path}\``).join(" and ")}.`;
+  const message = `The model \`${model.id}\` isn't available at this endpoint. It is available at ${listWords(paths.map((path) => `\`POST ${path}\``))}.`;
   throw new GatewayError("endpoint_not_available_for_model", { message, param: "model" });
 }
 

@@ -8,6 +8,7 @@
  * bounds them. While Redis is out of reach nothing is counted.
  */
 import { GatewayError } from "../contract/errors.ts";
+import { formatBytes } from "../text/format-bytes.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Logger } from "../host/logger.ts";
 import type { AdmissionStore, Upload } from "../store/types/admission.ts";
@@ -80,7 +81,7 @@ export class Uploads {
     const limit = begun === "key" ? maxUploadBytes : organizationBytes;
     const owner = begun === "key" ? `API key "${keyName}"` : "The organization of this API key";
     throw new GatewayError("upload_limit_exceeded", {
-      message: `${owner} may have ${limit} bytes of request bodies on their way at a time. Try again when one of them has arrived.`,
+      message: `${owner} has reached its limit of ${formatBytes(limit)} of uploads in progress. Try again when one has finished.`,
     });
   }
 

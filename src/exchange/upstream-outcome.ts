@@ -91,7 +91,7 @@ export function mapLocalOutcome(
   }
   const isStale = STALE.test(lostConnection) && sinceSentMs <= STALE_WITHIN_MS;
   if (startsWith(BROKEN_CONNECTION) && isStale) {
-    const message = "The model's server closed its connection before it answered. Try again.";
+    const message = "The model server closed the connection before it responded. Try again.";
     const cause = new Error(`${codeDetails}, of a connection that it had kept`);
     return { error: new GatewayError("upstream_error", { message, cause }), outcome: "refused_by_upstream" };
   }

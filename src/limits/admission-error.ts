@@ -1,6 +1,7 @@
 /** The refusals of an admission, in the contract's words. */
 import { clampRetryAfterSeconds, GatewayError } from "../contract/errors.ts";
 import type { DashboardAddress } from "../contract/pages.ts";
+import { formatTimeOrNull } from "../time/calendar.ts";
 import { requestsPerMinuteOf } from "../settings/key.ts";
 import { monthCapOf } from "../settings/month-limits.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
@@ -22,6 +23,9 @@ export function createAdmissionError(
     case "key_disabled":
     case "key_expired":
     case "user_disabled":
+      return new GatewayError(result.decision, {
+        message: describeBlocked(result.decision, result, dashboard),
+      });
     case "organization_suspended":
       return new GatewayError(result.decision);
     case "rate_limited":
@@ -42,6 +46,28 @@ export function createAdmissionError(
       break;
   }
   return new GatewayError("internal_error", { cause: new Error("an admission is no error") });
+}
+
+type Blocked = "key_disabled" | "key_expired" | "user_disabled";
+
+function describeBlocked(
+  decision: Blocked,
+  { key, organization, user }: KnownKeyResult,
+  { baseUrl, contact }: DashboardAddress,
+): string {
+  const subject = `API key "${key.name}"`;
+  const page =
+    baseUrl === null ? "the API keys page" : `${baseUrl}/organizations/${organization.id}/keys/${key.id}`;
+  switch (decision) {
+    case "key_disabled":
+      return `${subject} is disabled. Enable it on ${page}, or use another key.`;
+    case "key_expired": {
+      const at = formatTimeOrNull(key.expiresAtMs);
+      return `${subject} expired${at === null ? "" : ` at ${at}`}. Extend it on ${page}, or use another key.`;
+    }
+    case "user_disabled":
+      return `User "${user?.name ?? ""}" of ${subject} is disabled. Ask ${contact ?? "an admin of your organization"} to enable the user.`;
+  }
 }
 
 function describeCapError(

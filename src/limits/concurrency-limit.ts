@@ -7,7 +7,7 @@ import { GatewayError } from "../contract/errors.ts";
 export function createConcurrencyError(keyName: string, limit: number | null): GatewayError {
   const requests = limit === 1 ? "request" : "requests";
   return new GatewayError("concurrency_limit_exceeded", {
-    message: `API key "${keyName}" has its limit of ${limit} concurrent ${requests} in flight. Try again when one of them has ended.`,
+    message: `API key "${keyName}" has reached its limit of ${limit} concurrent ${requests}. Try again when one has ended.`,
   });
 }
 

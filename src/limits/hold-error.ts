@@ -41,7 +41,7 @@ export function createHoldError(
     return createConcurrencyError(keyName, refusal.limit);
   }
   if (refusal.outcome === "currency_changed") {
-    const message = `The organization is billed in ${refusal.currency} from now on, and no longer in ${currency}. Send the request again.`;
+    const message = `The organization changed its currency from ${currency} to ${refusal.currency} during this request. Send the request again.`;
     return new GatewayError("gateway_unavailable", { message });
   }
   if (refusal.outcome === "session_cap_reached") {

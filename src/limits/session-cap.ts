@@ -19,7 +19,7 @@ export function createSessionCapError(
   const described =
     isReached(capCents, spentMicrocents) || asked === null
       ? `${cap} is reached: ${spent}.`
-      : `${cap} would be passed: ${spent}, ${formatCents(ceilCents(heldMicrocents), currency)} held for requests in flight, and this request may cost up to ${formatCents(ceilCents(asked.worstCaseMicrocents), currency)}.`;
+      : `${cap} would be exceeded: ${spent}, ${formatCents(ceilCents(heldMicrocents), currency)} reserved for requests in flight, and this request may cost up to ${formatCents(ceilCents(asked.worstCaseMicrocents), currency)}.`;
   const strict =
     asked === null
       ? {}
@@ -28,7 +28,7 @@ export function createSessionCapError(
           affordable: asked.affordable,
         };
   return new GatewayError("session_cap_reached", {
-    message: `${described}${describeAffordable(strict)} Begin a new session, or raise the key's or the organization's session cap.`,
+    message: `${described}${describeAffordable(strict)} Raise the session cap of the key or organization, or end this run.`,
     fields: {
       scope: "session",
       period: "session",

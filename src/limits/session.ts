@@ -54,7 +54,7 @@ export function readSessionName(name: unknown, param: string): string {
 export function refuseBudgetWithoutSession({ session, sessionBudgetCents }: SessionHeaders): void {
   if (session !== null || sessionBudgetCents === null) return;
   const names = SESSION_HEADERS.map(({ title }) => `\`${title}\``).join(", ");
-  const message = `the request names no session, whose budget it could be. Name one in ${names}, or \`${SESSION_FIELD}\` of the body.`;
+  const message = `the request names no session. Name one in ${names}, or \`${SESSION_FIELD}\` of the body.`;
   throw invalid(SESSION_BUDGET_HEADER.title, message);
 }
 
@@ -63,7 +63,7 @@ function readBudget(text: string): number {
   if (cents !== null && cents <= MAX_CENTS) return cents;
   throw invalid(
     SESSION_BUDGET_HEADER.title,
-    "expected an amount of the organization's currency with two decimals or none, such as 2.50.",
+    "expected an amount in the organization's currency, such as 2.50.",
   );
 }
 

@@ -135,7 +135,7 @@ export function describeAffordable({ affordable }: Pick<ReachedCap, "affordable"
 function describeHidden(cap: ReachedCap): string {
   const subject = `${PERIOD_WORDS[cap.period]} hard cap for ${describeSubject(cap)}`;
   if (isCapReached(cap)) return `${subject} reached ${describeWindow(cap.period, cap.day)}.`;
-  return `${subject} could be passed by this request and those in flight.`;
+  return `${subject} would be exceeded by this request and the ones in flight.`;
 }
 
 function describeSubject({ scope, name }: ReachedCap): string {
@@ -150,15 +150,28 @@ function describeCap(cap: ReachedCap): string {
   const heldCents = ceilCents(cap.held.heldMicrocents);
   const worstCents = ceilCents(cap.held.worstCaseMicrocents);
   const worst = `this request may cost up to ${formatCents(worstCents, cap.currency)}`;
-  const sum = `${spent}, ${formatCents(heldCents, cap.currency)} held for requests in flight, and ${worst}.`;
-  return `${amount} would be passed: ${sum}${inFlightOnly(cap) ? " Only the requests in flight stand in its way: it may pass when they have ended." : ""}`;
+  const sum = `${spent}, ${formatCents(heldCents, cap.currency)} reserved for requests in flight, and ${worst}.`;
+  return `${amount} would be exceeded: ${sum}${inFlightOnly(cap) ? " Only the requests in flight block it. Try again when they have ended." : ""}`;
 }
 
 function describeRemedy(cap: ReachedCap, dashboard: DashboardAddress): string {
   const ask = dashboard.contact === null ? "" : ` or ask ${dashboard.contact}`;
   const resetsAt = formatWindowEnd(cap.period, cap.day);
-  const wait = resetsAt === null || !canWaitHelp(cap) ? "" : `, or wait until ${resetsAt}`;
-  return `${describeRaise(cap, dashboard.baseUrl)}${ask}${wait}.`;
+  const wait = resetsAt === null || !canWaitHelp(cap) ? null : `wait until ${resetsAt}`;
+  const raise = `${describeRaise(cap, dashboard.baseUrl)}${ask}`;
+  const ways = [canShortenHelp(cap) ? "Lower the output limit" : null, raise, wait].filter(
+    (way) => way !== null,
+  );
+  return `${ways.map((way, place) => (place === 0 ? way : lowerFirst(way))).join(", or ")}.`;
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
+}
+
+/** Whether a shorter response would fit, by a figure that the client may read. */
+function canShortenHelp(cap: ReachedCap): boolean {
+  return !isHiddenFromClients(cap) && (cap.affordable?.affordableTokens ?? 0) > 0;
 }
 
 /** Whether the request could pass in an empty window. Hidden amounts stay hidden: the text is the same for every amount. */
@@ -169,7 +182,7 @@ function canWaitHelp(cap: ReachedCap): boolean {
 
 function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
   if (dashboardUrl === null) return SCOPES[cap.scope].raise;
-  return `Raise it on ${dashboardUrl}${formatLimitPath(cap, "hard_cap")}`;
+  return `Raise the cap on ${dashboardUrl}${formatLimitPath(cap, "hard_cap")}`;
 }
 
 function isCapReached({ capCents, spentMicrocents }: ReachedCap): boolean {

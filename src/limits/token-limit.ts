@@ -20,7 +20,7 @@ export function createTokenLimitError(result: KnownKeyResult): GatewayError {
   const { scope, type, limit } = tokenLimit ?? { scope: "key", type: "total", limit: 0 };
   const seconds = Math.max(1, bucket.retryAfterSeconds);
   const name = result[scope]?.name ?? "";
-  const rate = `${limit} ${nameTokenType(type)} per minute`;
+  const rate = `${limit} ${nameTokenType(type, limit)} per minute`;
   return new GatewayError("token_rate_limit_exceeded", {
     message: `Rate limit of ${rate} for ${SUBJECTS[scope]} "${name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
     retryAfterSeconds: seconds,

@@ -15,7 +15,7 @@ export function record<Shape extends z.core.$ZodLooseShape>(
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? issue.keys.map((key) => `there is no such field${formatSuggestion(key, names)}`).join("\n")
+        ? issue.keys.map((key) => `unknown field${formatSuggestion(key, names)}`).join("\n")
         : "expected a JSON object",
   });
 }

@@ -9,8 +9,9 @@ export const TOKEN_LIMIT_TYPES = ["total", "input", "output"] as const;
 export type TokenLimitType = (typeof TOKEN_LIMIT_TYPES)[number];
 
 /** "input tokens"; all of them are just "tokens". */
-export function nameTokenType(type: string): string {
-  return type === "total" ? "tokens" : `${type} tokens`;
+export function nameTokenType(type: string, count = 2): string {
+  const tokens = count === 1 ? "token" : "tokens";
+  return type === "total" ? tokens : `${type} ${tokens}`;
 }
 
 /** A thousand million tokens a minute are more than any provider serves. */

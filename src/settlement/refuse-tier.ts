@@ -1,6 +1,7 @@
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { isPricedTier, type Price } from "../pricing/price.ts";
+import { listWords } from "../text/list-words.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 
 /**
@@ -17,12 +18,12 @@ export function refuseUnpricedTier(
   if (asked === null || isPricedTier(price, asked)) return;
   if (param === "service_tier") {
     if (serviceTiers.size === 0) return;
-    const known = ["auto", "default", ...serviceTiers.keys()].map((name) => `\`${name}\``).join(", ");
-    const message = `\`service_tier\` must be one of ${known} for the model \`${id}\`: no other has a price.`;
+    const known = ["auto", "default", ...serviceTiers.keys()].map((name) => `\`${name}\``);
+    const message = `\`service_tier\` must be ${listWords(known, "or")} for the model \`${id}\`: no other tier has a price.`;
     throw new GatewayError("invalid_parameter", { message, param });
   }
   const message =
-    `${param}: it is billed at a price of its own, and the model \`${id}\` has none for \`${asked}\`. Leave it out, or have ` +
-    `the operator set \`service_tiers: {${asked}: …}\` in the model's prices.`;
+    `${param}: the model \`${id}\` has no price for \`${asked}\`. Remove it, or ask the operator to set ` +
+    `\`service_tiers: {${asked}: …}\` in the model's prices.`;
   throw new GatewayError("unsupported_parameter", { message, param });
 }

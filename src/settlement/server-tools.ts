@@ -18,9 +18,9 @@ export function refuseUnpricedTools(
   for (const { name, param } of asked) {
     if (prices.has(name) || FREE_TOOLS.has(name)) continue;
     const message =
-      `${param}: the tool \`${name}\` runs at the model's server, which bills its uses, and has no price for the model ` +
-      `\`${id}\`. Leave it out, or have the operator set \`server_tools\` in the model's prices: ` +
-      `\`${name}: "10.00"\` charges that much per thousand uses, \`${name}: {unpriced: true}\` lets it pass uncharged.`;
+      `${param}: the tool \`${name}\` runs at the model server and has no price for the model \`${id}\`. Remove it, or ask ` +
+      `the operator to set \`server_tools\` in the model's prices: \`${name}: "10.00"\` per thousand uses, or ` +
+      `\`${name}: {unpriced: true}\`.`;
     throw new GatewayError("unsupported_parameter", { message, param });
   }
 }
@@ -61,6 +61,6 @@ export function refuseUnbounded({
   readonly param: string;
   readonly reason: string;
 }): GatewayError {
-  const message = `${param}: ${reason}, so what it costs has no bound; this organization's strict caps do not allow it`;
+  const message = `${param}: ${reason}, so its cost has no upper bound, which the organization's strict caps don't allow`;
   return new GatewayError("unsupported_parameter", { message, param });
 }

@@ -52,7 +52,7 @@ describe("alerts", () => {
     expect((await igw("redeliver", `alert_…${alert!.id.slice(-8)}`)).stdout).toContain("on its way again");
     const refused = await igw("redeliver", alert!.id, "--channel", "email");
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("has not set up email")]);
-    expect((await igw("redeliver", "alert_x")).stderr).toContain("There is no such alert");
+    expect((await igw("redeliver", "alert_x")).stderr).toContain("Unknown alert");
   });
 
   it("tests the webhook: exit code 0 when it arrived, 1 with the reason when not", async () => {

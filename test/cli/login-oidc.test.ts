@@ -133,14 +133,14 @@ describe("inference-gateway login --oidc", () => {
     });
     expect((await igw("key list --org Acme")).code).toBe(0);
     const made = await igw("key create --org Acme --name x");
-    expect([made.code, made.stderr]).toEqual([1, expect.stringContaining("Your role here is viewer")]);
+    expect([made.code, made.stderr]).toEqual([1, expect.stringContaining("Your role is viewer")]);
     const path = `/api/organizations/${under.organization}/sessions`;
     const { data } = await under.admin.ok("GET", path);
     const [newest] = data as { readonly id: string; readonly name: string }[];
     expect(newest?.name).toBe("Vera Viewer");
     await under.admin.ok("DELETE", `${path}/${newest?.id}`);
     const after = await igw("org list");
-    expect([after.code, after.stderr]).toEqual([1, expect.stringContaining("This sign-in is over")]);
+    expect([after.code, after.stderr]).toEqual([1, expect.stringContaining("This sign-in has ended")]);
   });
 
   it("is ended at the gateway by `logout`, of whatever role, and no other of the same person", async () => {
@@ -232,7 +232,7 @@ describe("inference-gateway login --oidc", () => {
     const origin = `http://127.0.0.1:${own.get("port") ?? ""}`;
     await send(origin, { path: `/?code=${code}&state=${own.get("state") ?? ""}` });
     const { code: exit, stderr } = await mine.ended;
-    expect([exit, stderr]).toEqual([1, expect.stringContaining("This sign-in is over")]);
+    expect([exit, stderr]).toEqual([1, expect.stringContaining("This sign-in has ended")]);
     expect(statSync(fileOf(), { throwIfNoEntry: false })).toBeUndefined();
     await land(await allow(client, theirs.page));
     expect((await theirs.ended).code).toBe(0);

@@ -48,7 +48,7 @@ describe("a refused or failed command", () => {
       args: ["org", "create", "--name", "A", "--currency", "JPY"],
       says: /`--currency`: JPY/,
     },
-    { name: "an unknown id", args: ["org", "show", "org_x"], says: /There is no such organization/ },
+    { name: "an unknown id", args: ["org", "show", "org_x"], says: /Unknown organization/ },
   ])("exits 1 and says what is wrong: $name", async ({ args, says }) => {
     await createOrganization(admin);
     const result = await igw(...args);

@@ -138,7 +138,7 @@ describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
     const session = await open({ apiKey: "sk-igw-made-up", provider: FEW_TRIES });
     const run = await session.run("Say hello.");
     expect(run.exitCode).toBe(1);
-    expect(run.errors.join("\n")).toMatch(/401 Unauthorized: The API key is not valid\./u);
+    expect(run.errors.join("\n")).toMatch(/401 Unauthorized: Invalid API key\./u);
     expect(new Set(session.passed.map(({ status }) => status))).toEqual(new Set([401]));
   });
 

@@ -168,7 +168,7 @@ describe.each(MODELS)("$name of LangChain", ({ proven, route, create }) => {
   });
 
   it.each([
-    { name: "a made-up key", status: 401, key: () => "sk-igw-made-up", text: "API key is not valid" },
+    { name: "a made-up key", status: 401, key: () => "sk-igw-made-up", text: "Invalid API key" },
     {
       name: "a cap that is reached",
       status: 402,
@@ -221,7 +221,7 @@ describe.each(MODELS)("$name of LangChain", ({ proven, route, create }) => {
     const broken = { error: { message: "out of memory", code: 500 } };
     chat.upstream.answer({ kind: "events", events: [textChunk("one"), broken], done: false });
     const error = await catchError(create().stream("hi").then(readStream));
-    expect(String(error["message"])).toContain("The model's server gave no usable answer");
+    expect(String(error["message"])).toContain("The model server returned an unusable response");
   });
 
   it("throws an upstream's 400 with its words, without a retry", async () => {

@@ -143,7 +143,7 @@ describe.each([
   });
 
   it.each([
-    { name: "a made-up key", status: 401, key: () => "sk-igw-made-up", text: "API key is not valid" },
+    { name: "a made-up key", status: 401, key: () => "sk-igw-made-up", text: "Invalid API key" },
     {
       name: "a cap that is reached",
       status: 402,

@@ -253,7 +253,7 @@ describe.each(SDKS)("responses of $name", ({ proven, player }) => {
     const broken = { error: { message: "no", code: 500 } };
     chat.upstream.answer({ kind: "events", events: [textChunk("Half"), broken], done: false });
     expect(await call("response_failed")).toMatchObject({
-      message: expect.stringContaining("gave no usable answer") as string,
+      message: expect.stringContaining("returned an unusable response") as string,
     });
   });
 });

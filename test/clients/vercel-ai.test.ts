@@ -170,7 +170,7 @@ describe.each(PROVIDERS)("$sdk.name with $name", ({ sdk, route, createModel }) =
       name: "a made-up key",
       expected: { statusCode: 401, isRetryable: false },
       key: () => "sk-igw-made-up",
-      text: "The API key is not valid",
+      text: "Invalid API key",
     },
     {
       name: "a cap that is reached",

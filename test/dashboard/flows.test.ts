@@ -162,7 +162,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await page.getByLabel("Mail addresses").fill("a@example.com");
     await page.getByRole("button", { name: "Save" }).click();
     expect(await page.locator('[id="notifications.emails-problem"]').textContent()).toContain(
-      "sends no mail",
+      "has no mail server",
     );
     await page.goto(`${base}/settings`);
     await page.getByRole("button", { name: "New secret" }).click();

@@ -217,7 +217,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       await page.goto(base + path);
       for (let count = 0; count < 4; count += 1) await getStack().admin("POST", `${api}${path}/raises`, body);
       await fill(launch);
-      await page.getByRole("alert").getByText("Four raises are live here").waitFor();
+      await page.getByRole("alert").getByText("Four temporary increases are active").waitFor();
       expect(await raises().getByLabel("Reason").inputValue()).toBe("launch");
       await page.goto(base + path);
       await raises().getByText("4 are live, and no more can be at the same time.").waitFor();

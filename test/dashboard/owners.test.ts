@@ -43,7 +43,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     await page.getByLabel("Mail address").fill("ann@example.com");
     await page.getByLabel("Group").fill("Nowhere");
     await page.getByRole("button", { name: "Create the user" }).click();
-    expect(await page.locator("#group_id-problem").textContent()).toContain("no group is called this");
+    expect(await page.locator("#group_id-problem").textContent()).toContain("unknown group");
     await page.getByLabel("Group").fill("Research");
     await page.getByRole("button", { name: "Create the user" }).click();
     await page.getByText("In the group Research").waitFor();

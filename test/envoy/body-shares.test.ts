@@ -54,7 +54,7 @@ describe("of a worker's budget", () => {
       expect(summarizeError(answer)).toMatchObject({ code: "buffer_limit_exceeded", breaches: [] });
       // What comes at once may be more than the organization's share, of which its key has a part.
       expect(answer.text).toMatch(
-        /(?:API key \\"hostile\\"|The organization of this API key) has as many bytes of bodies held by this gateway/,
+        /(?:API key \\"hostile\\"|The organization of this API key) has reached its share of the gateway's memory/,
       );
     }
   });

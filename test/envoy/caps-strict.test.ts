@@ -76,7 +76,7 @@ describe("strict caps", () => {
         hard_cap_cents: worstGoldCents(5) - 1,
       });
       expect(error.message).toContain(
-        `Monthly hard cap of ${formatDollars(worstGoldCents(5) - 1)} for ${subject} would be passed`,
+        `Monthly hard cap of ${formatDollars(worstGoldCents(5) - 1)} for ${subject} would be exceeded`,
       );
       expect(error.message).toContain(`this request may cost up to ${formatDollars(worstGoldCents(5))}`);
       expect(error.message).not.toContain("requests in flight stand");
@@ -100,7 +100,7 @@ describe("strict caps", () => {
       held_cents: worstGoldCents(10),
       hard_cap_cents: cap,
     });
-    expect(readError(refused).message).toContain("Only the requests in flight stand in its way");
+    expect(readError(refused).message).toContain("Only the requests in flight block it");
     gate.release();
     expect((await first).status).toBe(200);
     expect(await readHeldCents(key)).toBe(0);
@@ -245,7 +245,7 @@ describe("strict caps", () => {
 
   it.each([
     [{ tomorrow: 1 }, "tomorrow", "passthrough_fields"],
-    [{ n_cmpl: 9 }, "n_cmpl", "write `n`"],
+    [{ n_cmpl: 9 }, "n_cmpl", "use `n`"],
     [{ provider: { order: ["dear"] } }, "provider", "chosen by `model` alone"],
   ])("refuse %j by its name before the upstream sees it", async (fields, param, hint) => {
     const key = await chat.stack.createKey({}, STRICT);

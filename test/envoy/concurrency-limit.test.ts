@@ -87,8 +87,7 @@ describe("40 requests at once with a limit of 5", () => {
         status: 429,
         type: "rate_limit_error",
         code: "concurrency_limit_exceeded",
-        message:
-          'API key "ci" has its limit of 5 concurrent requests in flight. Try again when one of them has ended.',
+        message: 'API key "ci" has reached its limit of 5 concurrent requests. Try again when one has ended.',
         retryAfter: "1",
         breaches: [],
       });

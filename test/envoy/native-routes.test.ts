@@ -268,7 +268,7 @@ describe("an endpoint that a model's upstream does not speak", () => {
     expect(readError(answer)).toMatchObject({
       code: "endpoint_not_available_for_model",
       param: "model",
-      message: `The model \`${NATIVE_MODEL}\` is not served at this endpoint. It is served at \`POST /v1/messages\` and \`POST /v1/responses\`.`,
+      message: `The model \`${NATIVE_MODEL}\` isn't available at this endpoint. It is available at \`POST /v1/messages\` and \`POST /v1/responses\`.`,
     });
   });
 

@@ -243,7 +243,7 @@ describe("strict caps", () => {
       const answer = await ask(key, route, fields);
       expect(answer.status).toBe(400);
       expect(readError(answer)).toMatchObject({ code: "unsupported_parameter", param });
-      expect(readError(answer).message).toContain("so what it costs has no bound");
+      expect(readError(answer).message).toContain("so its cost has no upper bound");
       expect(chat.upstream.requests).toEqual([]);
     },
   );

@@ -84,7 +84,9 @@ describe.each(STACKS)(
         expect(refused).toMatch(
           /^HTTP\/1\.1 429 [\s\S]*\nretry-after: 1\r\n[\s\S]*"code":"upload_limit_exceeded"/,
         );
-        expect(refused).toContain('API key \\"ci\\" may have 4000000 bytes of request bodies on their way');
+        expect(refused).toContain(
+          'API key \\"ci\\" has reached its limit of 4,000,000 bytes of uploads in progress',
+        );
       }
       expect(describeAnswer(await chat.send({ key, body: chatBody() }))).toBe("200");
       const large = { body: chatBody({}, "x".repeat(BODY_BYTES - 1_000)) };

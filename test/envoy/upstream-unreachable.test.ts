@@ -58,7 +58,7 @@ describe("a model's server that has never been reached", () => {
           status: 503,
           type: "api_error",
           code: "model_unreachable",
-          message: expect.stringContaining("has not been reached since this gateway started") as string,
+          message: expect.stringContaining("The model server can't be reached") as string,
           retryAfter: String(STARTUP_SECONDS),
           breaches: [],
         });

@@ -16,6 +16,7 @@ import { AUDIT_CURSOR } from "../schemas/audit-entry.ts";
 import { isInStreams, pageQuery } from "../schemas/page.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { defineOrganizationRoute } from "./route.ts";
+import { listWords } from "../../text/list-words.ts";
 
 const PATH = "/api/organizations/{organization}/alerts";
 
@@ -79,8 +80,8 @@ function chooseChannels(
   ];
   const missing = wanted?.filter((channel) => !chosen.includes(channel)) ?? [];
   if (missing.length > 0 || chosen.length === 0) {
-    const what = missing.length > 0 ? missing.join(" and ") : "email and webhook";
-    throw invalidField("channels", `the organization has not set up ${what} in its \`notifications\``);
+    const what = missing.length > 0 ? listWords(missing) : "email and webhook";
+    throw invalidField("channels", `the organization has no ${what} in its \`notifications\``);
   }
   if (wanted !== undefined) return wanted;
   const undelivered = chosen.filter((channel) => deliveryOf(alert, channel)?.state !== "delivered");

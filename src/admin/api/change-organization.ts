@@ -59,7 +59,7 @@ function requireOperator(wanted: OrganizationChange, principal: Principal): void
   if (principal.type === "operator") return;
   for (const { apiName, changedBy } of Object.values<StoredSetting>(ORGANIZATION_SETTINGS)) {
     if (changedBy !== "operator" || wanted[apiName as keyof OrganizationChange] === undefined) continue;
-    const message = `\`${apiName}\`: only the operator's token may change it`;
+    const message = `\`${apiName}\`: only the operator's token can change it`;
     throw new AdminError("permission_denied", { message, param: apiName });
   }
 }
@@ -69,8 +69,7 @@ function requireChannels(
   services: Pick<ApiServices, "hasMailServer" | "allowPrivateWebhooks">,
 ): void {
   if (!services.hasMailServer && (notifications?.emails?.length ?? 0) > 0) {
-    const problem =
-      "this gateway sends no mail: its operator has configured no mail server (`notifications.smtp`)";
+    const problem = "this gateway has no mail server; its operator can set one in `notifications.smtp`";
     throw invalidField("notifications.emails", problem);
   }
   const urls = [

@@ -64,8 +64,7 @@ export function requireStrictCaps(
   organization: Pick<OrganizationSettings, "strictCaps">,
 ): void {
   if (wanted.on_cap !== "shrink" || current?.onCap === "shrink" || organization.strictCaps) return;
-  const problem =
-    "`shrink` works with strict caps alone: set `strict_caps` of the organization first, or leave it at `refuse`";
+  const problem = "`shrink` needs strict caps. Set `strict_caps` of the organization first, or use `refuse`";
   throw invalidField("on_cap", problem);
 }
 

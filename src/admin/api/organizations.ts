@@ -75,7 +75,7 @@ async function listVisible(
   if (principal.type === "operator") {
     const page = parsePage(query);
     if (isOfDeleted && search !== undefined) {
-      throw invalidField("search", "deleted organizations are not searched: leave out `search` or `deleted`");
+      throw invalidField("search", "`search` can't be combined with `deleted`");
     }
     if (isOfDeleted) return store.listDeletedOrganizations(page);
     return search === undefined ? store.listOrganizations(page) : store.searchOrganizations(search, page);
@@ -158,7 +158,7 @@ function refuseName({ id, name }: NameHolder, principal: Principal): AdminError 
   const param = "name";
   if (principal.type !== "operator") return new AdminError("organization_name_taken", { param });
   const holder = name === null ? `${id} is just getting this name` : `"${name}" (${id}) has this name`;
-  const message = `\`name\`: the organization ${holder}. Names are told apart neither by capitals nor by blanks.`;
+  const message = `\`name\`: the organization ${holder}. Case and spaces don't make a name different.`;
   return new AdminError("organization_name_taken", { message, param });
 }
 

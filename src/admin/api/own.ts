@@ -219,7 +219,7 @@ async function requireSelf(
   const user = userId === null ? null : await store.getUser(organization.id, userId);
   if (user !== null && user.deletedAtMs === null) return user;
   const message =
-    "You are no user of this organization: sign in with an identity provider that makes you one.";
+    "You aren't a user of this organization. Sign in with an identity provider whose role makes you one.";
   throw new AdminError("user_not_found", { message });
 }
 
@@ -347,7 +347,7 @@ async function keepWithin(
 }
 
 function refuseMoreKeys(most: number): AdminError {
-  const message = `You may have ${most} keys here. Delete one that you do not need.`;
+  const message = `You have ${most} API keys, the maximum. Delete one that you no longer need.`;
   return new AdminError("organization_full", { message });
 }
 

@@ -52,7 +52,7 @@ export async function requireOwners(
 
 /** 400: it is not there, was deleted or is another organization's. */
 export function refuseOwner(kind: OwnerKind): AdminError {
-  return invalidField(`${kind}_id`, `there is no such ${kind} in this organization`);
+  return invalidField(`${kind}_id`, `unknown ${kind} in this organization`);
 }
 
 /** A change of a key. @throws AdminError 400 where its user or group is not there. */
@@ -66,7 +66,7 @@ export async function withOwners<Answer>(change: Promise<Answer>): Promise<Answe
 
 /** 409: there are as many as there may be. */
 export function refuseMore(kind: OwnerKind): AdminError {
-  const message = `The organization has ${MOST_OWNERS[kind]} ${kind}s, and cannot have more. Delete those that are not needed.`;
+  const message = `The organization has ${MOST_OWNERS[kind]} ${kind}s, the maximum. Delete some that it no longer needs.`;
   return new AdminError("organization_full", { message });
 }
 

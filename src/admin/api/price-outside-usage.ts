@@ -62,7 +62,7 @@ function readTokens(given: OutsideUsageCreation): TokenUsage {
     const names = parts.map((part) => `\`${TOKEN_NAMES[part]}\``).join(", ");
     throw invalidField(
       `outside_usage.${TOKEN_NAMES[kind]}`,
-      `expected no fewer than what is among them: ${names}`,
+      `expected at least the sum of its parts: ${names}`,
     );
   }
   return tokens;

@@ -63,7 +63,7 @@ function requireUndeleted(
   if (deletedAtMs === null) return;
   if (principal.type !== "operator") throw new AdminError("organization_not_found");
   if (accessOf(route) === "read") return;
-  const message = `The organization ${id} was deleted at ${new Date(deletedAtMs).toISOString()}: it can be read, and nothing of it can be changed.`;
+  const message = `The organization ${id} was deleted at ${new Date(deletedAtMs).toISOString()}. It can be read, but not changed.`;
   throw new AdminError("organization_not_found", { message });
 }
 
@@ -76,14 +76,15 @@ export function requireAccess(
   if (principal.role === "member") {
     // Whatever does not say so is not: a call that is made later, too.
     if (route.member === true) return;
-    const message = "Your role here is member: it sees and changes what is its own, and nothing else.";
+    const message =
+      "Your role is member, which can see and change only its own keys and usage. Ask an admin of the organization.";
     throw new AdminError("permission_denied", { message });
   }
   const access = accessOf(route);
   if (access === "read") return;
   if (access === "operator") {
     const who = principal.type === "token" ? "Only the operator's token" : "Only the operator";
-    throw new AdminError("permission_denied", { message: `${who} may do that.` });
+    throw new AdminError("permission_denied", { message: `${who} can do this.` });
   }
   if (principal.role === "viewer") throw refuseViewer(principal);
 }
@@ -91,8 +92,8 @@ export function requireAccess(
 function refuseViewer({ type, name }: Exclude<Principal, { type: "operator" }>): AdminError {
   const message =
     type === "person"
-      ? "Your role here is viewer: it reads and changes nothing."
-      : `The token "${name}" is a viewer's: it reads and changes nothing. Use one with the role admin.`;
+      ? "Your role is viewer, which can't change anything. Ask an admin of the organization."
+      : `The token "${name}" has the role viewer, which can't change anything. Use one with the role admin.`;
   return new AdminError("permission_denied", { message });
 }
 
@@ -120,7 +121,7 @@ function checkQuery({ query }: RouteDescription, parameters: URLSearchParams): u
   if (query !== undefined) return checkInput(query, values);
   const [first] = names;
   if (first === undefined) return undefined;
-  throw invalidField(first, "this endpoint takes no query parameters");
+  throw invalidField(first, "this endpoint has no query parameters");
 }
 
 async function checkBody({ body, isBodyOptional }: RouteDescription, request: Request): Promise<unknown> {
@@ -128,11 +129,11 @@ async function checkBody({ body, isBodyOptional }: RouteDescription, request: Re
   const value = await readJsonBody(request);
   if (body === undefined) {
     if (value === undefined || Object.keys(value).length === 0) return undefined;
-    const message = "This endpoint takes no request body.";
+    const message = "This endpoint doesn't accept a request body.";
     throw new AdminError("invalid_parameter", { message, param: "body" });
   }
   if (value === undefined && !isBodyOptional) {
-    const message = "The request body is empty: send a JSON object.";
+    const message = "The request body is empty. Send a JSON object.";
     throw new AdminError("invalid_json", { message });
   }
   return checkInput(body, value ?? {});

@@ -71,7 +71,7 @@ const endOwn = defineRoute({
   answers: { 204: null },
   handle: async ({ sessionHash }, { store }) => {
     if (sessionHash === null) {
-      const message = "What you call with is a token and no sign-in: there is no session that would end.";
+      const message = "This call used a token, not a sign-in: there is no session to end.";
       throw new AdminError("session_not_found", { message });
     }
     if (!(await store.endSession(sessionHash))) throw new AdminError("session_not_found");

@@ -118,7 +118,7 @@ function readDetails(details: CorrectionDetails | null): Details | null {
 }
 
 function noSuch(what: "key" | OwnerKind): AdminError {
-  return invalidField(`${what}_id`, `there is no such ${what} in this organization`);
+  return invalidField(`${what}_id`, `unknown ${what} in this organization`);
 }
 
 /**

@@ -79,7 +79,7 @@ function requireWebhook({ notifications }: OrganizationRecord, id: string | unde
 
 function requireSigned(webhook: Webhook): Webhook {
   if (webhook.format === "standard") return webhook;
-  const message = `A webhook in the format \`${webhook.format}\` is not signed: there is no secret to change.`;
+  const message = `A webhook in the format \`${webhook.format}\` has no secret, because its messages aren't signed.`;
   throw new AdminError("invalid_parameter", { message });
 }
 

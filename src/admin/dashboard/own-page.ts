@@ -14,7 +14,7 @@ export function requireOwnPage(context: Pick<Context, "req">): void {
   const isSameSite = site === undefined || site === "same-origin";
   if (isSameSite && origin !== undefined && isOwnOrigin(origin, context)) return;
   const message =
-    "This form was not sent from a page of this server (`Origin`), and nothing was changed. Open the page again and send the form from there.";
+    "This form wasn't sent from a page of this server (`Origin`); nothing was changed. Open the page again and send the form from there.";
   throw new AdminError("permission_denied", { message });
 }
 
@@ -35,7 +35,7 @@ function stripDefaultPort(host: string, origin: string): string {
 export async function readForm(context: Pick<Context, "req">): Promise<FormValues> {
   const type = context.req.header("content-type") ?? "";
   if (!type.startsWith("application/x-www-form-urlencoded")) {
-    throw new AdminError("unsupported_media_type", { message: "Send the form as a browser does." });
+    throw new AdminError("unsupported_media_type", { message: "This isn't a form. Send it with a browser." });
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -44,7 +44,7 @@ export async function readForm(context: Pick<Context, "req">): Promise<FormValue
   for await (const chunk of body ?? []) {
     size += chunk.length;
     if (size > MAX_FORM_BYTES) {
-      const message = "The form is larger than 256 KiB.";
+      const message = "The form is larger than 256 KiB. Enter less.";
       throw new AdminError("request_too_large", { message, headers: { connection: "close" } });
     }
     chunks.push(chunk);

@@ -66,11 +66,11 @@ async function resolveOwner(api: CallApi, kind: OwnerKind, text: string): Promis
   );
   const [only] = found;
   const field = fieldOfOwner(kind);
-  if (only === undefined) throw invalidField(field, `no ${kind} is called this: take one of the suggestions`);
+  if (only === undefined) throw invalidField(field, `unknown ${kind}; choose one of the suggestions`);
   if (found.length === 1) return only.id;
   throw invalidField(
     field,
-    `more than one ${kind} is called this: take one of the suggestions, or write its id`,
+    `several ${kind}s have this name; choose one of the suggestions, or enter its id`,
   );
 }
 

@@ -57,7 +57,7 @@ function explainRate(figures: Figures): string {
 
 function explainTokens(figures: Figures): string {
   const { scope, limit_type: type } = figures;
-  const counted = nameTokenType(String(type));
+  const counted = nameTokenType(String(type), Number(figures["tokens_per_minute"]));
   const limit = `${countAt(figures, "tokens_per_minute")} ${counted} per minute of the ${scope}`;
   return `${limit}; none were left, the next came ${countAt(figures, "retry_after_seconds")} s later`;
 }

@@ -35,7 +35,7 @@ export async function findUser(
   if ("user" in result) return requireEnabled(result.user, somebody, journal);
   await recordRefusal(journal, somebody, `user_${result.outcome}`);
   const message =
-    "You cannot be made a user of the organization of your role. Ask whoever runs this gateway.";
+    "Your user can't be created in the organization of your role. Contact the operator of this gateway.";
   throw new AdminError("permission_denied", { message });
 }
 
@@ -46,7 +46,9 @@ async function requireEnabled(
 ): Promise<string> {
   if (!disabled) return id;
   await recordRefusal(journal, somebody, "user_disabled");
-  throw new AdminError("permission_denied", { message: "Your user is disabled here. Ask an administrator." });
+  throw new AdminError("permission_denied", {
+    message: "Your user is disabled. Ask an admin of the organization to enable it.",
+  });
 }
 
 function describeCreation(

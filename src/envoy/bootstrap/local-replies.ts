@@ -84,7 +84,7 @@ export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
     why: "the sidecar is gone or late after the admission: a worker died, or the last one drained",
     when: `(${PROCESSING_LOST}) || ${startsWith("ext_proc_error_per-message_timeout_exceeded")}`,
     code: "gateway_unavailable",
-    message: "The gateway lost this request on its way. Try again in a moment.",
+    message: "The gateway lost this request. Try again in a moment.",
   },
   {
     why: "the secret of an upstream has not been read: no request goes out without its credential",

@@ -6,7 +6,7 @@ export class MissingOwnerError extends Error {
   readonly kind: OwnerKind;
 
   constructor(kind: OwnerKind) {
-    super(`there is no such ${kind} in this organization`);
+    super(`unknown ${kind} in this organization`);
     this.kind = kind;
   }
 }

@@ -42,6 +42,6 @@ export function readSummary(
   if (summary !== "") return INTRODUCTION + summary;
   throw unsupportedField(
     path,
-    `a ${quote(type)} item can only be read by the server that made it, and whole; send the conversation itself`,
+    `a ${quote(type)} item can only be read, and only whole, by the model server that created it; send the conversation itself`,
   );
 }

@@ -117,7 +117,7 @@ function convertPrefill(
   if (profile.prefill === "refuse") {
     throw unsupportedField(
       messagesField,
-      "this model cannot go on with an assistant message; the last message must be the user's",
+      "this model can't continue an assistant message; the last message must be the user's",
     );
   }
   return last.tool_calls === undefined ? { continue_final_message: true, add_generation_prompt: false } : {};

@@ -20,9 +20,9 @@ const CHOICES = { kind: "choices" } as const;
 const DROPPED = { kind: "dropped" } as const;
 const refused = (instead: string) => ({ kind: "refused", instead }) as const;
 
-const WRITE_N = refused("write `n`");
-const NO_NESTING = refused("write the fields in it beside `model`");
-const ONE_MODEL = refused("the model's server is chosen by `model` alone; leave it out");
+const WRITE_N = refused("use `n`");
+const NO_NESTING = refused("put its fields next to `model`");
+const ONE_MODEL = refused("`model` selects the model server; remove this field");
 
 const COST_FIELDS: Readonly<Record<string, CostField>> = {
   max_tokens: LIMIT,

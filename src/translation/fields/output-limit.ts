@@ -35,7 +35,7 @@ export function limitOutput(
   if (asked === 0 && isStrict) {
     throw unsupportedField(
       names[0] ?? "max_tokens",
-      "some servers take 0 for no limit, so this organization's strict caps do not allow it; write at least 1",
+      "some model servers read 0 as no limit, so strict caps don't allow it; use at least 1",
     );
   }
   return { names, tokens: Math.min(asked ?? Infinity, model.maxOutputTokens, affordable ?? Infinity) };

@@ -21,13 +21,13 @@ export function refuseFields({ text, members }: JsonBody, { protocol, model, isS
     if (isHarmlessField(protocol, key)) continue;
     const field = findCostField(key);
     if (field?.kind === "refused" && text.slice(valueStart, valueEnd) !== "null") {
-      throw unsupportedField(unquoted(key), `this field does not reach a model's server; ${field.instead}`);
+      throw unsupportedField(unquoted(key), `this field isn't supported; ${field.instead}`);
     }
     if (!isStrict || field !== undefined || model.profile.passthroughFields.includes(key)) continue;
     throw unsupportedField(
       unquoted(key),
-      "it is not known whether this field changes what a request costs, so this organization's strict caps do not let " +
-        `it pass; leave it out, or have it listed in \`passthrough_fields\` in the profile of \`${model.id}\``,
+      "strict caps don't allow this field, because its effect on the cost is unknown; remove it, or ask the operator to " +
+        `add it to \`passthrough_fields\` in the profile of \`${model.id}\``,
     );
   }
 }

@@ -28,12 +28,12 @@ export function* readJsonBody(
   body: Uint8Array,
   parse: (text: string) => Steps<unknown> = (text) => oneStep(() => JSON.parse(text) as unknown),
 ): Steps<JsonBody> {
-  if (body.byteLength === 0) throw invalid("The request body is empty: a JSON object is expected.");
-  if (!isUtf8(body)) throw invalid("The request body is not UTF-8: JSON is sent as UTF-8.");
+  if (body.byteLength === 0) throw invalid("The request body is empty. Send a JSON object.");
+  if (!isUtf8(body)) throw invalid("The request body is not valid UTF-8. Send JSON in UTF-8.");
   const bytes = withoutByteOrderMark(asBuffer(body));
   const text = decode(bytes);
   yield;
-  if (text.trimStart() === "") throw invalid("The request body is blank: a JSON object is expected.");
+  if (text.trimStart() === "") throw invalid("The request body contains only spaces. Send a JSON object.");
   try {
     // The order counts: what it consists of is bounded before JSON.parse sees it.
     const members = findMembers(text, 0, REQUEST_BOUNDS);
@@ -45,7 +45,9 @@ export function* readJsonBody(
     return { text, bytes, value, members };
   } catch (error) {
     if (error instanceof JsonBoundError) {
-      throw invalid(`The request body ${error.excess}, which is the most that is taken: send less at once.`);
+      throw invalid(
+        `The request body ${error.excess}, the most that this gateway accepts. Send less at once.`,
+      );
     }
     if (error instanceof SyntaxError) throw invalid(`The request body is not valid JSON: ${error.message}.`);
     throw error;

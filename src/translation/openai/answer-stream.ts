@@ -171,7 +171,7 @@ export class AnswerStream {
     if (this.#isFinal) return;
     if (!this.#rewriter.isComplete) {
       throw new GatewayError("upstream_error", {
-        message: "The model's server broke off before the answer was complete.",
+        message: "The model server ended its response before it was complete. Try again.",
       });
     }
     this.#finish();

@@ -79,7 +79,7 @@ export function refuseAmbiguousKeys(
     if (fields.has(key)) {
       if (seen.has(key)) {
         throw new GatewayError("invalid_parameter", {
-          message: `\`${path}${key}\` is given more than once: give it once.`,
+          message: `\`${path}${key}\` is given more than once. Send it once.`,
           param: path + key,
         });
       }
@@ -89,7 +89,7 @@ export function refuseAmbiguousKeys(
     const folded = foldCase(key);
     if (fields.has(folded)) {
       throw new GatewayError("invalid_parameter", {
-        message: `There is no field ${JSON.stringify(path + key)}: write it \`${path}${folded}\`.`,
+        message: `Unknown field ${JSON.stringify(path + key)}. Use \`${path}${folded}\`.`,
         param: path + key,
       });
     }

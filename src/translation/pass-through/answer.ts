@@ -197,7 +197,7 @@ export abstract class PassThroughAnswer implements Answer {
     const rest = this.completeStream();
     if (rest === null) {
       throw new GatewayError("upstream_error", {
-        message: "The model's server broke off before the answer was complete.",
+        message: "The model server ended its response before it was complete. Try again.",
       });
     }
     this.#write(ENCODER.encode(rest));

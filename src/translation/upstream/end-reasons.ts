@@ -105,7 +105,7 @@ export function requireEnd(finishReason: string, isDone: boolean): EndReason {
 
 function createBrokenOff(how: string): GatewayError {
   return new GatewayError("upstream_error", {
-    message: "The model's server broke off before the answer was complete.",
+    message: "The model server ended its response before it was complete. Try again.",
     cause: new Error(`an answer without an end: ${how}`),
   });
 }

@@ -137,7 +137,7 @@ function createRequestError(
   const overflow = options.protocol === "messages" ? describeContextOverflow(text) : null;
   return new GatewayError("invalid_parameter", {
     message:
-      overflow ?? text.message ?? `The server of ${options.model} refused the request without saying why.`,
+      overflow ?? text.message ?? `The server of ${options.model} rejected the request without a reason.`,
     cause: options.cause,
     ...readCode(text),
     ...(text.param !== null && { param: text.param }),

@@ -172,25 +172,25 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   },
   model_not_found: {
     provoke: withBody(validBody({ model: "acme/echo-smal" })),
-    message: /^There is no model `acme\/echo-smal`\. Nearest: .*`acme\/echo-small`/,
+    message: /^Unknown model `acme\/echo-smal`\. Nearest: .*`acme\/echo-small`/,
     param: "model",
   },
   endpoint_not_available_for_model: {
     provoke: withBody(validBody({ model: NATIVE_MODEL })),
     message:
-      /^The model `acme\/native` is not served at this endpoint\. It is served at `POST \/v1\/messages`\.$/,
+      /^The model `acme\/native` isn't available at this endpoint\. It is available at `POST \/v1\/messages`\.$/,
     param: "model",
     except: "messages",
   },
   missing_api_key: {
     provoke: (at) => at.send(null),
-    message: /^No API key given\. /,
+    message: /^No API key sent\. /,
     headers: CHALLENGE,
     caller: "none",
   },
   invalid_api_key: {
     provoke: (at) => at.send("sk-igw-nobody"),
-    message: /^The API key is not valid\. /,
+    message: /^Invalid API key\. Keys of this gateway start with `sk-igw-`\. /,
     headers: CHALLENGE,
     caller: "none",
   },
@@ -226,19 +226,22 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   session_cap_reached: {
     provoke: withKey({ sessionCapCents: 0, name: "ci" }, {}, validBody({ session_id: "run 1" })),
     message:
-      /^The cap of 0\.00 USD for session "run 1" of API key "ci" is reached: 0\.00 USD spent\. Begin a new session, /,
+      /^The cap of 0\.00 USD for session "run 1" of API key "ci" is reached: 0\.00 USD spent\. Raise the session cap of the key or organization, /,
     fields: { scope: "session", period: "session", resets_at: null, spent_cents: 0, hard_cap_cents: 0 },
   },
-  key_disabled: { provoke: withKey({ disabled: true }), message: /^This API key is disabled\. / },
-  key_expired: { provoke: withKey({ expiresAtMs: 1_000 }), message: /^This API key has expired\. / },
+  key_disabled: { provoke: withKey({ disabled: true }), message: /^API key "[^"]+" is disabled\. / },
+  key_expired: {
+    provoke: withKey({ expiresAtMs: 1_000 }),
+    message: /^API key "[^"]+" expired at 1970-01-01T00:00:01\.000Z\. /,
+  },
   user_disabled: {
     provoke: useKeyOfDisabledUser,
-    message: /^The user that this API key belongs to is disabled\. /,
+    message: /^User "[^"]+" of API key "[^"]+" is disabled\. /,
   },
   organization_suspended: { provoke: withKey({}, { suspended: true }), message: / is suspended\. / },
   model_not_allowed: {
     provoke: withKey({ allowedModels: [DOLLAR_MODEL] }),
-    message: /^This API key may not use the model `acme\/echo-small`\. /,
+    message: /^This API key can't use the model `acme\/echo-small`\. /,
     param: "model",
   },
   model_not_available_in_currency: {
@@ -253,7 +256,7 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
         headers: { connection: "upgrade", upgrade: "websocket" },
         body: "",
       }),
-    message: /^Protocol upgrades are not supported\.$/,
+    message: /^Protocol upgrades aren't supported\. Send the request over plain HTTP\/1\.1 or HTTP\/2\.$/,
     caller: "none",
     except: "responses",
     closes: true,
@@ -265,7 +268,7 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
         headers: { connection: "upgrade", upgrade: "websocket" },
         body: "",
       }),
-    message: /^This gateway does not speak WebSocket\. Send `POST \/v1\/responses` over HTTP\.$/,
+    message: /^WebSocket isn't supported\. Send `POST \/v1\/responses` over HTTP\.$/,
     caller: "none",
     only: "responses",
     closes: true,
@@ -275,32 +278,32 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
       at.send(at.chat.key.key, {
         path: UNKNOWN_PATHS[at.route.protocol],
       }),
-    message: /^There is no endpoint POST \/v1\/\S*nothing\. This gateway speaks three protocols: /,
+    message: /^Unknown endpoint POST \/v1\/\S*nothing\. Use `POST \/v1\/chat\/completions`, /,
   },
   request_not_found: {
     provoke: (at) => at.send(at.chat.key.key, { method: "GET", path: "/v1/requests/req_nobody", body: "" }),
-    message: /^There is no such request /,
+    message: /^Unknown request: /,
     only: "chat",
   },
   response_not_found: {
     provoke: (at) => at.send(at.chat.key.key, { method: "GET", path: "/v1/responses/resp_1", body: "" }),
-    message: /^This gateway stores no responses\. Send the whole input with every request\.$/,
+    message: /^This gateway doesn't store responses\. Send the whole input with every request\.$/,
     only: "responses",
   },
   method_not_allowed: {
     provoke: (at) => at.send(at.chat.key.key, { method: "PUT" }),
-    message: /^\S+ takes POST, not PUT\.$/,
+    message: /^\S+ accepts POST, not PUT\.$/,
     headers: { allow: "POST" },
   },
   request_too_large: {
     provoke: (at) =>
       at.send(at.chat.key.key, { body: validBody({ padding: "x".repeat(2 * MAX_BODY_BYTES) }) }),
-    message: /^The request body is larger than this gateway takes\.$/,
+    message: /^The request body is larger than this gateway accepts\. Send a smaller one\.$/,
     closes: true,
   },
   unsupported_media_type: {
     provoke: (at) => at.send(at.chat.key.key, { headers: { "content-encoding": "gzip" } }),
-    message: /^Send the request body uncompressed: `content-encoding: gzip` is not supported\.$/,
+    message: /^`content-encoding: gzip` isn't supported\. Send the request body uncompressed\.$/,
   },
   rate_limit_exceeded: {
     provoke: drainBucket,
@@ -309,7 +312,7 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   },
   token_rate_limit_exceeded: {
     provoke: drainTokens,
-    message: /^Rate limit of 1 tokens per minute for API key "ci" reached\. Try again in \d+ seconds\.$/,
+    message: /^Rate limit of 1 token per minute for API key "ci" reached\. Try again in \d+ seconds\.$/,
     // On the other routes in token-limits.test.ts: the headers have other names there.
     only: "chat",
     fields: { scope: "key", limit_type: "total" },
@@ -322,44 +325,45 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   },
   concurrency_limit_exceeded: {
     provoke: fillPlaces,
-    message: /^API key "ci" has its limit of 1 concurrent request in flight\. /,
+    message: /^API key "ci" has reached its limit of 1 concurrent request\. /,
     retryAfter: "1",
   },
   upload_limit_exceeded: {
     provoke: fillUploads,
-    message: /^API key "ci" may have 1048576 bytes of request bodies on their way at a time\. /,
+    message: /^API key "ci" has reached its limit of 1 MiB of uploads in progress\. /,
     retryAfter: "1",
     closes: true,
   },
   request_header_fields_too_large: {
     provoke: (at) => at.send(at.chat.key.key, { headers: { large: "x".repeat(70_000) } }),
-    message: /^The request's headers are too large\.$/,
+    message: /^The request headers are too large\. Remove headers, such as cookies\.$/,
     caller: "unread",
     only: "chat",
     closes: true,
   },
   upstream_error: {
     provoke: upstreamSays({ kind: "json", status: 500, body: ERROR_BODY }),
-    message: /^The model's server gave no usable answer\.$/,
+    message:
+      /^The model server returned an unusable response\. Try again; if it persists, send the request ID to the operator\.$/,
   },
   upstream_authentication_failed: {
     provoke: upstreamSays({ kind: "json", status: 401, body: ERROR_BODY }),
-    message: /^The model's server refused the gateway's credential\. /,
+    message: /^The model server rejected the gateway's credential\. /,
     shouldRetry: "false",
   },
   upstream_model_not_found: {
     provoke: upstreamSays({ kind: "json", status: 404, body: ERROR_BODY }),
-    message: /^The model's server knows no such model or endpoint\. /,
+    message: /^The model server doesn't have this model or endpoint\. /,
     shouldRetry: "false",
   },
   model_starting: {
     provoke: upstreamSays({ kind: "json", status: 503, headers: { "retry-after": "9" }, body: ERROR_BODY }),
-    message: /^The model is starting: /,
+    message: /^The model is starting\. /,
     retryAfter: "9",
   },
   model_unreachable: {
     provoke: (at) => at.send(at.chat.key.key, { body: validBody({ model: ABSENT_MODEL }) }),
-    message: /^The model's server has not been reached since this gateway started: /,
+    message: /^The model server can't be reached\. /,
     retryAfter: "17",
   },
   model_overloaded: {
@@ -369,20 +373,20 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   },
   gateway_unavailable: {
     provoke: pauseRedis,
-    message: /^The gateway cannot check API keys at the moment\. /,
+    message: /^The gateway can't check API keys at the moment\. /,
     retryAfter: "1",
     caller: "none",
   },
   upstream_timeout: {
     provoke: upstreamSays({ kind: "json", status: 504, body: ERROR_BODY }),
-    message: /^The model's server did not answer in time\.$/,
+    message: /^The model server didn't respond in time\. Try again, or ask for a shorter response\.$/,
   },
 };
 
 /** A worker dies with a request that it has sent upstream: it is not the answer of the error's own row. */
 export const LOST_REQUEST: ProvokedError = {
   provoke: killWorkers,
-  message: /^The gateway lost this request on its way\. Try again in a moment\.$/,
+  message: /^The gateway lost this request\. Try again in a moment\.$/,
   retryAfter: "1",
 };
 

@@ -11,7 +11,7 @@ const AUTHORIZED = { authorization: "Bearer good" };
 type Seen = "admitted" | "headers" | "nothing";
 
 /** What a client reads when the sidecar is gone or late after the admission. */
-export const LOST = "The gateway lost this request on its way. Try again in a moment.";
+export const LOST = "The gateway lost this request. Try again in a moment.";
 
 export interface LocalReplyCase {
   readonly name: string;

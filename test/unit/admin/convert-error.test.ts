@@ -32,7 +32,9 @@ describe("convertError", () => {
   });
 
   it("says of a write that its outcome is not known", () => {
-    expect(convertError(new Error("Command timed out"), true).message).toContain("not known");
+    expect(convertError(new Error("Command timed out"), true).message).toContain(
+      "outcome of this change is unknown",
+    );
   });
 
   it("tells when to try again", () => {

@@ -108,7 +108,7 @@ describe("Catalog.requireModel", () => {
     const error = errorOf("acme/echo-smal");
     expect([error.status("chat"), error.code, error.param]).toEqual([400, "model_not_found", "model"]);
     expect(error.message).toBe(
-      "There is no model `acme/echo-smal`. Nearest: `acme/echo-small`. `GET /v1/models` lists all that this API key may use.",
+      "Unknown model `acme/echo-smal`. Nearest: `acme/echo-small`. `GET /v1/models` lists the models that this API key can use.",
     );
     const none = errorOf("acme/echo-smal", { models: ["zeta/reasoner-v2"], currency: "USD" });
     expect(none.message).not.toContain("Nearest");
@@ -121,9 +121,7 @@ describe("Catalog.requireModel", () => {
   it("answers a retired model with 400 and its successor", () => {
     const error = errorOf("acme/echo-old");
     expect([error.status("chat"), error.code]).toEqual([400, "model_not_found"]);
-    expect(error.message).toBe(
-      "The model `acme/echo-old` is no longer in service. Use `acme/echo-small` instead.",
-    );
+    expect(error.message).toBe("The model `acme/echo-old` was retired. Use `acme/echo-small` instead.");
   });
 
   it("answers a model that the key may not use with 403", () => {

@@ -63,7 +63,7 @@ describe("a model's name", () => {
 
   it("of a retired model is refused with the model's successor", () => {
     expect(errorOf(() => find("old")).message).toBe(
-      "The model `acme/old` (asked for as `old`) is no longer in service. Use `acme/a` instead.",
+      "The model `acme/old` (asked for as `old`) was retired. Use `acme/a` instead.",
     );
   });
 

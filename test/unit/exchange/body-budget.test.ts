@@ -31,13 +31,15 @@ describe("what a worker holds of bodies", () => {
     const budget = new BodyBudget(LIMITS);
     const first = fill(budget, ownerOf("key_1", "org_1"));
     expect(first.bytes).toBe(375);
-    expect(first.told).toMatch(/^429 buffer_limit_exceeded API key "name of key_1" has as many bytes/);
+    expect(first.told).toMatch(
+      /^429 buffer_limit_exceeded API key "name of key_1" has reached its share of the gateway's memory/,
+    );
     // Three quarters of what the first key has left of the half.
     expect(fill(budget, ownerOf("key_2", "org_1")).bytes).toBe(93);
     for (let key = 3; key < 20; key += 1) fill(budget, ownerOf(`key_${key}`, "org_1"));
     expect(budget.bufferedBytes).toBe(500);
     expect(refusal(() => budget.take(ownerOf("key_1", "org_1"), 1))).toMatch(
-      /^429 buffer_limit_exceeded The organization of this API key has as many bytes/,
+      /^429 buffer_limit_exceeded The organization of this API key has reached its share of the gateway's memory/,
     );
     budget.release(ownerOf("key_1", "org_1"), 375);
     expect(refusal(() => budget.take(ownerOf("key_1", "org_1"), 1))).toBe("held");
@@ -80,7 +82,7 @@ describe("what a worker holds of bodies", () => {
     const budget = new BodyBudget(LIMITS);
     budget.checkBody(1_000);
     expect(() => budget.checkBody(1_001)).toThrow(
-      "The request body has 1001 bytes; this gateway takes at most 1000.",
+      "The request body has 1001 bytes; this gateway accepts at most 1000.",
     );
   });
 
@@ -88,7 +90,7 @@ describe("what a worker holds of bodies", () => {
     const budget = new BodyBudget(LIMITS);
     budget.checkUpstreamBody(1_200);
     expect(() => budget.checkUpstreamBody(1_201)).toThrow(
-      "The request body has 1201 bytes in the form that the model's server takes; this gateway sends at most 1200.",
+      "The request body has 1201 bytes in the model server's format; this gateway sends at most 1200.",
     );
   });
 });

@@ -25,7 +25,7 @@ describe("a request", () => {
 
   it("of chat is refused where the upstream speaks messages alone, with the endpoint that the model has", () => {
     expect(describeError(() => choose("chat", ["messages"]))).toBe(
-      "400 endpoint_not_available_for_model The model `acme/a` is not served at this endpoint. It is served at `POST /v1/messages`.",
+      "400 endpoint_not_available_for_model The model `acme/a` isn't available at this endpoint. It is available at `POST /v1/messages`.",
     );
   });
 });
@@ -45,7 +45,7 @@ describe("a model that an upstream serves for embeddings alone", () => {
 
   it.each(["chat", "messages", "responses", "completions"] as const)("is refused for %s", (name) => {
     expect(() => chooseTranslation(PROTOCOLS[name], model, PROTOCOLS)).toThrow(
-      "The model `acme/e` is not served at this endpoint. It is served at `POST /v1/embeddings`.",
+      "The model `acme/e` isn't available at this endpoint. It is available at `POST /v1/embeddings`.",
     );
   });
 

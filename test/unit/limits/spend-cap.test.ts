@@ -45,13 +45,13 @@ describe("createCapError", () => {
       name: "the key's page and a contact",
       cap: reached,
       dashboard: { baseUrl: "https://dash.example.com", contact: "platform@example.com" },
-      says: "Raise it on https://dash.example.com/organizations/org_1/keys/key_1#hard_cap_cents or ask platform@example.com, or wait until 2026-12-01T00:00:00Z.",
+      says: "Raise the cap on https://dash.example.com/organizations/org_1/keys/key_1#hard_cap_cents or ask platform@example.com, or wait until 2026-12-01T00:00:00Z.",
     },
     {
       name: "the organization's settings",
       cap: { ...reached, scope: "organization" } as const,
       dashboard: { baseUrl: "https://dash.example.com", contact: null },
-      says: "Raise it on https://dash.example.com/organizations/org_1/settings#hard_cap_cents, or wait until 2026-12-01T00:00:00Z.",
+      says: "Raise the cap on https://dash.example.com/organizations/org_1/settings#hard_cap_cents, or wait until 2026-12-01T00:00:00Z.",
     },
     {
       name: "a contact alone",
@@ -113,7 +113,7 @@ describe("createCapError", () => {
     const error = createCapError(cap, { baseUrl: "https://dash.example.com", contact: null });
     expect(error.code).toBe("group_hard_cap_reached");
     expect(error.message).toContain(
-      "Raise it on https://dash.example.com/organizations/org_1/groups/group_1#limits,",
+      "Raise the cap on https://dash.example.com/organizations/org_1/groups/group_1#limits,",
     );
     expect(error.fields).toMatchObject({ scope: "group", raised_cents: 1000 });
   });
@@ -121,7 +121,7 @@ describe("createCapError", () => {
   it("says with strict caps that only requests in flight stand in the way", () => {
     const held = { heldMicrocents: 4000_000_000n, worstCaseMicrocents: 2000_000_000n };
     const error = createCapError({ ...reached, spentMicrocents: 0n, held }, NOWHERE);
-    expect(error.message).toContain("Only the requests in flight stand in its way");
+    expect(error.message).toContain("Only the requests in flight block it");
     expect(error.fields).toEqual({ ...FIELDS, spent_cents: 0, held_cents: 4000 });
   });
 
@@ -131,7 +131,7 @@ describe("createCapError", () => {
     const cap = { ...reached, spentMicrocents: 0n, held, affordable };
     const error = createCapError(cap, NOWHERE);
     expect(error.message).toContain(
-      "this request may cost up to 60.00 USD. You requested up to 32000 tokens, but can only afford 27342. Raise the cap",
+      "this request may cost up to 60.00 USD. You requested up to 32000 tokens, but can only afford 27342. Lower the output limit, or raise the cap",
     );
     expect(error.fields).toMatchObject({ affordable_max_tokens: 27_342 });
     const hidden = { ...cap, scope: "organization", areAmountsHidden: true } as const;
@@ -167,7 +167,7 @@ describe("createCapError", () => {
     const held = { heldMicrocents: 4000_000_000n, worstCaseMicrocents: 2000_000_000n };
     const strict = createCapError({ ...cap, spentMicrocents: 0n, held }, NOWHERE);
     expect(strict.message).toBe(
-      'Monthly hard cap for group "Team" could be passed by this request and those in flight. Raise the cap on the Groups page, or wait until 2026-12-01T00:00:00Z.',
+      'Monthly hard cap for group "Team" would be exceeded by this request and the ones in flight. Raise the cap on the Groups page, or wait until 2026-12-01T00:00:00Z.',
     );
     expect(strict.fields).toEqual({ scope, period, resets_at });
     expect(createCapError({ ...reached, areAmountsHidden: true }, NOWHERE).fields).toMatchObject({

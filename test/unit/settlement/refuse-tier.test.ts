@@ -29,7 +29,7 @@ function pass(price: typeof NONE, asked: string | null, field: Field = "service_
 describe("a service tier that a request asks for", () => {
   it("is refused with those that have a price", () => {
     expect(refusal(FLEX, "priority")).toBe(
-      "400 invalid_parameter `service_tier` must be one of `auto`, `default`, `flex` for the model `acme/x`: no other has a price.",
+      "400 invalid_parameter `service_tier` must be `auto`, `default` or `flex` for the model `acme/x`: no other tier has a price.",
     );
   });
 
@@ -42,7 +42,7 @@ describe("a service tier that a request asks for", () => {
 
   it("is refused for a speed or a place that has no price, with the setting that gives it one", () => {
     const told = refusal(NONE, "fast", "speed");
-    expect(told).toContain("400 unsupported_parameter speed: it is billed at a price of its own");
+    expect(told).toContain("400 unsupported_parameter speed: the model `");
     expect(told).toContain("`service_tiers: {fast: …}`");
   });
 });

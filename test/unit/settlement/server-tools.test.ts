@@ -20,7 +20,7 @@ describe("a tool without a price", () => {
       refuseUnpricedTools(PRICE, { id: "acme/x" }, [tool("web_search", own(1)), tool("code", own(1))]),
     );
     expect(refused).toContain(
-      "400 unsupported_parameter tools.code: the tool `code` runs at the model's server",
+      "400 unsupported_parameter tools.code: the tool `code` runs at the model server",
     );
     expect(refused).toContain("no price for the model `acme/x`");
     expect(refused).toContain('`code: "10.00"`');
@@ -51,7 +51,7 @@ describe("the most that tools can come to", () => {
   it("does not exist where nothing bounds one of them", () => {
     const asked = [tool("web_search", { kind: "none", param: "max_tool_calls", reason: "without it much" })];
     expect(describeError(() => boundToolUse(PRICE, asked))).toContain(
-      "400 unsupported_parameter max_tool_calls: without it much, so what it costs has no bound",
+      "400 unsupported_parameter max_tool_calls: without it much, so its cost has no upper bound",
     );
   });
 });

@@ -209,7 +209,7 @@ describe("Settlement.open", () => {
       429,
       1,
     ]);
-    expect(error.message).toContain('API key "ci" has its limit of 5 concurrent requests in flight');
+    expect(error.message).toContain('API key "ci" has reached its limit of 5 concurrent requests');
     expect(seen.charges).toEqual([]);
     settlement.recordRefusal(
       ADMISSION,

@@ -78,7 +78,7 @@ describe.each(CHOICES_ROUTES)("$name: an answer that was broken off", (route) =>
       expect(answer.observation.usage).toMatchObject({ inputTokens: 100, outputTokens: 20 });
       const whole = createRouteAnswer(route);
       expect(() => whole.translateBody(encode(choiceAnswer(route, "half", { finish_reason })))).toThrow(
-        "broke off",
+        "ended its response before it was complete",
       );
       expect(whole.observation.usage).toMatchObject({ inputTokens: 100, outputTokens: 20 });
     },

@@ -101,11 +101,11 @@ describe("the protocols", () => {
       for (const field of fields) {
         const body = `{"model":"a/b","${field}":1,"${field}":2}`;
         expect(describeError(() => atOnce(PROTOCOLS[name].readBody(encode(body))))).toBe(
-          `400 invalid_parameter \`${field}\` is given more than once: give it once.`,
+          `400 invalid_parameter \`${field}\` is given more than once. Send it once.`,
         );
         const folded = `{"model":"a/b","${field.toUpperCase()}":1}`;
         expect(describeError(() => atOnce(PROTOCOLS[name].readBody(encode(folded))))).toContain(
-          `write it \`${field}\``,
+          `Use \`${field}\``,
         );
       }
     },

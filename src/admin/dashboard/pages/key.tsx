@@ -83,7 +83,7 @@ function KeyActions({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
 function describeTokens(bucket: KeyView["token_buckets"][number]): string {
   const { type, limit, remaining, full_in_seconds: seconds } = bucket;
   const full = seconds === 0 ? "" : `, full in ${formatCount(seconds)} s`;
-  return `${formatCount(limit)} ${nameTokenType(type)} per minute; ${formatCount(remaining)} left now${full}`;
+  return `${formatCount(limit)} ${nameTokenType(type, limit)} per minute; ${formatCount(remaining)} left now${full}`;
 }
 
 function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyView }) {

@@ -92,7 +92,10 @@ function mapDetail(detail: string | null): string | undefined {
 function parseFile({ fields, path }: TypedObject): FilePart {
   refuseStored(fields, path);
   if (fields["file_url"] !== undefined && fields["file_url"] !== null) {
-    throw unsupportedField(`${path}.file_url`, "files are not fetched; send the file as `file_data`");
+    throw unsupportedField(
+      `${path}.file_url`,
+      "the gateway doesn't fetch files; send the file as `file_data`",
+    );
   }
   return {
     kind: "file",
@@ -104,7 +107,7 @@ function parseFile({ fields, path }: TypedObject): FilePart {
 
 function refuseStored(fields: JsonObject, path: string): void {
   if (fields["file_id"] === undefined || fields["file_id"] === null) return;
-  throw unsupportedField(`${path}.file_id`, "this gateway stores no files; send the content itself");
+  throw unsupportedField(`${path}.file_id`, "this gateway doesn't store files; send the content itself");
 }
 
 function unsupportedPart({ type, path }: TypedObject): Error {

@@ -16,7 +16,7 @@ export class DeclaredTools {
   declare(tool: ToolReference, definition: Omit<ChatFunction, "name">, path: string): void {
     const name = this.table.add(tool);
     if (this.#functions.has(name)) {
-      throw invalidField(`${path}.name`, `there is another tool with the name ${quote(tool.name)}`);
+      throw invalidField(`${path}.name`, `another tool has the name ${quote(tool.name)}`);
     }
     this.#functions.set(name, { name, ...definition });
   }

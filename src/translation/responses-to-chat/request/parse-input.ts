@@ -122,7 +122,7 @@ function parseReference({ fields, path }: Item): ParsedMessage[] {
   if (typeof id === "string" && id.startsWith("rs_")) return [];
   throw unsupportedField(
     path,
-    "this gateway stores no items; send the item itself (in the Vercel AI SDK: `providerOptions.openai.store = false`)",
+    "this gateway doesn't store items; send the item itself (in the Vercel AI SDK: `providerOptions.openai.store = false`)",
   );
 }
 

@@ -19,7 +19,7 @@ export interface RequestedReasoning {
  */
 export function parseReasoning(body: JsonObject): RequestedReasoning {
   if ((body["reasoning_effort"] ?? null) !== null) {
-    throw unsupportedField("reasoning_effort", "on this route the effort is `reasoning: {effort: …}`");
+    throw unsupportedField("reasoning_effort", "on this route, use `reasoning: {effort: …}`");
   }
   const reasoning = readOptionalObject(body["reasoning"], "reasoning") ?? {};
   const word = readOptionalString(reasoning["effort"], "reasoning.effort");

@@ -13,7 +13,9 @@ export function formatCompaction(
   { userMessages, createId }: { readonly userMessages: readonly JsonObject[]; readonly createId: CreateId },
 ): string {
   if (status !== "completed") {
-    throw new GatewayError("upstream_error", { message: "The model's summary was cut short." });
+    throw new GatewayError("upstream_error", {
+      message: "The model's summary was cut off at its output limit. Send a shorter conversation.",
+    });
   }
   const repeated = userMessages.map((message) => ({ id: createId("msg"), ...message }));
   return formatJson({

@@ -60,6 +60,6 @@ function isWholeMessage({ role, content }: JsonObject): boolean {
 function refuseReference(path: string): Error {
   return unsupportedField(
     path,
-    "this gateway stores no responses; send the item whole (in the Vercel AI SDK: `providerOptions.openai.store = false`)",
+    "this gateway doesn't store responses; send the whole item (in the Vercel AI SDK: `providerOptions.openai.store = false`)",
   );
 }

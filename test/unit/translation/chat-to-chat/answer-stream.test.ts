@@ -188,7 +188,7 @@ describe("AnswerStream", () => {
     expect(result).toMatchObject({ final: false, failedCode: "upstream_error" });
     expect(readEvents(result.text)).toHaveLength(passed + 1);
     expect(readEvents(result.text).at(-1)).toMatchObject({
-      error: { message: expect.stringContaining("before the answer was complete") as string },
+      error: { message: expect.stringContaining("ended its response before it was complete") as string },
     });
   });
 

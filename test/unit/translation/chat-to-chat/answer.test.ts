@@ -74,7 +74,11 @@ describe("ChatAnswer.translateBody", () => {
     {
       name: "Ollama's shape",
       body: { error: "secret host is down" },
-      expected: { code: "upstream_error", message: "The model's server gave no usable answer." },
+      expected: {
+        code: "upstream_error",
+        message:
+          "The model server returned an unusable response. Try again; if it persists, send the request ID to the operator.",
+      },
     },
     {
       name: "a code that is no status",

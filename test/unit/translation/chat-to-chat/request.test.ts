@@ -155,14 +155,14 @@ describe("a chat request", () => {
       text: `{"model":"m",${MESSAGES},"Model":"n"}`,
       code: "invalid_parameter",
       param: "Model",
-      message: /write it `model`/,
+      message: /Use `model`/,
     },
     {
       name: "a field with a Unicode look-alike that folds",
       text: `{"model":"m",${MESSAGES},"\u017Ftream":true}`,
       code: "invalid_parameter",
       param: "\u017Ftream",
-      message: /write it `stream`/,
+      message: /Use `stream`/,
     },
   ])("refuses $name", ({ text, code, param, message }) => {
     expect(() => parse(text)).toThrow(

@@ -10,8 +10,8 @@ const parseJsonBody = (bytes: Uint8Array) => atOnce(readJsonBody(bytes));
 describe("readJsonBody", () => {
   it.each([
     { name: "an empty body", body: "", message: /empty/ },
-    { name: "a blank body", body: " \n", message: /blank/ },
-    { name: "bytes that are not UTF-8", body: Buffer.from([0x7b, 0xff, 0x7d]), message: /not UTF-8/ },
+    { name: "a blank body", body: " \n", message: /only spaces/ },
+    { name: "bytes that are not UTF-8", body: Buffer.from([0x7b, 0xff, 0x7d]), message: /not valid UTF-8/ },
     { name: "an array", body: "[]", message: /must be a JSON object, not an empty array/ },
     { name: "a string", body: '"a"', message: /must be a JSON object, not a string/ },
     { name: "null", body: "null", message: /must be a JSON object, not null/ },
@@ -28,7 +28,7 @@ describe("readJsonBody", () => {
     {
       name: "a body of very many objects",
       body: `{"a":[${"{},".repeat(250_000)}1]}`,
-      message: /more than 250,000 objects, lists, strings and names of fields.*send less/,
+      message: /more than 250,000 objects, lists, strings and names of fields.*Send less/,
     },
     {
       name: "a body of very many names",

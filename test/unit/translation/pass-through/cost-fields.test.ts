@@ -71,7 +71,7 @@ describe("the limit of output tokens", () => {
   it("of 0, which is none on Ollama, is refused under strict caps", () => {
     expect(rest("completions", { max_tokens: 0 })).toEqual({ max_tokens: 0 });
     expect(describeError(() => send("completions", { max_tokens: 0 }, "strict"))).toContain(
-      "400 unsupported_parameter max_tokens: some servers take 0 for no limit",
+      "400 unsupported_parameter max_tokens: some model servers read 0 as no limit",
     );
   });
 

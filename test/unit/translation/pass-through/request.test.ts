@@ -6,7 +6,8 @@ const MESSAGES = `{ "max_tokens": 1e2, "model":"acme/echo","cache_control":{"typ
   "messages":[{"role":"user","content":[{"type":"text","text":"Hi \\u00e9","cache_control":{"type":"ephemeral"}}]}],
   "id": 12345678901234567890, "tomorrow": [1.50], "tomorrow": null }`;
 
-const REFERENCE = "400 unsupported_parameter input[0]: this gateway stores no responses; send the item whole";
+const REFERENCE =
+  "400 unsupported_parameter input[0]: this gateway doesn't store responses; send the whole item";
 
 describe("a request to an upstream that speaks its protocol", () => {
   it("goes on byte for byte, but for the model's name", () => {
@@ -69,7 +70,7 @@ describe("a request to an upstream that speaks its protocol", () => {
       [{ instructions: [reference] }, "instructions[0]"],
     ] as const) {
       expect(describeError(() => parseNative("responses", fields))).toMatch(
-        `400 unsupported_parameter ${path}: this gateway stores no responses; send the item whole`,
+        `400 unsupported_parameter ${path}: this gateway doesn't store responses; send the whole item`,
       );
     }
   });

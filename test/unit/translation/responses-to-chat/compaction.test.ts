@@ -166,7 +166,7 @@ describe("an item that carries a summary", () => {
     ["left out", undefined],
   ])("[responses.items.compaction] %s is refused: the conversation would be lost", (_, carrier) => {
     expect(refusal({ input: [USER, { type: "compaction", encrypted_content: carrier }] })).toMatch(
-      /^400 unsupported_parameter input\[1\]: a 'compaction' item can only be read by the server that made it/,
+      /^400 unsupported_parameter input\[1\]: a 'compaction' item can only be read, and only whole, by the model server that created it/,
     );
   });
 
@@ -232,7 +232,9 @@ describe("POST /v1/responses/compact", () => {
     const cut = textCompletion("S: it we", USAGE, {
       choices: [{ index: 0, message: { role: "assistant", content: "S: it we" }, finish_reason: "length" }],
     });
-    expect(describeError(() => compact(fields, cut))).toContain("The model's summary was cut short.");
+    expect(describeError(() => compact(fields, cut))).toContain(
+      "The model's summary was cut off at its output limit. Send a shorter conversation.",
+    );
   });
 
   it("keeps in memory what its answer repeats", () => {

@@ -201,7 +201,10 @@ describe("the end of a stream", () => {
     const { events } = runStream([chunk({ content: "Hi" })]);
     expect(events.at(-1)!.data).toMatchObject({
       type: "error",
-      error: { type: "api_error", message: "The model's server broke off before the answer was complete." },
+      error: {
+        type: "api_error",
+        message: "The model server ended its response before it was complete. Try again.",
+      },
     });
   });
 });
