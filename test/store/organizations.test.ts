@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { isRefusedCharge } from "../../src/store/requests/refused-charge.ts";
+import { spendKey, usageKey } from "../../src/store/redis/keys.ts";
 import {
   chargeInput,
   createIdentity,
@@ -51,6 +52,18 @@ describe("an organization", () => {
     expect(await test.store.changeOrganization(before.id, { budgetCents: 1 }, 1)).toEqual({
       outcome: "version_conflict",
       current: after,
+    });
+  });
+
+  it("keeps its currency for what it has spent in total, when the months of that are forgotten", async () => {
+    const limits = [{ period: "total", kind: "cap", cents: 5_000 } as const];
+    const key = await createTestKey(test.store, {}, { limits });
+    const { organizationId } = key;
+    const identity = await createIdentity(test.store, key);
+    await test.store.charge(chargeInput(identity, 1, 1n, { final: FINAL }));
+    await test.client.del(spendKey(organizationId, identity.month), usageKey(organizationId, identity.day));
+    expect(await test.store.changeOrganization(organizationId, { currency: "EUR" }, null)).toMatchObject({
+      outcome: "currency_locked",
     });
   });
 

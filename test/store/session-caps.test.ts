@@ -175,6 +175,26 @@ describe("a request whose hold is lost", () => {
   });
 });
 
+describe("a request that was never held, since Redis was away", () => {
+  it("begins its session with its charge", async () => {
+    const key = await createTestKey(test.store, { sessionCapCents: 5 });
+    const identity = await identify(key);
+    await test.store.charge(chargeInput(identity, 1, 3n * CENT));
+    await test.store.charge(chargeInput(identity, 2, 5n * CENT, { final: FINAL }));
+    expect((await readSession(key)).spent).toBe(5n * CENT);
+    expect((await hold(key)).held.outcome).toBe("session_cap_reached");
+    const live = liveSessionsKey(key.organizationId, key.keyId);
+    expect(await test.client.zcard(live)).toBe(1);
+    expect(await test.client.pttl(live)).toBeGreaterThan(0);
+  });
+
+  it("begins none where its client's budget, which nobody kept, was its only cap", async () => {
+    const key = await createTestKey(test.store);
+    await test.store.charge(chargeInput(await identify(key), 1, CENT, { final: FINAL }));
+    expect((await hold(key, { sessionBudgetCents: 1 })).held.outcome).toBe("held");
+  });
+});
+
 describe("10,000 sessions of a key", () => {
   it("have a cap, and the next ones have none and are counted, until the others are a day old", async () => {
     const key = await createTestKey(test.store, { sessionCapCents: 1 });

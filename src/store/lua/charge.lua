@@ -114,7 +114,7 @@ end
 if record.session_since ~= '' or not exists and session ~= '' and is_session_capped then
 -- @include sessions.lua
   if not exists then
-    record.session_since = session_since(organization, key_id, session)
+    record.session_since = session_since(organization, key_record, key_id, session)
   end
   move_session(organization, key_id, record.session, record.session_since, difference, left - record.left)
 end

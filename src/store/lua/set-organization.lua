@@ -24,8 +24,9 @@
 -- @input
 local FIRST_FIELD, FIRST_MONTH = FIRST_FURTHER_ARGUMENT, FIRST_FURTHER_KEY
 
+-- Months are forgotten, and what was spent in total never is.
 local function has_spend()
-  if redis.call('ZCARD', holds) > 0 then
+  if redis.call('ZCARD', holds) > 0 or redis.call('HEXISTS', sibling(organization, 'spend:total'), 'organization') == 1 then
     return true
   end
   for position = FIRST_MONTH, #KEYS do

@@ -59,9 +59,14 @@ local function open_session(organization, key_record, key_id, name, now_ms, key_
     spent = spent or '0', held = held or '0' }, ''
 end
 
--- `since` of a session that a request names whose hold was lost, or never answered; '' when there is none.
-local function session_since(organization, key_id, name)
-  return redis.call('HGET', session_hash(organization, key_id, redis.sha1hex(name)), 'since') or ''
+-- `since` of the session of a request that has no record: its hold was lost, or never answered. Such a request begins the
+-- session, too, as its hold would have; '' where no cap holds for it.
+local function session_since(organization, key_record, key_id, name)
+  local key_cap, budgets_until = unpack(redis.call('HMGET', key_record, 'session_cap_cents', 'session_budgets_until'))
+  local organization_cap = redis.call('HGET', organization, 'session_cap_cents')
+  local session = open_session(organization, key_record, key_id, name, now_milliseconds(), key_cap, organization_cap, '',
+    budgets_until)
+  return session and session.since or ''
 end
 
 -- Moves what a session has spent and holds by differences in microcents.
