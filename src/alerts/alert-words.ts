@@ -1,7 +1,7 @@
 /** What a message says, in words: for mails, and for what webhooks show to people. */
 import { wholeCents } from "../money/money.ts";
 import { formatLimitPath } from "../contract/pages.ts";
-import { LIMIT_PERIODS } from "../settings/limits.ts";
+import { LIMIT_PERIODS, PERIOD_WORDS } from "../settings/limits.ts";
 import { LIMIT_SCOPES } from "../store/types/decision.ts";
 import type { AlertMessage, AlertRecord } from "../store/types/alerts.ts";
 import { describeWindow, formatWindowEnd } from "../time/calendar.ts";
@@ -26,7 +26,6 @@ type Alerts = AlertMessage["alerts"];
 
 const CENTS_PER_UNIT = 100;
 
-export const PERIOD_WORDS = { day: "daily", week: "weekly", month: "monthly", total: "total" } as const;
 /** Whose requests a cap refuses. */
 const WHO = {
   key: "this key",

@@ -10,22 +10,18 @@ interface CheckCommandOptions {
 }
 
 export function addConfigCommands(program: Command): void {
-  const config = program.command("config").description("Looks at a configuration.");
+  const config = program.command("config").description("Check a configuration.");
   config
     .command("check")
     .description(
-      "Prints all problems of a gateway.yaml at once, with their places; starts nothing. With --envoy, those of the " +
-        "Envoy bootstrap beside it too. Exit code 0 without problems, else 1.",
+      "Print all problems of a gateway.yaml, and with --envoy of an Envoy bootstrap, with their line numbers. Exit code 1 if there is a problem.",
     )
     .requiredOption("--config <file>", "gateway.yaml")
-    .option("--envoy <file>", "an Envoy bootstrap of your own, checked against this configuration")
-    .option(
-      "--no-validate",
-      "with --envoy: do not have Envoy itself (ENVOY_BIN, PATH, or the set-up's) validate it",
-    )
+    .option("--envoy <file>", "Envoy bootstrap of your own, checked against this configuration")
+    .option("--no-validate", "with --envoy: skip the validation by Envoy itself")
     .option(
       "--without-secrets",
-      "for a pipeline: environment variables and files of secrets need not be there",
+      "no check that environment variables and files of secrets exist, for a pipeline",
     )
     .option("--json", "one JSON object on stdout")
     .action((options: CheckCommandOptions) => checkAction(options));

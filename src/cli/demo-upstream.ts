@@ -4,9 +4,9 @@ import { type Command, InvalidArgumentError } from "commander";
 export function addDemoUpstreamCommand(program: Command): void {
   program
     .command("demo-upstream", { hidden: true })
-    .description("Runs the demo model server alone. It repeats what it is told; for trying the gateway only.")
+    .description("Run only the demo model server, which repeats its input. For trials.")
     .option("--host <host>", "address to listen on", "127.0.0.1")
-    .option("--port <port>", "port to listen on; 0 takes a free one", parsePort, 9000)
+    .option("--port <port>", "port to listen on; 0 for a free one", parsePort, 9000)
     .action((options: { host: string; port: number }) => demoUpstreamAction(options));
 }
 
@@ -23,5 +23,5 @@ async function demoUpstreamAction(options: { host: string; port: number }): Prom
 
 function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new InvalidArgumentError("expected a port");
+  throw new InvalidArgumentError("expected a port from 0 to 65535");
 }

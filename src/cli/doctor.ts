@@ -20,12 +20,11 @@ export function addDoctorCommand(program: Command): void {
     .command("doctor")
     .summary("find out what is wrong, since when, and what to do")
     .description(
-      "Looks at configuration, Redis, workers, Envoy, upstreams, folders, mail, webhooks and clocks of the gateway on " +
-        "this host. Changes nothing. Exit code 1 when there is a problem; warnings alone are 0.",
+      "Check configuration, Redis, workers, Envoy, upstreams, directories, email, webhooks and clocks of the gateway on this host. Changes nothing. Exit code 1 if there is a problem, 0 with warnings only.",
     )
     .option(
       "--config <file>",
-      "gateway.yaml; default: that of the gateway that runs, or has run, from this folder",
+      "gateway.yaml; default: the one of the gateway that runs, or last ran, from this directory",
     )
     .option("--json", "one JSON object on stdout")
     .action((options: { config?: string; json?: true }) => doctorAction(options));
@@ -54,9 +53,7 @@ async function doctorAction(options: { config?: string; json?: true }): Promise<
 async function requireLocalConfig(): Promise<string> {
   const file = await requireHarmlessFolder();
   if (file !== null) return file;
-  throw new CommandError(
-    "No gateway runs, or has run, from this folder, and there is no gateway.yaml: give --config.",
-  );
+  throw new CommandError("No gateway runs from this directory, and it has no gateway.yaml. Pass --config.");
 }
 
 /** What is wrong comes first. */

@@ -54,7 +54,7 @@ async function read(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${reasonOf(error)}.`, { cause: error });
+    throw new CommandError(`${file} can't be read: ${reasonOf(error)}.`, { cause: error });
   }
 }
 
@@ -64,7 +64,7 @@ function merge(file: string, run: () => string): string {
   } catch (error) {
     if (!(error instanceof MergeRefusal)) throw error;
     const reasons = error.message.split("\n").map((reason) => `  ${reason}`);
-    throw new CommandError(`${file} is left as it is, this cannot be merged:\n${reasons.join("\n")}`, {
+    throw new CommandError(`${file} can't be merged and is unchanged:\n${reasons.join("\n")}`, {
       cause: error,
     });
   }
@@ -96,7 +96,7 @@ async function replace(file: string, text: string): Promise<string> {
     return backup;
   } catch (error) {
     if (draft !== null) await rm(draft, { force: true });
-    throw new CommandError(`${file} cannot be written: ${reasonOf(error)}.`, { cause: error });
+    throw new CommandError(`${file} can't be written: ${reasonOf(error)}.`, { cause: error });
   }
 }
 

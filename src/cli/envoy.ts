@@ -8,7 +8,7 @@ import type { TextOptions } from "./management/management-command.ts";
 import { parseDigits } from "./management/options.ts";
 
 export function addEnvoyCommands(program: Command): void {
-  const envoy = program.command("envoy").description("Envoy's configuration.");
+  const envoy = program.command("envoy").description("Write Envoy's configuration.");
   addRender(envoy);
   addSecrets(envoy);
 }
@@ -17,47 +17,34 @@ function addRender(envoy: Command): void {
   envoy
     .command("render")
     .description(
-      "Prints the Envoy bootstrap for a gateway.yaml, to own and edit. It holds no secret: the upstreams' credentials " +
-        "are files that it names.",
+      "Print the Envoy bootstrap for a gateway.yaml. It contains no secrets: it names files with the upstreams' credentials.",
     )
     .requiredOption("--config <file>", "gateway.yaml")
-    .option("--out <file>", "where to write it; default: standard output")
-    .option("--snippets", "only the parts for an Envoy that is already there, each with where it goes")
-    .option(
-      "--into <file>",
-      "puts these parts into a bootstrap of your own and shows the difference; nothing of yours is written anew",
-    )
-    .option(
-      "--listener <name>",
-      "with --into: which listener, or `listener/filter chain`; default: the only one",
-    )
+    .option("--out <file>", "output file; default: standard output")
+    .option("--snippets", "only the parts for an existing Envoy, each with its place")
+    .option("--into <file>", "existing bootstrap to merge these parts into; shows the difference first")
+    .option("--listener <name>", "with --into: listener, or `listener/filter chain`; default: the only one")
     .option("--domain <name...>", "with --into: host names of the gateway; default: all")
-    .option("--write", "with --into: write the file, without asking; what was there before is kept beside it")
+    .option("--write", "with --into: write the file without asking; the previous file is kept next to it")
     .addOption(
-      new Option(
-        "--as <kind>",
-        "for a control plane: a Kubernetes resource of Istio or Envoy Gateway",
-      ).choices(["EnvoyFilter", "EnvoyPatchPolicy"]),
+      new Option("--as <kind>", "Kubernetes resource for Istio or Envoy Gateway").choices([
+        "EnvoyFilter",
+        "EnvoyPatchPolicy",
+      ]),
     )
     .option(
       "--secrets <dir>",
-      "folder of the upstreams' credentials; default: `secrets` in the folder of sockets",
+      "directory of the upstreams' credentials; default: `secrets` in the directory of sockets",
     )
-    .option("--write-secrets", "write the upstreams' credentials there too, as files that Envoy reads")
-    .option(
-      "--sidecar-host <host>",
-      "where Envoy finds the workers of `sidecar.tcp` when they listen on 0.0.0.0",
-    )
+    .option("--write-secrets", "also write the upstreams' credentials there, as files for Envoy")
+    .option("--sidecar-host <host>", "host of the workers for Envoy, if `sidecar.tcp` listens on 0.0.0.0")
     .hook("preAction", (command) => refuseMixed(command.opts<RenderCommandOptions>()))
-    .option("--access-log <file>", "the access log's file; default: standard output")
-    .option(
-      "--cors-origin <origin...>",
-      "browser origins that may call, `*` for all; default: none, CORS is off",
-    )
-    .option("--documentation <url>", "what `GET /` names as the documentation")
+    .option("--access-log <file>", "access log file; default: standard output")
+    .option("--cors-origin <origin...>", "browser origins that may call, or `*`; default: none (CORS is off)")
+    .option("--documentation <url>", "address of the documentation that `GET /` returns")
     .option(
       "--trusted-hops <n>",
-      "proxies in front whose x-forwarded-for is true; default: 0",
+      "number of trusted proxies in front (x-forwarded-for); default: 0",
       parseDigits(3),
     )
     .action((options: RenderCommandOptions) => renderAction(options));
@@ -67,12 +54,11 @@ function addSecrets(envoy: Command): void {
   envoy
     .command("secrets")
     .description(
-      "Writes the files that a rendered bootstrap names: the upstreams' credentials, and where the certificates lie. " +
-        "Envoy uses a renewed one without a restart.",
+      "Write the files that a rendered bootstrap names: the upstreams' credentials and the paths of certificates. Envoy uses renewed files without a restart.",
     )
     .requiredOption("--config <file>", "gateway.yaml")
-    .option("--secrets <dir>", "where to; default: `secrets` in the folder of sockets")
-    .option("--watch", "stay, and write again when a credential's file has changed")
+    .option("--secrets <dir>", "output directory; default: `secrets` in the directory of sockets")
+    .option("--watch", "keep running and write again when a credential file changes")
     .action((options: SecretsCommandOptions) => secretsAction(options));
 }
 
@@ -140,10 +126,10 @@ function readOptions(options: RenderCommandOptions): RenderOptions {
 /** @throws UsageError */
 function refuseMixed({ into, listener, domain, write, out, snippets, as }: RenderCommandOptions): void {
   if (into === undefined && (listener ?? domain ?? write) !== undefined) {
-    throw new UsageError("--listener, --domain and --write go with --into.");
+    throw new UsageError("--listener, --domain and --write need --into.");
   }
   if (into !== undefined && (out ?? snippets ?? as) !== undefined) {
-    throw new UsageError("--into changes a file of yours: give it without --out, --snippets and --as.");
+    throw new UsageError("--into can't be combined with --out, --snippets or --as.");
   }
 }
 

@@ -8,7 +8,7 @@ import { addOrganizationOption, type GlobalCommandRow } from "./management/manag
 export const explainCommand: GlobalCommandRow = {
   usage: "explain <request>",
   description:
-    "Why a request was refused, with its checks, or what it cost: its way, its upstream's status, prices.",
+    "Explain why a request was rejected, or what it cost: checks, timeline, upstream status, prices.",
   examples: ["explain req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11", "explain req_… --org Acme --json"],
   hasTable: true,
   options: addOrganizationOption,
@@ -47,7 +47,7 @@ async function findRequest(client: AdminClient, wanted: string, org: string | un
   }
   if (first !== undefined) return first;
   throw new CommandError(
-    `${wanted} is not among the recent requests. Of each organization about 10,000 are kept, and 2,000 that were refused at the admission; older ones are in the log of requests. A 404, 405 or 415, and a key that is none, leave no entry.`,
+    `${wanted} isn't among the recent requests: each organization keeps about 10,000, and 2,000 that were rejected at once. Older ones are in the request log; 404, 405, 415 and invalid API keys aren't recorded.`,
   );
 }
 

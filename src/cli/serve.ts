@@ -25,19 +25,18 @@ export function addServeCommands(program: Command): void {
     .command("serve")
     .summary("run the sidecar alone, as in a container")
     .description(
-      "Runs the sidecar alone: gRPC workers for Envoy, management API, dashboard, alert delivery. Redis and Envoy run " +
-        "elsewhere. SIGTERM lets streams in flight run out; SIGHUP reads the catalog again.",
+      "Run only the sidecar: gRPC workers for Envoy, management API, dashboard, alert delivery. SIGTERM lets streams in flight finish; SIGHUP reads the catalog again.",
     )
     .requiredOption("--config <file>", "gateway.yaml")
     .option(
       "--drain-seconds <n>",
-      "how long streams may run on after SIGTERM",
+      "seconds that streams may continue after SIGTERM",
       parseCount,
       DEFAULT_DRAIN_SECONDS,
     )
     .action((options: ServeCommandOptions) => serveAction(options));
   addOverrideOptions(serve);
-  serve.addOption(hidden(serve, "--demo", "make a demo organization and key"));
+  serve.addOption(hidden(serve, "--demo", "demo organization and API key, created at the start"));
   program
     .command("worker", { hidden: true })
     // Whose worker it is, for whoever looks at processes. What is in the file the supervisor tells it.
@@ -48,9 +47,9 @@ export function addServeCommands(program: Command): void {
 }
 
 function addOverrideOptions(command: Command): void {
-  command.addOption(hidden(command, "--sockets <dir>", "folder of the Unix sockets"));
+  command.addOption(hidden(command, "--sockets <dir>", "directory of the Unix sockets"));
   command.addOption(hidden(command, "--private-redis <socket>", "Unix socket of the launcher's Redis"));
-  const port = hidden(command, "--listen-port <port>", "the free port that was found for `listen.port: 0`");
+  const port = hidden(command, "--listen-port <port>", "free port found for `listen.port: 0`");
   command.addOption(port.argParser(parseCount));
 }
 

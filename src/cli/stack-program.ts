@@ -22,7 +22,7 @@ export function createStackProgram(): Command {
       "API keys, rate limits and spend caps in front of hosted language models, as a sidecar of Envoy.",
     )
     .version(readVersion(), "-V, --version")
-    .showHelpAfterError("(--help lists what there is)")
+    .showHelpAfterError("(--help lists commands and options)")
     .configureOutput({ outputError: (text, write) => write(`${paintError(text.trimEnd())}\n`) })
     .exitOverride();
   addUpCommand(program);

@@ -27,9 +27,7 @@ export async function chooseConfig(options: UpConfigOptions): Promise<string | n
     return file;
   }
   if (upstreamKeyEnv !== null) {
-    throw new CommandError(
-      "`--upstream-key-env` goes with `--upstream`; in a gateway.yaml write `credential`.",
-    );
+    throw new CommandError("`--upstream-key-env` needs `--upstream`. In a gateway.yaml, set `credential`.");
   }
   if (config !== undefined || !existsSync(FILE)) return config ?? null;
   await requireHarmless(resolve(FILE));
@@ -54,7 +52,7 @@ async function requireHarmless(file: string): Promise<void> {
 
 function notTrusted(file: string, why: string): CommandError {
   return new CommandError(
-    `${file} was found in this folder and not named, and ${why}: nothing was started. If it is yours, name it: ` +
-      `\`up --config ${FILE}\`. The demo model starts in a folder without a ${FILE}.`,
+    `${file} was found in this directory, but ${why}: nothing was started. If it is yours, run ` +
+      `\`up --config ${FILE}\`. The demo model starts in a directory without a ${FILE}.`,
   );
 }

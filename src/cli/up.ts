@@ -11,22 +11,18 @@ export function addUpCommand(program: Command): void {
     .command("up")
     .summary("start the whole stack on this machine")
     .description(
-      "Starts a private Redis (unless the configuration names one), the gateway and Envoy, and prints base URL, API key, " +
-        "dashboard and a request to paste. Without --config: the gateway.yaml of this folder, or, where there is none, a " +
-        "demo model, ports 10000 and 10001, data in ./data. " +
-        "Ctrl-C stops everything; the data stays.",
+      "Start Redis (unless the configuration names one), the gateway and Envoy, and print base URL, API key and dashboard. Without --config or a gateway.yaml in this directory, start a demo model on ports 10000 and 10001. Ctrl-C stops everything; the data in ./data stays.",
     )
     .option(
       "--config <file>",
-      "default: gateway.yaml of this folder, unless it refers to secrets; its relative paths are resolved against its folder",
+      "gateway.yaml; default: the one in this directory, unless it references secrets",
     )
     .option(
       "--upstream <url>",
-      "base URL of a model server that runs, http://127.0.0.1:8000/v1: its models are asked for and written into a " +
-        "first gateway.yaml (or the file of --config), prices 0; one that is there is not written over",
+      "base URL of a running model server, such as http://127.0.0.1:8000/v1: its models are written into a new gateway.yaml, with prices of 0",
     )
-    .option("--upstream-key-env <name>", "environment variable with the key that this model server wants")
-    .option("--json", "print one JSON line when ready: base_url, admin_url, admin_token, demo_key")
+    .option("--upstream-key-env <name>", "environment variable with the API key of this model server")
+    .option("--json", "one JSON line when ready: base_url, admin_url, admin_token, demo_key")
     .action((options: UpCommandOptions) => upAction(options));
 }
 
@@ -54,5 +50,5 @@ async function tellProblems(config: Config): Promise<void> {
   const lines = problems.map(({ message, fix }) => {
     return `  ${screen.paint("bad", cleanText(message))}${fix === null ? "" : ` → ${cleanText(fix)}`}\n`;
   });
-  process.stderr.write(`What is wrong already:\n${lines.join("")}\n`);
+  process.stderr.write(`Problems found at startup:\n${lines.join("")}\n`);
 }

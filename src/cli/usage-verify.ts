@@ -33,18 +33,14 @@ export function addUsageVerifyCommands(program: Command): void {
     usage
       .command("verify")
       .description(
-        "Adds a month up again, spend and what limits count in their windows from the usage rows and every figure of " +
-          "these from the log of requests, and says every difference. " +
-          "Exit code 1 when there is one. Exact while nothing is in flight.",
+        "Recompute a month's spend, limits and usage from the usage rows and the request log, and print every difference. Exact while nothing is in flight. Exit code 1 if there is a difference.",
       ),
   ).action((options: VerifyOptions) => verify(options));
   addOptions(
     usage
       .command("rebuild")
       .description(
-        "Raises a month's spend, what limits count and usage to what the log of requests says, for a Redis that was restored from an older " +
-          "snapshot, and charges requests that others have closed at an estimate as their log says. What lies in a spool " +
-          "counts once, before and after. Raises nothing of an organization with requests in flight.",
+        "Raise a month's spend, limits and usage to the request log's figures, after Redis was restored from an older snapshot. Charges in a spool count once. Skips organizations with requests in flight.",
       ),
   ).action((options: VerifyOptions) => rebuild(options));
 }
@@ -52,12 +48,12 @@ export function addUsageVerifyCommands(program: Command): void {
 function addOptions(command: Command): Command {
   return command
     .requiredOption("--config <file>", "gateway.yaml")
-    .option("--month <month>", "such as 2026-11; this month by Redis's clock when left out", parseMonth)
+    .option("--month <month>", "month such as 2026-11; default: this month by Redis's clock", parseMonth)
     .option(
       "--requests <dir>",
-      "folder with the log of requests of all hosts; default: `requests` in `data_dir`",
+      "directory with the request logs of all hosts; default: `requests` in `data_dir`",
     )
-    .option("--json", "the result as JSON on stdout");
+    .option("--json", "result as JSON on stdout");
 }
 
 function parseMonth(text: string): string {
@@ -85,7 +81,7 @@ async function verify(options: VerifyOptions): Promise<void> {
 
 async function rebuild(options: VerifyOptions): Promise<void> {
   await withStore(options, async (store, month, dir) => {
-    if (dir === null) throw new CommandError("There is no log of requests to rebuild from: give --requests.");
+    if (dir === null) throw new CommandError("No request log found. Pass its directory with --requests.");
     const { rebuildUsage } = await import("../request-log/rebuild-usage.ts");
     const { readLateCharges, readLoggedUsage } = await import("../request-log/read-usage.ts");
     const currencies = await readCurrencies(store);
@@ -125,7 +121,7 @@ async function withStore(options: VerifyOptions, run: Run): Promise<void> {
     const month = options.month ?? new Date(await opened.store.timeMs()).toISOString().slice(0, 7);
     const dir = options.requests ?? requestLogFolder(config);
     if (options.requests !== undefined && !existsSync(dir)) {
-      throw new CommandError(`There is no folder ${dir}.`);
+      throw new CommandError(`No directory ${dir}.`);
     }
     await run(opened.store, month, existsSync(dir) ? dir : null);
   } finally {

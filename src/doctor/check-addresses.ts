@@ -33,8 +33,9 @@ export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<DoctorF
       unreachable: "public_url_unreachable",
     },
     fixes: {
-      unencrypted: "Put TLS in front of the gateway and write `https://…`: keys would travel in the clear.",
-      elsewhere: "See that the load balancer passes every path to Envoy's listener, not to the admin port.",
+      unencrypted:
+        "Put TLS in front of the gateway and use `https://…`. Without TLS, API keys are sent unencrypted.",
+      elsewhere: "Check that the load balancer passes every path to Envoy's listener, not to the admin port.",
     },
     leadsTo: "the API",
   });
@@ -45,9 +46,8 @@ export async function checkDashboardUrl({ dashboard, notifications }: Config): P
   const check = "dashboard.base_url";
   if (dashboard.baseUrl === null) {
     if (notifications.smtp === null) return [ok(check, "Not set; no mail is sent that names it.")];
-    const fix =
-      "Set `dashboard.base_url`, so that the links in mails lead to the pages from where they are read.";
-    const message = "Mails are configured, and `dashboard.base_url` is not set.";
+    const fix = "Set `dashboard.base_url`, so that links in emails open the dashboard.";
+    const message = "Emails are configured, but `dashboard.base_url` isn't set.";
     return [found("dashboard_url_missing", check, { message, fix })];
   }
   return checkAddress({
@@ -62,8 +62,8 @@ export async function checkDashboardUrl({ dashboard, notifications }: Config): P
     },
     fixes: {
       unencrypted:
-        "Put TLS in front of the admin port and write `https://…`: tokens would travel in the clear.",
-      elsewhere: "See that it leads to the admin port, with every path, and not to Envoy's listener.",
+        "Put TLS in front of the admin port and use `https://…`. Without TLS, tokens are sent unencrypted.",
+      elsewhere: "Check that it leads to the admin port, with every path, not to Envoy's listener.",
     },
     leadsTo: "the dashboard",
   });
@@ -72,7 +72,7 @@ export async function checkDashboardUrl({ dashboard, notifications }: Config): P
 async function checkAddress(address: Address): Promise<DoctorFinding[]> {
   const { check, url, path, codes, fixes, leadsTo } = address;
   if (url.startsWith("http:") && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ""))) {
-    return [found(codes.unencrypted, check, { message: `${url} is not encrypted.`, fix: fixes.unencrypted })];
+    return [found(codes.unencrypted, check, { message: `${url} isn't encrypted.`, fix: fixes.unencrypted })];
   }
   try {
     const answer = await fetch(`${url}${path}`, {
@@ -80,14 +80,13 @@ async function checkAddress(address: Address): Promise<DoctorFinding[]> {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     if (address.isOurs(answer, await readBounded(answer))) return [ok(check, `${url} leads to ${leadsTo}.`)];
-    const message = `${url}${path} answers ${answer.status}, and not as ${leadsTo} does.`;
+    const message = `${url}${path} returned ${answer.status}, which isn't the response of ${leadsTo}.`;
     return [found(codes.elsewhere, check, { message, fix: fixes.elsewhere })];
   } catch (error) {
     const reason =
       error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : reasonOf(error);
-    const fix =
-      "Look at DNS, load balancer and certificate; from inside the cluster the name may lead elsewhere.";
-    return [found(codes.unreachable, check, { message: `${url} cannot be reached: ${reason}.`, fix })];
+    const fix = "Check DNS, load balancer and certificate. Inside the cluster the name may lead elsewhere.";
+    return [found(codes.unreachable, check, { message: `${url} can't be reached: ${reason}.`, fix })];
   }
 }
 

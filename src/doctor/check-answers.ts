@@ -21,7 +21,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   upstream_authentication_failed: {
     finding: "upstream_refuses_account",
     says: "for the gateway's account there: its credential, its balance or what it may use",
-    fix: "Renew the upstream's credential, or look after the account at its provider",
+    fix: "Renew the upstream's credential, or check the account at the model provider",
   },
 };
 
@@ -38,8 +38,8 @@ export async function checkAnswers(config: Config): Promise<DoctorFinding[]> {
       const ofModel = samples.filter(({ labels }) => labels["code"] === code && labels["model"] === id);
       const times = ofModel.reduce((sum, { value }) => sum + value, 0);
       if (times === 0) return [];
-      const message = `${id} (\`${upstreamModel}\` at ${upstream}): its server has refused ${times} of its requests ${refusal.says}.`;
-      const fix = `${refusal.fix}; the log has the server's own words (\`the upstream failed\`). The count ends with the workers.`;
+      const message = `${id} (\`${upstreamModel}\` at ${upstream}): its server rejected ${times} of its requests ${refusal.says}.`;
+      const fix = `${refusal.fix}. The log has the server's message (\`the upstream failed\`); the count resets when the workers restart.`;
       return [found(refusal.finding, CHECK, { message, fix })];
     }),
   );

@@ -21,14 +21,14 @@ export async function checkEnvoy(config: Config): Promise<DoctorFinding[]> {
         ? ok("envoy.ready", "Envoy is live.")
         : found("envoy_not_live", "envoy.ready", {
             message: `Envoy says ${state}.`,
-            fix: "Wait for its start or drain to end, or look at its log.",
+            fix: "Wait until it has started or drained, or check its log.",
           });
     return [readiness, checkVersion(version), ...checkFilters(dump), ...checkClusters(dump, config)];
   } catch (error) {
     const fix =
-      "Start Envoy with the bootstrap of `inference-gateway envoy render`; run this command as the user that Envoy runs " +
-      "as, on its host. With `sidecar.tcp` Envoy is elsewhere: look there.";
-    const message = `Envoy's admin interface ${envoyAdminSocket(config)} does not answer: ${reasonOf(error)}.`;
+      "Start Envoy with the bootstrap of `inference-gateway envoy render`\. Run this command as Envoy's user on " +
+      "its host; with `sidecar.tcp` that is another host.";
+    const message = `Envoy's admin interface ${envoyAdminSocket(config)} doesn't respond: ${reasonOf(error)}.`;
     return [found("envoy_unreachable", "envoy.reachable", { message, fix })];
   }
 }
@@ -39,7 +39,7 @@ function checkVersion(reported: string): DoctorFinding {
   const version = reported.split("/")[1] ?? reported;
   const message = describeUnprovenEnvoy(version);
   if (message === null) return ok(check, `Envoy ${version}.`);
-  const fix = `Run Envoy ${PROVEN_ENVOYS.at(-1)}, or try your own traffic on this version before you rely on it.`;
+  const fix = `Run Envoy ${PROVEN_ENVOYS.at(-1)}, or test your traffic on this version first.`;
   return found("envoy_unproven", check, { message, fix });
 }
 
@@ -72,7 +72,7 @@ export function checkFilters(dump: unknown): DoctorFinding[] {
   });
   if (findings.length === 0) return [ok(check, "ext_authz and ext_proc are in order and fail closed.")];
   const fix =
-    "Render the bootstrap again (`envoy render`) or correct it; `config check --envoy FILE` names each place. Until " +
+    "Render the bootstrap again (`envoy render`), or correct it: `config check --envoy FILE` names each place. Until " +
     "then requests may pass without a key or without being charged.";
   return findings.map((fault) =>
     found("envoy_filters_wrong", check, { message: `Envoy's filter chain: ${fault}.`, fix }),

@@ -35,9 +35,9 @@ async function checkWritable(check: string, folder: string, field: string): Prom
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return checkParent(check, folder, field);
-    const fix = `Give the gateway's user the right to write there (chown, volume mount), or change \`${field}\`.`;
+    const fix = `Make it writable for the gateway's user (chown, volume mount), or change \`${field}\`.`;
     return found("folder_not_writable", check, {
-      message: `${folder} cannot be written: ${reasonOf(error)}.`,
+      message: `${folder} can't be written: ${reasonOf(error)}.`,
       fix,
     });
   }
@@ -50,8 +50,8 @@ async function checkParent(check: string, folder: string, field: string): Promis
     await access(existing, constants.W_OK | constants.X_OK);
     return ok(check, `${folder} is not there yet and can be made.`);
   } catch (error) {
-    const fix = `Make it, writable for the gateway's user, or change \`${field}\`.`;
-    const message = `${folder} is not there and cannot be made: ${reasonOf(error)}.`;
+    const fix = `Create it, writable for the gateway's user, or change \`${field}\`.`;
+    const message = `${folder} doesn't exist and can't be created: ${reasonOf(error)}.`;
     return found("folder_cannot_be_made", check, { message, fix });
   }
 }
@@ -108,7 +108,7 @@ async function checkSpace(spool: string, maxBytes: number): Promise<DoctorFindin
   const message = `${Math.floor(free / MEBIBYTE)} MiB are free for the spool; it may grow to ${Math.floor(maxBytes / MEBIBYTE)} MiB.`;
   if (free >= maxBytes) return [ok("spool.space", message)];
   const fix =
-    "Free space or lower `settlement.spool_max_bytes`: with a full disk requests are refused while Redis is away.";
+    "Free space or lower `settlement.spool_max_bytes`: with a full disk, requests are rejected during an outage of Redis.";
   return [found("spool_space_short", "spool.space", { message, fix })];
 }
 
@@ -128,7 +128,7 @@ async function checkSpool(spool: string): Promise<DoctorFinding[]> {
   if (names.includes("reported.jsonl")) {
     const { birthtime } = await stat(join(spool, "reported.jsonl"));
     const fix =
-      "Charges that Redis will not take wait there for a person: check each against the request log, correct spend with " +
+      "These charges were rejected by Redis\. Check each against the request log, correct spend with " +
       "`usage correct`, then move the file away.";
     const message = `${join(spool, "reported.jsonl")} has entries.`;
     findings.push(found("spool_reported", "spool.reported", { message, fix, since: birthtime }));
@@ -140,8 +140,8 @@ async function checkSpool(spool: string): Promise<DoctorFinding[]> {
   if (Date.now() - oldestMs <= STALE_SPOOL_MS || oldestMs === Infinity) {
     return findings.length > 0 ? findings : [ok("spool.pending", "No charge is waiting in the spool.")];
   }
-  const message = `${waiting.length} files of charges in ${spool} are not in Redis.`;
+  const message = `${waiting.length} files of charges in ${spool} haven't reached Redis.`;
   const fix =
-    "See that Redis is reachable and that the gateway runs; it sends them by itself. Never delete them.";
+    "Check that Redis is reachable and the gateway runs: it sends them by itself. Never delete them.";
   return [...findings, found("spool_waiting", "spool.pending", { message, fix, since: new Date(oldestMs) })];
 }

@@ -43,7 +43,7 @@ async function checkEndpoint(
     const says = reason === null ? `the upstream ${name} takes no connection` : sayReason(reason, name);
     return found(isCertificate ? "upstream_untrusted" : "upstream_unreachable", check, {
       message: `${says} (${where}: ${reasonOf(error)})`,
-      fix: `Requests to its models are answered 503. ${reason?.todo ?? FLAGS.UF.todo}`,
+      fix: `Requests to its models return 503. ${reason?.todo ?? FLAGS.UF.todo}`,
     });
   }
 }

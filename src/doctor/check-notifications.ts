@@ -33,9 +33,9 @@ export async function checkSmtp({ notifications }: Config): Promise<DoctorFindin
     return [ok("smtp", `The mail server ${host} lets the gateway in.`)];
   } catch (error) {
     const code = SMTP_CODES[String((error as { code?: unknown }).code)] ?? "smtp_unreachable";
-    const fix = SMTP_FIXES[code] ?? "Correct `notifications.smtp.url`, or open the way there.";
-    const message = `The mail server ${host} cannot be used: ${reasonOf(error)}.`;
-    return [found(code, "smtp", { message, fix: `${fix} Alerts wait up to three days.` })];
+    const fix = SMTP_FIXES[code] ?? "Correct `notifications.smtp.url`, or open the connection to it.";
+    const message = `The mail server ${host} can't be used: ${reasonOf(error)}.`;
+    return [found(code, "smtp", { message, fix: `${fix} Alerts are retried for up to three days.` })];
   } finally {
     mailer.close();
   }
@@ -76,13 +76,13 @@ async function checkWebhook(url: URL, allowPrivateNetworks: boolean): Promise<Do
     if (error instanceof WebhookError) {
       const message = `Nothing is sent to the webhook host ${host}: ${error.message}.`;
       const fix =
-        "Tell the organization, or set `notifications.webhooks.allow_private_networks` where receivers are in your own network.";
+        "Tell the organization, or set `notifications.webhooks.allow_private_networks` if receivers are in your network.";
       return found("webhook_not_allowed", "webhooks", { message, fix });
     }
     const reason = error instanceof Error ? describeConnectionError(error).message : String(error);
-    const message = `The webhook host ${host} cannot be reached: ${reason}.`;
+    const message = `The webhook host ${host} can't be reached: ${reason}.`;
     const fix =
-      "Open the way out (firewall, proxy, DNS), or tell the organization; deliveries wait up to three days.";
+      "Open the connection (firewall, proxy, DNS), or tell the organization. Deliveries are retried for up to three days.";
     return found("webhook_unreachable", "webhooks", { message, fix });
   }
 }

@@ -26,9 +26,9 @@ export async function withRedis(
     client.disconnect();
     const where = describeRedis(config);
     const fix =
-      "Start Redis or correct `redis` in the configuration (address, TLS, user and password). Until then known keys go " +
-      "on for `settlement.grace_seconds` and everything else is answered 503.";
-    const message = `Redis at ${where} cannot be used: ${reasonOf(error)}.`;
+      "Start Redis or correct `redis` in the configuration (address, TLS, user and password). Until then known API keys work " +
+      "for `settlement.grace_seconds`, and everything else returns 503.";
+    const message = `Redis at ${where} can't be used: ${reasonOf(error)}.`;
     return [found("redis_unreachable", "redis.reachable", { message, fix })];
   }
   try {
@@ -113,16 +113,15 @@ function checkPersistence(info: ReadonlyMap<string, string>): DoctorFinding[] {
     (field) => (info.get(field) ?? "ok") !== "ok",
   );
   if (failed.length > 0) {
-    const fix =
-      "Look at the disk of Redis (full, read-only) and at its log; until it writes again, writes are refused.";
+    const fix = "Check Redis's disk (full, read-only) and its log. Until it can write, it rejects writes.";
     const message = `Redis could not write its append-only file (${failed.join(", ")}).`;
     findings.push(found("redis_append_only_failing", check, { message, fix }));
   }
   if ((info.get("rdb_last_bgsave_status") ?? "ok") !== "ok") {
     const lastMs = Number(info.get("rdb_last_save_time") ?? 0) * 1000;
     const fix =
-      "Look at the disk of Redis (full, read-only, no memory to fork) and at its log, then `BGSAVE`. With `save` set, " +
-      "Redis refuses writes until one succeeds.";
+      "Check Redis's disk (full, read-only, no memory to fork) and its log, then run `BGSAVE`. With `save` set, " +
+      "Redis rejects writes until one succeeds.";
     const message = `Redis could not write its snapshot; the last good one is of ${new Date(lastMs).toISOString()}.`;
     findings.push(found("redis_snapshot_failing", check, { message, fix, since: new Date(lastMs) }));
   }
@@ -134,8 +133,8 @@ function checkEviction(info: ReadonlyMap<string, string>): DoctorFinding {
   const policy = info.get("maxmemory_policy") ?? "unknown";
   if (policy === "noeviction") return ok("redis.eviction", "Redis evicts nothing.");
   const isLimited = (info.get("maxmemory") ?? "0") !== "0";
-  const message = `Redis may throw data away: maxmemory-policy is ${policy}${isLimited ? "" : " (no maxmemory is set yet)"}.`;
-  const fix = "Set `maxmemory-policy noeviction`: an evicted key or month of spend is gone without a trace.";
+  const message = `Redis may evict data: maxmemory-policy is ${policy}${isLimited ? "" : " (no maxmemory is set yet)"}.`;
+  const fix = "Set `maxmemory-policy noeviction`: an evicted API key or month of spend is lost.";
   return found("redis_evicts", "redis.eviction", { message, fix });
 }
 
@@ -148,7 +147,7 @@ async function checkLatency(client: Redis): Promise<DoctorFinding> {
     times.push(performance.now() - startMs);
   }
   const median = times.sort((a, b) => a - b)[SAMPLES / 2] ?? 0;
-  const message = `Redis answers in ${median.toFixed(2)} ms (median of ${SAMPLES}).`;
+  const message = `Redis responds in ${median.toFixed(2)} ms (median of ${SAMPLES}).`;
   if (median <= SLOW_MS) return ok("redis.latency", message);
   const fix =
     "Every request waits for Redis once, with strict caps three times. Check Redis's CPU, `SLOWLOG GET`, its disk, and the network in between.";
@@ -163,6 +162,6 @@ async function checkClock(client: Redis): Promise<DoctorFinding> {
   const message = `Redis's clock is ${Math.abs(difference)} ms ${difference < 0 ? "behind" : "ahead of"} this host's.`;
   if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE_MS) return ok("clock", message);
   const fix =
-    "Run NTP on both hosts. Limits and months go by Redis's clock; ids, logs and expiry dates go by the hosts'.";
+    "Run NTP on both hosts. Limits and months use Redis's clock; ids, logs and expiry dates use the hosts' clocks.";
   return found("clock_differs", "clock", { message, fix });
 }

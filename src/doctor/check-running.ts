@@ -10,10 +10,10 @@ export async function checkRunning(config: Config): Promise<DoctorFinding[]> {
   const addresses = [...addressesOfWorkers(config), { path: envoyAdminSocket(config) }];
   const isThere = await Promise.all(addresses.map(isListening));
   if (isThere.includes(true)) return [];
-  const message = `No gateway runs with this configuration: no worker and no Envoy takes a connection (${config.sidecar.sockets}).`;
+  const message = `No gateway runs with this configuration: no worker and no Envoy accepts a connection (${config.sidecar.sockets}).`;
   const fix =
-    "Start it: `inference-gateway up`, or `serve` beside an Envoy of your own, with this configuration. What is said " +
-    "below of workers, Envoy, a private Redis and its own addresses ends with that.";
+    "Start it with this configuration: `inference-gateway up`, or `serve` next to your own Envoy. The findings below about " +
+    "workers, Envoy, a private Redis and its addresses follow from this one.";
   return [found("gateway_not_running", "gateway", { message, fix })];
 }
 

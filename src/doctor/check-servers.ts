@@ -56,7 +56,7 @@ function judgeServer(upstream: UpstreamConfig, { server }: ServerModels): Doctor
   const written =
     upstream.server === null ? "`server` does not say so" : `\`server\` says \`${upstream.server}\``;
   const message = `Upstream ${upstream.name} is ${title} by its list of models, and ${written}.`;
-  const fix = `Write \`server: ${server}\` at this upstream: it sets what that server wants (docs/configuration.md, "Model servers").`;
+  const fix = `Set \`server: ${server}\` of this upstream, which sets what that server needs (docs/configuration.md, "Model servers").`;
   return [found("model_server_unnamed", checkOf(upstream), { message, fix })];
 }
 
@@ -69,12 +69,12 @@ function judgeModel(
   if (listed === undefined) {
     const message = `${id}: the server of ${upstream} lists no model \`${upstreamModel}\`.`;
     const names = models.slice(0, 5).map((model) => `\`${model.id}\``);
-    const fix = `Write one of its names as \`upstream_model\` (${names.join(", ")}${models.length > 5 ? ", …" : ""}), or load the model there.`;
+    const fix = `Set one of its names as \`upstream_model\` (${names.join(", ")}${models.length > 5 ? ", …" : ""}), or load the model on that server.`;
     return [found("upstream_model_unlisted", check, { message, fix })];
   }
   if (listed.contextWindow === null || listed.contextWindow >= contextWindow) return [];
-  const message = `${id}: \`context_window\` is ${contextWindow}, and its server takes ${listed.contextWindow} tokens.`;
-  const fix = `Set it to ${listed.contextWindow}, or start the server with more: clients are told the catalog's.`;
+  const message = `${id}: \`context_window\` is ${contextWindow}, but its server accepts ${listed.contextWindow} tokens.`;
+  const fix = `Set it to ${listed.contextWindow}, or start the server with a larger window. Clients see the catalog's.`;
   return [found("context_window_too_large", check, { message, fix })];
 }
 

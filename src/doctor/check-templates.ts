@@ -36,7 +36,7 @@ interface Seen {
 function judge({ model, hasTools, tokens }: Seen, configured: number): DoctorFinding[] {
   if (tokens <= configured) return [];
   const field = hasTools ? "prompt_overhead_tokens_with_tools" : "prompt_overhead_tokens";
-  const message = `${model}: the upstream's chat template has taken ${tokens} tokens beyond the bytes of a prompt, and \`${field}\` is ${configured}.`;
-  const fix = `Set \`${field}\` of this model to ${tokens} or more: a worker that has not seen it yet lets a strict cap be passed.`;
+  const message = `${model}: the upstream's chat template took ${tokens} tokens in addition to the prompt, but \`${field}\` is ${configured}.`;
+  const fix = `Set \`${field}\` of this model to ${tokens} or more: until then a new worker can exceed a strict cap.`;
   return [found("prompt_overhead_exceeded", CHECK, { message, fix })];
 }

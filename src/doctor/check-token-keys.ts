@@ -21,10 +21,10 @@ async function checkProvider({ name, jwks }: JwtProviderConfig): Promise<DoctorF
     return ok(check, `The keys of ${name} can be had: ${countKeys(text)} at ${where}.`);
   } catch (error) {
     return found("token_keys_unreachable", check, {
-      message: `The keys of ${name} cannot be had at ${where}: ${reasonOf(error)}`,
+      message: `The keys of ${name} can't be read at ${where}: ${reasonOf(error)}`,
       fix:
-        "Until Envoy has had them, its tokens are answered 503; afterwards the last ones count. Look at `jwks` in " +
-        "gateway.yaml, and whether Envoy's host gets there.",
+        "Until Envoy has them, its tokens return 503; afterwards Envoy uses the last ones. Check `jwks` in " +
+        "gateway.yaml, and the connection from Envoy's host.",
     });
   }
 }

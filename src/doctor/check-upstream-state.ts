@@ -11,8 +11,8 @@ export function checkCredentials({ upstreams }: Config): DoctorFinding[] {
       const absence = secret.explainAbsence();
       if (absence === null) return ok(check, `The credential of ${name} for \`${header}\` can be read.`);
       return found("upstream_credential_missing", check, {
-        message: `The credential of ${name} for \`${header}\` cannot be read: ${absence}.`,
-        fix: "Write it there, readable for who starts Envoy; a variable must be set for the process that starts it, and for this command.",
+        message: `The credential of ${name} for \`${header}\` can't be read: ${absence}.`,
+        fix: "Create it, readable for the user that starts Envoy. A variable must be set for that process and for this command.",
       });
     }),
   );
@@ -28,7 +28,7 @@ interface HostStatus {
   };
 }
 
-/** Nothing where Envoy cannot be reached: its own check says so. */
+/** Nothing where Envoy can't be reached: its own check says so. */
 export async function checkUpstreamState(config: Config): Promise<DoctorFinding[]> {
   const answers = await Promise.all(
     ["/clusters?format=json", "/stats?filter=upstream_rq_40[13]$"].map((path) =>
@@ -94,8 +94,8 @@ function checkRefusals({ name }: UpstreamConfig, stats: string): DoctorFinding[]
     return status?.[1] === name && Number(count) > 0 ? [`${status[2]} (${Number(count)} times)`] : [];
   });
   if (refused.length === 0) return [];
-  const message = `Upstream ${name} has answered ${refused.join(" and ")} since Envoy's start.`;
+  const message = `Upstream ${name} has returned ${refused.join(" and ")} since Envoy's start.`;
   const fix =
-    "Compare the credential with what the upstream expects, its header and prefix too; clients are told 502. The count ends with Envoy.";
+    "Compare the credential, its header and prefix with what the upstream expects. Clients get 502; the count resets when Envoy restarts.";
   return [found("upstream_refuses_credential", `upstream.${name}.refusals`, { message, fix })];
 }

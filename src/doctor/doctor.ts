@@ -90,7 +90,7 @@ function readConfig(file: string): Config | DoctorFinding[] {
     return loadConfig(file, { secrets: "own" });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const fix = `Correct ${file}; a running gateway goes on with what it has read.`;
+    const fix = `Correct ${file}; a running gateway continues with the previous one.`;
     return error.problems.map((one) =>
       found("configuration_invalid", "configuration", { message: formatProblem(one), fix }),
     );
@@ -101,9 +101,7 @@ async function runBounded(name: string, check: () => Promise<DoctorFinding[]>): 
   try {
     return await requireInTime(check(), CHECK_BOUND_MS, `no end in ${CHECK_BOUND_MS / 1000} s`);
   } catch (error) {
-    const fix = "Run the command again as the gateway's user; if it stays so, look at this part by hand.";
-    return [
-      found("check_failed", name, { message: `This could not be looked at: ${reasonOf(error)}.`, fix }),
-    ];
+    const fix = "Run the command again as the gateway's user. If it persists, check this part by hand.";
+    return [found("check_failed", name, { message: `This couldn't be checked: ${reasonOf(error)}.`, fix })];
   }
 }

@@ -77,7 +77,7 @@ export const FINDINGS = {
   dashboard_url_unreachable: problemThat("The dashboard's address cannot be reached from here."),
   folder_not_writable: problemThat("A folder of the gateway cannot be written."),
   folder_is_none: problemThat("A file is where a folder should be."),
-  folder_cannot_be_made: problemThat("A folder is not there and cannot be made."),
+  folder_cannot_be_made: problemThat("A folder doesn't exist and can't be created."),
   sockets_open: warningThat("Every user of this host reaches the workers' sockets."),
   data_dir_open: warningThat("Every user of this host can look into the gateway's data."),
   operator_token_readable: problemThat("Others can read the operator's token."),

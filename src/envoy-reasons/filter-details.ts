@@ -15,7 +15,7 @@ const SIDECAR_LOST = reason(
   "gateway",
   "the gateway's worker was lost, or took too long, before the request had its answer",
   "gateway",
-  "It starts a lost worker again, and the request can be sent again. If it comes often, the operator runs `inference-gateway doctor` and looks for `worker ended unasked` in the log; an endpoint picker of the upstream that is gone says the same.",
+  "It starts a lost worker again, and the request can be sent again. If it comes often, the operator runs `inference-gateway doctor` and looks for `worker exited unexpectedly` in the log; an endpoint picker of the upstream that is gone says the same.",
 );
 const refused = (says: string, todo: string): Reason => reason("gateway", says, "client", todo);
 const misconfigured = (says: string, todo: string): Reason => reason("gateway", says, "operator", todo);
@@ -97,7 +97,7 @@ export const FILTER_DETAILS: Readonly<Record<string, Reason>> = {
   dns_resolution_failure: FLAGS.DF,
   sub_cluster_warming_timeout: misconfigured(
     "a cluster that Envoy makes when it is asked for was not there in time",
-    "Look at the dynamic forward proxy in Envoy's configuration.",
+    "Look at the dynamic forward proxy in Write Envoy's configuration.",
   ),
   on_demand_cluster_timeout: misconfigured(
     "a cluster that Envoy fetches when it is asked for was not there in time",

@@ -171,13 +171,13 @@ export const FLAGS = {
     "gateway",
     "a fault that somebody configured in Envoy ended the request",
     "operator",
-    "Take the fault filter out of Envoy's configuration.",
+    "Take the fault filter out of Write Envoy's configuration.",
   ),
   DI: reason(
     null,
     "a delay that somebody configured in Envoy held the request up",
     "operator",
-    "Take the fault filter out of Envoy's configuration.",
+    "Take the fault filter out of Write Envoy's configuration.",
   ),
   RFCF: reason(null, "Envoy answered from its cache", "operator", "Nothing is wrong."),
 } as const satisfies Record<string, Reason>;

@@ -59,7 +59,7 @@ async function waitForEnd(processes: readonly NotedProcess[]): Promise<void> {
     while (isRunning(noted)) {
       if (performance.now() > deadlineMs) {
         throw new LaunchError(
-          `${noted.name} of a former start still runs: end process ${noted.pid}, then start again.`,
+          `${noted.name} of a previous start is still running. End process ${noted.pid}, then start again.`,
         );
       }
       await pause(POLL_MS);

@@ -76,13 +76,13 @@ async function runUntilStopped(stack: Stack, requests: StopRequests): Promise<nu
   const { process: ended, how } = crash;
   await stack.stop();
   throw new LaunchError(
-    `${ended.name} ended unasked (${how}); everything else was stopped.\n${ended.describeLog()}`,
+    `${ended.name} exited unexpectedly (${how}); everything else was stopped.\n${ended.describeLog()}`,
   );
 }
 
 function describeStack(options: LaunchOptions, stack: Stack, plan: Plan, ready: ServeReady): StackFacts {
   const { config, logDir } = plan;
-  if (ready.demoKey === null) throw new LaunchError("The gateway made no demo key.");
+  if (ready.demoKey === null) throw new LaunchError("The gateway created no demo API key. Its log says why.");
   const adminUrl = ready.adminUrl ?? formatLocalUrl(config.admin.host, config.admin.port);
   return {
     baseUrl: stack.baseUrl,

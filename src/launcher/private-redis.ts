@@ -84,7 +84,7 @@ export async function waitForRedis(redis: ManagedProcess, socket: string): Promi
     }
     if (redis.hasEnded) throw new LaunchError(`Redis ended (${await redis.ended}).\n${redis.describeLog()}`);
     if (performance.now() > deadlineMs) {
-      throw new LaunchError(`Redis does not answer.\n${redis.describeLog()}`);
+      throw new LaunchError(`Redis doesn't respond.\n${redis.describeLog()}`);
     }
     await pause(POLL_MS);
   }
@@ -100,7 +100,7 @@ async function refuseOlderServer(program: string, folder: string): Promise<void>
   const major = Number(/v=(\d+)\./.exec(stdout)?.[1] ?? "0");
   if (major >= 7) return;
   throw new LaunchError(
-    `${folder} was written by Redis 7 or newer, and ${program} is older: install redis-server 7.`,
+    `${folder} was written by Redis 7 or newer, but ${program} is older. Install redis-server 7.`,
   );
 }
 

@@ -6,7 +6,7 @@ import { type ErrorCode, GatewayError } from "../contract/errors.ts";
 import { ceilCents, formatCents, isReached, roomUnder, wholeCents } from "../money/money.ts";
 import { describeWindow, formatWindowEnd } from "../time/calendar.ts";
 import { type DashboardAddress, formatLimitPath } from "../contract/pages.ts";
-import type { LimitPeriod } from "../settings/limits.ts";
+import { type LimitPeriod, PERIOD_WORDS } from "../settings/limits.ts";
 import type { LimitScope } from "../store/types/decision.ts";
 
 /** How long each answer to a request may be: what it asked for does not fit. */
@@ -78,13 +78,6 @@ const SCOPES: Readonly<Record<LimitScope, ScopeWords>> = {
   },
 };
 
-const PERIOD_WORDS: Readonly<Record<LimitPeriod, string>> = {
-  day: "Daily",
-  week: "Weekly",
-  month: "Monthly",
-  total: "Total",
-};
-
 /**
  * The published 402 body's error: `scope`, `spent_cents`, `hard_cap_cents`, with strict caps `held_cents` and
  * `affordable_max_tokens`; `period` and when it ends. Its message leads to whom and where the operator has said in `dashboard`.
@@ -133,9 +126,15 @@ export function describeAffordable({ affordable }: Pick<ReachedCap, "affordable"
 
 /** Not how much it is, nor how near. */
 function describeHidden(cap: ReachedCap): string {
-  const subject = `${PERIOD_WORDS[cap.period]} hard cap for ${describeSubject(cap)}`;
+  const subject = `${nameCap(cap)} for ${describeSubject(cap)}`;
   if (isCapReached(cap)) return `${subject} reached ${describeWindow(cap.period, cap.day)}.`;
   return `${subject} would be exceeded by this request and the ones in flight.`;
+}
+
+/** "Weekly hard cap", at the beginning of a sentence. */
+function nameCap({ period }: ReachedCap): string {
+  const word = PERIOD_WORDS[period];
+  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)} hard cap`;
 }
 
 function describeSubject({ scope, name }: ReachedCap): string {
@@ -144,7 +143,7 @@ function describeSubject({ scope, name }: ReachedCap): string {
 
 function describeCap(cap: ReachedCap): string {
   const spentCents = wholeCents(cap.spentMicrocents);
-  const amount = `${PERIOD_WORDS[cap.period]} hard cap of ${formatCents(cap.capCents, cap.currency)} for ${describeSubject(cap)}`;
+  const amount = `${nameCap(cap)} of ${formatCents(cap.capCents, cap.currency)} for ${describeSubject(cap)}`;
   const spent = `${formatCents(spentCents, cap.currency)} spent ${describeWindow(cap.period, cap.day)}`;
   if (cap.held === undefined || isCapReached(cap)) return `${amount} reached: ${spent}.`;
   const heldCents = ceilCents(cap.held.heldMicrocents);

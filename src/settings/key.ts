@@ -99,7 +99,7 @@ export const KEY_SETTINGS = defineSettings({
     cli: {
       option: {
         flags: "--models <ids>",
-        help: "catalog ids that it may use, with commas between, or none for all",
+        help: "comma-separated catalog ids that it can use, or none for all",
       },
       label: "models",
       none: "all",
@@ -132,7 +132,7 @@ export const KEY_SETTINGS = defineSettings({
     cli: {
       option: {
         flags: "--expires <time>",
-        help: "day (UTC) or time from which it is refused, 90d from now, or none",
+        help: "expiry: a day (UTC), a time or 90d from now, or none",
       },
       label: "expires",
       none: "never",
@@ -147,7 +147,7 @@ export const KEY_SETTINGS = defineSettings({
     label: "User",
     hint: "Whose key it is. Empty: nobody's.",
     cli: {
-      option: { flags: "--user <user>", help: "user that it belongs to, by id, name or mail, or none" },
+      option: { flags: "--user <user>", help: "its user, by id, name or email address, or none" },
     },
   },
   groupId: {
@@ -160,7 +160,7 @@ export const KEY_SETTINGS = defineSettings({
     label: "Group",
     hint: "Whose requests they are. Empty: the group of its user, if any.",
     cli: {
-      option: { flags: "--group <group>", help: "group that its requests count to, by id or name, or none" },
+      option: { flags: "--group <group>", help: "group of its requests, by id or name, or none" },
     },
   },
   note: {
@@ -169,7 +169,7 @@ export const KEY_SETTINGS = defineSettings({
     hint: "What the key is for, or whose it is.",
     cli: {
       ...NOTE_ROW.cli,
-      option: { flags: "--note <text>", help: "what it is for, or whose it is, or none" },
+      option: { flags: "--note <text>", help: "purpose or owner, or none" },
     },
   },
   defaultTags: {
@@ -203,7 +203,7 @@ export const KEY_SETTINGS = defineSettings({
     cli: {
       option: {
         flags: "--on-cap <what>",
-        help: "where an answer may be too long for strict caps: refuse, shrink its limit, or none for the organization's",
+        help: "when a response may be too long for strict caps: refuse, shrink its limit, or none for the organization's",
       },
       label: "at a cap",
       none: "the organization's",
@@ -216,7 +216,7 @@ export const KEY_SETTINGS = defineSettings({
     default: false,
     description: "The key is refused until it is enabled again.",
     label: "Disabled",
-    cli: { option: { flags: "--disabled", help: "make it disabled" } },
+    cli: { option: { flags: "--disabled", help: "disabled from the start" } },
   },
 });
 

@@ -14,6 +14,8 @@ import type { Kind } from "./setting.ts";
 /** From the shortest to the longest. */
 export const LIMIT_PERIODS = ["day", "week", "month", "total"] as const;
 export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
+/** "weekly cap" */
+export const PERIOD_WORDS = { day: "daily", week: "weekly", month: "monthly", total: "total" } as const;
 
 export const LIMIT_KINDS = ["cap", "budget"] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
@@ -73,7 +75,10 @@ export const LIMITS_ROW = {
   label: "Limits",
   hint: "One a line: day cap 5.00. Periods are day, week, month and total. Empty: none.",
   cli: {
-    option: { flags: "--limits <list>", help: 'all its limits: "day cap 5.00, week budget 20", or none' },
+    option: {
+      flags: "--limits <list>",
+      help: 'all limits, replaces the list: "day cap 5.00, week budget 20", or none',
+    },
     label: "limits",
     none: "none",
   },
@@ -98,7 +103,7 @@ export function memberLimitsRow({ member, help }: { readonly member: string; rea
     cli: {
       option: {
         flags: "--member-limits <list>",
-        help: `what each ${help} may spend: "day cap 5.00, week budget 20", or none`,
+        help: `limits of each ${help}: "day cap 5.00, week budget 20", or none`,
       },
       label: "limits of each member",
       none: "none",

@@ -15,7 +15,7 @@ export const MODEL_NAMES = defineSettings({
     cli: {
       option: {
         flags: "--model-alias <pairs>",
-        help: "what names of models mean: claude-haiku-4-5=acme/echo-small, with commas between, or none",
+        help: "comma-separated model aliases: claude-haiku-4-5=acme/echo-small, or none",
       },
       label: "aliases",
     },
@@ -30,7 +30,7 @@ export const MODEL_NAMES = defineSettings({
     cli: {
       option: {
         flags: "--default-model <id>",
-        help: "catalog id for names that nobody knows, or none to refuse them",
+        help: "catalog id for unknown model names, or none to reject them",
       },
       label: "default",
     },

@@ -21,7 +21,11 @@ const NOTIFICATIONS = defineSettings({
     description: "Alerts are shown on the dashboard; false: they are neither counted nor listed there.",
     label: "This dashboard",
     cli: {
-      option: { flags: "--dashboard-alerts", help: "show alerts on the dashboard", offHelp: "do not" },
+      option: {
+        flags: "--dashboard-alerts",
+        help: "show alerts on the dashboard",
+        offHelp: "hide alerts on the dashboard",
+      },
       label: "dashboard",
     },
   },
@@ -35,7 +39,7 @@ const NOTIFICATIONS = defineSettings({
     cli: {
       option: {
         flags: "--email <addresses>",
-        help: "who gets alerts by mail, with commas between, or none",
+        help: "comma-separated email addresses that receive alerts, or none",
       },
       label: "email",
     },
@@ -47,7 +51,10 @@ const NOTIFICATIONS = defineSettings({
     description: "All alerts are posted there in the standard format; null: nowhere.",
     label: "Webhook URL",
     hint: "A new URL gets a new secret, which is shown once. Empty: no webhook.",
-    cli: { option: { flags: "--webhook <url>", help: "where alerts are posted, or none" }, label: "webhook" },
+    cli: {
+      option: { flags: "--webhook <url>", help: "URL that receives alerts, or none" },
+      label: "webhook",
+    },
   },
   webhooks: {
     apiName: "webhooks",
@@ -124,7 +131,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: name(),
     description: "What people call the organization.",
     label: "Name",
-    cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "another name" } },
+    cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "new name" } },
   },
   currency: {
     apiName: "currency",
@@ -140,7 +147,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
       option: {
         flags: "--currency <code>",
         help: "billing currency, ISO 4217: USD",
-        changeHelp: "another currency, as long as nothing was spent; for the operator",
+        changeHelp: "new currency, if nothing was spent; for the operator",
       },
       label: "currency",
     },
@@ -178,7 +185,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
       option: {
         flags: "--count-cached",
         help: "count cached tokens in limits of tokens per minute",
-        offHelp: "do not",
+        offHelp: "exclude cached tokens from limits of tokens per minute",
       },
       label: "cached tokens count",
     },
@@ -196,7 +203,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
       option: {
         flags: "--strict-caps",
         help: "count requests in flight at their worst case",
-        offHelp: "count what they have used so far",
+        offHelp: "count only what requests in flight have used so far",
       },
       label: "strict caps",
     },
@@ -214,7 +221,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     cli: {
       option: {
         flags: "--on-cap <what>",
-        help: "where an answer may be too long for strict caps: refuse, or shrink its limit",
+        help: "when a response may be too long for strict caps: refuse, or shrink its limit",
       },
       label: "at a cap",
     },
@@ -232,8 +239,8 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     cli: {
       option: {
         flags: "--end-user-tag",
-        help: "keep the end user that a request names as its tag `user`",
-        offHelp: "do not",
+        help: "record the end user of a request as its tag `user`",
+        offHelp: "don't record the end user",
       },
       label: "end user as a tag",
     },
@@ -251,8 +258,8 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     cli: {
       option: {
         flags: "--hide-amounts",
-        help: "tell clients no figures of limits above their key",
-        offHelp: "tell them",
+        help: "hide the amounts of limits above the API key from clients",
+        offHelp: "show the amounts of limits above the API key to clients",
       },
       label: "hides amounts",
     },
@@ -267,7 +274,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     label: "Keys of each member",
     hint: "How many keys somebody with the role member may have. 0: members make none.",
     cli: {
-      option: { flags: "--max-own-keys <n>", help: "how many keys somebody with the role member may have" },
+      option: { flags: "--max-own-keys <n>", help: "maximum number of API keys of a member" },
       label: "keys of a member",
     },
   },
@@ -284,7 +291,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     cli: {
       option: {
         flags: "--budget-headers <when>",
-        help: "when answers tell what the tightest cap has left: near_cap (from 90 % on) or always",
+        help: "when responses show what the tightest cap has left: near_cap (from 90 %) or always",
       },
       label: "headers of what is left",
     },
@@ -299,7 +306,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     label: "Alerts of a day",
     hint: "last: at 100 % alone; all: at 80 % of a budget and 90 % of a cap, too.",
     cli: {
-      option: { flags: "--day-alerts <which>", help: "alerts of a day's limits: last (100 % alone) or all" },
+      option: { flags: "--day-alerts <which>", help: "alerts of daily limits: last (only at 100 %) or all" },
       label: "alerts of a day",
     },
   },

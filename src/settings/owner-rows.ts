@@ -6,7 +6,7 @@ export const NAME_ROW = {
   field: "name",
   kind: name(),
   label: "Name",
-  cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "another name" } },
+  cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "new name" } },
 } as const;
 
 export const NOTE_ROW = {

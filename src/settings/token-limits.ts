@@ -29,7 +29,7 @@ export const TOKEN_LIMIT_ROWS = {
     label: "Tokens per minute",
     hint: "Prompts and answers together. Empty: no limit.",
     cli: {
-      option: { flags: "--tpm <n>", help: "tokens per minute, prompts and answers together, or none" },
+      option: { flags: "--tpm <n>", help: "tokens per minute, input and output together, or none" },
       label: "tokens per minute",
       none: "no limit",
     },
@@ -44,7 +44,7 @@ export const TOKEN_LIMIT_ROWS = {
     label: "Input tokens per minute",
     hint: "Prompts alone. Empty: no limit.",
     cli: {
-      option: { flags: "--input-tpm <n>", help: "tokens of prompts per minute, or none" },
+      option: { flags: "--input-tpm <n>", help: "input tokens per minute, or none" },
       label: "input tokens per minute",
       none: "no limit",
     },
@@ -58,7 +58,7 @@ export const TOKEN_LIMIT_ROWS = {
     label: "Output tokens per minute",
     hint: "Answers alone. Empty: no limit.",
     cli: {
-      option: { flags: "--output-tpm <n>", help: "generated tokens per minute, or none" },
+      option: { flags: "--output-tpm <n>", help: "output tokens per minute, or none" },
       label: "output tokens per minute",
       none: "no limit",
     },

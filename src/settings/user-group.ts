@@ -19,7 +19,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
       ...LIMITS_ROW.cli,
       option: {
         flags: "--limits <list>",
-        help: 'all limits of the pool that its members share: "day cap 5.00, week budget 20", or none',
+        help: 'all limits that its members share: "day cap 5.00, week budget 20", or none',
       },
     },
   },

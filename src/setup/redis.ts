@@ -46,7 +46,7 @@ export async function ensureRedisServer(context: ToolContext): Promise<Tool> {
     ],
   });
   if (typeof found !== "string") return found;
-  throw new SetupError(`There is no Redis (${found}): ${INSTEAD}`);
+  throw new SetupError(`No Redis found (${found}): ${INSTEAD}`);
 }
 
 const debianLink = (context: ToolContext) => join(context.toolsDir, "debian", "redis-server");

@@ -70,7 +70,7 @@ async function start(options: ServeOptions): Promise<void> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const note = createNote(options, config.dataDir);
   note({ adminUrl: null });
-  const onRestart = (crash: WorkerCrash): void => log.error(crash, "worker ended unasked, starting another");
+  const onRestart = (crash: WorkerCrash): void => log.error(crash, "worker exited unexpectedly, restarting");
   const supervisor = new Supervisor({ config, entry, addresses, onRestart });
   let services: SupervisorServices | null = null;
   const reloader = createReloader(options, { running: written, runningFingerprint }, (catalog) => {

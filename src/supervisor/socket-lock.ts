@@ -11,7 +11,7 @@ import { StartError } from "./start-error.ts";
 
 const LOCK_FILE = "gateway.lock";
 const TAKEN_PROBE_MS = 1_000;
-const REMEDY = "stop it, or set another `sidecar.sockets`.";
+const REMEDY = "Stop it, or set another `sidecar.sockets`.";
 
 export function socketLockPath(folder: string): string {
   return join(folder, LOCK_FILE);
@@ -40,7 +40,7 @@ export function lockSockets(folder: string): void {
  */
 export async function requireUnused(sockets: readonly string[]): Promise<void> {
   for (const path of sockets) {
-    if (await isTaken(path)) throw new StartError(`Another gateway listens on ${path}: ${REMEDY}`);
+    if (await isTaken(path)) throw new StartError(`Another gateway listens on ${path}. ${REMEDY}`);
   }
 }
 

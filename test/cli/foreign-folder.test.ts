@@ -150,7 +150,7 @@ describe("org list in somebody else's folder", () => {
     make();
     const { code, stdout, stderr } = await igw("org list");
     expect([code, stdout, received]).toEqual([1, "", ""]);
-    expect(stderr).toContain("was found in this folder and not named");
+    expect(stderr).toContain("was found in this directory, but");
     expect(stderr).toContain("--config");
     expect(stderr).not.toContain(SECRET);
   });
@@ -212,7 +212,7 @@ describe("doctor in somebody else's folder", () => {
     writeConfig({ more: more() });
     const { code, stderr } = await igw("doctor");
     expect([code, received]).toEqual([1, ""]);
-    expect(stderr).toContain("was found in this folder and not named");
+    expect(stderr).toContain("was found in this directory, but");
   });
 
   it("looks at a configuration without secrets, and one that is named whatever it has", async () => {
@@ -240,7 +240,7 @@ describe("up in somebody else's folder", () => {
     make();
     const { code, stdout, stderr } = await igw("up");
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain(`${join(folder, "gateway.yaml")} was found in this folder and not named`);
+    expect(stderr).toContain(`${join(folder, "gateway.yaml")} was found in this directory, but`);
     expect(stderr).toContain("`up --config gateway.yaml`");
     expect(stderr).toContain("The demo model starts in a folder without");
     expect(existsSync(join(folder, "data"))).toBe(false);

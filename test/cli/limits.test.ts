@@ -87,7 +87,7 @@ describe("raise", () => {
       ...words,
     );
     expect(made.stdout).toMatch(
-      /^Raised the key "shown" by raise_[0-9a-f-]+: \+50\.00 USD a month until 2099-12-04T00:00:00Z\.\n$/,
+      /^Increased the cap of the key "shown": \+50\.00 USD a month until 2099-12-04T00:00:00Z \(raise_[0-9a-f-]+\)\.\n$/,
     );
     expect((await igw("key", "show", "shown", "--org", org)).stdout).toMatch(
       /raises +\+50\.00 USD a month until 2099-12-04T00:00:00Z/,
@@ -103,7 +103,7 @@ describe("raise", () => {
     const none = await create("day", "--key", "nobody");
     expect([none.code, none.stderr]).toMatchObject([1, expect.stringContaining('Unknown key "nobody"')]);
     const two = await create("day", "--key", "ci", "--user", "Ann");
-    expect(two.stderr).toContain("Give one of --key, --user and --group");
+    expect(two.stderr).toContain("Pass at most one of --key, --user and --group");
     const noCap = await create("day");
     expect(noCap.stderr).toContain("expected the period of one of its caps: total");
     const past = await igw(
@@ -145,11 +145,15 @@ describe("limit", () => {
     expect(await shown("limit list --group Squad --members --org", org)).toEqual(expected);
     expect(await shown("limit list --group Squad --org", org)).toEqual(listOf([]));
     expect(await shown("limit set", ...members)).toEqual(expected);
+    const again = await igw("limit", "set", "--group", "Squad", ...members.with(-3, "30.00"));
+    expect(again.stdout).toMatch(
+      /^Set the weekly cap of each member of the group "Squad" to 30\.00 USD \(was 20\.00 USD\)\.\n\n/,
+    );
     await shown("key create --name memberless --org", org);
     const refused = await igw("limit", "set", "--key", "memberless", ...members);
     expect([refused.code, refused.stderr]).toMatchObject([
       1,
-      expect.stringContaining("--members is of a group"),
+      expect.stringContaining("--members works only with --group"),
     ]);
   });
 
@@ -157,7 +161,7 @@ describe("limit", () => {
     [["--period", "year", "--amount", "5"], "expected day, week, month or total"],
     [["--period", "day", "--kind", "max", "--amount", "5"], "expected cap or budget"],
     [["--period", "day", "--amount", "much"], "expected an amount such as 50"],
-    [["--period", "day", "--amount", "none"], "`limit remove` takes a limit away."],
+    [["--period", "day", "--amount", "none"], "Remove a limit with `limit remove`."],
   ])("says what is wrong: %j", async (words, expected) => {
     const refused = await igw("limit", "set", "--org", org, ...words);
     expect(refused.code).not.toBe(0);

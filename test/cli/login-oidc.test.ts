@@ -174,7 +174,7 @@ describe("inference-gateway login --oidc", () => {
     const { code, stdout, stderr } = await igw("logout");
     expect([code, stdout]).toEqual([1, `Forgot the login in ${fileOf()}.\n`]);
     expect(stderr).toContain(
-      `The sign-in at ${away} could not be ended: No management API answers at ${away}`,
+      `The sign-in at ${away} couldn't be ended: The management API at ${away} can't be reached`,
     );
     expect(stderr).toContain("It ends by itself within 8 hours");
     expect(stderr).not.toContain((JSON.parse(kept) as { token: string }).token);

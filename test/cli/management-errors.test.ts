@@ -91,7 +91,7 @@ describe("a refused or failed command", () => {
     const env = { IGW_ADMIN_URL: url, IGW_ADMIN_TOKEN: "x" };
     const result = await callCli(["org", "list"], { env });
     expect(result.code).toBe(1);
-    expect(result.stderr).toContain(`No management API answers at ${url} (ECONNREFUSED)`);
+    expect(result.stderr).toContain(`The management API at ${url} can't be reached (ECONNREFUSED)`);
     expect(result.stderr).toContain("IGW_ADMIN_URL");
   });
 
@@ -111,7 +111,7 @@ describe("what more than one fits", () => {
     const keys = [await createApiKey(admin, organization), await createApiKey(admin, organization)];
     const result = await igw("key", "show", "ci", "--org", organization);
     expect(result).toMatchObject({ code: 1, stdout: "" });
-    expect(result.stderr).toContain('"ci" may be 2 keys: give the whole id of one: ');
+    expect(result.stderr).toContain('"ci" matches 2 keys. Pass the full id of one: ');
     for (const { id } of keys) expect(result.stderr).toContain(id);
   });
 
@@ -121,7 +121,7 @@ describe("what more than one fits", () => {
     const result = await igw("org", "show", "Doubled");
     expect(result).toMatchObject({ code: 1, stdout: "" });
     expect(result.stderr).toContain(
-      `"Doubled" may be 2 organizations: give the whole id of one: ${ids.join(", ")}.`,
+      `"Doubled" matches 2 organizations. Pass the full id of one: ${ids.join(", ")}.`,
     );
     expect((await igw("org", "set", ids[0] ?? "", "--name", "Doubled-no-more")).code).toBe(0);
     expect((await igw("org", "show", "Doubled")).stdout).toContain(ids[1]);
@@ -139,7 +139,7 @@ describe("what more than one fits", () => {
     server.close();
     expect(result).toMatchObject({ code: 1, stdout: "" });
     expect(result.stderr).toContain(
-      `"org_…2b8d6e11" may be 2 organizations: give the whole id of one: ${ids.join(", ")}.`,
+      `"org_…2b8d6e11" matches 2 organizations. Pass the full id of one: ${ids.join(", ")}.`,
     );
   });
 });
@@ -189,7 +189,7 @@ describe("the connection", () => {
     );
     const before = await callCli(["org", "list", "--config", config]);
     expect(before).toMatchObject({ code: 1 });
-    expect(before.stderr).toContain("start the gateway first");
+    expect(before.stderr).toContain("Start the gateway first");
     await mkdir(join(dir, "kept"));
     await writeFile(join(dir, "kept", "operator-token"), `${OPERATOR_TOKEN}\n`);
     expect((await callCli(["org", "list", "--config", config])).code).toBe(0);
@@ -201,7 +201,7 @@ describe("the connection", () => {
     expect((await callCli(["org", "list"], { cwd: dir })).code).toBe(0);
     const elsewhere = await callCli(["org", "list", "--admin-url", admin.url], { cwd: dir });
     expect(elsewhere).toMatchObject({ code: 1 });
-    expect(elsewhere.stderr).toContain("give a token too");
+    expect(elsewhere.stderr).toContain("--admin-url needs a token");
   });
 
   it("takes a token from a file", async () => {

@@ -17,7 +17,7 @@ describe("a management command", () => {
     const asProcess = (...args: string[]) => runCli(args, { env: environment() });
     const made = await asProcess("org", "create", "--name", name, "--currency", "USD");
     expect(made).toMatchObject({ code: 0, stderr: "" });
-    expect(made.stdout).toBe(`Made the organization.\n\n${(await ok("org show", name)).stdout}`);
+    expect(made.stdout).toBe(`Created the organization.\n\n${(await ok("org show", name)).stdout}`);
     const list = ["key", "list", "--org", name, "--json"];
     expect((await asProcess(...list)).stdout).toBe((await ok(...list)).stdout);
     for (const wrong of ["org set --hard-cap x", `org show ${name}x`, "org shw"]) {
@@ -94,7 +94,7 @@ describe("org", () => {
     const { stdout } = await ok("org create --name", name, "--currency USD --quiet");
     expect(stdout).toMatch(/^org_[0-9a-f-]{36}\n$/);
     const webhook = ["--webhook https://example.com/hook"];
-    expect((await ok("org set", stdout.trim(), ...webhook)).stdout).toMatch(/this once:\n\n {2}whsec_\S+\n/);
+    expect((await ok("org set", stdout.trim(), ...webhook)).stdout).toMatch(/only once:\n\n {2}whsec_\S+\n/);
     expect((await ok("org set", name, ...webhook)).stdout).not.toContain("whsec_");
     expect((await ok("org set", name, "--webhook none --json")).json()).toMatchObject({
       notifications: { webhook: null },
@@ -111,7 +111,7 @@ describe("key", () => {
       org,
       "--name ci --rpm 90 --hard-cap 50.00 --budget 40 --models acme/echo-small,acme/echo-large --max-concurrent 4 --expires 2100-01-01T00:00:00Z",
     );
-    const key = /shown this once.*\n\n {2}(sk-igw-\S+)\n/.exec(created.stdout)?.[1] ?? "";
+    const key = /shown only once.*\n\n {2}(sk-igw-\S+)\n/.exec(created.stdout)?.[1] ?? "";
     expect(isWellFormedKey(key)).toBe(true);
     expect(await admit(management.admin, key)).toMatchObject({
       decision: "admitted",
@@ -332,11 +332,17 @@ describe("usage, requests, token, audit, catalog", () => {
     const id = /token_[0-9a-f-]{36}/.exec(list.stdout)?.[0] ?? "";
     expect(list.stdout).toMatch(/report +viewer +igw_org_…/);
     await ok("token delete", id, "--yes --org", org);
-    expect((await callCli(["key", "list"], { env })).stderr).toContain("not valid");
+    expect((await callCli(["key", "list"], { env })).stderr).toContain("Invalid management token");
   });
 
   it("shows who changed what", async () => {
-    await ok("key set ci --org", org, "--hard-cap 7");
+    const changed = await ok("key set ci --org", org, "--hard-cap 7");
+    expect(changed.stdout).toMatch(
+      /^Changed the key "ci" \(sk-igw-…[\w-]{4}\): .*hard cap 7\.00 USD \(was 0\.00 USD\).*\.\n\n/,
+    );
+    expect((await ok("key set ci --org", org, "--hard-cap 7")).stdout).toMatch(
+      /^Nothing changed: the key "ci" /,
+    );
     const { stdout } = await ok("audit --org", org, "--limit 1");
     expect(stdout).toMatch(/operator +key\.updated +ci +hard_cap_cents 0 -> 700\n/);
     const page = (await ok("audit --org", org, "--limit 2 --json")).json();

@@ -27,7 +27,7 @@ describe("group", () => {
     expect(changed.json()).toMatchObject({ id, name: "Search", note: null });
     const refused = await igw("group delete Search --org", org);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("it has no keys")]);
-    expect((await inOrg("group delete Search --yes")).stdout).toBe("Deleted Search.\n");
+    expect((await inOrg("group delete Search --yes")).stdout).toBe('Deleted the group "Search".\n');
     expect((await igw("group show Search --org", org)).stderr).toContain('Unknown group "Search"');
   });
 });
@@ -52,7 +52,7 @@ describe("user", () => {
     expect((await igw("user disable Bob --org", org)).code).toBe(2);
     expect((await inOrg("user disable Bob --yes")).stdout).toMatch(/state +disabled\n/);
     expect((await inOrg("user enable Bob")).stdout).toMatch(/state +active\n/);
-    expect((await inOrg("user delete Bob --yes")).stdout).toBe("Deleted Bob.\n");
+    expect((await inOrg("user delete Bob --yes")).stdout).toBe('Deleted the user "Bob".\n');
     expect((await igw("user show Bob --org", org)).stderr).toContain('Unknown user "Bob"');
   });
 
@@ -99,8 +99,11 @@ describe("a key of a user and a group", () => {
     const dans = await create("key create --name dans --user Dan");
     const eves = await create("key create --name eves --user Eve");
     const asked = await igw("user delete Eve --with-keys --org", org);
-    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("and its key: whoever uses it")]);
-    expect((await igw("user delete Dan --org", org)).stderr).toContain("its key goes on without it");
+    expect([asked.code, asked.stderr]).toEqual([
+      2,
+      expect.stringContaining("and its key: requests with it return 401"),
+    ]);
+    expect((await igw("user delete Dan --org", org)).stderr).toContain("its key stays without it");
     await inOrg("user delete Dan --yes");
     await inOrg("user delete Eve --with-keys --yes");
     expect((await admit(management.admin, dans)).decision).toBe("admitted");

@@ -45,10 +45,14 @@ const decision = async () => (await admit(admin, key.key)).decision;
 const ASKING = [
   {
     args: "key delete ci",
-    names: /deletes the key "ci" \(sk-igw-…[\w-]{4}\) for good/,
+    names: /permanently deletes the key "ci" \(sk-igw-…[\w-]{4}\): requests with it return 401/,
     refusedAs: "unknown_key",
   },
-  { args: "key revoke-all", names: /deletes every key of "Acme[ 0-9]*" for good/, refusedAs: "unknown_key" },
+  {
+    args: "key revoke-all",
+    names: /permanently deletes every API key of "Acme[ 0-9]*"/,
+    refusedAs: "unknown_key",
+  },
   {
     args: "key rotate ci --grace 0",
     names: /ends the secret of the key "ci" .* at once/,
@@ -62,7 +66,7 @@ const ASKING = [
   },
   {
     args: "org delete ORG",
-    names: /deletes the organization "Acme[ 0-9]*" \(org_[0-9a-f-]+\) for good/,
+    names: /permanently deletes the organization "Acme[ 0-9]*" \(org_[0-9a-f-]+\): its API keys/,
     refusedAs: "unknown_key",
   },
 ];
@@ -70,7 +74,7 @@ const argsOf = (line: string) => line.replace("ORG", organization).split(" ");
 
 describe.each(ASKING)("$args", ({ args, names, refusedAs }) => {
   it("names what it will do, and does it after a yes", async () => {
-    const types = [{ after: "Go on? [y/N] ", text: "y\n" }];
+    const types = [{ after: "Continue? [y/N] ", text: "y\n" }];
     const { code, screen } = await typeCli(argsOf(args), { env: environment(), types });
     expect(screen).toMatch(names);
     expect(code).toBe(0);
@@ -80,7 +84,7 @@ describe.each(ASKING)("$args", ({ args, names, refusedAs }) => {
   it.each([{ answer: "\n" }, { answer: "n\n" }, { answer: "\u0004" }])(
     "changes nothing after $answer",
     async ({ answer }) => {
-      const types = [{ after: "Go on? [y/N] ", text: answer }];
+      const types = [{ after: "Continue? [y/N] ", text: answer }];
       const { code, screen } = await typeCli(argsOf(args), { env: environment(), types });
       expect(screen).toContain("Nothing was changed.");
       expect(code).toBe(1);
@@ -92,7 +96,7 @@ describe.each(ASKING)("$args", ({ args, names, refusedAs }) => {
     const refused = await callCli(argsOf(args), { env: environment(), input: "y\n" });
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toMatch(names);
-    expect(refused.stderr).toContain("give --yes");
+    expect(refused.stderr).toContain("Pass --yes to confirm.");
     expect(await decision()).toBe("admitted");
     const done = await callCli([...argsOf(args), "--yes"], { env: environment() });
     expect(done.code).toBe(0);
@@ -107,9 +111,9 @@ describe("token delete", () => {
     const isValid = async () => (await admin.call("GET", "/api/organizations", { token })).status === 200;
     expect((await callCli(args, { env: environment() })).code).toBe(2);
     expect(await isValid()).toBe(true);
-    const types = [{ after: "Go on? [y/N] ", text: "yes\n" }];
+    const types = [{ after: "Continue? [y/N] ", text: "yes\n" }];
     const { code, screen } = await typeCli(["token", "revoke", "the viewer"], { env: environment(), types });
-    expect(screen).toMatch(/deletes the token "the viewer" \(igw_org_…[\w-]{4}\) for good/);
+    expect(screen).toMatch(/permanently deletes the token "the viewer" \(igw_org_…[\w-]{4}\)/);
     expect(code).toBe(0);
     expect(await isValid()).toBe(false);
   });
@@ -125,7 +129,7 @@ describe("key rotate", () => {
     const dir = mkdtempSync(join(tmpdir(), "igw-rotate-"));
     try {
       const line = `'${process.execPath}' '${MAIN}' key rotate ci --grace 0 --quiet > secret`;
-      const types = [{ after: "Go on? [y/N] ", text: "y\n" }];
+      const types = [{ after: "Continue? [y/N] ", text: "y\n" }];
       const { code } = await runAtTerminal(["sh", "-c", line], { cwd: dir, env: environment(), types });
       expect(code).toBe(0);
       expect(readFileSync(join(dir, "secret"), "utf8")).toMatch(/^sk-igw-\S+\n$/);
@@ -168,7 +172,7 @@ describe("tables", () => {
       ["requests", "show", short],
     ]) {
       const explained = await callCli(args, { env: environment() });
-      expect(explained.stdout).toMatch(/^Refused: this key has spent 0\.00 of its 0\.00 USD cap/);
+      expect(explained.stdout).toMatch(/^Refused: this key has spent 0\.00 of its 0\.00 USD monthly cap/);
     }
     const [listed] = (
       await callCli(["requests", "list", "--id", short, "--json"], { env: environment() })
@@ -200,7 +204,7 @@ describe("colours", () => {
     expect(forced.stdout).toContain(`${ESCAPE}33mover budget${ESCAPE}0m`);
     const mistyped = await runCli(["keys"], { env: { FORCE_COLOR: "1" } });
     expect(mistyped.stderr).toMatch(
-      /^.\[31merror: unknown command 'keys'.*\(--help lists what there is\)\n$/s,
+      /^.\[31merror: unknown command 'keys'.*\(--help lists commands and options\)\n$/s,
     );
     // Without `dashboard.base_url` the pages are where the API is.
     const alerts = await callCli(["alerts", "list"], { env: environment() });

@@ -32,20 +32,20 @@ describe("inference-gateway up", () => {
   it("says after its banner what is wrong already, a line for each problem and nothing else", async () => {
     const { stderr } = await waitFor("what is wrong", () => {
       const current = stack();
-      return current.stderr.includes("public_base_url") || /cannot be reached.*\n/u.test(current.stderr)
+      return current.stderr.includes("public_base_url") || /can't be reached.*\n/u.test(current.stderr)
         ? current
         : null;
     });
-    const lines = stderr.slice(stderr.indexOf("What is wrong already:")).trimEnd().split("\n");
+    const lines = stderr.slice(stderr.indexOf("Problems found at startup:")).trimEnd().split("\n");
     expect(lines).toEqual([
-      "What is wrong already:",
+      "Problems found at startup:",
       expect.stringMatching(
         `^  the upstream local refused the connection: nothing listens at its address \\(http://127\\.0\\.0\\.1:${closedPort}/v1: .* → .*Start the model server`,
       ),
       expect.stringMatching(
         "^  the upstream nameless has a name for which there is no address \\(http://models\\.invalid:8000/v1: .* → ",
       ),
-      expect.stringMatching(`^  http://127\\.0\\.0\\.1:${listenPort} cannot be reached: .* → `),
+      expect.stringMatching(`^  http://127\\.0\\.0\\.1:${listenPort} can't be reached: .* → `),
     ]);
     expect(alive.requests).toEqual([]);
   });
@@ -77,8 +77,6 @@ describe("inference-gateway doctor", () => {
   it("says in one sentence that there is no gateway in a folder where none has run", async () => {
     const { code, stdout, stderr } = await callCli(["doctor"], { cwd: "/" });
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toBe(
-      "No gateway runs, or has run, from this folder, and there is no gateway.yaml: give --config.\n",
-    );
+    expect(stderr).toBe("No gateway runs from this directory, and it has no gateway.yaml. Pass --config.\n");
   });
 });

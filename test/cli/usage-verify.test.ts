@@ -147,14 +147,14 @@ describe("without its Redis", () => {
       const named = await callCli(["usage", command, "--config", writeUsageConfig(away, url)]);
       expect([named.code, named.stdout]).toEqual([1, ""]);
       expect(named.stderr).toMatch(
-        /^Redis at redis:\/\/127\.0\.0\.1:\d+ cannot be used: .*ECONNREFUSED.*\n.*`redis` of the configuration says\?\n$/u,
+        /^Redis at redis:\/\/127\.0\.0\.1:\d+ can't be used: .*ECONNREFUSED.*\n.*`redis` of the configuration says\?\n$/u,
       );
       const file = writeUsageConfig(away, url);
       writeFileSync(file, readFileSync(file, "utf8").replace(/^redis:.*\n/u, ""));
       const own = await callCli(["usage", command, "--config", file]);
       expect([own.code, own.stdout]).toEqual([1, ""]);
       expect(own.stderr).toMatch(
-        /^Redis at unix:\/\/.*redis\.sock cannot be used: .*\n.*`inference-gateway up`.*\n$/u,
+        /^Redis at unix:\/\/.*redis\.sock can't be used: .*\n.*`inference-gateway up`.*\n$/u,
       );
     },
   );

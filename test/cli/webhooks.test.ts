@@ -38,7 +38,7 @@ describe("webhook", () => {
     const id = idIn(slack.stdout);
     expect(slack.stdout).toBe(`Added ${id}.\n`);
     const signed = await igw("add", "--url", receiver.url);
-    expect(signed.stdout).toMatch(/It is shown this once:\n\n {2}whsec_/);
+    expect(signed.stdout).toMatch(/It is shown only once:\n\n {2}whsec_/);
     const listed = (await igw("list")).stdout;
     expect(listed).toMatch(/^webhook +standard +http:\S+ +all +active$/m);
     expect(listed).toMatch(

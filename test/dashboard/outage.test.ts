@@ -54,7 +54,7 @@ describe.skipIf(CHROMIUM === null)(`the dashboard without Redis${SKIPPED_WHY}`, 
     await other.getByRole("link", { name: "Open this page again" }).click();
     await other.getByText("There is no key yet").waitFor();
     await page.getByRole("button", { name: "Send it again" }).click();
-    await page.getByText("it is shown this once").waitFor();
+    await page.getByText("it is shown only once").waitFor();
     const { data } = (await getStack().admin("GET", `/api${path}`)) as { data: object[] };
     expect(data).toMatchObject([{ name: "typed in an outage", requests_per_minute: 42 }]);
   });

@@ -94,7 +94,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     expect(new Set(values)).toEqual(new Set([`Twin (${first})`, `Twin (${second})`]));
     await page.getByLabel("User").fill(`Twin (${second})`);
     await page.getByRole("button", { name: "Create the key" }).click();
-    await page.getByText("it is shown this once").waitFor();
+    await page.getByText("it is shown only once").waitFor();
     expect(await read(`keys?user_id=${second}`)).toMatchObject({ data: [{ name: "laptop" }] });
     await page.goto(`${base}/users/${second}`);
     await page.getByRole("link", { name: "laptop" }).click();

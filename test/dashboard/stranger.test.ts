@@ -44,7 +44,7 @@ describe.skipIf(CHROMIUM === null)(`somebody who has never seen the dashboard${S
     await page.getByText("60 rpm: 1 request per second, bursts of 10").waitFor();
     await page.getByLabel("Monthly hard cap").fill("0.01");
     await page.getByRole("button", { name: "Create the key" }).click();
-    await page.getByText("it is shown this once").waitFor();
+    await page.getByText("it is shown only once").waitFor();
     await expectAccessible(page);
     const apiKey = await page.getByLabel('API key "first"').inputValue();
 

@@ -111,15 +111,15 @@ describe("envoy render --into", () => {
     const { code, stdout, stderr } = await render(file, "--write");
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(
-      /refused\.yaml is left as it is, this cannot be merged:\n {2}static_resources\..*virtual_hosts\[0\]: /u,
+      /refused\.yaml can't be merged and is unchanged:\n {2}static_resources\..*virtual_hosts\[0\]: /u,
     );
     expect(readFileSync(file, "utf8")).toBe(before);
     expect(existsSync(`${file}.before`)).toBe(false);
   });
 
   it.each([
-    { args: ["--listener", "edge"], says: "--listener, --domain and --write go with --into." },
-    { args: ["--into", "x.yaml", "--snippets"], says: "--into changes a file of yours" },
+    { args: ["--listener", "edge"], says: "--listener, --domain and --write need --into." },
+    { args: ["--into", "x.yaml", "--snippets"], says: "--into can't be combined" },
   ])("is told apart from what does not go with it: $args", async ({ args, says }) => {
     const result = await callCli(["envoy", "render", "--config", stack.configFile, ...args]);
     expect([result.code, result.stderr.includes(says)]).toEqual([2, true]);

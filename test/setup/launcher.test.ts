@@ -119,7 +119,7 @@ describe("launch", () => {
     const processes = stack.processes();
     process.kill(named(processes, "Redis").pid, "SIGKILL");
     expect(await stack.child.waitForEnd()).toBe(1);
-    expect(stack.child.stderr).toContain("Redis ended unasked (signal SIGKILL)");
+    expect(stack.child.stderr).toContain("Redis exited unexpectedly (signal SIGKILL)");
     expect(await listSurvivors(processes)).toEqual([]);
   });
 

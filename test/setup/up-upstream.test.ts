@@ -212,7 +212,7 @@ describe("up --upstream", () => {
     const { code, stdout, stderr } = await runCli(["up", "--upstream", url], { cwd: folder });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(
-      /^gateway\.yaml is there already and is not written over: start with `--config gateway\.yaml`.*\n$/u,
+      /^gateway\.yaml already exists and isn't overwritten\. Start with `--config gateway\.yaml`.*\n$/u,
     );
     expect(readFileSync(join(folder, "gateway.yaml"), "utf8")).toBe("mine\n");
   });
@@ -268,7 +268,7 @@ describe("up --upstream", () => {
 
   it.each([
     ["nobody", /does not answer \(connect ECONNREFUSED .*\): is the model server running there\?$/u],
-    ["no URL", /^`--upstream` takes the base URL of an OpenAI API, such as/u],
+    ["no URL", /^`--upstream` expects the base URL of an OpenAI API, such as/u],
     ["a URL with a key", /without a user or password: a key comes by `--upstream-key-env`\.$/u],
   ])("says in a sentence that %s is there, and writes nothing", async (what, says) => {
     const port = await findFreePort();

@@ -27,7 +27,7 @@ const create = defineOrganizationRoute({
   method: "POST",
   path: PATH,
   operationId: "createGroup",
-  summary: "Makes a group: a team that users and keys can belong to.",
+  summary: "Create a group: a team that users and API keys can belong to.",
   body: groupCreation,
   answers: { 201: group },
   handleInOrganization: async (call, { store }) => {
@@ -75,7 +75,7 @@ const change = defineOrganizationRoute({
   method: "PATCH",
   path: ONE,
   operationId: "changeGroup",
-  summary: "Changes what is given; it holds from the next request on.",
+  summary: "Change the given settings, from the next request.",
   body: groupChange,
   usesIfMatch: true,
   answers: { 200: group },

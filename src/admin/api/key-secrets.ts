@@ -61,7 +61,8 @@ const revokeAll = defineOrganizationRoute({
   method: "POST",
   path: `${KEYS}/revoke-all`,
   operationId: "revokeAllKeys",
-  summary: "Deletes every key of the organization, after a leak. May be repeated when it was cut short.",
+  summary:
+    "Permanently delete every API key of the organization, for example after a leak. May be repeated when it was cut short.",
   answers: { 200: revocation },
   handleInOrganization: async (call, services) => {
     const { organization } = call;

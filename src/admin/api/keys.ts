@@ -89,7 +89,7 @@ const change = defineOrganizationRoute({
   method: "PATCH",
   path: ONE,
   operationId: "changeKey",
-  summary: "Changes what is given; it holds from the next request on.",
+  summary: "Change the given settings, from the next request.",
   body: keyChange,
   usesIfMatch: true,
   answers: { 200: key },

@@ -100,7 +100,7 @@ const change = defineOrganizationRoute({
   method: "PATCH",
   path: ONE,
   operationId: "changeOrganization",
-  summary: "Changes what is given; it holds from the next request on.",
+  summary: "Change the given settings, from the next request.",
   description:
     "`currency` (only as long as nothing was spent, else 409) and `suspended` are the operator's alone. " +
     "Setting the URL of a webhook in the `standard` format makes a secret, which this answer alone shows.",

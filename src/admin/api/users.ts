@@ -23,7 +23,7 @@ const create = defineOrganizationRoute({
   method: "POST",
   path: PATH,
   operationId: "createUser",
-  summary: "Makes a user: a person or a service that keys can belong to.",
+  summary: "Create a user: a person or service that API keys can belong to.",
   body: userCreation,
   answers: { 201: user },
   handleInOrganization: async (call, services) => {
@@ -75,7 +75,7 @@ const change = defineOrganizationRoute({
   method: "PATCH",
   path: ONE,
   operationId: "changeUser",
-  summary: "Changes what is given; it holds from the next request on.",
+  summary: "Change the given settings, from the next request.",
   body: userChange,
   usesIfMatch: true,
   answers: { 200: user },

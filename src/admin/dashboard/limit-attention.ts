@@ -1,6 +1,6 @@
 /** Of limits what needs somebody: those that are reached, by window and owner, and whom one stopped today. */
+import { PERIOD_WORDS } from "../../settings/limits.ts";
 import { dayAt, describeWindow } from "../../time/calendar.ts";
-import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
 import { formatLimitPath, type LimitSubject } from "../../contract/pages.ts";
 import type { LimitScope } from "../../store/types/decision.ts";
 import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.ts";

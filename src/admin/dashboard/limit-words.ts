@@ -1,7 +1,6 @@
 /** A limit in words: how it stands, what it is called, when it begins anew. */
 import { DAY_MS } from "../../time/calendar.ts";
-import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
-import type { LimitPeriod } from "../../settings/limits.ts";
+import { type LimitPeriod, PERIOD_WORDS } from "../../settings/limits.ts";
 import { isReached, MICROCENTS_PER_CENT } from "../../money/money.ts";
 import type { LimitFiguresView } from "./views.ts";
 

@@ -1,5 +1,5 @@
 /** Every check of a request in words and money. */
-import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
+import { PERIOD_WORDS } from "../../settings/limits.ts";
 import { nameTokenType } from "../../settings/token-limits.ts";
 import { SHRUNK_CHECK } from "../../limits/request-status.ts";
 import { formatPrice } from "../../money/money.ts";

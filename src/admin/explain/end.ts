@@ -1,5 +1,5 @@
 /** One sentence on how a request ended. */
-import { PERIOD_WORDS } from "../../alerts/alert-words.ts";
+import { PERIOD_WORDS } from "../../settings/limits.ts";
 import { describeWindow } from "../../time/calendar.ts";
 import {
   formatCount,

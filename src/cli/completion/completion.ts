@@ -18,8 +18,8 @@ type Shell = keyof typeof SHELLS;
 export function addCompletionCommand(program: Command): void {
   const command = program
     .command("completion")
-    .description("Prints the completion of commands, options and their values for a shell.")
-    .addArgument(new Argument("<shell>", "which shell").choices(Object.keys(SHELLS)))
+    .description("Print the completion script for a shell.")
+    .addArgument(new Argument("<shell>", "bash, zsh or fish").choices(Object.keys(SHELLS)))
     .action((shell: Shell) => {
       process.stdout.write(SHELLS[shell](readCommandTree(program)));
     });

@@ -95,7 +95,9 @@ export class AdminClient {
     } catch (error) {
       if (error instanceof CommandError) throw error;
       const hint = "Go on with --after and the row_id of the last whole row.";
-      throw new CommandError(`The answer broke off (${describeCause(error)}). ${hint}`, { cause: error });
+      throw new CommandError(`The response was interrupted (${describeCause(error)}). ${hint}`, {
+        cause: error,
+      });
     } finally {
       clearTimeout(watch);
     }
@@ -130,7 +132,9 @@ export class AdminClient {
   #refusal(status: number, text: string): CommandError {
     const error = readError(text);
     if (error === null) {
-      return new CommandError(`The server answered ${status} and is no management API of this gateway.`);
+      return new CommandError(
+        `The server returned ${status} and isn't the management API of this gateway. Check --admin-url.`,
+      );
     }
     if (isOfGatewayPort(error["code"], this.#token)) return new CommandError(describeGatewayPort(this.#url));
     const param = error["param"];
@@ -150,8 +154,8 @@ export class AdminClient {
       return await answer;
     } catch (error) {
       throw new CommandError(
-        `No management API answers at ${this.#url} (${describeCause(error)}). Is the gateway running? ` +
-          "Name another address with --admin-url or IGW_ADMIN_URL, or the gateway's configuration with --config.",
+        `The management API at ${this.#url} can't be reached (${describeCause(error)}). Start the gateway, ` +
+          "or name its address with --admin-url or IGW_ADMIN_URL, or its configuration with --config.",
         { cause: error },
       );
     }
@@ -181,7 +185,7 @@ function readError(text: string): JsonObject | null {
 function parseObject(text: string): JsonObject {
   const value: unknown = JSON.parse(text);
   if (typeof value === "object" && value !== null) return value as JsonObject;
-  throw new CommandError("The server's answer is not one of a management API.");
+  throw new CommandError("The server's response isn't one of the management API. Check --admin-url.");
 }
 
 /** "ECONNREFUSED": fetch hides the reason behind its own error. */

@@ -18,8 +18,7 @@ import { testWebhook } from "./webhooks.ts";
 const list = createListCommand({
   usage: "list",
   description:
-    "The last alerts, newest first, what was reached in one step in one line for each limit, with the state of each " +
-    "delivery, and where the limits are changed.",
+    "List recent alerts, newest first: the limits that were reached, the state of each delivery, and where to change the limits.",
   examples: ["alerts list --org Acme", "alerts list --limit 1000 --json > alerts.json"],
   path: "alerts",
   format: (screen, all, { url }) => {
@@ -31,12 +30,12 @@ const list = createListCommand({
 
 const redeliver: OrganizationCommandRow = {
   usage: "redeliver <alert>",
-  description: "Sends an alert again: on the channels on which it did not arrive, or else on all.",
+  description: "Send an alert again, on the channels where its delivery failed, or on all.",
   examples: ["alerts redeliver alert_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --channel webhook"],
   options: (command) =>
     command.option(
       "--channel <channels>",
-      "email, webhook or the id of a further webhook, with commas between",
+      "comma-separated: email, webhook or the id of another webhook",
       collect,
     ),
   async runInOrganization(call: OrganizationCommandCall<ManagementOptions & { channel?: string[] }>) {
@@ -51,14 +50,14 @@ const redeliver: OrganizationCommandRow = {
 
 const test: OrganizationCommandRow = {
   usage: "test",
-  description: "Sends a test event to the organization's webhook and says what came of it.",
+  description: "Send a test event to the organization's first webhook and print the result.",
   examples: ["alerts test --org Acme"],
   runInOrganization: (call) => testWebhook(call, `${call.path}/webhook`),
 };
 
 export const ALERT_COMMANDS: CommandGroup = {
   name: "alerts",
-  description: "Alerts of budgets and hard caps, and their delivery.",
+  description: "Manage alerts of budgets and hard caps, and their delivery.",
   rows: [list, redeliver, test],
 };
 

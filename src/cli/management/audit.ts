@@ -5,7 +5,7 @@ import { describeOutsideUsage } from "./outside-usage.ts";
 
 export const auditCommand = createListCommand({
   usage: "audit",
-  description: "Who changed what, newest first. The values before and after are in --json.",
+  description: "Show who changed what, newest first. --json has the values before and after.",
   examples: ["audit --org Acme", "audit --limit 1000 --json > audit.json"],
   path: "audit",
   format: (screen, all) =>

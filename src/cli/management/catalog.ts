@@ -20,7 +20,7 @@ const COLUMNS: readonly RecordColumn<CatalogRow>[] = [
 
 export const catalogCommand: GlobalCommandRow = {
   usage: "catalog",
-  description: "The models that keys can use, with their prices per million tokens, announced ones included.",
+  description: "List models with their prices per million tokens, including announced prices.",
   examples: ["catalog", "catalog --json"],
   hasTable: true,
   async run({ client }) {

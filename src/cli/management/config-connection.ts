@@ -89,7 +89,7 @@ async function findAddress(file: string, config: Config): Promise<string> {
   const running = readRunningGateway(config.dataDir)?.adminUrl ?? null;
   if (running !== null) return running;
   throw new CommandError(
-    `${file} has \`admin.port: 0\`, a free port of each start, and does not run: start it, or give --admin-url.`,
+    `${file} has \`admin.port: 0\`, a free port at each start, and isn't running. Start it, or pass --admin-url.`,
   );
 }
 
@@ -105,13 +105,11 @@ function requireLoopback(file: string, url: string): void {
 
 function notTrusted(file: string, why: string): CommandError {
   return new CommandError(
-    `${file} was found in this folder and not named, and ${why}: nothing was sent. If it is yours, name it with ` +
-      "--config; else give --admin-url, for which `inference-gateway login` keeps a token, or leave the folder.",
+    `${file} was found in this directory, but ${why}: nothing was sent. If it is yours, name it with ` +
+      "--config; otherwise pass --admin-url, or change the directory.",
   );
 }
 
 function noTokenYet(file: string, { dataDir }: Config): CommandError {
-  return new CommandError(
-    `${file}: there is no operator's token yet in ${dataDir}: start the gateway first.`,
-  );
+  return new CommandError(`${file}: no operator's token in ${dataDir}. Start the gateway first.`);
 }

@@ -9,8 +9,8 @@ import { CommandError, UsageError } from "./command-error.ts";
 export async function confirm(what: string, { yes }: { readonly yes?: true }): Promise<void> {
   if (yes === true) return;
   if (!canAsk()) {
-    throw new UsageError(`${what} There is no terminal to ask at: give --yes if that is meant.`);
+    throw new UsageError(`${what} Pass --yes to confirm.`);
   }
-  const answer = await ask(`${what}\nGo on? [y/N] `);
+  const answer = await ask(`${what}\nContinue? [y/N] `);
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError("Nothing was changed.");
 }

@@ -39,7 +39,7 @@ export function addConnectionOptions(command: Command): Command {
   addAddressOptions(command);
   return command.addOption(
     command
-      .createOption("--config <file>", "gateway.yaml, to read address and operator's token from")
+      .createOption("--config <file>", "gateway.yaml with the address and the operator's token")
       .helpGroup("Connection:"),
   );
 }
@@ -52,7 +52,7 @@ export function addAddressOptions(command: Command): Command {
   option("--admin-url <url>", `address of the management API; default: ${DEFAULT_URL}`, "IGW_ADMIN_URL");
   option(
     "--token <token>",
-    "operator's or organization's token; others on this machine can see it",
+    "operator's or organization's token; visible to other users of this machine",
     "IGW_ADMIN_TOKEN",
   );
   option("--token-file <file>", "file with the token", "IGW_ADMIN_TOKEN_FILE");
@@ -106,7 +106,7 @@ export function pickNamed({ commandLine, environment }: Omit<NamedConnection, "c
 /** The client of a connection. @throws CommandError when the token cannot be one. */
 export function createClient({ url, token }: Pick<Connection, "url" | "token">): AdminClient {
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new CommandError("The token is empty or has characters that no token has.");
+    throw new CommandError("The token is empty or has invalid characters. Copy it again.");
   }
   return new AdminClient(url, token);
 }
@@ -114,9 +114,7 @@ export function createClient({ url, token }: Pick<Connection, "url" | "token">):
 /** The address without a slash at the end. @throws CommandError */
 export function checkUrl(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new CommandError(
-      `"${url}" is no address of a management API: expected one such as ${DEFAULT_URL}.`,
-    );
+    throw new CommandError(`"${url}" isn't an address of a management API. Pass one such as ${DEFAULT_URL}.`);
   }
   return url.replace(/\/+$/, "");
 }
@@ -126,7 +124,7 @@ function readTokenFile(file: string | null): string | null {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (error) {
-    throw new CommandError(`The token file cannot be read: ${String(error)}`, { cause: error });
+    throw new CommandError(`The token file can't be read: ${String(error)}`, { cause: error });
   }
 }
 
@@ -135,7 +133,7 @@ function connectByLogin(url: string): Connection {
   const kept = readKeptLogin();
   if (kept?.url === url) return connectBy(kept);
   throw new CommandError(
-    "With --admin-url give a token too: IGW_ADMIN_TOKEN, --token-file or --config; or log in there.",
+    "--admin-url needs a token: set IGW_ADMIN_TOKEN, pass --token-file or --config, or log in there.",
   );
 }
 

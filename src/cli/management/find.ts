@@ -86,7 +86,7 @@ export async function findRequestIds(
 /** @throws CommandError of which more than one can be meant. */
 export function refuseAmbiguous(wanted: string, what: string, ids: readonly string[]): never {
   throw new CommandError(
-    `"${wanted}" may be ${ids.length} ${what}s: give the whole id of one: ${ids.join(", ")}.`,
+    `"${wanted}" matches ${ids.length} ${what}s. Pass the full id of one: ${ids.join(", ")}.`,
   );
 }
 

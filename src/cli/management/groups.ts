@@ -19,27 +19,26 @@ const GROUP: OwnerKind = {
   settings: USER_GROUP_SETTINGS,
   find: findGroup,
   create: {
-    description: "Makes a group: a team that users and keys can belong to.",
+    description: "Create a group: a team that users and API keys can belong to.",
     examples: ["group create --org Acme --name Research", "group create --name Research --quiet"],
   },
-  show: { description: "One group, by id or name.", examples: ["group show Research --org Acme"] },
+  show: { description: "Show one group, by id or name.", examples: ["group show Research --org Acme"] },
   set: { examples: ['group set Research --org Acme --name "Research and Ads"'] },
 };
 
 const list = createListCommand({
   usage: "list",
-  description: "The groups, or those that a search finds.",
+  description: "List groups, or the ones that match a search.",
   examples: ["group list --org Acme --limit 100", "group list --search research"],
   path: "groups",
-  options: (command) =>
-    command.option("--search <text>", "only those whose name has it at the beginning of a word"),
+  options: (command) => command.option("--search <text>", "beginning of a word of the name"),
   query: async ({ options }: OrganizationCommandCall<ListOptions>) => ({ search: options.search }),
   format: (screen, all) => formatRecords(screen, COLUMNS, all),
 });
 
 const remove = deleteCommand(GROUP, {
   description:
-    "Deletes a group for good; its users and keys go on without it, and what was spent stays in the usage.",
+    "Permanently delete a group. Its users and API keys stay without a group, and its spend stays in the usage.",
   examples: ["group delete Research --org Acme", "group delete Research --with-keys --yes"],
   consequence: (found, options) =>
     `; ${describeKeysOf(found, options)}; its users (${String(found["user_count"])}) stay`,
@@ -50,7 +49,7 @@ const { create, show, set } = ownerCommands(GROUP);
 
 export const GROUP_COMMANDS: CommandGroup = {
   name: "group",
-  description: "Groups of an organization: teams that users and keys belong to.",
+  description: "Manage groups: teams that users and API keys belong to.",
   rows: [create, list, show, set, remove],
 };
 

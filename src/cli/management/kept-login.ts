@@ -29,8 +29,8 @@ export function readKeptLogin(): KeptLogin | null {
   if (mode === undefined) return null;
   if (process.platform !== "win32" && (mode & ANYBODY_ELSE) !== 0) {
     throw new CommandError(
-      `Others on this machine may read ${file}, which has a token: it is not used. ` +
-        "`inference-gateway login` writes it anew; the token should be replaced.",
+      `Other users of this machine can read ${file}, so its token isn't used. ` +
+        "Replace the token, and log in again with `inference-gateway login`.",
     );
   }
   try {
@@ -39,7 +39,7 @@ export function readKeptLogin(): KeptLogin | null {
   } catch (error) {
     const hint = "`inference-gateway login` writes it anew, `logout` removes it.";
     // Not the cause's text: it may quote what is in the file.
-    throw new CommandError(`${file} cannot be read as what login keeps. ${hint}`, { cause: error });
+    throw new CommandError(`${file} isn't a file that login has written. ${hint}`, { cause: error });
   }
 }
 

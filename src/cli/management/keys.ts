@@ -35,10 +35,10 @@ const KEY: OwnerKind = {
   quiet: "key",
   describeSecret({ key }) {
     if (typeof key !== "string") return "";
-    return `\nThe key. It is shown this once, and only its hash is kept:\n\n  ${key}\n`;
+    return `\nThe API key, which is shown only once (the gateway stores its hash):\n\n  ${key}\n`;
   },
   create: {
-    description: "Makes a key and prints it, this once.",
+    description: "Create an API key and print it. It is shown only once.",
     examples: [
       "key create --org Acme --name ci --hard-cap 50.00",
       "key create --name laptop --rpm 60 --models acme/echo-small --expires 2027-01-01",
@@ -46,21 +46,21 @@ const KEY: OwnerKind = {
       "key create --name ci --quiet > ci.key",
     ],
   },
-  show: { description: "One key, by id or name.", examples: ["key show ci --org Acme"] },
+  show: { description: "Show one API key, by id or name.", examples: ["key show ci --org Acme"] },
   set: {
     examples: ["key set ci --org Acme --hard-cap 60.00", "key set ci --models none --max-concurrent 4"],
   },
   switches: [
     {
       verb: "disable",
-      description: "Refuses the key until it is enabled again.",
+      description: "Reject an API key until it is enabled again.",
       examples: ["key disable ci --org Acme"],
-      consequence: "its requests are refused until it is enabled",
+      consequence: "requests with it return 403 until it is enabled",
       body: { disabled: true },
     },
     {
       verb: "enable",
-      description: "Lets a disabled key work again.",
+      description: "Accept a disabled API key again.",
       examples: ["key enable ci --org Acme"],
       body: { disabled: false },
     },
@@ -69,13 +69,13 @@ const KEY: OwnerKind = {
 
 const list: OrganizationCommandRow = {
   usage: "list",
-  description: "All keys, with this month's spend.",
+  description: "List API keys with this month's spend.",
   hasTable: true,
   examples: ["key list --org Acme", "key list --user ann@example.com", "key list --group Research"],
   options: (command) =>
     command
-      .option("--user <user>", "only those of this user, by id, name or mail address")
-      .option("--group <group>", "only those whose own group it is, by id or name"),
+      .option("--user <user>", "only API keys of this user, by id, name or email address")
+      .option("--group <group>", "only API keys whose own group this is, by id or name"),
   async runInOrganization({ client, organization, path, options }: OrganizationCommandCall<ListOptions>) {
     const query = await queryOwners(client, path, options);
     const all = await client.listPages(`${path}/keys`, undefined, query);
@@ -86,8 +86,7 @@ const list: OrganizationCommandRow = {
 const rotate: OrganizationCommandRow = {
   usage: "rotate <key>",
   description:
-    "Gives a key a new secret and prints it, this once. Id, limits and spend stay; the former secret works on for a day, " +
-    "or for as long as --grace says.",
+    "Give an API key a new secret and print it, only once. Id, limits and spend stay; the previous secret works for another day or --grace.",
   examples: [
     "key rotate ci --org Acme",
     "key rotate ci --grace 7d --quiet > ci.key",
@@ -95,7 +94,7 @@ const rotate: OrganizationCommandRow = {
   ],
   asksFirst: true,
   options: (command) => {
-    const help = "how long the former secret still works: 24h, 7d; 0 ends it at once";
+    const help = "how long the previous secret works: 24h, 7d; 0 ends it at once";
     const grace = command.createOption("--grace <time>", help).argParser(parseDuration);
     return addQuietOption(command.addOption(grace.default(ROTATION_GRACE_SECONDS, "24h")), KEY);
   },
@@ -104,7 +103,7 @@ const rotate: OrganizationCommandRow = {
     const found = await findKey(client, path, argument);
     if (options.grace === 0) {
       const what = `the secret of ${nameInQuestion(KEY, found)} at once`;
-      await confirm(`This ends ${what}: whoever uses it is refused.`, options);
+      await confirm(`This ends ${what}: requests with it return 401.`, options);
     }
     const body = { grace_seconds: options.grace };
     const rotated = await client.call("POST", `${pathOf(KEY, path, found)}/rotate`, { body });
@@ -113,20 +112,26 @@ const rotate: OrganizationCommandRow = {
 };
 
 const remove = deleteCommand(KEY, {
-  description: "Deletes a key for good; what it has spent stays in the usage.",
+  description: "Permanently delete an API key. Its spend stays in the usage.",
   examples: ["key delete ci --org Acme"],
-  consequence: () => ": whoever uses it is refused",
+  consequence: () => ": requests with it return 401 at once",
 });
 
 const revokeAll: OrganizationCommandRow = {
   usage: "revoke-all",
-  description: "Deletes every key of the organization, after a leak.",
+  description: "Permanently delete every API key of the organization, for example after a leak.",
   examples: ["key revoke-all --org Acme --yes"],
   asksFirst: true,
   async runInOrganization({ client, options, organization, path }) {
-    await confirm(`This deletes every key of "${String(organization["name"])}" for good.`, options);
+    await confirm(
+      `This permanently deletes every API key of "${String(organization["name"])}": requests with them return 401 at once.`,
+      options,
+    );
     const revoked = await client.call("POST", `${path}/keys/revoke-all`);
-    return { json: revoked, text: () => `Deleted ${String(revoked["revoked"])} keys.\n` };
+    return {
+      json: revoked,
+      text: () => `Deleted ${String(revoked["revoked"])} API ${revoked["revoked"] === 1 ? "key" : "keys"}.\n`,
+    };
   },
 };
 
@@ -134,7 +139,7 @@ const { create, show, set, switches } = ownerCommands(KEY);
 
 export const KEY_COMMANDS: CommandGroup = {
   name: "key",
-  description: "API keys of an organization: limits, rotation, revocation.",
+  description: "Manage API keys: limits, rotation, revocation.",
   rows: [create, list, show, set, rotate, ...switches, remove, revokeAll],
 };
 

@@ -16,12 +16,12 @@ export interface LimitedOwner {
   readonly name: string;
 }
 
-/** @param what "whose cap it is" */
+/** @param what "owner of the cap" */
 export function addLimitedOwnerOptions(command: Command, what: string): Command {
   return command
-    .option("--key <key>", `${what}, by id or name; without key, user and group the organization's`)
-    .option("--user <user>", `${what}, by id, name or mail address`)
-    .option("--group <group>", `${what}, by id or name: its pool`);
+    .option("--key <key>", `${what}: an API key, by id or name; default: the organization`)
+    .option("--user <user>", `${what}: a user, by id, name or email address`)
+    .option("--group <group>", `${what}: a group, by id or name`);
 }
 
 /** @throws CommandError where two are named, or one that is not there. */
@@ -33,7 +33,7 @@ export async function findLimitedOwner({
 }: OrganizationCommandCall<LimitedOwnerOptions>): Promise<LimitedOwner> {
   const named = KINDS.filter((kind) => options[kind] !== undefined);
   if (named.length > 1) {
-    throw new CommandError("Give one of --key, --user and --group, or none for the organization.");
+    throw new CommandError("Pass at most one of --key, --user and --group; none for the organization.");
   }
   const [kind] = named;
   if (kind === undefined) {

@@ -1,6 +1,12 @@
 /** `limit …`: one limit of an owner at a time; `--limits` of its own command sets all of them. */
 import type { Command } from "commander";
-import { type Limit, LIMIT_KINDS, LIMIT_PERIODS, MEMBER_LIMITS } from "../../settings/limits.ts";
+import {
+  type Limit,
+  LIMIT_KINDS,
+  LIMIT_PERIODS,
+  MEMBER_LIMITS,
+  PERIOD_WORDS,
+} from "../../settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, parseAmount } from "./amounts.ts";
@@ -20,7 +26,7 @@ type SetOptions = OneOptions & { readonly amount: unknown };
 
 const set: OrganizationCommandRow = {
   usage: "set",
-  description: "Sets one limit; the others of its owner stay.",
+  description: "Set one cap or budget. Other limits stay.",
   examples: [
     "limit set --org Acme --key ci --period day --amount 5.00",
     "limit set --group Search --period month --amount 2000",
@@ -35,7 +41,8 @@ const set: OrganizationCommandRow = {
     ),
   async runInOrganization(call: OrganizationCommandCall<SetOptions>) {
     const cents = convertNone(call.options.amount);
-    if (typeof cents !== "number") throw new CommandError("`limit remove` takes a limit away.");
+    if (typeof cents !== "number")
+      throw new CommandError("--amount must be an amount. Remove a limit with `limit remove`.");
     const { period, kind } = call.options;
     return change(call, (others) => [...others, { period, kind, cents }]);
   },
@@ -43,7 +50,7 @@ const set: OrganizationCommandRow = {
 
 const remove: OrganizationCommandRow = {
   usage: "remove",
-  description: "Takes one limit away; the others of its owner stay.",
+  description: "Remove one cap or budget. Other limits stay.",
   examples: ["limit remove --org Acme --key ci --period day"],
   options: addOneOptions,
   runInOrganization: (call: OrganizationCommandCall<OneOptions>) => change(call, (others) => others),
@@ -51,7 +58,7 @@ const remove: OrganizationCommandRow = {
 
 const list: OrganizationCommandRow = {
   usage: "list",
-  description: "The limits of a key, a user, a group or the organization.",
+  description: "List the caps and budgets of an API key, user, group or the organization.",
   hasTable: true,
   examples: ["limit list --org Acme --key ci", "limit list --group Search --members"],
   options: addOwnerOptions,
@@ -63,14 +70,15 @@ const list: OrganizationCommandRow = {
 
 export const LIMIT_COMMANDS: CommandGroup = {
   name: "limit",
-  description: "Limits of a day, a week, a month and in total: of a key, a user, a group or an organization.",
+  description:
+    "Manage caps and budgets by day, week, month and in total: of an API key, user, group or organization.",
   rows: [set, remove, list],
 };
 
 function addOwnerOptions(command: Command): Command {
-  return addLimitedOwnerOptions(command, "whose limit it is").option(
+  return addLimitedOwnerOptions(command, "owner of the limit").option(
     "--members",
-    "of a group or the organization: what each member has in place of what all share",
+    "limit of each member instead of the shared one; with --group or for the organization",
   );
 }
 
@@ -79,7 +87,7 @@ function addOneOptions(command: Command): Command {
     .requiredOption("--period <period>", LIMIT_PERIODS.join(", "), parseChoice(LIMIT_PERIODS))
     .option(
       "--kind <kind>",
-      "cap, which refuses, or budget, which only tells",
+      "cap (blocks requests) or budget (alerts only)",
       parseChoice(LIMIT_KINDS),
       "cap",
     );
@@ -91,14 +99,25 @@ async function change(
   withOthers: (others: readonly Limit[]) => readonly Limit[],
 ): Promise<CommandOutput> {
   const { client, options, organization } = call;
-  const { path } = await findLimitedOwner(call);
+  const { path, name } = await findLimitedOwner(call);
   // Limits are given whole: what others have set since it was read is not overwritten.
   const { body: record, etag } = await client.read(path);
   const { period, kind } = options;
-  const others = limitsOf(record, options).filter((limit) => limit.period !== period || limit.kind !== kind);
-  const body = { [fieldOf(options)]: withOthers(others) };
+  const isMeant = (limit: Limit): boolean => limit.period === period && limit.kind === kind;
+  const before = limitsOf(record, options);
+  const body = { [fieldOf(options)]: withOthers(before.filter((limit) => !isMeant(limit))) };
   const changed = await client.call("PATCH", path, { body, headers: { "if-match": etag } });
-  return formatLimits(limitsOf(changed, options), organization);
+  const after = limitsOf(changed, options);
+  const currency = String(organization["currency"]);
+  const amountIn = (limits: readonly Limit[]): string =>
+    formatAmount(limits.find(isMeant)?.cents ?? null, currency);
+  const whose = options.members === true ? `each member of ${name}` : name;
+  const limit = `${PERIOD_WORDS[period]} ${kind} of ${whose}`;
+  return formatLimits(
+    after,
+    organization,
+    `Set the ${limit} to ${amountIn(after)} (was ${amountIn(before)}).\n\n`,
+  );
 }
 
 function fieldOf({ members }: MembersOptions): "limits" | typeof MEMBER_LIMITS {
@@ -109,10 +128,12 @@ function fieldOf({ members }: MembersOptions): "limits" | typeof MEMBER_LIMITS {
 function limitsOf(record: JsonObject, options: MembersOptions): readonly Limit[] {
   const limits = record[fieldOf(options)];
   if (limits !== undefined) return limits as readonly Limit[];
-  throw new CommandError("--members is of a group, or of the organization (without --key and --user).");
+  throw new CommandError(
+    "--members works only with --group or for the organization, without --key and --user.",
+  );
 }
 
-function formatLimits(limits: readonly Limit[], organization: JsonObject): CommandOutput {
+function formatLimits(limits: readonly Limit[], organization: JsonObject, heading = ""): CommandOutput {
   const currency = String(organization["currency"]);
   const columns: readonly RecordColumn<JsonObject>[] = [
     { header: "PERIOD", cell: ({ period }) => period },
@@ -120,5 +141,5 @@ function formatLimits(limits: readonly Limit[], organization: JsonObject): Comma
     { header: "AMOUNT", cell: ({ cents }) => formatAmount(cents, currency) },
   ];
   const json = { data: limits, has_more: false, next: null };
-  return { json, text: (screen) => formatRecords(screen, columns, limits) };
+  return { json, text: (screen) => heading + formatRecords(screen, columns, limits) };
 }

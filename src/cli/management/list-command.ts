@@ -43,8 +43,8 @@ export function createListCommand({
     ...text,
     hasTable: true,
     options: (command) => {
-      command.option("--limit <n>", "how many at most", parseLimit, DEFAULT_LIMIT);
-      command.option("--after <next>", "what follows: `next` of the list before, from its --json");
+      command.option("--limit <n>", "maximum number of rows", parseLimit, DEFAULT_LIMIT);
+      command.option("--after <next>", "start after this `next` of the previous page (from --json)");
       return options?.(command) ?? command;
     },
     async runInOrganization(call: OrganizationCommandCall<ListOptions>) {

@@ -26,12 +26,10 @@ export function addLoginCommands(program: Command): void {
   const login = program
     .command("login")
     .description(
-      "Keeps the management API's address and a token for this user, once the API has taken them. The token is asked for " +
-        "without showing it, or read from --token-file, IGW_ADMIN_TOKEN or standard input; with --oidc you sign in with " +
-        "the company's identity provider, in a browser on this machine.",
+      "Store the management API's address and a management token for this user, after checking them. The token is read from --token-file, IGW_ADMIN_TOKEN, standard input or a prompt; with --oidc, sign in with an identity provider in a browser on this machine.",
     )
-    .option("--oidc", "sign in with an identity provider (`dashboard.oidc`) in place of a token")
-    .option("--no-browser", "with --oidc: only print the address that the browser is to open")
+    .option("--oidc", "sign in with an identity provider (`dashboard.oidc`) instead of a token")
+    .option("--no-browser", "with --oidc: print the address instead of opening a browser")
     .action(() => loginAction(login));
   addAddressOptions(login);
   addExamples(login, [
@@ -43,8 +41,7 @@ export function addLoginCommands(program: Command): void {
   const logout = program
     .command("logout")
     .description(
-      "Forgets what login has kept, and ends a sign-in with an identity provider at the gateway. A token itself stays " +
-        "valid: `token delete` ends it.",
+      "Delete the stored login, and end a sign-in with an identity provider at the gateway. A management token stays valid; `token delete` ends it.",
     )
     .action(() => logoutAction());
   addExamples(logout, ["logout"]);
@@ -53,7 +50,7 @@ export function addLoginCommands(program: Command): void {
 
 const whoami: GlobalCommandRow = {
   usage: "whoami",
-  description: "Which management API commands talk to, by whose token, and what that opens.",
+  description: "Show which management API the commands use, with which token and role.",
   examples: ["whoami", "whoami --json"],
   async run({ client, connection }) {
     const access = await readAccess(client, connection.token);
@@ -119,8 +116,8 @@ async function endSignIn(kept: KeptLogin): Promise<void> {
       return;
     }
     throw new CommandError(
-      `The sign-in at ${kept.url} could not be ended: ${error.message}\n` +
-        "It ends by itself within 8 hours; an administrator ends it at once on the dashboard's page Sessions.",
+      `The sign-in at ${kept.url} couldn't be ended: ${error.message}\n` +
+        "It expires within 8 hours; an admin can end it on the dashboard's Sessions page.",
       { cause: error },
     );
   }
@@ -130,7 +127,7 @@ async function readToken(url: string): Promise<string> {
   const token = canAsk() ? await askSecret(`Token for ${url} (it is not shown): `) : await readInput();
   if (token !== "") return token;
   throw new CommandError(
-    "No token: give --token-file, set IGW_ADMIN_TOKEN, pipe it in, or run this at a terminal.",
+    "No token. Pass --token-file, set IGW_ADMIN_TOKEN, pipe it in, or run this in a terminal.",
   );
 }
 
@@ -139,7 +136,7 @@ async function readInput(): Promise<string> {
   for await (const chunk of process.stdin.setEncoding("utf8")) {
     text += String(chunk);
     if (text.length <= MAX_INPUT_CHARACTERS) continue;
-    throw new CommandError("What was piped in is too long for a token.");
+    throw new CommandError("The input is too long for a token. Pipe in only the token.");
   }
   return text.trim();
 }

@@ -83,9 +83,9 @@ function addCommand(parent: Command, row: AnyCommandRow): void {
   if (row.alias !== undefined) command.alias(row.alias);
   if ("runInOrganization" in row) addOrganizationOption(command);
   row.options?.(command);
-  if (row.asksFirst === true) command.option("--yes", "do not ask; needed where nobody can be asked");
-  if (row.hasTable === true) command.option("--wide", "whole ids and texts on a terminal, too");
-  command.option("--json", "the API's answer as JSON on stdout");
+  if (row.asksFirst === true) command.option("--yes", "skip the confirmation; required without a terminal");
+  if (row.hasTable === true) command.option("--wide", "full ids and texts on a terminal");
+  command.option("--json", "API response as JSON on stdout");
   addConnectionOptions(command);
   addExamples(command, row.examples);
   command.action(async () => {
@@ -110,7 +110,7 @@ export function addExamples(command: Command, examples: readonly string[]): void
 export function addOrganizationOption(command: Command): Command {
   return command.addOption(
     command
-      .createOption("--org <id or name>", "organization; may be left out where the token sees only one")
+      .createOption("--org <id or name>", "organization; optional if the token sees only one")
       .env("IGW_ORG"),
   );
 }

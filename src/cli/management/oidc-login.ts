@@ -52,9 +52,7 @@ export async function signInByBrowser({ url, opensBrowser, write }: OidcLogin): 
 function waitForCode(server: Server, state: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(
-        new CommandError("Nobody has signed in for 15 minutes. Call `inference-gateway login --oidc` anew."),
-      );
+      reject(new CommandError("No sign-in within 15 minutes. Run `inference-gateway login --oidc` again."));
     }, WAIT_MS);
     server.on("request", (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");

@@ -26,7 +26,7 @@ export const parseWhole = parseDigits(15);
 export function parseLimit(text: string): number {
   const limit = parseWhole(text);
   if (limit > 0) return limit;
-  throw new InvalidArgumentError("expected a whole number from 1 on");
+  throw new InvalidArgumentError("expected a whole number, 1 or more");
 }
 
 /** A whole number, or "none". */

@@ -26,13 +26,13 @@ const ORGANIZATION: OwnerKind = {
     return typeof webhook?.["secret"] === "string" ? `\n${formatSecret(webhook["secret"])}` : "";
   },
   create: {
-    description: "Makes an organization. For the operator.",
+    description: "Create an organization. For the operator.",
     examples: [
       "org create --name Acme --currency USD",
       "org create --name Acme --currency EUR --hard-cap 1000.00 --budget 800 --key-rpm 60",
     ],
   },
-  show: { description: "One organization, by id or name.", examples: ["org show Acme"] },
+  show: { description: "Show one organization, by id or name.", examples: ["org show Acme"] },
   set: {
     examples: [
       "org set Acme --hard-cap 2000.00",
@@ -43,14 +43,14 @@ const ORGANIZATION: OwnerKind = {
   switches: [
     {
       verb: "suspend",
-      description: "Refuses every key of the organization from the next request on. For the operator.",
+      description: "Reject every API key of an organization from the next request. For the operator.",
       examples: ["org suspend Acme"],
-      consequence: "each request of its keys is refused from the next one on",
+      consequence: "requests with its API keys return 403 until it is resumed",
       body: { suspended: true },
     },
     {
       verb: "resume",
-      description: "Lets the keys of a suspended organization work again. For the operator.",
+      description: "Accept the API keys of a suspended organization again. For the operator.",
       examples: ["org resume Acme"],
       body: { suspended: false },
     },
@@ -59,13 +59,13 @@ const ORGANIZATION: OwnerKind = {
 
 const list: GlobalCommandRow = {
   usage: "list",
-  description: "All organizations that the token sees, with this month's spend.",
+  description: "List the organizations that the token can see, with this month's spend.",
   hasTable: true,
   examples: ["org list", "org list --search acme", "org list --deleted", "org list --json"],
   options: (command) =>
     command
-      .option("--search <text>", "only those whose name contains it, or whose id it is")
-      .option("--deleted", "only deleted ones whose usage is still kept; for the operator"),
+      .option("--search <text>", "part of the name, or the id")
+      .option("--deleted", "only deleted organizations whose usage is still stored; for the operator"),
   async run({ client, options }: CommandCall<ListOptions>) {
     const { search, deleted } = options;
     const query = { search, deleted: deleted === true ? "true" : undefined };
@@ -76,7 +76,7 @@ const list: GlobalCommandRow = {
 
 const remove: GlobalCommandRow = {
   usage: "delete <organization>",
-  description: "Deletes an organization for good, its keys and tokens too. For the operator.",
+  description: "Permanently delete an organization with its API keys and tokens. For the operator.",
   examples: ["org delete Acme", "org delete org_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --yes"],
   asksFirst: true,
   async run({ client, argument, options }) {
@@ -84,15 +84,15 @@ const remove: GlobalCommandRow = {
     const id = String(found["id"]);
     const name = String(found["name"]);
     await confirm(
-      `This deletes the organization "${name}" (${id}) for good: each request of its keys is refused from the next one on, ` +
-        "its tokens, alerts and webhooks end, and its name is free again. What it has spent can still be read, by its id.",
+      `This permanently deletes the organization "${name}" (${id}): its API keys and tokens stop working at once, and its ` +
+        "alerts and webhooks end. Its spend can still be read by its id.",
       options,
     );
     await client.call("DELETE", organizationPath(found));
     return {
       json: { id, name, deleted: true },
       text: () =>
-        `Deleted the organization "${name}". What it has spent: \`inference-gateway usage show --org ${id}\`.\n`,
+        `Deleted the organization "${name}". \`inference-gateway usage show --org ${id}\` shows its spend.\n`,
     };
   },
 };
@@ -101,7 +101,7 @@ const { create, show, set, switches } = ownerCommands(ORGANIZATION);
 
 export const ORGANIZATION_COMMANDS: CommandGroup = {
   name: "org",
-  description: "Organizations: caps, budgets, defaults of their keys.",
+  description: "Manage organizations: caps, budgets, defaults of their keys.",
   rows: [create, list, show, set, ...switches, remove],
 };
 

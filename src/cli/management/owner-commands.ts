@@ -15,8 +15,10 @@ import type {
   ManagementOptions,
   OrganizationCommandRow,
 } from "./management-command.ts";
-import { resolveOwners } from "./owners.ts";
-import { addSettingOptions, type OptionValues, readSettings } from "./settings.ts";
+import type { Field } from "../terminal/table.ts";
+import { resolveOwners, showOwners } from "./owners.ts";
+import { addSettingOptions, type OptionValues, readSettings, showSettings } from "./settings.ts";
+import { stateOf } from "./state.ts";
 
 type Texts = Pick<CommandRow, "description" | "examples">;
 
@@ -42,7 +44,7 @@ export interface OwnerKind {
 interface Switch extends Texts {
   readonly verb: string;
   readonly body: object;
-  /** The command asks first, and says this: "its requests are refused". */
+  /** The command asks first, and says this: "requests with it return 403". */
   readonly consequence?: string;
 }
 
@@ -65,7 +67,7 @@ export function ownerCommands(kind: OwnerKind) {
       const made = await call.client.call("POST", `${call.path}/${name}s`, {
         body: await readBody(kind, call),
       });
-      return showMade(kind, call, made, `Made the ${name}.`);
+      return showMade(kind, call, made, `Created the ${name}.`);
     },
   });
   const show = defineRow(kind, {
@@ -75,7 +77,7 @@ export function ownerCommands(kind: OwnerKind) {
   });
   const set = defineRow(kind, {
     usage: `set <${name}>`,
-    description: "Changes what is given; it holds from the next request on.",
+    description: "Change the given settings, from the next request.",
     ...kind.set,
     options: (command) => addSettingOptions(command, settings, "change"),
     async run(call) {
@@ -102,7 +104,7 @@ function defineSwitch(kind: OwnerKind, { verb, body, consequence, ...texts }: Sw
 }
 
 interface Deletion extends Omit<CommandRow, "usage"> {
-  /** The question ends with this, which says what the deletion leads to: ": whoever uses it is refused". */
+  /** The question ends with this, which says what the deletion leads to: ": requests with it return 401 at once". */
   readonly consequence: (found: JsonObject, options: ManagementOptions) => string;
   readonly query?: (options: ManagementOptions) => Readonly<Record<string, string>>;
 }
@@ -119,15 +121,15 @@ export function deleteCommand(
     async runInOrganization({ client, options, argument, path }) {
       const found = await kind.find(client, path, argument);
       const what = nameInQuestion(kind, found);
-      await confirm(`This deletes ${what} for good${consequence(found, options)}.`, options);
+      await confirm(`This permanently deletes ${what}${consequence(found, options)}.`, options);
       await client.call("DELETE", pathOf(kind, path, found), { query: query?.(options) ?? {} });
-      return { json: { id: found["id"], deleted: true }, text: () => `Deleted ${String(found["name"])}.\n` };
+      return { json: { id: found["id"], deleted: true }, text: () => `Deleted ${what}.\n` };
     },
   };
 }
 
 export function addQuietOption(command: Command, { quiet = "new id" }: OwnerKind): Command {
-  return command.option("-q, --quiet", `print nothing but the ${quiet}`);
+  return command.option("-q, --quiet", `print only the ${quiet}`);
 }
 
 /** It shows what was made or has a new secret; with `--quiet` it prints only what programs go on with. */
@@ -170,7 +172,34 @@ function findOne({ find }: OwnerKind, { client, path, argument }: OwnerCall): Pr
 }
 
 async function change(kind: OwnerKind, call: OwnerCall, found: JsonObject, body: object) {
-  return showOne(kind, call, await call.client.call("PATCH", pathOf(kind, call.path, found), { body }));
+  const changed = await call.client.call("PATCH", pathOf(kind, call.path, found), { body });
+  return showOne(kind, call, changed, `${describeChange(kind, call, found, changed)}\n\n`);
+}
+
+/** 'Changed the key "ci" (sk-igw-…a1B2): hard cap 1.00 USD (was 0.01 USD).' */
+function describeChange(
+  kind: OwnerKind,
+  { organization }: Pick<OwnerCall, "organization">,
+  before: JsonObject,
+  after: JsonObject,
+): string {
+  const currency = String((organization ?? after)["currency"]);
+  const fieldsOf = (one: JsonObject): readonly Field[] => [
+    ["name", String(one["name"])],
+    ["state", stateOf(one)?.words ?? "active"],
+    ...showOwners(one),
+    ...showSettings(kind.settings, one, currency, []),
+  ];
+  const previous = new Map(fieldsOf(before).map(([name, text]) => [name, text]));
+  const current = new Map(fieldsOf(after).map(([name, text]) => [name, text]));
+  const changes = [...new Set([...current.keys(), ...previous.keys()])].flatMap((name) => {
+    const [was, is] = [previous.get(name) ?? "none", current.get(name) ?? "none"];
+    return was === is ? [] : [`${name} ${is} (was ${was})`];
+  });
+  const what = nameInQuestion(kind, after);
+  return changes.length === 0
+    ? `Nothing changed: ${what} is as given.`
+    : `Changed ${what}: ${changes.join("; ")}.`;
 }
 
 function showOne(

@@ -75,16 +75,17 @@ type DeleteOptions = ManagementOptions & { readonly withKeys?: true };
 
 /** `--with-keys` of the commands that delete a user or a group. */
 export const KEYS_OF_DELETED = {
-  options: (command: Command) => command.option("--with-keys", "delete its keys, too"),
+  options: (command: Command) => command.option("--with-keys", "also delete its API keys"),
   query: ({ withKeys }: DeleteOptions): Readonly<Record<string, string>> =>
     withKeys === true ? { keys: "delete" } : {},
 };
 
-/** "its 3 keys go on without it", in a question. */
+/** "its 3 keys stay without it", in a question. */
 export function describeKeysOf(found: JsonObject, { withKeys }: DeleteOptions): string {
   const count = Number(found["key_count"]);
   if (count === 0) return "it has no keys";
   const keys = count === 1 ? "its key" : `its ${count} keys`;
-  if (withKeys === true) return `and ${keys}: whoever uses ${count === 1 ? "it" : "one"} is refused`;
-  return `${keys} ${count === 1 ? "goes" : "go"} on without it`;
+  if (withKeys === true)
+    return `and ${keys}: requests with ${count === 1 ? "it" : "them"} return 401 at once`;
+  return `${keys} ${count === 1 ? "stays" : "stay"} without it`;
 }

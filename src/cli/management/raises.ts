@@ -23,22 +23,22 @@ type CreateOptions = LimitedOwnerOptions & {
 
 const create: OrganizationCommandRow = {
   usage: "create",
-  description: "Raises a cap until a moment. The cap itself stays as it is, so nobody has to set it back.",
+  description: "Increase a cap until a given time. The cap itself doesn't change.",
   examples: [
     'raise create --org Acme --key ci --period day --amount 5.00 --until 2h --reason "release"',
     'raise create --user ann@example.com --period week --amount 50.00 --until 2026-12-04 --reason "launch"',
     'raise create --org Acme --period month --amount 500 --until 7d --reason "evaluation"',
   ],
   options: (command) =>
-    addLimitedOwnerOptions(command, "whose cap it is")
-      .requiredOption("--period <period>", `of the cap: ${LIMIT_PERIODS.join(", ")}`)
-      .requiredOption("--amount <amount>", "by how much: 50.00", parseAmount)
+    addLimitedOwnerOptions(command, "owner of the cap")
+      .requiredOption("--period <period>", `period of the cap: ${LIMIT_PERIODS.join(", ")}`)
+      .requiredOption("--amount <amount>", "amount to add: 50.00", parseAmount)
       .requiredOption(
         "--until <time>",
-        "day (UTC, its beginning) or time from which the cap is what it was, or 12h, 7d from now",
+        "end of the increase: a day (UTC), a time, or 12h, 7d from now",
         parseFutureTime,
       )
-      .requiredOption("--reason <text>", "why, for people"),
+      .requiredOption("--reason <text>", "reason for the increase"),
   async runInOrganization(call: OrganizationCommandCall<CreateOptions>) {
     const { client, options, organization } = call;
     const owner = await findLimitedOwner(call);
@@ -51,17 +51,17 @@ const create: OrganizationCommandRow = {
       },
     });
     const raised = formatRaise(made, String(organization["currency"]));
-    const text = `Raised ${owner.name} by ${String(made["id"])}: ${raised}.\n`;
+    const text = `Increased the cap of ${owner.name}: ${raised} (${String(made["id"])}).\n`;
     return { json: made, text: () => text };
   },
 };
 
 const list: OrganizationCommandRow = {
   usage: "list",
-  description: "The raises of a key, a user, a group or the organization.",
+  description: "List the temporary increases of an API key, user, group or the organization.",
   hasTable: true,
   examples: ["raise list --org Acme --key ci", "raise list --org Acme"],
-  options: (command) => addLimitedOwnerOptions(command, "whose they are"),
+  options: (command) => addLimitedOwnerOptions(command, "owner of the increases"),
   async runInOrganization(call: OrganizationCommandCall<LimitedOwnerOptions>) {
     const { record } = await findLimitedOwner(call);
     const raises = liveRaisesOf(record["raises"]);
@@ -72,22 +72,22 @@ const list: OrganizationCommandRow = {
 
 const remove: OrganizationCommandRow = {
   usage: "delete <raise>",
-  description: "Takes a raise back before it has ended.",
+  description: "Remove a temporary increase before it ends.",
   examples: ["raise delete raise_… --org Acme --key ci"],
-  options: (command) => addLimitedOwnerOptions(command, "whose it is"),
+  options: (command) => addLimitedOwnerOptions(command, "owner of the increase"),
   async runInOrganization(call: OrganizationCommandCall<LimitedOwnerOptions>) {
     const { client, argument, organization } = call;
     const { record, path, name } = await findLimitedOwner(call);
     const found = findRaise(liveRaisesOf(record["raises"]), argument);
     await client.call("DELETE", `${path}/raises/${String(found["id"])}`);
-    const text = `Took the raise of ${name} back: ${formatRaise(found, String(organization["currency"]))}.\n`;
+    const text = `Removed the temporary increase of ${name}: ${formatRaise(found, String(organization["currency"]))}.\n`;
     return { json: { id: found["id"], deleted: true }, text: () => text };
   },
 };
 
 export const RAISE_COMMANDS: CommandGroup = {
   name: "raise",
-  description: "Temporary raises of caps: of a key, a user, a group or an organization.",
+  description: "Manage temporary increases of caps: of an API key, user, group or organization.",
   rows: [create, list, remove],
 };
 
@@ -99,7 +99,7 @@ function columnsOf(organization: JsonObject): readonly RecordColumn<JsonObject>[
     { header: "BY", cell: ({ add_cents: cents }) => formatAmount(cents, currency) },
     { header: "UNTIL", cell: ({ expires_at: expiresAt }) => formatSecond(expiresAt) },
     { header: "REASON", cell: ({ reason }) => reason },
-    { header: "MADE BY", cell: ({ created_by: by }) => formatAuthor(by as JsonObject) },
+    { header: "CREATED BY", cell: ({ created_by: by }) => formatAuthor(by as JsonObject) },
   ];
 }
 

@@ -23,7 +23,7 @@ type FilterOptions = ManagementOptions &
 
 const list = createListCommand({
   usage: "list",
-  description: "The last requests, newest first, refused ones too.",
+  description: "List recent requests, newest first, including rejected ones.",
   examples: [
     "requests list --org Acme",
     "requests list --key ci --status 5xx --from 2026-11-21",
@@ -36,27 +36,17 @@ const list = createListCommand({
   path: "requests",
   options: (command) =>
     command
-      .option("--key <id or name>", "only this key's")
-      .option(
-        "--user <user>",
-        "by id, name or mail address: only those that were this user's when they were admitted",
-      )
-      .option(
-        "--group <group>",
-        "by id or name: only those that counted to this group when they were admitted",
-      )
-      .option("--model <id>", "only this model's")
-      .option("--upstream <name>", "only those that were handed to this upstream")
+      .option("--key <id or name>", "only this API key's requests, by id or name")
+      .option("--user <user>", "only requests of this user, by id, name or email address")
+      .option("--group <group>", "only requests of this group, by id or name")
+      .option("--model <id>", "only this model's requests")
+      .option("--upstream <name>", "only requests that went to this upstream")
       .option("--status <status or code>", "only with this status (402), class (5xx) or error code")
-      .option("--tag <tags>", "only those with all of these tags, as in team=search")
-      .option("--session <name>", "only those of this session")
-      .option(
-        "--from <day or time>",
-        "only those that came then or later: 2026-11-21 (UTC), 2h ago",
-        parsePastTime,
-      )
-      .option("--to <day or time>", "only those that came before; of a day, its end (UTC)", parsePastTime)
-      .option("--id <text>", "only those whose id contains this"),
+      .option("--tag <tags>", "only with all of these tags, such as team=search")
+      .option("--session <name>", "only requests of this session")
+      .option("--from <day or time>", "first day or time: 2026-11-21 (UTC), or 2h ago", parsePastTime)
+      .option("--to <day or time>", "end: a day (inclusive, UTC) or a time", parsePastTime)
+      .option("--id <text>", "part of the request id"),
   async query({ client, options, path }: OrganizationCommandCall<FilterOptions>) {
     const { model, upstream, status, tag, session, from, to, id } = options;
     const owners = await queryFormerOwners(client, path, options);
@@ -68,12 +58,12 @@ const list = createListCommand({
 
 const show: OrganizationCommandRow = {
   usage: "show <request>",
-  description: "One request by its id (`x-request-id`): how it ended and why, its way, cost and checks.",
+  description: "Show one request by its id (`x-request-id`): outcome, timeline, cost and checks.",
   examples: ["requests show req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
   hasTable: true,
   async runInOrganization({ client, argument, organization, path }) {
     const [id, ...others] = await findRequestIds(client, path, argument);
-    if (id === undefined) throw new CommandError(`No recent request's id ends like "${argument}".`);
+    if (id === undefined) throw new CommandError(`No recent request has an id that ends with "${argument}".`);
     if (others.length > 0) refuseAmbiguous(argument, "request", [id, ...others]);
     const found = await client.call("GET", `${path}/requests/${encodeURIComponent(id)}`);
     return {
@@ -85,7 +75,7 @@ const show: OrganizationCommandRow = {
 
 export const REQUEST_COMMANDS: CommandGroup = {
   name: "requests",
-  description: "The last requests: what they cost or why they were refused.",
+  description: "Show recent requests: their cost, or why they were rejected.",
   rows: [list, show],
 };
 

@@ -17,7 +17,7 @@ interface CreateOptions extends ManagementOptions {
 
 const create: OrganizationCommandRow = {
   usage: "create",
-  description: "Makes a token for this organization alone and prints it, this once.",
+  description: "Create a management token for this organization and print it. It is shown only once.",
   examples: [
     "token create --org Acme --name terraform --role admin",
     "token create --name report --role viewer --quiet > token",
@@ -27,25 +27,25 @@ const create: OrganizationCommandRow = {
       .requiredOption("--name <name>", "1 to 100 characters")
       .addOption(
         command
-          .createOption("--role <role>", "a viewer only reads")
+          .createOption("--role <role>", "admin, or viewer (read only)")
           .choices(TOKEN_ROLES)
           .makeOptionMandatory(),
       )
-      .option("-q, --quiet", "print nothing but the token"),
+      .option("-q, --quiet", "print only the token"),
   async runInOrganization({ client, options, organization, path }: OrganizationCommandCall<CreateOptions>) {
     const { name, role } = options;
     const made = await client.call("POST", `${path}/tokens`, { body: { name, role } });
     const secret = String(made["token"]);
     if (options.quiet) return `${secret}\n`;
-    const what = `Made the token "${name}" (${String(made["id"])}) of ${String(organization["name"])}.`;
-    const text = `${what} It is shown this once, and only its hash is kept:\n\n  ${secret}\n`;
+    const what = `Created the token "${name}" (${String(made["id"])}) of ${String(organization["name"])}.`;
+    const text = `${what} It is shown only once (the gateway stores its hash):\n\n  ${secret}\n`;
     return { json: made, text: () => text };
   },
 };
 
 const list: OrganizationCommandRow = {
   usage: "list",
-  description: "All tokens of the organization.",
+  description: "List the management tokens of the organization.",
   hasTable: true,
   examples: ["token list --org Acme"],
   async runInOrganization({ client, path }) {
@@ -60,20 +60,20 @@ const list: OrganizationCommandRow = {
 const remove: OrganizationCommandRow = {
   usage: "delete <token>",
   alias: "revoke",
-  description: "Deletes a token by id or name; it works no longer from the next call on.",
+  description: "Permanently delete a management token, by id or name. Calls with it are rejected at once.",
   asksFirst: true,
   examples: ["token delete token_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
   async runInOrganization({ client, options, argument, path }) {
     const found = await findToken(client, path, argument);
     const name = `the token "${String(found["name"])}" (${String(found["display"])})`;
-    await confirm(`This deletes ${name} for good: whoever uses it is refused.`, options);
+    await confirm(`This permanently deletes ${name}: calls with it return 401 at once.`, options);
     await client.call("DELETE", `${path}/tokens/${String(found["id"])}`);
-    return { json: { id: found["id"], deleted: true }, text: () => "Deleted the token.\n" };
+    return { json: { id: found["id"], deleted: true }, text: () => `Deleted ${name}.\n` };
   },
 };
 
 export const TOKEN_COMMANDS: CommandGroup = {
   name: "token",
-  description: "Tokens to manage one organization with.",
+  description: "Manage the management tokens of an organization.",
   rows: [create, list, remove],
 };

@@ -26,8 +26,7 @@ type CorrectionOptions = ManagementOptions &
 export const correct: OrganizationCommandRow = {
   usage: "correct",
   description:
-    "Adds a signed amount to this month's spend, or the price of tokens that did not pass the gateway, with a reason, " +
-    "which the audit log keeps. For the operator.",
+    "Add a signed amount, or the price of tokens used elsewhere, to this month's spend. The audit log keeps the reason. For the operator.",
   examples: [
     'usage correct --org Acme --amount -12.50 --reason "refund, ticket 42"',
     'usage correct --org Acme --key ci --amount -0.00125 --reason "request req_… failed"',
@@ -38,7 +37,7 @@ export const correct: OrganizationCommandRow = {
   options: (command) =>
     command
       .option("--amount <amount>", "in the organization's currency; a credit is negative", parseCorrection)
-      .option("--model <id>", "in place of an amount: whose tokens are charged")
+      .option("--model <id>", "model whose tokens are charged, instead of an amount")
       .option(
         "--tokens <counts>",
         `${Object.values(TOKEN_NAMES)
@@ -46,20 +45,20 @@ export const correct: OrganizationCommandRow = {
           .join(", ")}, each with =count`,
         parseTokenCounts,
       )
-      .option("--requests <count>", "how many requests' fees are in it; 1 when left out", parseWhole)
-      .option("--service-tier <name>", "of the model's prices, such as batch")
-      .option("--above-prompt-tokens <size>", "tier by size of prompt that the prompts are in", parseWhole)
-      .requiredOption("--reason <text>", "why")
+      .option("--requests <count>", "number of requests whose fees are charged; default: 1", parseWhole)
+      .option("--service-tier <name>", "service tier of the model's prices, such as batch")
+      .option("--above-prompt-tokens <size>", "price tier by prompt size", parseWhole)
+      .requiredOption("--reason <text>", "reason for the audit log")
       .option(
         "--key <id or name>",
-        "whose spend it is besides the organization's, and so its user's and its group's",
+        "API key to correct, with its user and group; default: only the organization",
       )
-      .option("--user <user>", "whose it is besides, by id, name or mail, or none; the key's when left out")
       .option(
-        "--group <group>",
-        "whose it is besides, by id or name, or none; the key's or the user's when left out",
+        "--user <user>",
+        "user to correct, by id, name or email address, or none; default: the API key's",
       )
-      .option("--idempotency-key <text>", "a repeat with the same one changes nothing"),
+      .option("--group <group>", "group to correct, by id or name, or none; default: the API key's or user's")
+      .option("--idempotency-key <text>", "id of this correction: a repeat changes nothing"),
   async runInOrganization(call: OrganizationCommandCall<CorrectionOptions>) {
     const { client, options, organization, path } = call;
     const what = readWhat(options);
@@ -84,7 +83,7 @@ function readWhat(options: CorrectionOptions): JsonObject {
   const hasUsage = ofUsage.some((option) => option !== undefined);
   if (amount !== undefined && !hasUsage) return { amount_microcents: amount };
   if (amount !== undefined || model === undefined || tokens === undefined) {
-    throw new CommandError("Give --amount, or --model and --tokens in its place.");
+    throw new CommandError("Pass --amount, or --model and --tokens.");
   }
   const counts = Object.entries(tokens).map(([name, count]) => [`${name}_tokens`, count] as const);
   const usage = {

@@ -30,7 +30,7 @@ const GROUPS = [
 
 const show: OrganizationCommandRow = {
   usage: "show",
-  description: "Requests, tokens and cost of a month.",
+  description: "Show requests, tokens and cost of a month.",
   hasTable: true,
   examples: [
     "usage show --org Acme",
@@ -42,13 +42,13 @@ const show: OrganizationCommandRow = {
   ],
   options: (command) =>
     command
-      .option("--month <month>", "2026-11; this month (UTC) when left out")
-      .option("--group-by <groups>", "day, key, user, group, model, tag:<name>, with commas between")
-      .option("--key <id or name>", "of one key")
-      .option("--user <user>", "by id, name or mail address: of the requests that were this user's")
-      .option("--group <group>", "by id or name: of the requests that counted to this group")
-      .option("--model <id>", "of one model")
-      .option("--tag <tags>", "with all of these tags: team=search,feature=autocomplete")
+      .option("--month <month>", "month such as 2026-11; default: this month (UTC)")
+      .option("--group-by <groups>", "comma-separated: day, key, user, group, model, tag:<name>")
+      .option("--key <id or name>", "only this API key's requests, by id or name")
+      .option("--user <user>", "only this user's requests, by id, name or email address")
+      .option("--group <group>", "only this group's requests, by id or name")
+      .option("--model <id>", "only this model's requests")
+      .option("--tag <tags>", "only with all of these tags: team=search,feature=autocomplete")
       .option("--csv", "CSV on stdout"),
   async runInOrganization({ client, options, path }: OrganizationCommandCall<UsageOptions>) {
     const { month, model, tag } = options;
@@ -74,33 +74,35 @@ type ExportOptions = ManagementOptions &
 const exportUsage: OrganizationCommandRow = {
   usage: "export",
   description:
-    "A month's usage as a file: one row for each day, key with its user and group, model and combination of tags.",
+    "Export a month's usage: one row per day, API key, user, group, model and combination of tags.",
   examples: [
     "usage export --org Acme --month 2026-11 --format csv > usage.csv",
     "usage export --month 2026-11 --format focus --gzip --output usage.focus.csv.gz",
   ],
   options: (command) =>
     command
-      .option("--month <month>", "2026-11; this month (UTC) when left out")
+      .option("--month <month>", "month such as 2026-11; default: this month (UTC)")
       .addOption(
         command
           .createOption(
             "--format <format>",
-            "csv when left out, with --json jsonl; `focus`: CSV with the columns of FOCUS 1.2",
+            "csv (default), jsonl (default with --json) or focus (CSV with the columns of FOCUS 1.2)",
           )
           .choices(["csv", "jsonl", "focus"]),
       )
-      .option("--gzip", "compressed")
-      .option("--after <row_id>", "the rows behind this one, to go on where an export broke off")
-      .option("--output <file>", "a file instead of stdout"),
+      .option("--gzip", "compressed output")
+      .option("--after <row_id>", "row to continue after, if an export was interrupted")
+      .option("--output <file>", "output file instead of stdout"),
   async runInOrganization({ client, options, path }: OrganizationCommandCall<ExportOptions>) {
     const { month, after, output } = options;
     const format = options.format ?? (options.json === true ? "jsonl" : "csv");
     if (options.json === true && format !== "jsonl") {
-      throw new CommandError(`--json is --format jsonl: leave one of --json and --format ${format} out.`);
+      throw new CommandError(`--json means --format jsonl. Remove --json or --format ${format}.`);
     }
     if (after !== undefined && options.gzip === true) {
-      throw new CommandError("A compressed export cannot be gone on with: leave out --gzip, or start again.");
+      throw new CommandError(
+        "A compressed export can't be continued. Remove --gzip, or start again without --after.",
+      );
     }
     const query = { month, format, after, gzip: options.gzip === true ? "true" : undefined };
     const chunks = client.download(`${path}/usage/export`, { query });
@@ -114,7 +116,7 @@ const exportUsage: OrganizationCommandRow = {
 
 export const USAGE_COMMANDS: CommandGroup = {
   name: "usage",
-  description: "What an organization's requests used and cost.",
+  description: "Show, export and correct what an organization's requests used and cost.",
   rows: [show, exportUsage, correct],
 };
 

@@ -20,14 +20,14 @@ const USER: OwnerKind = {
   settings: USER_SETTINGS,
   find: findUser,
   create: {
-    description: "Makes a user: a person or a service that keys can belong to.",
+    description: "Create a user: a person or service that API keys can belong to.",
     examples: [
       'user create --org Acme --name "Ann Smith" --email ann@example.com --group Research',
       "user create --name nightly-build --quiet",
     ],
   },
   show: {
-    description: "One user, by id, name or mail address.",
+    description: "Show one user, by id, name or email address.",
     examples: ["user show ann@example.com --org Acme"],
   },
   set: {
@@ -36,14 +36,14 @@ const USER: OwnerKind = {
   switches: [
     {
       verb: "disable",
-      description: "Refuses all keys of the user until it is enabled again.",
+      description: "Reject all API keys of a user until the user is enabled again.",
       examples: ["user disable ann@example.com --org Acme"],
-      consequence: "all its keys are refused until it is enabled",
+      consequence: "requests with its API keys return 403 until it is enabled",
       body: { disabled: true },
     },
     {
       verb: "enable",
-      description: "Lets the keys of a disabled user work again.",
+      description: "Accept the API keys of a disabled user again.",
       examples: ["user enable ann@example.com --org Acme"],
       body: { disabled: false },
     },
@@ -52,13 +52,13 @@ const USER: OwnerKind = {
 
 const list = createListCommand({
   usage: "list",
-  description: "The users, or those that a search finds.",
+  description: "List users, or the ones that match a search.",
   examples: ["user list --org Acme --limit 100", "user list --search ann", "user list --group Research"],
   path: "users",
   options: (command) =>
     command
-      .option("--search <text>", "only those whose name or mail address has it at the beginning of a word")
-      .option("--group <group>", "only those of this group, by id or name"),
+      .option("--search <text>", "beginning of a word of the name or email address")
+      .option("--group <group>", "only users of this group, by id or name"),
   async query({ client, options: { search, group }, path }: OrganizationCommandCall<ListOptions>) {
     return { search, ...(await queryOwners(client, path, group === undefined ? {} : { group })) };
   },
@@ -66,7 +66,8 @@ const list = createListCommand({
 });
 
 const remove = deleteCommand(USER, {
-  description: "Deletes a user for good; its keys go on without it, and what was spent stays in the usage.",
+  description:
+    "Permanently delete a user. Its API keys stay without a user, and its spend stays in the usage.",
   examples: ["user delete ann@example.com --org Acme", "user delete ann@example.com --with-keys --yes"],
   consequence: (found, options) => `; ${describeKeysOf(found, options)}`,
   ...KEYS_OF_DELETED,
@@ -76,7 +77,7 @@ const { create, show, set, switches } = ownerCommands(USER);
 
 export const USER_COMMANDS: CommandGroup = {
   name: "user",
-  description: "Users of an organization: the people and services that keys belong to.",
+  description: "Manage users: the people and services that API keys belong to.",
   rows: [create, list, show, set, ...switches, remove],
 };
 

@@ -21,12 +21,11 @@ type WebhookOptions = ManagementOptions &
 type WebhookCall = OrganizationCommandCall<WebhookOptions>;
 
 const FIRST = "webhook";
-const ALERTS_HELP =
-  "which it hears of, with commas between: budget_80, budget_100, hard_cap_90, hard_cap_100";
+const ALERTS_HELP = "comma-separated alerts: budget_80, budget_100, hard_cap_90, hard_cap_100";
 
 const list: OrganizationCommandRow = {
   usage: "list",
-  description: "All webhooks. Of the URLs of Slack and Teams, and of routing keys, the end is shown.",
+  description: "List webhooks. Only the end of routing keys and of Slack and Teams URLs is shown.",
   hasTable: true,
   examples: ["webhook list --org Acme"],
   runInOrganization({ organization }) {
@@ -40,7 +39,7 @@ const list: OrganizationCommandRow = {
 
 const add: OrganizationCommandRow = {
   usage: "add",
-  description: "Adds a webhook, with a format and a choice of alerts.",
+  description: "Add a webhook, with a format and a choice of alerts.",
   examples: [
     "webhook add --format slack --url https://hooks.slack.com/services/T0/B0/x --org Acme",
     "webhook add --format pagerduty --routing-key 0123456789abcdef0123456789abcdef --alerts hard_cap_100",
@@ -57,7 +56,7 @@ const add: OrganizationCommandRow = {
 
 const set: OrganizationCommandRow = {
   usage: "set <webhook>",
-  description: "Changes a webhook by its id; what is not given stays.",
+  description: "Change the given settings of a webhook, by its id.",
   examples: ["webhook set webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --alerts hard_cap_90,hard_cap_100"],
   options: addAddressOptions,
   async runInOrganization(call: WebhookCall) {
@@ -72,32 +71,33 @@ const set: OrganizationCommandRow = {
 
 const remove: OrganizationCommandRow = {
   usage: "remove <webhook>",
-  description: "Removes a webhook by its id; `webhook` is the first one.",
+  description: "Remove a webhook by its id; `webhook` is the first one.",
   asksFirst: true,
   examples: ["webhook remove webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
   async runInOrganization(call: WebhookCall) {
     const { argument, options, organization, client, path } = call;
     const one = argument === FIRST ? null : findFurther(call);
-    await confirm(`This removes the webhook ${argument}: it hears of no alert any more.`, options);
+    await confirm(`This removes the webhook ${argument}: it receives no more alerts.`, options);
     if (one === null) await client.call("PATCH", path, { body: { notifications: { webhook: null } } });
     else {
       const kept = furtherOf(organization).filter((other) => other !== one);
       await change(call, kept.map(keep));
     }
-    return { json: { id: argument, deleted: true }, text: () => "Removed the webhook.\n" };
+    return { json: { id: argument, deleted: true }, text: () => `Removed the webhook ${argument}.\n` };
   },
 };
 
 const test: OrganizationCommandRow = {
   usage: "test <webhook>",
-  description: "Sends a test to a webhook and says what came of it; `webhook` is the first one.",
+  description: "Send a test event to a webhook and print the result; `webhook` is the first one.",
   examples: ["webhook test webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
   runInOrganization: (call) => testWebhook(call, pathOf(call)),
 };
 
 const rotate: OrganizationCommandRow = {
   usage: "rotate-secret <webhook>",
-  description: "Makes a new secret of a webhook in the standard format; for a day the former one signs too.",
+  description:
+    "Create a new secret for a webhook in the standard format. The previous secret signs for another day.",
   examples: ["webhook rotate-secret webhook --org Acme"],
   async runInOrganization(call) {
     const result = await call.client.call("POST", `${pathOf(call)}/rotate-secret`, { body: {} });
@@ -109,7 +109,7 @@ const rotate: OrganizationCommandRow = {
 
 export const WEBHOOK_COMMANDS: CommandGroup = {
   name: "webhook",
-  description: "Webhooks that alerts are sent to.",
+  description: "Manage the webhooks that receive alerts.",
   rows: [list, add, set, remove, test, rotate],
 };
 
@@ -125,13 +125,15 @@ export async function testWebhook(
     return { json: result, text: () => text };
   }
   if (options.json) process.stdout.write(`${escapeHidden(JSON.stringify(result))}\n`);
-  throw new CommandError(`The test did not arrive (${duration}): ${cleanText(String(result["error"]))}.`);
+  throw new CommandError(
+    `The test event did not arrive (${duration}): ${cleanText(String(result["error"]))}.`,
+  );
 }
 
 function addAddressOptions(command: Command): Command {
   return command
-    .option("--url <url>", "where it is sent; of pagerduty only where it is not the United States' API")
-    .option("--routing-key <key>", "of pagerduty: the integration key of a service")
+    .option("--url <url>", "address of the webhook; for pagerduty only outside of the United States")
+    .option("--routing-key <key>", "integration key of a PagerDuty service")
     .option("--alerts <alerts>", ALERTS_HELP, collect);
 }
 
@@ -153,7 +155,7 @@ async function change({ client, path, organization }: WebhookCall, webhooks: rea
       .map(({ id }) => String(id))
       .join(" ");
   if (ids(body) !== ids(organization)) {
-    throw new CommandError("The webhooks have changed meanwhile. Try again.");
+    throw new CommandError("Somebody changed the webhooks at the same time. Try again.");
   }
   const headers = { "if-match": etag };
   return client.call("PATCH", path, { body: { notifications: { webhooks } }, headers });
@@ -167,7 +169,7 @@ function describe(json: JsonObject, one: JsonObject | undefined, verb: string): 
 
 /** What shows a secret of a webhook, this once. */
 export function formatSecret(secret: string): string {
-  return `The webhook's secret, to check its signatures with. It is shown this once:\n\n  ${secret}\n`;
+  return `The webhook's secret, which verifies its signatures. It is shown only once:\n\n  ${secret}\n`;
 }
 
 function notificationsOf(organization: JsonObject): JsonObject {
@@ -192,8 +194,8 @@ function findFurther({ organization, argument }: OrganizationCommandCall): JsonO
   if (found !== undefined) return found;
   throw new CommandError(
     argument === FIRST
-      ? "The first webhook is set with `inference-gateway org set --webhook <url>`."
-      : `The organization has no webhook ${argument}. \`inference-gateway webhook list\` shows them.`,
+      ? "The first webhook is not set. Set it with `inference-gateway org set --webhook <url>`."
+      : `Unknown webhook ${argument}. \`inference-gateway webhook list\` shows all.`,
   );
 }
 

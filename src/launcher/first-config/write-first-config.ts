@@ -44,7 +44,7 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
   }
   if (named.length === 0) {
     throw new LaunchError(
-      `${place.baseUrl}/models lists no model that has a usable name: give it one there.`,
+      `${place.baseUrl}/models lists no model with a usable name. Name the model on that server.`,
     );
   }
   const [listen, admin] = [await choosePort(PORTS.listen, notice), await choosePort(PORTS.admin, notice)];
@@ -97,7 +97,7 @@ function readKey(variable: string | null): string | null {
 function refuseExisting(file: string): void {
   if (!existsSync(file)) return;
   throw new LaunchError(
-    `${file} is there already and is not written over: start with \`--config ${file}\` and without \`--upstream\`, or move it away.`,
+    `${file} already exists and isn't overwritten. Start with \`--config ${file}\` and without \`--upstream\`, or move the file.`,
   );
 }
 
@@ -107,7 +107,7 @@ function write(file: string, text: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") refuseExisting(file);
     throw new LaunchError(
-      `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}.`,
+      `${file} can't be written: ${error instanceof Error ? error.message : String(error)}.`,
     );
   }
 }
@@ -123,15 +123,15 @@ interface Place {
 function parsePlace(text: string, keyVariable: string | null): Place {
   if (keyVariable !== null && !VARIABLE_NAME_FORM.test(keyVariable)) {
     throw new LaunchError(
-      "`--upstream-key-env` takes the name of an environment variable, never the key itself.",
+      "`--upstream-key-env` expects the name of an environment variable, not the key itself.",
     );
   }
-  const expectation = "`--upstream` takes the base URL of an OpenAI API, such as http://127.0.0.1:8000/v1";
+  const expectation = "`--upstream` expects the base URL of an OpenAI API, such as http://127.0.0.1:8000/v1";
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) throw new LaunchError(`${expectation}.`);
   if (url.username !== "" || url.password !== "") {
     throw new LaunchError(
-      `${expectation}, without a user or password: a key comes by \`--upstream-key-env\`.`,
+      `${expectation}, without user and password. Pass a key with \`--upstream-key-env\`.`,
     );
   }
   if (url.search !== "" || url.hash !== "") throw new LaunchError(`${expectation}, without \`?\` and \`#\`.`);

@@ -32,7 +32,7 @@ export const FOLDER_FAULTS = {
             refused: { since: STATE.catalogSince, problems },
           });
         }),
-      says: /refused the file .*catalog\[0\]\.upstream: not in the running/,
+      says: /rejected the file .*catalog\[0\]\.upstream: not in the running/,
     },
   ],
   configuration_waits: [
@@ -50,7 +50,7 @@ export const FOLDER_FAULTS = {
       name: "a file is where the spool should be",
       provoke: (world) =>
         world.examine({ settlement: { spool: "taken" } }, (folder) => writeFile(join(folder, "taken"), "")),
-      says: /taken cannot be written/,
+      says: /taken can't be written/,
     },
   ],
   folder_is_none: [
@@ -70,7 +70,7 @@ export const FOLDER_FAULTS = {
         world.examine({ settlement: { spool: "taken/spool" } }, (folder) =>
           writeFile(join(folder, "taken"), ""),
         ),
-      says: /cannot be made/,
+      says: /can't be created/,
     },
   ],
   sockets_open: [
@@ -136,7 +136,7 @@ export const FOLDER_FAULTS = {
           await mkdir(join(folder, "run"));
           await writeFile(join(folder, "run/gateway-0.sock"), "");
         }),
-      says: /is no socket/,
+      says: /isn't a socket/,
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;

@@ -165,7 +165,7 @@ export const NETWORK_FAULTS = {
           { login: { user: "gateway", password: `not-${SECRET}` } },
           (port) => `127.0.0.1:${port}`,
         ),
-      says: /cannot be used: Invalid login/,
+      says: /can't be used: Invalid login/,
     },
   ],
   smtp_unencrypted: [
@@ -203,33 +203,33 @@ export const NETWORK_FAULTS = {
     {
       name: "nothing listens there",
       provoke: (world) => world.examine({ jwt: jwtAt(`http://127.0.0.1:${world.closedPort}/keys`) }),
-      says: /keys of corp cannot be had at .*ECONNREFUSED/,
+      says: /keys of corp can't be read at .*ECONNREFUSED/,
     },
     {
       name: "something else answers there",
       provoke: (world) => examineElsewhere(world, (url) => ({ jwt: jwtAt(url) })),
-      says: /keys of corp cannot be had at .*: it answers 404/,
+      says: /keys of corp can't be read at .*: it answers 404/,
     },
   ],
   public_url_unencrypted: [
     {
       name: "it begins with http:// and is not this machine",
       provoke: (world) => world.examine({ public_base_url: "http://gateway.example.com" }),
-      says: /not encrypted/,
+      says: /isn't encrypted/,
     },
   ],
   public_url_elsewhere: [
     {
       name: "something else answers there",
       provoke: (world) => examineElsewhere(world, (url) => ({ public_base_url: url })),
-      says: /\/v1\/models answers 404, and not as the API does/,
+      says: /\/v1\/models returned 404, which isn't the response of the API/,
     },
   ],
   public_url_unreachable: [
     {
       name: "nothing listens there",
       provoke: (world) => world.examine({ public_base_url: `http://127.0.0.1:${world.closedPort}` }),
-      says: /cannot be reached: .*ECONNREFUSED/,
+      says: /can't be reached: .*ECONNREFUSED/,
     },
   ],
   dashboard_url_missing: [
@@ -239,28 +239,28 @@ export const NETWORK_FAULTS = {
         world.examine({
           notifications: { smtp: { url: `smtp://127.0.0.1:${world.closedPort}`, from: FROM } },
         }),
-      says: /not set/,
+      says: /isn't set/,
     },
   ],
   dashboard_url_unencrypted: [
     {
       name: "it begins with http:// and is not this machine",
       provoke: (world) => world.examine({ dashboard: { base_url: "http://dashboard.example.com" } }),
-      says: /not encrypted/,
+      says: /isn't encrypted/,
     },
   ],
   dashboard_url_elsewhere: [
     {
       name: "something else answers there",
       provoke: (world) => examineElsewhere(world, (url) => ({ dashboard: { base_url: url } })),
-      says: /answers 404, and not as the dashboard does/,
+      says: /returned 404, which isn't the response of the dashboard/,
     },
   ],
   dashboard_url_unreachable: [
     {
       name: "nothing listens there",
       provoke: (world) => world.examine({ dashboard: { base_url: `http://127.0.0.1:${world.closedPort}` } }),
-      says: /cannot be reached: .*ECONNREFUSED/,
+      says: /can't be reached: .*ECONNREFUSED/,
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;

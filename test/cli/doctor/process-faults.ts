@@ -197,14 +197,14 @@ export const PROCESS_FAULTS = {
     },
   ],
   worker_silent: [
-    { name: "nothing runs", provoke: (world) => world.examine(), says: /gateway-0\.sock does not answer/ },
+    { name: "nothing runs", provoke: (world) => world.examine(), says: /gateway-0\.sock doesn't respond/ },
     { name: "it hangs", provoke: examineStoppedWorker, says: /no answer in 3 s/ },
   ],
   worker_not_serving: [
-    { name: "it drains", provoke: examineDrainingWorker, says: /says that it does not serve/ },
+    { name: "it drains", provoke: examineDrainingWorker, says: /reports that it isn't serving/ },
   ],
   envoy_unreachable: [
-    { name: "nothing runs", provoke: (world) => world.examine(), says: /envoy-admin\.sock does not answer/ },
+    { name: "nothing runs", provoke: (world) => world.examine(), says: /envoy-admin\.sock doesn't respond/ },
   ],
   envoy_not_live: [{ name: "it drains", provoke: examineDrainingEnvoy, says: /Envoy says DRAINING/ }],
   envoy_unproven: [
@@ -254,13 +254,13 @@ export const PROCESS_FAULTS = {
     {
       name: "an upstream counts more than the prompt's bytes and `prompt_overhead_tokens`",
       provoke: (world) => examineLargeTemplate(world),
-      says: /^acme\/echo-small: .* has taken 4\d{3} tokens beyond the bytes of a prompt, and `prompt_overhead_tokens` is 64\.$/m,
+      says: /^acme\/echo-small: .* took 4\d{3} tokens in addition to the prompt, but `prompt_overhead_tokens` is 64\.$/m,
     },
     {
       name: "it does so with tools",
       provoke: (world) =>
         examineLargeTemplate(world, { tools: [{ type: "function", function: { name: "f" } }] }),
-      says: /has taken 4\d{3} tokens .* `prompt_overhead_tokens_with_tools` is 512\.$/m,
+      says: /took 4\d{3} tokens .* `prompt_overhead_tokens_with_tools` is 512\.$/m,
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;

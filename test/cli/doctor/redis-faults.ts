@@ -159,7 +159,7 @@ export const REDIS_FAULTS = {
     {
       name: "each answer comes late",
       provoke: (world) => examineThrough(world, (proxy) => (proxy.delayMs = SLOW_MS)),
-      says: /answers in [1-9]\d+\.\d\d ms/,
+      says: /responds in [1-9]\d+\.\d\d ms/,
     },
   ],
   clock_differs: [

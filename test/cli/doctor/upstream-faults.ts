@@ -85,7 +85,7 @@ export const UPSTREAM_FAULTS = {
     {
       name: "its file is not there",
       provoke: (world) => examineCredential(world, null),
-      says: /The credential of local for `authorization` cannot be read: .*credential\.txt does not exist/,
+      says: /The credential of local for `authorization` can't be read: .*credential\.txt does not exist/,
     },
     {
       name: "its file is empty",
@@ -104,28 +104,28 @@ export const UPSTREAM_FAULTS = {
             },
           ],
         }),
-      says: /The credential of local for `api-key` cannot be read: .*`T_NOT_SET` is not set or empty/,
+      says: /The credential of local for `api-key` can't be read: .*`T_NOT_SET` is not set or empty/,
     },
   ],
   upstream_refuses_credential: [
     {
       name: "it answers 401",
       provoke: (world) => examineRefusal(world, 401),
-      says: /Upstream local has answered 401 \(1 times\) since Envoy's start/,
+      says: /Upstream local has returned 401 \(1 times\) since Envoy's start/,
     },
   ],
   upstream_model_unknown: [
     {
       name: "it answers 404",
       provoke: (world) => examineRefusal(world, 404, "The model `echo-7b` does not exist.", 2),
-      says: /^acme\/echo-small \(`.+` at local\): its server has refused 2 of its requests with 404: it knows no such model/m,
+      says: /^acme\/echo-small \(`.+` at local\): its server rejected 2 of its requests with 404: it knows no such model/m,
     },
   ],
   upstream_refuses_account: [
     {
       name: "it answers 429 since its account is empty",
       provoke: (world) => examineRefusal(world, 429, "You exceeded your current quota."),
-      says: /its server has refused 1 of its requests for the gateway's account there: its credential, its balance/,
+      says: /its server rejected 1 of its requests for the gateway's account there: its credential, its balance/,
     },
   ],
   model_server_unnamed: [
@@ -152,7 +152,7 @@ export const UPSTREAM_FAULTS = {
       name: "the server was started with less",
       provoke: (world) =>
         examineListing(world, [{ id: "echo", meta: { n_ctx: 4_096, n_ctx_train: 131_072 } }]),
-      says: /^acme\/echo-small: `context_window` is 128000, and its server takes 4096 tokens\.$/m,
+      says: /^acme\/echo-small: `context_window` is 128000, but its server accepts 4096 tokens\.$/m,
     },
   ],
   upstream_all_unhealthy: [

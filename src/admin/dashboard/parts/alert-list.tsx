@@ -1,4 +1,5 @@
-import { isCapReached, nameWindow, PERIOD_WORDS } from "../../../alerts/alert-words.ts";
+import { PERIOD_WORDS } from "../../../settings/limits.ts";
+import { isCapReached, nameWindow } from "../../../alerts/alert-words.ts";
 import type { DeliveryState, ListedAlert } from "../../../store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../../format.ts";
 import type { OrganizationPageCall } from "../page.ts";

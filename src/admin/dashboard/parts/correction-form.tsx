@@ -120,7 +120,7 @@ function OutsideUsage({ page, problems, models }: OutsideUsageProps) {
       <Field
         {...typed(`${OUTSIDE}service_tier`)}
         label="Service tier"
-        hint="One of the model's prices, such as batch; nothing for the default."
+        hint="One service tier of the model's prices, such as batch; nothing for the default."
       />
     </fieldset>
   );

@@ -234,7 +234,7 @@ export function ShownOnce(props: ShownOnceProps) {
   return (
     <div class="card" role="status">
       <p>
-        <strong>{lead}: it is shown this once.</strong> {meaning}
+        <strong>{lead}: it is shown only once.</strong> {meaning}
       </p>
       <div class="secret">
         <label for="secret">{label}</label>
