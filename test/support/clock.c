@@ -5,9 +5,13 @@
  * the real one by as many microseconds as TEST_CLOCK_AHEAD says. (libfaketime does the same and more,
  * but does not start together with jemalloc, which most builds of Redis have.)
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,4 +44,13 @@ time_t time(time_t *result) {
   time_t now = now_microseconds() / 1000000;
   if (result) *result = now;
   return now;
+}
+
+/*
+ * Valkey looks at the clock once a millisecond and adds what the processor counts, if /proc/cpuinfo says that it counts
+ * evenly. A server that cannot read that file looks each time.
+ */
+FILE *fopen64(const char *restrict path, const char *restrict mode) {
+  FILE *(*original)(const char *, const char *) = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen64");
+  return strcmp(path, "/proc/cpuinfo") == 0 ? NULL : original(path, mode);
 }
