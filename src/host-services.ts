@@ -112,8 +112,7 @@ async function openHealthPort(
 /** Tidies what a crash between two slots can have left. It reads everything, and nothing waits for it. */
 function repairInBackground(store: Store, logger: Logger): void {
   store.repair().then(
-    (report) => logger.info(report, "look-ups of keys are in order"),
-    (error: unknown) =>
-      logger.warn({ err: error }, "look-ups of keys could not be checked; the next start tries again"),
+    (report) => logger.info(report, "key look-ups consistent"),
+    (error: unknown) => logger.warn({ err: error }, "key look-ups not checked, retrying at the next start"),
   );
 }

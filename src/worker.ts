@@ -189,11 +189,11 @@ function createServer(
     maxMessageBytes: maxMessageBytesOf(config),
     tls: config.sidecar.tls,
     onCertificateProblem: (error) =>
-      logger.warn({ err: error }, "the renewed certificates cannot be used, the old ones stay"),
+      logger.warn({ err: error }, "renewed certificates unusable, previous ones stay"),
   });
 }
 
-/** What carries requests and charges over the time in which Redis is out of reach. */
+/** What carries requests and charges over the time in which Redis is unreachable. */
 function createGrace(
   config: Config,
   {
@@ -253,7 +253,7 @@ interface Parts {
   readonly meter: RequestMeter;
   /** Whether Envoy should send requests here: past the grace time too, where it is this worker that says why not. */
   readonly isServing: () => boolean;
-  /** Redis is out of reach, and every request is refused for it. */
+  /** Redis is unreachable, and every request is refused for it. */
   readonly isGraceOver: () => boolean;
   /** Envoy's calls come to this process alone. */
   readonly isOnlyWorker: boolean;

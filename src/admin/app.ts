@@ -171,6 +171,6 @@ function log(error: AdminError, context: Context<AdminEnvironment>, logger: ApiS
     method: context.req.method,
     path: context.req.path,
   };
-  if (error.code === "gateway_unavailable") logger.warn(fields, "a management call found Redis out of reach");
-  else logger.error(fields, "a management call failed");
+  if (error.code === "gateway_unavailable") logger.warn(fields, "management call: redis unreachable");
+  else logger.error(fields, "management call failed");
 }

@@ -127,7 +127,7 @@ function renew(
   try {
     server.setSecureContext(read());
   } catch (err) {
-    logger.warn({ err }, "the renewed certificate of the admin server cannot be used, the old one stays");
+    logger.warn({ err }, "renewed admin certificate unusable, previous one stays");
   }
 }
 

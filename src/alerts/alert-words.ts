@@ -113,8 +113,8 @@ function describeReached(own: Alerts, organization: string): string {
 function explain(alerts: Alerts, main: AlertRecord): readonly string[] {
   if (main.kind === "budget") {
     const end = nameEnd(main);
-    const anew = end === null ? "" : ` The count begins anew on ${end}.`;
-    return [`A budget refuses nothing: requests go on. A hard cap would stop them.${anew}`];
+    const anew = end === null ? "" : ` Resets on ${end}.`;
+    return [`Budgets don't block requests; a hard cap would.${anew}`];
   }
   return listSubjects(alerts)
     .map(mainAlertOf)
@@ -125,16 +125,16 @@ function explain(alerts: Alerts, main: AlertRecord): readonly string[] {
 function explainCap(alert: AlertRecord): string {
   const who = WHO[alert.scope];
   const end = nameEnd(alert);
-  const until = end === null ? "from then on" : `until ${end}, when the count begins anew`;
+  const until = end === null ? "from then on" : `until the cap resets on ${end}`;
   if (isCapReached(alert)) {
     return (
-      `Requests of ${who} that cost money are refused (402) ${until}. ` +
-      `To go on before, raise the cap of ${formatLimit(alert)}.`
+      `Requests of ${who} that cost money return 402 ${until}. ` +
+      `To continue before, raise the cap of ${formatLimit(alert)}.`
     );
   }
   return (
-    `At 100%, requests of ${who} that cost money will be refused (402) ${until}. ` +
-    `Raise the cap of ${formatLimit(alert)} if that must not happen.`
+    `At 100%, requests of ${who} that cost money will return 402 ${until}. ` +
+    `Raise the cap of ${formatLimit(alert)} to prevent this.`
   );
 }
 

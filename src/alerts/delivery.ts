@@ -240,10 +240,9 @@ export class AlertDelivery {
     courier.hasFailed = outcome === "again";
     this.#count(channel, conclusion.shown?.state ?? "off", conclusion.isFailedAttempt);
     const fields = { organizationId, channel, alertId: claim.message.id, attempts: shown?.attempts, waitMs };
-    if (shown?.state === "delivered") logger.info(fields, "an alert was delivered");
+    if (shown?.state === "delivered") logger.info(fields, "alert delivered");
     if (conclusion.isFailedAttempt) {
-      const message =
-        shown?.state === "failed" ? "an alert was given up" : "an alert could not be delivered yet";
+      const message = shown?.state === "failed" ? "alert delivery given up" : "alert not delivered, retrying";
       logger.warn({ ...fields, reason: shown?.lastError }, message);
     }
     return waitMs;
@@ -259,7 +258,7 @@ export class AlertDelivery {
   /** Once for each outage. */
   #noteOutage(error: unknown): void {
     if (!this.#isRedisAway && !this.#isStopped) {
-      this.#options.logger.warn({ err: error }, "alerts cannot be delivered at the moment; trying again");
+      this.#options.logger.warn({ err: error }, "alerts not delivered, retrying");
     }
     this.#isRedisAway = true;
   }

@@ -1,7 +1,7 @@
 /**
  * Who calls, second half: from a key's hash to the organization and key that it belongs to. The pair never changes, so
  * the cache needs no invalidation, and nothing here decides access: admission checks the presented hash against the
- * key's record on every request. When Redis is out of reach the look-up fails and the request is refused; a worker that
+ * key's record on every request. When Redis is unreachable the look-up fails and the request is refused; a worker that
  * has just started, which knows nobody, asks once for all requests of a key that come meanwhile.
  */
 import type { Clock } from "../time/clock.ts";

@@ -81,7 +81,7 @@ export class RequestStream implements ProcessListener {
     const phase = this.#phase;
     this.#enter(ENDED);
     endIn(phase).catch((error: unknown) =>
-      this.#services.logger.error({ err: error }, "an exchange could not be settled"),
+      this.#services.logger.error({ err: error }, "exchange not settled"),
     );
   }
 
@@ -375,7 +375,7 @@ export class RequestStream implements ProcessListener {
   #breakOff(error: unknown): void {
     const phase = this.#phase;
     const requestId = "request" in phase ? phase.request?.admission.requestId : undefined;
-    this.#services.logger.error({ request_id: requestId, err: error }, "an exchange was broken off");
+    this.#services.logger.error({ request_id: requestId, err: error }, "exchange interrupted");
     if (phase.name !== "ended") this.#call.fail("internal error");
   }
 }

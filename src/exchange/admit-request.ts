@@ -257,10 +257,7 @@ function refuse(
 ): Refusal {
   const error = GatewayError.from(thrown);
   if (error.status("chat") >= 500) {
-    services.logger.error(
-      { request_id: requestId, err: error.cause ?? error },
-      "a request could not be admitted",
-    );
+    services.logger.error({ request_id: requestId, err: error.cause ?? error }, "request not admitted");
   }
   const reply = createErrorReply(error, services.protocols[protocol], { requestId, protocol, rate });
   const durationMs = performance.now() - startMs;

@@ -5,7 +5,7 @@
  * until Envoy has certainly given it up.
  *
  * In Redis, since another worker may have the body. Small bodies are not counted, and cost nothing here: a key's rate
- * bounds them. While Redis is out of reach nothing is counted.
+ * bounds them. While Redis is unreachable nothing is counted.
  */
 import { GatewayError } from "../contract/errors.ts";
 import { formatBytes } from "../text/format-bytes.ts";
@@ -65,7 +65,7 @@ export class Uploads {
   }
 
   /**
-   * False: nothing was counted, since Redis is out of reach.
+   * False: nothing was counted, since Redis is unreachable.
    * @throws GatewayError 429 `upload_limit_exceeded`
    */
   async begin(upload: Upload, keyName: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 /**
- * Admission while Redis is out of reach: keys that this worker has admitted or refused in the last minutes go on for the
+ * Admission while Redis is unreachable: keys that this worker has admitted or refused in the last minutes go on for the
  * grace time, by what was last known of them.
  *
  * Redis is asked first, every time, so that its first answer ends the outage. Never on a guess: a key that this worker

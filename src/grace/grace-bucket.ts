@@ -1,5 +1,5 @@
 /**
- * A worker's share of a key's token bucket while Redis is out of reach. All workers' shares together grant no more than
+ * A worker's share of a key's token bucket while Redis is unreachable. All workers' shares together grant no more than
  * the key's own bucket would, except that every share holds at least one token.
  */
 export interface GraceBucketOptions {

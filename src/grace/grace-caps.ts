@@ -1,5 +1,5 @@
 /**
- * Hard caps while Redis is out of reach, of every window and owner: what was last known to be spent of each, and what this
+ * Hard caps while Redis is unreachable, of every window and owner: what was last known to be spent of each, and what this
  * worker has counted itself since.
  */
 import { formatWindowEnd } from "../time/calendar.ts";

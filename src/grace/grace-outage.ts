@@ -14,7 +14,7 @@ const MAX_ORGANIZATIONS = 50_000;
 const TELL_INTERVAL_MS = 10_000;
 
 /**
- * Since when Redis is out of reach: as a whole, and for each organization, since in a cluster one node can be away. The
+ * Since when Redis is unreachable: as a whole, and for each organization, since in a cluster one node can be away. The
  * grace time of an organization begins with the earlier of the two and ends for good until Redis has answered for it.
  */
 export class GraceOutage {
@@ -43,7 +43,7 @@ export class GraceOutage {
   reached(organizationId: string | null): void {
     if (this.#allSinceMs !== null) {
       this.#allSinceMs = null;
-      if (this.#isTold) this.#options.logger.warn({}, "Redis answers again");
+      if (this.#isTold) this.#options.logger.warn({}, "redis reachable again");
       this.#isTold = false;
     }
     if (organizationId !== null && this.#sinceMs.size > 0) this.#sinceMs.delete(organizationId);
@@ -65,7 +65,7 @@ export class GraceOutage {
     if (now - this.#toldAtMs < TELL_INTERVAL_MS) return;
     this.#toldAtMs = now;
     this.#isTold = true;
-    this.#options.logger.warn({ grace_ms: this.#options.graceMs }, "Redis is out of reach");
+    this.#options.logger.warn({ grace_ms: this.#options.graceMs }, "redis unreachable");
   }
 
   /** Whether requests of this organization may go on without Redis, now or when Redis is missed for it now. */

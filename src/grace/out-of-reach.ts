@@ -13,7 +13,7 @@ const UNAVAILABLE = new Set([
 ]);
 
 /**
- * Whether an error of the store says that Redis is out of reach: no connection, no answer in time, or an answer that it
+ * Whether an error of the store says that Redis is unreachable: no connection, no answer in time, or an answer that it
  * cannot serve now. Everything else (a script's own error, a reply that makes no sense) is a fault, not an outage.
  */
 export function isOutOfReach(error: unknown): boolean {

@@ -87,7 +87,7 @@ export class RequestLog {
         this.#reportDropped();
       } catch (error) {
         this.#lines = [...lines, ...this.#lines];
-        this.#options.logger.error({ err: error }, "the log of requests cannot be written; trying again");
+        this.#options.logger.error({ err: error }, "request log not writable, retrying");
         await this.#closeFile();
         if (this.#isClosing) break;
         await pause(RETRY_MS, { ref: false });
@@ -153,7 +153,7 @@ export class RequestLog {
 
   #reportDropped(): void {
     if (this.#droppedLines === 0) return;
-    this.#options.logger.error({ lines: this.#droppedLines }, "lines of the log of requests were lost");
+    this.#options.logger.error({ lines: this.#droppedLines }, "request log lines lost");
     this.#droppedLines = 0;
   }
 }

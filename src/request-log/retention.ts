@@ -68,7 +68,7 @@ export class RequestLogRetention {
     try {
       await this.sweep();
     } catch (error) {
-      this.#options.logger.warn({ err: error }, "old files of the log of requests could not be deleted");
+      this.#options.logger.warn({ err: error }, "old request log files not deleted");
     }
   }
 
@@ -87,7 +87,7 @@ export class RequestLogRetention {
       onBytes?.(bytes);
     }
     const names = due.map(({ name }) => name);
-    if (names.length > 0) logger.info({ files: names }, "old files of the log of requests were deleted");
+    if (names.length > 0) logger.info({ files: names }, "old request log files deleted");
     this.#tellOver(bytes, maxBytes);
     return names;
   }

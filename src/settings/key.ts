@@ -61,7 +61,7 @@ export const KEY_SETTINGS = defineSettings({
     description:
       "Whether tokens read from a prompt cache count in limits of tokens per minute: `always` or `never`. Null: as the organization says.",
     label: "Cached tokens count",
-    hint: "In limits of tokens per minute: always or never. Empty: as the organization says.",
+    hint: "In limits of tokens per minute: always or never. Empty: the organization's setting.",
     cli: {
       option: {
         flags: "--count-cached <when>",
@@ -80,7 +80,7 @@ export const KEY_SETTINGS = defineSettings({
     description:
       "Cap of each session that a request of the key names, whole cents; the organization's holds, too. A rail for agents, not security. Null: none.",
     label: "Cap of a session",
-    hint: "From there on requests of the same session are refused with 402. Empty: none but the organization's.",
+    hint: "Blocks requests of one session (402). Empty: the organization's cap.",
     cli: {
       option: { flags: "--session-cap <amount>", help: "cap of each session: 5.00, or none" },
       label: "session cap",
@@ -128,7 +128,7 @@ export const KEY_SETTINGS = defineSettings({
     default: null,
     description: "From then on the key is refused; null: never.",
     label: "Expires (UTC)",
-    hint: "From then on the key is refused. Empty: never.",
+    hint: "Requests return 403 from then on. Empty: never.",
     cli: {
       option: {
         flags: "--expires <time>",
@@ -145,7 +145,7 @@ export const KEY_SETTINGS = defineSettings({
     default: null,
     description: "The user that the key belongs to; null: none. A user that was deleted reads as null.",
     label: "User",
-    hint: "Whose key it is. Empty: nobody's.",
+    hint: "User of this key. Empty: none.",
     cli: {
       option: { flags: "--user <user>", help: "its user, by id, name or email address, or none" },
     },
@@ -158,7 +158,7 @@ export const KEY_SETTINGS = defineSettings({
     description:
       "The group that the key's requests count to; null: its user's, if any. A group that was deleted reads as null.",
     label: "Group",
-    hint: "Whose requests they are. Empty: the group of its user, if any.",
+    hint: "Group of its requests. Empty: the group of its user.",
     cli: {
       option: { flags: "--group <group>", help: "group of its requests, by id or name, or none" },
     },
@@ -166,7 +166,7 @@ export const KEY_SETTINGS = defineSettings({
   note: {
     ...NOTE_ROW,
     description: "What the key is for, or whose it is: for people. Null: nothing.",
-    hint: "What the key is for, or whose it is.",
+    hint: "Purpose or owner of the key.",
     cli: {
       ...NOTE_ROW.cli,
       option: { flags: "--note <text>", help: "purpose or owner, or none" },
@@ -181,7 +181,7 @@ export const KEY_SETTINGS = defineSettings({
     description:
       "Tags of every request of the key; one of the same name in a request's `X-Tags` takes its place. Null: none.",
     label: "Default tags",
-    hint: "Whose cost its requests are: team=search,feature=autocomplete. Empty: none.",
+    hint: "Tags of every request: team=search,feature=autocomplete. Empty: none.",
     cli: {
       option: {
         flags: "--default-tags <tags>",
@@ -199,7 +199,7 @@ export const KEY_SETTINGS = defineSettings({
     description:
       "With strict caps, a request whose longest answer does not fit: `refuse` it, or `shrink` its limit of output to what fits. Null: as the organization says.",
     label: "At a cap",
-    hint: "refuse, or shrink the limit of output to what strict caps leave room for. Empty: as the organization says.",
+    hint: "refuse, or shrink the output limit to fit. Empty: the organization's setting.",
     cli: {
       option: {
         flags: "--on-cap <what>",

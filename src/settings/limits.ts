@@ -73,7 +73,7 @@ export const LIMITS_ROW = {
   default: [],
   description: `What may be spent in a day, a week (from Monday), a month and in total, all in UTC: a \`cap\` refuses, a \`budget\` only tells. Given whole; ${MONTH_NAMES_TOO}`,
   label: "Limits",
-  hint: "One a line: day cap 5.00. Periods are day, week, month and total. Empty: none.",
+  hint: "One per line: day cap 5.00 (day, week, month, total). Empty: none.",
   cli: {
     option: {
       flags: "--limits <list>",

@@ -11,7 +11,7 @@ export const MODEL_NAMES = defineSettings({
     description:
       "What a client's hard-coded name means: name → catalog id. None that is a catalog id; one of the catalog's aliases may be overridden. Given whole: what is left out is gone.",
     label: "Aliases, one a line",
-    hint: "What a client's hard-coded name means: claude-haiku-4-5 = acme/echo-small",
+    hint: "Names that clients send: claude-haiku-4-5 = acme/echo-small",
     cli: {
       option: {
         flags: "--model-alias <pairs>",
@@ -26,7 +26,7 @@ export const MODEL_NAMES = defineSettings({
     default: null,
     description: "Catalog id that a name stands for which nobody knows; null: such a name is refused.",
     label: "Default model",
-    hint: "A catalog id, for every name that nobody knows. Empty: such a name is refused.",
+    hint: "Catalog id for unknown model names. Empty: they are rejected.",
     cli: {
       option: {
         flags: "--default-model <id>",

@@ -24,7 +24,7 @@ export function monthRows({ subject, examples }: MonthTexts) {
       default: null,
       description: `Monthly hard cap${subject}, whole cents; null: none.`,
       label: "Monthly hard cap",
-      hint: "From there on requests that cost money are refused with 402. Empty: no cap.",
+      hint: "From there on requests that cost money return 402. Empty: no cap.",
       cli: {
         option: {
           flags: "--hard-cap <amount>",
@@ -42,7 +42,7 @@ export function monthRows({ subject, examples }: MonthTexts) {
       default: null,
       description: `Monthly budget${subject}, whole cents; it never refuses anything. Null: none.`,
       label: "Monthly budget",
-      hint: "Refuses nothing; alerts come at 80 % and 100 %. Empty: no budget.",
+      hint: "Alerts at 80 % and 100 %, blocks nothing. Empty: no budget.",
       cli: {
         option: { flags: "--budget <amount>", help: `monthly budget${subject}: ${examples.budget}, or none` },
         label: "budget",

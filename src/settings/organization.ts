@@ -114,7 +114,7 @@ const KEY_DEFAULTS = defineSettings({
     default: [],
     description: `All its limits; ${MONTH_NAMES_TOO} Given whole.`,
     label: "Limits",
-    hint: "One a line: day cap 5.00. Empty: none.",
+    hint: "One per line: day cap 5.00. Empty: none.",
     cli: {
       option: { flags: "--key-limits <list>", help: 'all limits of new keys: "day cap 5.00", or none' },
       label: "limits",
@@ -142,7 +142,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     description:
       "Billing currency. It changes only as long as there is no spend and no request in flight, else 409.",
     label: "Currency",
-    hint: "ISO 4217. It cannot be changed once there is spend or a request in flight.",
+    hint: "ISO 4217. Fixed after the first request that costs money.",
     cli: {
       option: {
         flags: "--currency <code>",
@@ -164,7 +164,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     description:
       "Cap of each session that a request of any key names, whole cents; a key's own holds, too. A rail for agents, not security. Null: none.",
     label: "Cap of a session",
-    hint: "From there on requests of the same session of a key are refused with 402. Empty: none but the key's.",
+    hint: "Blocks requests of one session of a key (402). Empty: only the key's cap.",
     cli: {
       option: { flags: "--session-cap <amount>", help: "cap of each session of a key: 5.00, or none" },
       label: "session cap",
@@ -180,7 +180,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     description:
       "Tokens read from a prompt cache count in limits of tokens per minute, too; a key may say otherwise.",
     label: "Cached tokens count in limits of tokens",
-    hint: "Providers leave them out of their own limits.",
+    hint: "Model providers exclude them from their own limits.",
     cli: {
       option: {
         flags: "--count-cached",
@@ -198,7 +198,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     default: false,
     description: "Requests in flight count at their worst case, so that a cap is never overrun.",
     label: "Strict caps",
-    hint: "Requests in flight count at the most that they can cost, so that a cap is never overrun. Near the cap more requests are refused than need be.",
+    hint: "Counts requests in flight at their maximum cost, so that no cap is exceeded. Blocks some requests near the cap.",
     cli: {
       option: {
         flags: "--strict-caps",
@@ -217,7 +217,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     description:
       "With strict caps, a request whose longest answer does not fit: `refuse` it, or `shrink` its limit of output to what fits.",
     label: "At a cap",
-    hint: "With strict caps: refuse a request whose longest answer does not fit, or shrink its limit of output to what does.",
+    hint: "With strict caps: refuse a response that may not fit, or shrink its length.",
     cli: {
       option: {
         flags: "--on-cap <what>",
@@ -235,7 +235,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     description:
       "The end user that a request names (on messages `metadata.user_id`, elsewhere `safety_identifier`, else `user`) is kept as its tag `user`.",
     label: "Keep end users as a tag",
-    hint: "The end user that a request names is kept as its tag user, in the usage and in the log of requests.",
+    hint: "Records the end user of a request as the tag user.",
     cli: {
       option: {
         flags: "--end-user-tag",
@@ -254,7 +254,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     description:
       "Clients are told of a user's, a group's and the organization's limits without the figures: whose it is, its period and when it resets. What is told of a key's own stays.",
     label: "Hide amounts from clients",
-    hint: "Who has a key reads of a user's, a group's and the organization's limits that they are reached and when they reset, and no amounts.",
+    hint: "Clients see that limits of user, group and organization are reached, without amounts.",
     cli: {
       option: {
         flags: "--hide-amounts",
@@ -272,7 +272,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     description:
       "How many keys somebody with the role `member` may have; 0: members make none. Those that somebody else has made for them count, too; the key that their tokens go by (`jwt:…`) does not.",
     label: "Keys of each member",
-    hint: "How many keys somebody with the role member may have. 0: members make none.",
+    hint: "API keys that a member can create. 0: none.",
     cli: {
       option: { flags: "--max-own-keys <n>", help: "maximum number of API keys of a member" },
       label: "keys of a member",
@@ -287,7 +287,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     description:
       "When answers tell in `X-Budget-…` headers what the tightest cap has left: `near_cap`, once any of the request's caps is used to 90 %, or `always`.",
     label: "Headers of what is left",
-    hint: "near_cap: once a cap is used to 90 %; always: with every answer.",
+    hint: "near_cap: from 90 % of a cap; always: with every response.",
     cli: {
       option: {
         flags: "--budget-headers <when>",
@@ -304,7 +304,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     description:
       "Which alerts a day's limits send: `last`, that of 100 % alone, or `all`, that of 80 % or 90 % too.",
     label: "Alerts of a day",
-    hint: "last: at 100 % alone; all: at 80 % of a budget and 90 % of a cap, too.",
+    hint: "last: only at 100 %; all: also at 80 % of a budget, 90 % of a cap.",
     cli: {
       option: { flags: "--day-alerts <which>", help: "alerts of daily limits: last (only at 100 %) or all" },
       label: "alerts of a day",
@@ -316,9 +316,9 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: flag(),
     default: false,
     changedBy: "operator",
-    description: "Every key of the organization is refused with 403.",
+    description: "Requests with its API keys return 403.",
     label: "Suspended",
-    hint: "Every key of the organization is refused with 403.",
+    hint: "Requests with its API keys return 403.",
   },
   notifications: {
     apiName: "notifications",

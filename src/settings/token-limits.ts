@@ -27,7 +27,7 @@ export const TOKEN_LIMIT_ROWS = {
     description:
       "Tokens of prompts and answers together in a minute; requests are admitted while the level of its bucket is above 0. Null: no limit.",
     label: "Tokens per minute",
-    hint: "Prompts and answers together. Empty: no limit.",
+    hint: "Input and output together. Empty: no limit.",
     cli: {
       option: { flags: "--tpm <n>", help: "tokens per minute, input and output together, or none" },
       label: "tokens per minute",
@@ -42,7 +42,7 @@ export const TOKEN_LIMIT_ROWS = {
     description:
       "Tokens of prompts in a minute, without those read from a cache unless `count_cached_tokens` is on. Null: no limit.",
     label: "Input tokens per minute",
-    hint: "Prompts alone. Empty: no limit.",
+    hint: "Input only. Empty: no limit.",
     cli: {
       option: { flags: "--input-tpm <n>", help: "input tokens per minute, or none" },
       label: "input tokens per minute",
@@ -56,7 +56,7 @@ export const TOKEN_LIMIT_ROWS = {
     default: null,
     description: "Generated tokens in a minute. Null: no limit.",
     label: "Output tokens per minute",
-    hint: "Answers alone. Empty: no limit.",
+    hint: "Output only. Empty: no limit.",
     cli: {
       option: { flags: "--output-tpm <n>", help: "output tokens per minute, or none" },
       label: "output tokens per minute",

@@ -14,7 +14,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
     ...LIMITS_ROW,
     description:
       "The pool: what all keys and users of the group may spend together in a day, a week (from Monday), a month and in total, all in UTC. Given whole.",
-    hint: "The pool that all share. One a line: month cap 2000.00. Empty: none.",
+    hint: "Shared by all members. One per line: month cap 2000.00. Empty: none.",
     cli: {
       ...LIMITS_ROW.cli,
       option: {

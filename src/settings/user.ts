@@ -18,7 +18,7 @@ export const USER_SETTINGS = defineSettings({
     default: null,
     description: "Mail address, for people and for the search; nothing is sent there. Null: none.",
     label: "Mail address",
-    hint: "For people, and for the search. Nothing is sent there.",
+    hint: "For people and search. Receives no email.",
     cli: {
       option: { flags: "--email <address>", help: "email address, or none" },
       label: "email",
@@ -41,7 +41,7 @@ export const USER_SETTINGS = defineSettings({
     field: "disabled",
     kind: flag(),
     default: false,
-    description: "All keys of the user are refused until it is enabled again.",
+    description: "Requests with API keys of this user return 403 until it is enabled again.",
     label: "Disabled",
     cli: { option: { flags: "--disabled", help: "disabled from the start" } },
   },
@@ -49,7 +49,7 @@ export const USER_SETTINGS = defineSettings({
     ...LIMITS_ROW,
     description:
       "What the user may spend with all its keys in a day, a week (from Monday), a month and in total, all in UTC: a `cap` refuses, a `budget` only tells. Given whole.",
-    hint: "One a line: week cap 20.00. Periods are day, week, month and total. Empty: what the group gives each member.",
+    hint: "One per line: week cap 20.00 (day, week, month, total). Empty: the group's limits of each member.",
   },
   raises: {
     ...RAISES_ROW,

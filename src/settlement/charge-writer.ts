@@ -98,7 +98,7 @@ export class ChargeWriter {
       await spool.append({ kind: "charge", atMs: clock.nowMs(), charge });
       return true;
     } catch (error) {
-      logger.error({ request_id: charge.requestId, err: error }, "a charge could not be put in the spool");
+      logger.error({ request_id: charge.requestId, err: error }, "charge not written to the spool");
       return false;
     }
   }
@@ -129,7 +129,7 @@ export class ChargeWriter {
         err: error,
       };
       if (isRefusedCharge(error)) {
-        logger.error(fields, "a charge contradicts what is on record and is given up");
+        logger.error(fields, "charge contradicts its record, dropped");
         listener.onGivenUp(charge.requestId);
         return false;
       }
@@ -137,7 +137,7 @@ export class ChargeWriter {
         listener.onRecord(charge.requestId);
         return false;
       }
-      if (attempt === 1) logger.warn(fields, "a charge was not acknowledged and is tried again");
+      if (attempt === 1) logger.warn(fields, "charge not acknowledged, retrying");
       await pause(Math.min(MAX_RETRY_MS, FIRST_RETRY_MS + (clock.monotonicMs() - startedMs) / 4), {
         ref: false,
       });

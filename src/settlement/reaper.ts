@@ -55,9 +55,9 @@ export class Reaper {
     const { logger } = this.#options;
     try {
       const closed = await this.sweep();
-      if (closed > 0) logger.info({ closed }, "requests that their workers left open were closed");
+      if (closed > 0) logger.info({ closed }, "closed requests of dead workers");
     } catch (error) {
-      logger.warn({ err: error }, "overdue requests could not be closed; trying again after a pause");
+      logger.warn({ err: error }, "overdue requests not closed, retrying");
     }
   }
 

@@ -9,7 +9,7 @@ export interface Settled {
   /** Uses of server tools that have a price. */
   readonly tools: readonly ChargedTool[];
   readonly costMicrocents: bigint;
-  /** The tokens are an estimate: the upstream told no usable usage. */
+  /** The tokens are an estimate: the upstream reported no usable usage. */
   readonly estimated: boolean;
   /** The rates that it was charged at. */
   readonly charged: ChosenRates;

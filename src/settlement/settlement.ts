@@ -281,9 +281,7 @@ export class Settlement {
       if (isRunning) return;
       isRunning = true;
       run()
-        .catch((error: unknown) =>
-          this.#options.logger.warn({ err: error }, "settlement could not reach Redis"),
-        )
+        .catch((error: unknown) => this.#options.logger.warn({ err: error }, "settlement: redis unreachable"))
         .finally(() => {
           isRunning = false;
         });

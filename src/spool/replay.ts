@@ -67,7 +67,7 @@ export class SpoolReplay {
       }
       if (batch.length > 0) await this.#sendBatch(file, batch);
       await removeSpoolFile(file.path);
-      this.#options.logger.info({ file: file.path, ...this.#counts }, "a file of the spool is in Redis");
+      this.#options.logger.info({ file: file.path, ...this.#counts }, "spool file sent to redis");
       return true;
     } catch (error) {
       // Another process has taken it over: it is that one's to send.
@@ -88,10 +88,7 @@ export class SpoolReplay {
     const { store, clock, logger } = this.#options;
     if (entry === null) {
       this.#counts.damagedLines += 1;
-      logger.error(
-        { file: file.path, end_offset: endOffset },
-        "a line of the spool is torn or damaged and is skipped",
-      );
+      logger.error({ file: file.path, end_offset: endOffset }, "damaged spool line skipped");
       return;
     }
     if (clock.nowMs() - entry.atMs > MAX_AGE_MS) {

@@ -94,7 +94,7 @@ export class Spool {
     if (claimed.length === 0) return;
     logger.warn(
       { files: claimed.length, bytes: this.pendingBytes },
-      "charges that an earlier process left in the spool are sent to Redis",
+      "sending spooled charges of a previous process to redis",
     );
     this.#startReplay();
   }

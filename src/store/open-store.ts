@@ -144,7 +144,7 @@ async function openEventually(
   for (let retryMs = FIRST_RETRY_MS; !state.isClosed; retryMs = Math.min(MAX_RETRY_MS, 2 * retryMs)) {
     await pause(retryMs, { ref: false });
     await attempt(FIRST_ANSWER_MS).catch(tell);
-    if (state.isOpen) return logger.warn({}, "Redis serves this process now");
+    if (state.isOpen) return logger.warn({}, "redis connected");
   }
   return new Promise(() => undefined);
 }
@@ -158,7 +158,7 @@ function connect(config: StoreSettings, logger: Logger<"warn">, options: OpenSto
   if (config.redis === null) throw new Error("No Redis is configured: set `redis.url`.");
   return connectTo(config.redis, {
     ...(options.commandTimeoutMs === undefined ? {} : { commandTimeoutMs: options.commandTimeoutMs }),
-    onError: (error) => logger.warn({ err: error }, "the connection to Redis failed"),
+    onError: (error) => logger.warn({ err: error }, "redis connection failed"),
   });
 }
 

@@ -3,7 +3,7 @@
  * Behind it stands Redis (`redis-store.ts`); nobody outside this folder names a Redis key. Each operation is one atomic
  * step on one organization's slot unless it says otherwise.
  *
- * When Redis is out of reach every operation rejects (fast: no queue, nothing is sent again); what that means is decided
+ * When Redis is unreachable every operation rejects (fast: no queue, nothing is sent again); what that means is decided
  * by the caller. A rejected write may or may not have happened: `hold`, `charge`, `renew`, `close` and `forget` may be
  * repeated, `admit` must not.
  *

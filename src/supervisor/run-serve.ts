@@ -128,7 +128,7 @@ async function startServices(
     operatorToken: resolveOperatorToken(config),
     demo: options.demo ? { storedKey } : null,
     onRedisAwaited(address) {
-      options.log.warn({ redis: address }, "waiting for Redis …");
+      options.log.warn({ redis: address }, "waiting for redis");
       report({ type: "redis_awaited", address });
     },
   });
@@ -217,12 +217,12 @@ function createReloader(
     onAccepted(catalog, state) {
       onAccepted(catalog);
       keep(state);
-      log.info({ models: catalog.length }, "the configuration was read again, its catalog is in force");
+      log.info({ models: catalog.length }, "configuration reloaded");
       warnOfRestart(state, log);
     },
     onRefused({ problems }, state) {
       keep(state);
-      log.error({ problems }, "the changed configuration is refused, the old catalog stays in force");
+      log.error({ problems }, "changed configuration rejected, previous catalog stays");
       warnOfRestart(state, log);
     },
   });
@@ -232,7 +232,7 @@ function createReloader(
 
 function warnOfRestart({ waitingForRestart }: ConfigState, log: Logger): void {
   if (waitingForRestart.length === 0) return;
-  log.warn({ waitingForRestart }, "fields of the changed configuration wait for a restart");
+  log.warn({ waitingForRestart }, "changed fields take effect after a restart");
 }
 
 function report(message: ServeReport): void {

@@ -57,7 +57,7 @@ export const METRICS = {
   ),
   estimated: counter(
     "inference_gateway_estimated_requests_total",
-    "Requests charged by an estimate, because the upstream told no usable usage or the answer was cut.",
+    "Requests charged by an estimate, because the upstream reported no usable usage or the answer was cut.",
     ["model"],
   ),
   unpricedTiers: counter(

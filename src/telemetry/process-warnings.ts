@@ -8,5 +8,5 @@ import type { Logger } from "../host/logger.ts";
 /** Logs the warnings of this process from here on. */
 export function logProcessWarnings(logger: Logger<"warn">): void {
   process.removeAllListeners("warning");
-  process.on("warning", (warning) => logger.warn({ err: warning }, "Node warns of something"));
+  process.on("warning", (warning) => logger.warn({ err: warning }, "node warning"));
 }

@@ -183,7 +183,7 @@ describe("a member", () => {
     const page = await again.follow(await again.get(`${under.url}/`));
     expect(page.url).toBe(me);
     expect(page.text).toContain("Mia Member (member)");
-    expect(page.text).toContain("You have no limit of your own");
+    expect(page.text).toContain("You have no limits of your own");
     expect(await userOf("mia")).toBe(userId);
     const user = await under.admin.ok("GET", `/api/organizations/${under.organization}/users/${userId}`);
     expect(user).toMatchObject({

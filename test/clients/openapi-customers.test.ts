@@ -126,7 +126,7 @@ describe("the customers' document", () => {
     });
   });
 
-  it("says how everything is refused while Redis is out of reach", async () => {
+  it("says how everything is refused while Redis is unreachable", async () => {
     const upstreamUrl = chat.upstream.url;
     const alone = await startServeAlone({ upstreamUrl, workers: 1, drainSeconds: 1, isRedisAway: true });
     onTestFinished(() => alone.stop());

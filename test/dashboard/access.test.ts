@@ -209,7 +209,7 @@ describe("access to the dashboard", () => {
     const [signedIn, stranger] = [await get("/nowhere", cookie), await get("/nowhere")];
     for (const { status, text } of [signedIn, stranger]) {
       expect(status).toBe(404);
-      expect(text).toContain("There is no such page.");
+      expect(text).toContain("Unknown page.");
     }
     expect(signedIn.text).toContain("t (admin)");
     expect(signedIn.text).toContain("Sign out");

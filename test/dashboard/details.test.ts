@@ -190,7 +190,7 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
       new Set(["–"]),
     );
     await page.locator("#requests tbody tr").first().getByRole("link").click();
-    await page.getByText("not known when it was refused").waitFor();
+    await page.getByText("unknown when it was rejected").waitFor();
   });
 
   it("on a phone the operator's header has two rows, and a cause of one long word stays on its page", async () => {

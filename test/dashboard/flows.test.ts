@@ -94,10 +94,10 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     expect(await status(secret)).toBe(200);
     await page.goto(path);
     await page.getByRole("button", { name: "Disable" }).click();
-    await page.getByText("It is refused until it is enabled again.").waitFor();
+    await page.getByText("Requests with it return 403 until you enable it.").waitFor();
     expect(await status(secret)).toBe(403);
     await page.getByRole("button", { name: "Enable" }).click();
-    await page.getByText("It works from the next request on.").waitFor();
+    await page.getByText("It works from the next request.").waitFor();
     expect(await status(secret)).toBe(200);
     await page.getByLabel("The former key").selectOption("3600");
     await page.getByRole("button", { name: "Rotate" }).click();
@@ -113,7 +113,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     expect(await status(rotated)).toBe(200);
     await page.getByRole("button", { name: "Delete" }).click();
     await confirm("Delete");
-    await page.getByText("Deleted. It is refused").waitFor();
+    await page.getByText("Deleted. Requests with it return 401.").waitFor();
     expect(await status(rotated)).toBe(401);
   });
 
@@ -126,7 +126,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await plain.getByText('Delete the API key "plain"? This cannot be undone.').waitFor();
     expect(await status(secret)).toBe(200);
     await plain.getByRole("button", { name: "Delete" }).click();
-    await plain.getByText("Deleted. It is refused").waitFor();
+    await plain.getByText("Deleted. Requests with it return 401.").waitFor();
     expect(await status(secret)).toBe(401);
   });
 
@@ -195,7 +195,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await page.goto(`${base}/tokens`);
     await page.getByRole("button", { name: "Delete victor" }).click();
     await confirm("Delete");
-    await page.getByText("The token works no longer.").waitFor();
+    await page.getByText("Calls with the token return 401.").waitFor();
     await viewer.goto(base);
     expect(viewer.url()).toContain("/sign-in");
   });
@@ -265,7 +265,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await page.getByLabel("Yes, delete all keys").check();
     await page.getByRole("button", { name: "Delete all keys" }).click();
     await confirm("Delete all keys");
-    await page.getByText("All keys are deleted.").waitFor();
+    await page.getByText("All API keys are deleted.").waitFor();
     expect(await status(secret)).toBe(401);
   });
 
@@ -277,7 +277,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await operator.getByLabel("Reason").fill("refund");
     const sent = await operator.locator("#correct ~ form input[name=id]").inputValue();
     await operator.getByRole("button", { name: "Correct" }).click();
-    await operator.getByText("The spend is corrected.").waitFor();
+    await operator.getByText("Spend corrected.").waitFor();
     // The same form again, gone back to and changed.
     await operator
       .locator("#correct ~ form input[name=id]")
@@ -285,7 +285,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await operator.getByLabel("Amount").fill("-0.75");
     await operator.getByLabel("Reason").fill("refund");
     await operator.getByRole("button", { name: "Correct" }).click();
-    await operator.getByText("This form was sent before with other values").waitFor();
+    await operator.getByText("This form was already sent with other values").waitFor();
     expect((await getStack().admin("GET", api))["spent_cents"]).toBe(-50);
     await operator.goto(`${base}/settings`);
     await operator.getByLabel("Suspended").check();

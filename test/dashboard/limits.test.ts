@@ -68,7 +68,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       expect(daily).toMatch(/^Daily cap reached/);
       expect(daily).toContain("all keys of Zoë Bell, as each member of Search");
       expect(daily).toMatch(
-        /0\.25 USD of 0\.20 USD \(125 %\) on 2\d{3}-\d\d-\d\d: requests that cost money are refused with 402/,
+        /0\.25 USD of 0\.20 USD \(125 %\) on 2\d{3}-\d\d-\d\d: requests that cost money return 402/,
       );
       expect(daily).toMatch(/resets 00:00 UTC, in \d+ (?:hour|minute)s?$/);
       const budget = await textOf(cards("Daily budget"));
@@ -113,10 +113,10 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       const create = async (kind: string) =>
         String((await getStack().admin("POST", `${own.api}/${kind}`, { name: "Free" }))["id"]);
       for (const [path, purpose] of [
-        [`/keys/${await create("keys")}`, "keeps a single build or laptop from spending more than it should"],
-        [`/users/${await create("users")}`, "what a person may spend with all keys together"],
-        [`/groups/${await create("groups")}`, "a pool that all in it share"],
-        ["/settings", "keeps everybody's spend below an amount"],
+        [`/keys/${await create("keys")}`, "bounds a single build or laptop"],
+        [`/users/${await create("users")}`, "bounds all API keys of a person together"],
+        [`/groups/${await create("groups")}`, "Its members share a limit"],
+        ["/settings", "bounds the spend of the whole organization"],
       ] as const) {
         await own.page.goto(own.base + path);
         const section = own.page.getByRole("region", { name: "Spend against limits" });
@@ -155,7 +155,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       await page.goto(`${base}/users/${ids.zoe}`);
       await raises().getByLabel("Raise the").selectOption("daily cap");
       await fill(launch);
-      await page.getByText("Raised. It holds from the next request on.").waitFor();
+      await page.getByText("Increased. Applies from the next request.").waitFor();
       const live = raises().getByRole("listitem");
       expect(await textOf(live)).toMatch(
         /^\+50\.00 USD a day until 2099-12-04 00:00 UTC: launch, by anna Take back/,
@@ -167,7 +167,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       expect((await ask("one word")).status).toBe(200);
       await live.getByRole("button", { name: "Take back" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Take back" }).click();
-      await page.getByText("Taken back. The cap is without it from the next request on.").waitFor();
+      await page.getByText("Removed. The previous cap applies from the next request.").waitFor();
       expect(await live.count()).toBe(0);
       expect((await ask()).status).toBe(402);
     });
@@ -284,7 +284,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       await expectAccessible(page);
       for (const [text, label, path] of [
         [
-          /^The organization has reached its weekly hard cap: 0\.25 USD of 0\.10 USD in the week of [\d-]+\. Requests that cost money are refused with 402 until Monday 00:00 UTC\./,
+          /^The organization has reached its weekly hard cap: 0\.25 USD of 0\.10 USD in the week of [\d-]+\. Requests that cost money return 402 until Monday 00:00 UTC\./,
           "Change this cap",
           "/settings#limits",
         ],

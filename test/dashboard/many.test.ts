@@ -97,7 +97,7 @@ describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizati
     await page.getByLabel("API key", { exact: true }).selectOption("service-7");
     await page.getByLabel("Reason").fill("ticket 42");
     await page.getByRole("button", { name: "Correct" }).click();
-    await page.getByText("The spend is corrected.").waitFor();
+    await page.getByText("Spend corrected.").waitFor();
     await page
       .getByRole("row", { name: "service-7" })
       .getByRole("cell", { name: "1.25 USD", exact: true })

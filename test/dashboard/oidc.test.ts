@@ -142,7 +142,7 @@ describe.skipIf(CHROMIUM === null)(`sign-in with identity providers${SKIPPED_WHY
     await expectAccessible(olga);
     await olga.getByRole("button", { name: "End a session of Vera Viewer" }).first().click();
     await olga.getByRole("dialog").getByRole("button", { name: "End" }).click();
-    await olga.getByText("Ended. Whoever has it must sign in again.").waitFor();
+    await olga.getByText("Ended. Its user must sign in again.").waitFor();
     await vera.reload();
     expect(await heading(vera)).toBe("Sign in");
   });

@@ -78,7 +78,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
   it("own a key that is made from a user's page, and a suggestion is taken where two have one name", async () => {
     const [first, second] = [await make("users", { name: "Twin" }), await make("users", { name: "Twin" })];
     await page.goto(`${base}/users/${first}`);
-    await page.getByText("No key belongs to this user yet.").waitFor();
+    await page.getByText("No API keys of this user yet.").waitFor();
     await page.getByRole("link", { name: "Create an API key" }).click();
     expect(await page.getByLabel("User").inputValue()).toBe(`Twin (${first})`);
     await page.getByLabel("Name").fill("laptop");
@@ -122,10 +122,10 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     const { key } = await getStack().admin("POST", `${api}/keys`, { name: "bobs", user_id: id });
     await page.goto(`${base}/users/${id}`);
     await page.getByRole("button", { name: "Disable" }).click();
-    await page.getByText("All its keys are refused until it is enabled again.").waitFor();
+    await page.getByText("Requests with its API keys return 403 until you enable it.").waitFor();
     expect(await read(`users/${id}`)).toMatchObject({ disabled: true });
     await page.getByRole("button", { name: "Enable" }).click();
-    await page.getByText("Its keys work from the next request on.").waitFor();
+    await page.getByText("Its API keys work from the next request.").waitFor();
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("Deleted.").waitFor();

@@ -116,7 +116,7 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
     await page.getByText(/Refused: this key has spent [\d.]+ of its 0\.01 USD monthly cap in/).waitFor();
     const change = page.getByRole("link", { name: "Change this cap" });
     expect(await change.getAttribute("href")).toMatch(/\/keys\/key_[^/]+#hard_cap_cents$/);
-    expect(await page.getByRole("listitem").filter({ hasText: "refused here" }).textContent()).toContain(
+    expect(await page.getByRole("listitem").filter({ hasText: "rejected here" }).textContent()).toContain(
       "key hard cap",
     );
     await expectAccessible(page);

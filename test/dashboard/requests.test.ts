@@ -45,7 +45,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     expect(await page.getByLabel("Status or code").inputValue()).toBe("2xx");
     await page.getByLabel("To", { exact: true }).fill("2020-01-01");
     await page.getByRole("button", { name: "Filter" }).click();
-    await page.getByText("No request is like that.").waitFor();
+    await page.getByText("No requests match.").waitFor();
     await expectAccessible(page);
     await page.getByRole("link", { name: "Show all" }).click();
     await page.waitForURL(base);
@@ -81,7 +81,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     expect(await rows().count()).toBe(0);
     await page.goto(`${base}?tag=team`);
     expect(await page.getByRole("alert").textContent()).toBe('`tag`: expected `name=value`, found "team"');
-    expect(await page.getByText("No request is like that.").count()).toBe(0);
+    expect(await page.getByText("No requests match.").count()).toBe(0);
     await page.goto(`${base}?id=REQ`);
     await page.getByRole("alert").getByText("part of a request id").waitFor();
     expect(await page.getByLabel("Request id").inputValue()).toBe("REQ");

@@ -59,7 +59,7 @@ describe.skipIf(CHROMIUM === null)(`somebody who has never seen the dashboard${S
     await page.getByRole("link", { name: "first" }).click();
     await page.getByLabel("Monthly hard cap").fill("1.00");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved. It holds from the next request on.").waitFor();
+    await page.getByText("Saved. Applies from the next request.").waitFor();
     expect((await ask(stack, apiKey, PROMPT)).choices?.[0]?.message.content).toBe(PROMPT);
   });
 
@@ -80,7 +80,7 @@ describe.skipIf(CHROMIUM === null)(`somebody who has never seen the dashboard${S
     await page.getByRole("navigation").getByRole("link", { name: "Inference settings" }).click();
     await page.getByLabel("Monthly hard cap", { exact: true }).fill("5");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved. It holds from the next request on.").waitFor();
+    await page.getByText("Saved. Applies from the next request.").waitFor();
     expect((await ask(stack, String(key), "hi")).choices?.[0]?.message.content).toBe("hi");
   });
 });

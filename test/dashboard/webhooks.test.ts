@@ -86,7 +86,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       await page.getByRole("button", { name: "Remove Slack" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
       await page.getByText("Saved.").waitFor();
-      await page.getByText("Slack, Microsoft Teams and PagerDuty can be told too").waitFor();
+      await page.getByText("Slack, Microsoft Teams and PagerDuty can also receive").waitFor();
       expect(await getStack().admin("GET", api)).toMatchObject({ notifications: { webhooks: [] } });
     });
   });
@@ -151,7 +151,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
         { timeoutMs: 20_000 },
       );
       await page.getByRole("button", { name: "Send again" }).click();
-      await page.getByText("It is on its way again.").waitFor();
+      await page.getByText("Sending the alert again.").waitFor();
       await waitFor("the alert again", () => receiver.received[1] ?? null, { timeoutMs: 20_000 });
       const [first, second] = receiver.received;
       expect(verify(second!)).toMatchObject({ type: "budget.threshold_reached", data: { key_name: "ci" } });

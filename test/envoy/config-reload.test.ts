@@ -105,7 +105,7 @@ describe("a changed gateway.yaml under a running stack", () => {
     expect(findings.map(({ code }) => code)).toEqual(
       expect.arrayContaining(["configuration_refused", "configuration_waits", "envoy_cluster_missing"]),
     );
-    expect(stack().readLogs()).toContain("the changed configuration is refused");
+    expect(stack().readLogs()).toContain("changed configuration rejected");
   });
 
   it("refuses a file with mistakes and names each; workers that are started later have the catalog before", async () => {

@@ -48,7 +48,7 @@ describe("traces", () => {
 });
 
 describe("an alarm's metric", () => {
-  it("says that Redis is out of reach, counts its failures, and says when it is back", async () => {
+  it("says that Redis is unreachable, counts its failures, and says when it is back", async () => {
     expect((await chat.send({ body: chatBody() })).status).toBe(200);
     const before = await scrape();
     expect(sumOf(before, METRICS.redisOut.name)).toBe(0);

@@ -82,7 +82,7 @@ function describeRefusal(answer: HttpAnswer): object {
   return { status, type, code, retryAfter, breaches };
 }
 
-/** Longer than any test: Redis answers again once the work is done, not after a time. */
+/** Longer than any test: Redis responds again once the work is done, not after a time. */
 const SILENT_MS = "60000";
 
 /** Redis answers no script while the work is done. */
@@ -104,7 +104,7 @@ const parseLine = (line: string) => JSON.parse(line) as { suppressed?: number };
 
 describe("the log in an outage", () => {
   it("has one line a second and worker, which counts the others", async () => {
-    const isTold = (line: string) => line.includes('"a request could not be admitted"');
+    const isTold = (line: string) => line.includes('"request not admitted"');
     const readLines = () => stack.serve.stderr.split("\n").filter(isTold).map(parseLine);
     const count = () => readLines().reduce((sum, { suppressed = 0 }) => sum + 1 + suppressed, 0);
     // What a busy machine refused while the workers were new; the log tells all of it within a second.

@@ -178,7 +178,7 @@ describe.each(TRANSPORTS_UNDER_TEST)("sidecar.tls with the transport %s", (trans
     const before = await readSerial();
     const pair = await authority.issue("sidecar", [SERVER_NAME]);
     put("server.key", pair.key);
-    await waitFor("the warning", () => /renewed certificates cannot be used/.test(logs(stack)), {
+    await waitFor("the warning", () => /renewed certificates unusable/.test(logs(stack)), {
       timeoutMs: 15_000,
     });
     expect(await readSerial()).toBe(before);

@@ -68,7 +68,7 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     },
     at: "2m",
     pendingAt: "1m",
-    summary: "Redis is out of reach of gw:10001",
+    summary: "Redis unreachable from gw:10001",
     description:
       "Known keys go on for settlement.grace_seconds (60 s by default); then every request is answered 503.",
   },

@@ -22,7 +22,7 @@ const change = defineRoute({
   body: logLevel,
   answers: { 200: logLevel },
   handle: async ({ body }, { setLogLevel, logger }) => {
-    logger.info({ from: getLogLevel(), to: body.level }, "the log level is changed");
+    logger.info({ from: getLogLevel(), to: body.level }, "log level changed");
     setLogLevel?.(body.level);
     return { status: 200, body: { level: getLogLevel() } };
   },

@@ -53,7 +53,7 @@ const NO_PAGE: PageRoute = {
 };
 
 function unknownPage(): AdminError {
-  return new AdminError("unknown_endpoint", { message: "There is no such page." });
+  return new AdminError("unknown_endpoint", { message: "Unknown page." });
 }
 
 async function answerPage(

@@ -95,14 +95,14 @@ async function requireRole(
   const grant = chooseRole(provider.config.roles, identity.groups);
   if (grant === null) {
     await recordRefusal(journal, somebody, "no_role");
-    const message = `${provider.name} knows you as ${identity.name}, and \`gateway.yaml\` names no role for you. Ask whoever runs this gateway.`;
+    const message = `${provider.name} knows you as ${identity.name}, but \`gateway.yaml\` has no role for you. Contact the operator of this gateway.`;
     throw new AdminError("permission_denied", { message });
   }
   if (grant.role === "operator") return grant;
   const organization = await store.getOrganization(grant.organizationId);
   if (organization !== null && organization.deletedAtMs === null) return grant;
   await recordRefusal(journal, somebody, "organization_not_found");
-  const message = `The organization of your role, ${grant.organizationId}, is not there. Ask whoever runs this gateway.`;
+  const message = `The organization of your role, ${grant.organizationId}, doesn't exist. Contact the operator of this gateway.`;
   throw new AdminError("permission_denied", { message });
 }
 
@@ -135,7 +135,7 @@ const FAILURES: Readonly<
   refused: {
     status: 403,
     explain: (name) =>
-      `The sign-in with ${name} did not succeed: it was refused, used before or changed. Begin it again.`,
+      `The sign-in with ${name} failed: it was rejected, already used or changed. Sign in again.`,
   },
 };
 

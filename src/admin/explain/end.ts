@@ -61,7 +61,9 @@ function explainAnswer(request: ExplainedRequest, currency: string): string {
     ...(request.cached_input_tokens === 0 ? [] : [`${formatCount(request.cached_input_tokens)} cached`]),
   ];
   const duration = request.duration_ms === null ? "" : ` in ${formatDuration(request.duration_ms)}`;
-  const counted = request.estimated ? " The upstream told no usable usage: the tokens are an estimate." : "";
+  const counted = request.estimated
+    ? " The upstream reported no usable usage; the tokens are an estimate."
+    : "";
   return `Answered${duration}: ${tokens.join(", ")} and ${formatCount(request.output_tokens)} output tokens cost ${costOf(request, currency)}.${counted}`;
 }
 

@@ -24,13 +24,13 @@ export function createLimitsSchema() {
   });
 }
 
-/** `settlement`: what happens while Redis is out of reach. */
+/** `settlement`: what happens while Redis is unreachable. */
 export function createSettlementSchema(source: SecretSource) {
   return section({
     grace_seconds: integer(0, 3600, "seconds")
       .default(60)
       .describe(
-        "How long known keys go on when Redis is out of reach; 0 refuses at once. Never for organizations with " +
+        "How long known keys go on when Redis is unreachable; 0 refuses at once. Never for organizations with " +
           "strict caps.",
       ),
     spool: described(

@@ -38,7 +38,7 @@ export function createTokenFilters(providers: readonly JwtProviderConfig[]): Env
   return [
     {
       "#":
-        "Whose token it is. Nothing is refused here: ext_authz gets the claims, or why there are none, and the sidecar " +
+        "Whose token it is. Nothing is rejected here: ext_authz gets the claims, or why there are none, and the sidecar " +
         "answers. A request without a token costs the look at two headers.",
       name: JWT_NAMESPACE,
       typed_config: typed("envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication", {

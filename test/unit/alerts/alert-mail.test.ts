@@ -27,8 +27,8 @@ describe("the mail of an alert", () => {
     expect(mail.subject).toBe('[Acme] 90% of the November 2026 hard cap of API key "ci" is spent');
     expect(mail.text).toBe(
       'API key "ci" of Acme has spent $45.07 in November 2026: 90% of its monthly hard cap of $50.00 is reached.\n\n' +
-        "At 100%, requests of this key that cost money will be refused (402) until 2026-12-01 00:00 UTC, when the " +
-        "count begins anew. Raise the cap of $50.00 if that must not happen.\n\n" +
+        "At 100%, requests of this key that cost money will return 402 until the cap resets on " +
+        "2026-12-01 00:00 UTC. Raise the cap of $50.00 to prevent this.\n\n" +
         `Change the key's hard cap:\nhttps://gateway.example.com/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#hard_cap_cents\n\n` +
         "-- \nThis address is in the notification settings of Acme, where it can be removed: " +
         `https://gateway.example.com/organizations/${ALERT.organizationId}/settings\nAlert ${ALERT.id}.\n`,
@@ -40,13 +40,13 @@ describe("the mail of an alert", () => {
       name: "a key's cap that is reached",
       changes: { thresholdPercent: 100, spentMicrocents: 5_013_000_000n },
       subject: '[Acme] Hard cap reached: API key "ci" has spent $50.13 in November 2026',
-      says: "Requests of this key that cost money are refused (402) until 2026-12-01 00:00 UTC",
+      says: "Requests of this key that cost money return 402 until the cap resets on 2026-12-01 00:00 UTC",
     },
     {
       name: "a key's budget",
       changes: { kind: "budget", thresholdPercent: 80 },
       subject: '[Acme] 80% of the November 2026 budget of API key "ci" is spent',
-      says: "A budget refuses nothing",
+      says: "Budgets don't block requests; a hard cap would.",
     },
     {
       name: "an organization's cap",
@@ -72,7 +72,7 @@ describe("the mail of an alert", () => {
     expect(mail.text.split("\n\n")).toEqual([
       'API key "ci" of Acme has spent $60.00 in November 2026: 80% and 100% of its monthly budget of $40.00, 90% and 100% of its monthly hard cap of $50.00 are reached.',
       "The organization Acme has spent $200.00 in November 2026: 80% of its monthly budget of $250.00 is reached.",
-      "Requests of this key that cost money are refused (402) until 2026-12-01 00:00 UTC, when the count begins anew. To go on before, raise the cap of $50.00.",
+      "Requests of this key that cost money return 402 until the cap resets on 2026-12-01 00:00 UTC. To continue before, raise the cap of $50.00.",
       `Change the key's hard cap:\n${page}/keys/${ALERT.keyId}#hard_cap_cents`,
       `Change the key's budget:\n${page}/keys/${ALERT.keyId}#budget_cents`,
       `Change the organization's budget:\n${page}/settings#budget_cents`,

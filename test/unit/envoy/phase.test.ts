@@ -142,7 +142,7 @@ describe("a message of Envoy's", () => {
       const told = replies.slice(before).map(kindOfReply);
       // A message that is taken may be answered or not.
       expect(handling === "take" ? TOLD["take"] : told).toEqual(TOLD[handling === "pass" ? kind : handling]);
-      expect(logged.includes("an exchange was broken off")).toBe(handling === "break off");
+      expect(logged.includes("exchange interrupted")).toBe(handling === "break off");
       stream.onEnd();
       await settle(() => false);
       const wasAdmitted = phase !== "passing" && (phase !== "awaitHeaders" || kind === "request_headers");

@@ -318,7 +318,7 @@ describe("RequestStream, when messages are not what they should be", () => {
     const replies = await send(...messages);
     await settle(() => replies.length >= messages.length);
     expect(replies.at(-1)).toBe("internal error");
-    expect(logged).toEqual(["an exchange was broken off"]);
+    expect(logged).toEqual(["exchange interrupted"]);
   });
 
   it("refuses with 500 a response to a request that was never routed", async () => {

@@ -278,7 +278,7 @@ describe("admission while Redis is away", () => {
     comeBack();
     await decide();
     await decide();
-    expect(warnings).toEqual(["Redis is out of reach", "Redis answers again"]);
+    expect(warnings).toEqual(["redis unreachable", "redis reachable again"]);
   });
 
   it("tells it only now and then when one node of a cluster is away", async () => {
@@ -288,8 +288,8 @@ describe("admission while Redis is away", () => {
       outage.reached("org_2");
       wait(150);
     }
-    const goes = "Redis is out of reach";
-    const comes = "Redis answers again";
+    const goes = "redis unreachable";
+    const comes = "redis reachable again";
     expect(warnings).toEqual([goes, comes, goes, comes]);
   });
 

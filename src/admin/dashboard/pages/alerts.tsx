@@ -38,7 +38,7 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
         </Form>
       ) : null}
       {items.length === 0 ? (
-        <p class="card empty">There was no alert yet.</p>
+        <p class="card empty">No alerts yet. Budgets and hard caps send them.</p>
       ) : (
         <AlertList page={page} alerts={items} />
       )}

@@ -19,7 +19,7 @@ async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
         label="Audit log"
         list={body}
         columns={columnsOf(page.organization.currency)}
-        empty="Nothing was changed yet."
+        empty="No changes yet."
       />
     </Layout>,
   );

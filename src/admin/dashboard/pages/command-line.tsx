@@ -57,7 +57,7 @@ function requireRequest(query: URLSearchParams): ProgramRequest {
   const asked = parseProgramRequest(query);
   if (asked !== null) return asked;
   const message =
-    "This address is none that `inference-gateway login --oidc` has made, or not the whole of it. Call that anew.";
+    "This address wasn't created by `inference-gateway login --oidc`, or it is incomplete. Run that command again.";
   throw new AdminError("invalid_parameter", { message });
 }
 

@@ -35,7 +35,7 @@ async function showRest(page: OrganizationPageCall, group: GroupView) {
         page={page}
         keys={keys}
         owner={{ kind: "group", id: group.id }}
-        empty="No key is of this group itself. The keys of its users count to it where they name no other group."
+        empty="No API keys with this group of their own. API keys of its users also count for it, unless they name another group."
       />
       <OwnerDeletion page={page} what="group" owner={group} path={ownerPath(page, "group")} />
     </>
@@ -64,7 +64,7 @@ function Users({ page, users }: { page: OrganizationPageCall; users: UserPageVie
         label="Its users"
         list={users}
         columns={userColumns(page)}
-        empty="Nobody is in this group yet: a user's page has the field for it."
+        empty="No users in this group yet. Set the group on a user's page."
       />
     </Section>
   );

@@ -19,6 +19,6 @@ export const groupListRoutes = createOwnerListRoutes<GroupView>({
     { label: "note", cell: ({ note }) => note ?? "none" },
   ],
   empty:
-    "There is no group yet. A group is a team: users belong to it, and so do keys that are no single person's, as of a build or a shared service. What all of them may spend together is its pool, and each member can have a limit apart from the others.",
+    "No groups yet. A group is a team of users and shared API keys. Its members share limits, and each member can have separate ones.",
   searched: "a name",
 });

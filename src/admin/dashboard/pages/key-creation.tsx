@@ -96,7 +96,7 @@ export function NewKey({ page, created, title }: NewKeyProps) {
       >
         {created.former_key_until === null ? null : (
           <p>
-            The former key works on until <Time at={created.former_key_until} />.
+            The previous secret works until <Time at={created.former_key_until} />.
           </p>
         )}
       </ShownOnce>

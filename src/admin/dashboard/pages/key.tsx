@@ -67,7 +67,7 @@ function KeyActions({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
         meaning="Requests with this key return 403"
       />
       <Section class="card" id="delete" title="Delete">
-        <p>For good: the key is unknown from the next request on. What it has spent stays in the usage.</p>
+        <p>Permanent: requests with the API key return 401 at once. Its spend stays in the usage.</p>
         <ConfirmedForm
           page={page}
           action={`${path}/delete`}
@@ -124,7 +124,7 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
       )}
       {apiKey.former_key_until === null ? null : (
         <p>
-          The key before the last rotation works until <Time at={apiKey.former_key_until} />.
+          The previous secret works until <Time at={apiKey.former_key_until} />.
         </p>
       )}
       <p class="quiet">

@@ -74,8 +74,7 @@ async function findKeys(page: OrganizationPageCall, search: string): Promise<Fou
   };
 }
 
-const NO_KEY =
-  "There is no key yet. A key is what programs send with each request; its limits and its spend are its own.";
+const NO_KEY = "No API keys yet. Programs send one with each request; each key has its own limits and spend.";
 
 /** @param uses Key id → when it was last used. */
 function columnsOf(
@@ -159,12 +158,12 @@ function Spent({ apiKey, currency }: { apiKey: KeyView; currency: string }) {
 function AfterLeak({ page }: { page: OrganizationPageCall }) {
   return (
     <Section class="card" id="leak" title="After a leak">
-      <p>Deletes every key of this organization for good. What they have spent stays in the usage.</p>
+      <p>Permanently deletes every API key of this organization. Their spend stays in the usage.</p>
       <ConfirmedForm
         page={page}
         action={`${page.base}/keys/revoke-all`}
         button="Delete all keys"
-        confirm="Delete every API key of this organization? Every program that uses one is refused from the next request on."
+        confirm="Delete every API key of this organization? Requests with them return 401 at once."
       >
         <div class="field check">
           <label>

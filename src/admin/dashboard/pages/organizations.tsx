@@ -96,7 +96,7 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
         label="Organizations"
         list={list}
         columns={COLUMNS}
-        empty={search === "" ? "There is no organization yet. Create the first one below." : notFound}
+        empty={search === "" ? "No organizations yet. Create the first one below." : notFound}
       />
       <p>
         <a href={`${PATH}/deleted`}>Deleted organizations</a> · <a href="/sessions">Operator's sessions</a>
@@ -119,7 +119,7 @@ async function showDeleted(page: PageCall): Promise<PageAnswer> {
         label="Deleted organizations"
         list={body}
         columns={COLUMNS}
-        empty="There is no deleted organization whose usage is still kept."
+        empty="No deleted organizations whose usage is still stored."
       />
     </Layout>,
   );

@@ -60,7 +60,7 @@ async function renderOwn(page: PageCall, problems: Problems): Promise<PageAnswer
         label="Limits"
         rows={ownLimits.body.data}
         columns={limitColumns(currency)}
-        empty="You have no limit of your own. Those above you hold all the same."
+        empty="You have no limits of your own. Limits of your group and organization apply."
       />
       <Keys page={page} user={user} keys={keys.items} problems={problems} />
       <OwnTable
@@ -69,7 +69,7 @@ async function renderOwn(page: PageCall, problems: Problems): Promise<PageAnswer
         label="Your usage"
         rows={usage.body.data}
         columns={usageColumns(usage.body.currency)}
-        empty="Nothing was used yet."
+        empty="No usage yet."
       />
       <OwnTable
         id="requests"
@@ -77,7 +77,7 @@ async function renderOwn(page: PageCall, problems: Problems): Promise<PageAnswer
         label="Requests"
         rows={requests.body.data}
         columns={requestColumns(currency)}
-        empty="There was none yet."
+        empty="No alerts yet."
       />
     </Layout>,
     problems,
@@ -165,7 +165,7 @@ const ACTIONS = [
   {
     action: "rotate",
     label: "Rotate",
-    asks: "Rotate the key? The secret it has now is refused from the next request on.",
+    asks: "Rotate the API key? Requests with its current secret return 401 at once.",
   },
   { action: "disable", label: "Disable", asks: "Disable the key? Only an administrator enables it again." },
   { action: "delete", label: "Delete", asks: "Delete the key? This cannot be undone." },

@@ -96,7 +96,7 @@ function ModelName({ request }: { request: ExplainedRequestView }) {
   if (request.model !== null) return <bdi>{request.model}</bdi>;
   return (
     <span class="quiet">
-      {request.requested_model === null ? "not known when it was refused" : "none of that name"}
+      {request.requested_model === null ? "unknown when it was rejected" : "none of that name"}
     </span>
   );
 }
@@ -164,7 +164,7 @@ function describeCount(request: ExplainedRequestView): string {
   const { input_tokens: input, cached_input_tokens: cached, output_tokens: output } = request;
   if (input + cached + output === 0) return "It used no tokens.";
   const counted = request.estimated
-    ? "The tokens are an estimate: the upstream told no usable usage."
+    ? "The tokens are an estimate: the upstream reported no usable usage."
     : "Tokens as the upstream counted them.";
   return `${counted} Prices as they were when the request was admitted; rounded up once, on the sum.`;
 }
@@ -178,7 +178,7 @@ function Checks({ request }: { request: ExplainedRequestView }) {
         {checks.map((check) => (
           <li>
             <span class={`state ${check.passed ? "good" : "bad"}`}>
-              {check.passed ? "passed" : "refused here"}
+              {check.passed ? "passed" : "rejected here"}
             </span>{" "}
             <strong>{check.name}</strong>
             <span class="below">{check.text}</span>

@@ -53,8 +53,8 @@ async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
         <Older page={page} next={list.next} />
       </div>
       <p class="quiet">
-        About 10,000 requests that were admitted are kept here, and 2,000 that were refused at the admission.
-        A 404, 405 or 415, and a key that is none, leave no entry: Envoy's access log has them.
+        Shows about 10,000 requests, and 2,000 that were rejected at once. A 404, 405 or 415, and a key that
+        is none, leave no entry: Envoy's access log has them.
       </p>
     </Layout>,
     problem === null ? 200 : 400,
@@ -115,7 +115,7 @@ interface NothingProps {
 
 function Nothing({ page, filters, isOver }: NothingProps) {
   if (Object.keys(filters).length > 0) {
-    return <>{isOver ? "No request is like that." : "None so far back. There are older ones:"}</>;
+    return <>{isOver ? "No requests match." : "None among the latest requests. Search older ones:"}</>;
   }
   return (
     <>

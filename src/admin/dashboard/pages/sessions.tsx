@@ -47,7 +47,7 @@ async function showSessions(page: PageCall): Promise<PageAnswer> {
         label={place.title}
         list={body}
         columns={columnsOf(page, place)}
-        empty="Nobody is signed in."
+        empty="No sessions."
       />
     </Layout>,
   );
@@ -85,7 +85,7 @@ function describeOrigin({ type, provider, subject }: SessionView): string {
 async function endSession(page: PageCall): Promise<PageAnswer> {
   const place = placeOf(page);
   if (page.canChange && !isSure(page)) {
-    const text = "End this session? Whoever has it must sign in again.";
+    const text = "End this session? Its user must sign in again.";
     return askFirst(page, {
       title: "End a session",
       section: "sessions",

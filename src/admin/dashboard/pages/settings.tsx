@@ -118,8 +118,8 @@ function Fieldset({ legend, children }: { legend: string; children?: Child }) {
 
 const DELETE = "Delete the organization";
 const WHAT_ENDS =
-  "From the next request on its keys are refused; its tokens, alerts and webhooks end, and its name is free again. " +
-  "What it has spent stays for you to read.";
+  "Its API keys and tokens stop working at once, and its alerts and webhooks end. " +
+  "Its spend stays readable.";
 
 function questionOf({ organization }: OrganizationPageCall): string {
   return `Delete the organization "${organization.name}"? ${WHAT_ENDS} This cannot be undone.`;

@@ -40,7 +40,7 @@ function createToken(page: OrganizationPageCall): Promise<PageAnswer> {
 async function deleteToken(page: OrganizationPageCall): Promise<PageAnswer> {
   const back = `${page.base}/tokens`;
   if (page.canChange && !isSure(page)) {
-    const text = "Delete the token? Whoever uses it is signed out.";
+    const text = "Delete the token? Calls with it return 401 at once.";
     return askFirst(page, { title: "Delete a token", section: "tokens", text, answer: "Delete", back });
   }
   await page.api(`DELETE ${LIST}/{token}`);
@@ -62,7 +62,7 @@ async function renderTokens(page: OrganizationPageCall, problems: Problems): Pro
         class="stack"
         columns={columnsOf(page)}
         rows={items}
-        empty="There is no token yet: only the operator can sign in."
+        empty="No tokens yet. A token gives people and programs access to this organization."
       />
       {page.canChange ? (
         <CreationForm page={page} what="a token" action={`${page.base}/tokens`}>

@@ -295,7 +295,7 @@ function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
 function tellOfFirst(thrown: unknown): never {
   if (!(thrown instanceof AdminError) || thrown.code !== "idempotency_key_reused") throw thrown;
   const message =
-    "This form was sent before with other values, and those were counted. Open the page anew for another correction.";
+    "This form was already sent with other values, which were counted. Open the page again for another correction.";
   throw new AdminError("invalid_parameter", { message });
 }
 

@@ -27,7 +27,7 @@ async function showRest(page: OrganizationPageCall, user: UserView) {
         page={page}
         keys={await readKeysOf(page, "user", user.id)}
         owner={{ kind: "user", id: user.id }}
-        empty="No key belongs to this user yet."
+        empty="No API keys of this user yet."
       />
       {page.canChange ? (
         <div class="columns">
@@ -35,7 +35,7 @@ async function showRest(page: OrganizationPageCall, user: UserView) {
             page={page}
             path={path}
             isDisabled={user.disabled}
-            meaning="All keys of the user are refused"
+            meaning="Requests with API keys of this user return 403"
           />
           <OwnerDeletion page={page} what="user" owner={user} path={path} />
         </div>

@@ -15,7 +15,7 @@ export const userListRoutes = createOwnerListRoutes<UserView>({
   read: (page, query) => page.api("GET /api/organizations/{organization}/users", { query }),
   columnsOf: userColumns,
   empty:
-    "There is no user yet. A user is a person or a service that keys belong to: one who has several keys, on a laptop and in a build, is one user, and can be disabled in one place.",
+    "No users yet. A user is a person or service that API keys belong to, with limits for all of them together.",
   searched: "a name or mail address",
 });
 

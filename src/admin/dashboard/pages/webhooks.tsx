@@ -270,7 +270,7 @@ export function showWebhookSecret(page: OrganizationPageCall, secret: string): P
     <Layout page={page} title="The webhook's secret" section="settings">
       <ShownOnce
         lead="Saved. Copy the secret now"
-        meaning="The receiver checks signatures with it."
+        meaning="The receiver verifies signatures with it."
         label="Webhook secret"
         value={secret}
         back={{ path: `${page.base}/settings`, text: "Back to the inference settings" }}

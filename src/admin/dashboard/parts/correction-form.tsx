@@ -78,7 +78,7 @@ export function CorrectionForm({ page, problems, keys, models, id }: CorrectionF
           {...typed("amount")}
           label="Amount"
           amount={{ currency: page.organization.currency, signed: true }}
-          hint="A credit is negative: -12.50. Left out for usage from outside."
+          hint="A credit is negative: -12.50. Empty for outside usage."
         />
         <OutsideUsage page={page} problems={problems} models={models} />
         <Select
@@ -88,7 +88,7 @@ export function CorrectionForm({ page, problems, keys, models, id }: CorrectionF
             { value: "", label: "none: the organization alone" },
             ...Array.from(keys, ([value, label]) => ({ value, label })),
           ]}
-          hint="Its spend moves besides the organization's, and that of its user and its group: each counts towards its own caps."
+          hint="Also corrects its user, group and the organization."
         />
         <Field {...typed("reason")} label="Reason" hint="Kept in the audit log." required />
         <button type="submit">Correct</button>
@@ -112,7 +112,7 @@ function OutsideUsage({ page, problems, models }: OutsideUsageProps) {
           { value: "", label: "none: the amount counts" },
           ...models.map((value) => ({ value, label: value })),
         ]}
-        hint="Of requests that did not pass the gateway, such as a batch job's."
+        hint="For requests outside of the gateway, such as a batch job."
       />
       {COUNTS.map(({ name, label, hint }) => (
         <Field {...typed(OUTSIDE + name)} label={label} hint={hint} inputmode="numeric" />
@@ -120,7 +120,7 @@ function OutsideUsage({ page, problems, models }: OutsideUsageProps) {
       <Field
         {...typed(`${OUTSIDE}service_tier`)}
         label="Service tier"
-        hint="One service tier of the model's prices, such as batch; nothing for the default."
+        hint="Service tier of the model's prices, such as batch. Empty: default."
       />
     </fieldset>
   );

@@ -13,12 +13,12 @@ import { Time } from "./inline.tsx";
 
 /** What the owner of a page is told where it has no limit of its own. */
 const PURPOSES: Readonly<Record<LimitScope, string>> = {
-  key: "This key has no limit of its own. One keeps a single build or laptop from spending more than it should: “day cap 5.00” in the field Limits.",
-  user: "This user has no limit of its own. One is what a person may spend with all keys together: “week cap 20.00” in the field Limits.",
+  key: "This API key has no limits of its own. A limit bounds a single build or laptop: enter “day cap 5.00” in the field Limits.",
+  user: "This user has no limits of its own. A limit bounds all API keys of a person together: enter “week cap 20.00” in the field Limits.",
   group:
-    "This group has no limit of its own. One is a pool that all in it share: “month cap 2000.00” in the field Limits. What each of them may spend apart from the others stands in Limits of each member.",
+    "This group has no limits of its own. Its members share a limit: enter “month cap 2000.00” in the field Limits. Limits of each member bound each of them separately.",
   organization:
-    "There is no limit of all keys together. One keeps everybody's spend below an amount: a hard cap of the month, or “week cap 500.00” in the field Limits.",
+    "No limits for all API keys together. A limit bounds the spend of the whole organization: enter “week cap 500.00” in the field Limits.",
 };
 
 /** As the API tells them, of the owner that the page is about. */
@@ -74,7 +74,7 @@ function LimitCard({ page, scope, limit, nowMs }: LimitCardProps) {
       <p>
         <strong>{formatLimit(spent, currency)}</strong> of {formatLimit(cents, currency)} (
         {formatShare(limit)}) {describeWindow(period, day)}
-        {left === 0 && kind === "cap" ? ": requests that cost money are refused with 402" : ""}
+        {left === 0 && kind === "cap" ? ": requests that cost money return 402" : ""}
         {left === 0 ? "" : `; ${formatLimit(left, currency)} left`}
       </p>
       <Raised limit={limit} currency={currency} />

@@ -97,7 +97,7 @@ export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
             label="Delete its keys, too"
             checked={false}
             problems={NO_PROBLEMS}
-            hint="Whoever uses one is refused from the next request on."
+            hint="Requests with them return 401 at once."
           />
         )}
       </ConfirmedForm>

@@ -34,11 +34,9 @@ function Raises({ page, scope, path, raises, limits, problems }: RaisesProps) {
   const live = raises.filter(({ expires_at: until }) => Date.parse(until) > nowMs);
   const periods = raisablePeriods(limits.data.filter((limit) => limit.scope === scope));
   return (
-    <Section class="card" id="raises" title="Temporary raises">
+    <Section class="card" id="raises" title="Temporary increases">
       {live.length === 0 ? (
-        <p>
-          None. A cap that has to be higher until Friday is raised, not edited: nobody has to set it back.
-        </p>
+        <p>None. A temporary increase raises a cap until a set time, and ends by itself.</p>
       ) : (
         <ul class="raises">
           {live.map((raise) => (
@@ -93,7 +91,7 @@ interface RaiseFormProps extends Pick<RaisesProps, "page" | "path" | "problems">
 function RaiseForm({ page, path, periods, isFull, problems }: RaiseFormProps) {
   const typed = typedIn(page, problems);
   const { period, amount, until, reason } = RAISE_INPUTS;
-  if (periods.length === 0) return <p class="quiet">There is no cap to raise here: set one first.</p>;
+  if (periods.length === 0) return <p class="quiet">No cap to increase. Set a cap first.</p>;
   if (isFull) return <p class="quiet">{MOST_RAISES} are live, and no more can be at the same time.</p>;
   return (
     <Form page={page} action={`${path}/raises`} class="raise">

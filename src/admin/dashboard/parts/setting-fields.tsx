@@ -115,7 +115,7 @@ function Models({ name, label, allowed, catalog, problems, disabled }: ModelsPro
         checked={allowed === null}
         problems={problems}
         disabled={disabled}
-        hint="Or only those that are ticked here:"
+        hint="Or only these:"
       />
       <div class="choices">
         {[...known, ...gone].map((id) => (

@@ -56,7 +56,7 @@ function SecretRotation({ page, path, id }: SecretRotationProps) {
       page={page}
       action={`${path}/rotate-secret`}
       class="inline"
-      confirm="Make a new secret? It is shown once, and the receiver has to be given it."
+      confirm="Create a new secret? It is shown only once; set it at the receiver."
     >
       <button type="submit" class="quiet">
         New secret
@@ -97,7 +97,7 @@ export function FurtherWebhooks({ page }: { page: OrganizationPageCall }) {
   return (
     <Section class="card" id="webhooks" title="Further webhooks">
       {webhooks.length === 0 ? (
-        <p>None. Slack, Microsoft Teams and PagerDuty can be told too, each of the alerts that you choose.</p>
+        <p>None. Slack, Microsoft Teams and PagerDuty can also receive the alerts that you choose.</p>
       ) : (
         <ul class="webhooks">
           {webhooks.map((webhook) => (

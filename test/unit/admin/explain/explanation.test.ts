@@ -47,7 +47,7 @@ describe("the sentence on a request", () => {
       name: "an answer whose tokens nobody told",
       request: { estimated: true, cached_input_tokens: 0, duration_ms: null },
       sentence:
-        "Answered: 1,234 input and 20 output tokens cost 0.0040023 USD. The upstream told no usable usage: the tokens are an estimate.",
+        "Answered: 1,234 input and 20 output tokens cost 0.0040023 USD. The upstream reported no usable usage; the tokens are an estimate.",
     },
     {
       name: "a key's cap at the admission",
