@@ -40,17 +40,30 @@ const CUT: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ["upstream_max_stream_duration", "upstream_timeout"],
 ];
 
+/** Nothing was sent either way for as long as Envoy waits: it does not say whose silence that was. */
+const SILENCE = "stream_idle_timeout";
+/**
+ * The most of an answer that Envoy holds for a client that does not read it. Then it stops reading the upstream, which looks
+ * like the upstream's silence; before, nothing keeps the upstream from sending.
+ */
+const MOST_UNREAD_BYTES = 1024 ** 2;
+
 /** What a client reads in an answer of this status that Envoy made by itself; undefined: it makes none. */
 export function codeToldFor(status: number): ErrorCode | undefined {
   return TOLD[status];
 }
 
-/** @param end Null: Envoy has said nothing. */
-export function describeBrokenEnd(end: ReportedEnd | null): BrokenEnd {
+/**
+ * @param end Null: Envoy has said nothing.
+ * @param streamedBytes So much of a streamed answer was given out.
+ */
+export function describeBrokenEnd(end: ReportedEnd | null, streamedBytes = 0): BrokenEnd {
   if (end === null) return { result: CLIENT_GONE, error: null, cause: null };
   const { status, details: cause } = end;
   const told = codeToldFor(status);
   if (told !== undefined) return failed(told, status, cause);
+  const isUpstreamSilent = status === 200 && cause.startsWith(SILENCE) && streamedBytes <= MOST_UNREAD_BYTES;
+  if (isUpstreamSilent) return failed("upstream_timeout", status, cause);
   const cut = CUT.find(([prefix]) => cause.startsWith(prefix))?.[1];
   // An event in the stream would have told it: what the client has is a 200 and no end.
   return cut === undefined ? { result: CLIENT_GONE, error: null, cause } : failed(cut, 200, cause);

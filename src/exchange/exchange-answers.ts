@@ -82,6 +82,7 @@ export class StreamedAnswer extends SuccessfulAnswer implements StreamedResponse
     const isAnswer = output.bytes.byteLength > 0 && output.isKeepAlive !== true;
     if (isAnswer || isOver) exchange.way.reach("firstTokenMs");
     if (isOver) return this.#finish(output);
+    exchange.way.streamed(output.bytes.byteLength);
     exchange.services.meter.chunk((performance.now() - startMs) / 1000);
     return output.bytes;
   }

@@ -168,7 +168,8 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   async end(outcome: Outcome, settledAs?: ClientResult): Promise<void> {
     this.#counted.letGo(0);
     if (settledAs !== undefined) await this.settle(outcome, settledAs);
-    const { result, error, cause } = describeBrokenEnd(await this.#reported.take());
+    const end = await this.#reported.take();
+    const { result, error, cause } = describeBrokenEnd(end, this.way.streamedBytes);
     this.way.failed(cause);
     await this.settle(outcome, result);
     this.finish(result, error);

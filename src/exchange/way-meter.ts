@@ -17,6 +17,7 @@ export class WayMeter {
     firstTokenMs: null,
   };
   #upstream: UpstreamEnd | null = null;
+  #streamedBytes = 0;
 
   /** It counts from the admission. */
   get elapsedMs(): number {
@@ -32,6 +33,15 @@ export class WayMeter {
   get sinceRoutedMs(): number {
     const { routedMs } = this.#reached;
     return routedMs === null ? 0 : this.elapsedMs - routedMs;
+  }
+
+  /** Bytes of a streamed answer that were given out. */
+  get streamedBytes(): number {
+    return this.#streamedBytes;
+  }
+
+  streamed(bytes: number): void {
+    this.#streamedBytes += bytes;
   }
 
   /** The first call of each counts. */

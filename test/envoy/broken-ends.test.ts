@@ -147,6 +147,41 @@ describe.each([1, 2])("with %i workers", (workers) => {
     }
   });
 
+  it.each(STREAMED)(
+    "$name: a stream in which its upstream falls silent is the upstream's timeout",
+    async ({ path, body }) => {
+      const key = await chat.stack.createKey();
+      chat.upstream.answer({ kind: "bytes", headers: STREAM_TYPE, pieces: [piece("one")], ending: "hang" });
+      const authorization = `Bearer ${key.key}`;
+      const request = { path, body: { ...body, stream: true }, headers: { authorization } };
+      const ask = () => send(impatient!.baseUrl, request).catch(String);
+      await Promise.all(Array.from({ length: TRIES }, ask));
+      for (const row of await rowsOf(chat, key, TRIES)) {
+        expect(row).toMatchObject({ status: 200, errorCode: "upstream_timeout", estimated: true });
+        expect(row.way.upstream?.cause).toMatch(/^stream_idle_timeout/);
+        expect(row.costMicrocents).toBeGreaterThan(0n);
+      }
+    },
+  );
+
+  it("a stream that its client does not read is the client's end", async () => {
+    const key = await chat.stack.createKey();
+    // More than Envoy and all sockets on the way hold.
+    const pieces = Array.from({ length: 400 }, () => piece("x".repeat(40_000)));
+    chat.upstream.answer({ kind: "bytes", headers: STREAM_TYPE, pieces, ending: "hang" });
+    const { hostname, port } = new URL(impatient!.baseUrl);
+    const socket = connect(Number(port), hostname).pause();
+    onTestFinished(() => void socket.destroy());
+    const body = JSON.stringify(chatBody({ stream: true }));
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key.key}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+    const [row] = await rowsOf(chat, key, 1);
+    expect(row).toMatchObject({ status: 499, errorCode: null });
+    expect(row?.way.upstream?.cause).toMatch(/^stream_idle_timeout/);
+  });
+
   it("a client that goes away is the client's, before the head and behind it", async () => {
     const key = await chat.stack.createKey();
     chat.upstream.answer({ kind: "hang" });

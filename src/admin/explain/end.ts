@@ -47,7 +47,7 @@ function explainLeft(request: ExplainedRequest): string {
   const { upstream } = request;
   const reason = reasonOf(request);
   if (reason?.brokenBy === "client") return `Its client went away${after(request)}, before the end.`;
-  // An answer that has begun is never silent for so long (docs/envoy.md, "Silence"): it was there and was not read.
+  // An upstream that fell silent is recorded as that (exchange/broken-end.ts): the answer was there and was not read.
   if (upstream?.status === 200 && upstream.envoy_details?.startsWith("stream_idle_timeout") === true) {
     return `Its client read nothing for too long and was cut off${after(request)}, before the end.`;
   }

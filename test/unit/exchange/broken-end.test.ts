@@ -13,12 +13,22 @@ describe("an exchange that was not ended here", () => {
     [200, "upstream_response_timeout", [200, "upstream_timeout", "upstream_timeout"]],
     [0, "downstream_remote_disconnect", GONE],
     [200, "http2.remote_reset", GONE],
-    [200, "stream_idle_timeout", GONE],
     [0, "something_new", GONE],
   ] as const)("with %i and %s ends so", (status, details, expected) => {
     const { result, error, cause } = describeBrokenEnd({ status, details });
     expect([result.status, result.errorCode, error?.code ?? null]).toEqual(expected);
     expect(cause).toBe(details);
+  });
+
+  it.each([
+    [0, 200, "upstream_timeout"],
+    [2 ** 20, 200, "upstream_timeout"],
+    // Envoy may have stopped reading the upstream, for a client that does not read.
+    [2 ** 20 + 1, 499, null],
+  ])("in silence behind %i streamed bytes has the status %i and the code %s", (bytes, status, errorCode) => {
+    const end = { status: 200, details: "stream_idle_timeout" };
+    const { result, cause } = describeBrokenEnd(end, bytes);
+    expect({ result, cause }).toEqual({ result: { status, errorCode }, cause: end.details });
   });
 
   it("names nobody where Envoy has said nothing", () => {
