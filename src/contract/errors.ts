@@ -46,8 +46,6 @@ interface ErrorDefinition {
   readonly retryAfterSeconds?: number;
   /** It is told as it is, however long it may be: not bounded to what every SDK waits for. */
   readonly hasTrueRetryAfter?: true;
-  /** Only somebody who changes something can help: it stays however often it is tried. */
-  readonly isPermanent?: boolean;
 }
 
 export const ERRORS = {
@@ -198,13 +196,11 @@ export const ERRORS = {
     status: 502,
     message:
       "The model server rejected the gateway's credential. Contact the operator of this gateway, who must renew it.",
-    isPermanent: true,
   },
   upstream_model_not_found: {
     status: 502,
     message:
       "The model server doesn't have this model or endpoint. Contact the operator of this gateway, who must correct its name or address.",
-    isPermanent: true,
   },
   model_starting: {
     status: 503,
@@ -317,8 +313,8 @@ export class GatewayError extends Error {
 
   /** What `x-should-retry` says: the SDKs obey it before they look at the status. */
   get shouldRetry(): boolean {
-    const { status, isPermanent }: ErrorDefinition = ERRORS[this.code];
-    return isPermanent !== true && (status === 429 || status >= 500);
+    const { status } = ERRORS[this.code];
+    return status === 429 || status >= 500;
   }
 }
 

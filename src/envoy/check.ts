@@ -3,7 +3,9 @@
  * `src/exchange/admit-request.ts`; this turns Envoy's message into plain values and back. Whatever goes wrong inside
  * becomes a refusal: an error here must never let a request pass.
  */
+import { isGrpcType } from "../contract/grpc-type.ts";
 import type { AdmitRequest } from "../exchange/admit-request.ts";
+import type { Reply } from "../exchange/reply.ts";
 import type { CheckCall } from "./transport/contract.ts";
 import type { CheckRequest__Output } from "./messages/generated/envoy/service/auth/v3/CheckRequest.ts";
 import type { CheckResponse } from "./messages/generated/envoy/service/auth/v3/CheckResponse.ts";
@@ -29,6 +31,14 @@ export function createCheckHandler(
       return createOkCheck(verdict, formatRateMetadata(verdict.rateHeaders));
     }
     // ext_authz has no other way to answer a request than to deny it, with status 200 as well.
-    return createDeniedCheck(verdict.reply, formatRefusalMetadata(verdict.log));
+    const reply = isGrpcType(incoming.headers["content-type"])
+      ? withStatusHeader(verdict.reply)
+      : verdict.reply;
+    return createDeniedCheck(reply, formatRefusalMetadata(verdict.log));
   };
+}
+
+/** Envoy makes the status 200 and keeps this header, from which the route's filter restores the status. */
+function withStatusHeader(reply: Reply): Reply {
+  return { ...reply, headers: [...reply.headers, ["grpc-status", String(reply.status)]] };
 }

@@ -39,7 +39,7 @@ export const PROCESSING_FILTER = "envoy.filters.http.ext_proc";
 export const CONTENT_LENGTH_FILTER = "inference_gateway.content_length";
 
 /** The filter that refuses requests which call themselves gRPC. */
-export const GRPC_REFUSAL_FILTER = "inference_gateway.refuse_grpc";
+export const GRPC_REPLY_FILTER = "inference_gateway.grpc_reply";
 
 /** Dynamic metadata of ext_proc's replies for the access log; see `ACCESS_LOG_METADATA`. */
 export const METADATA_NAMESPACE = "inference_gateway";

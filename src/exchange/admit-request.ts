@@ -34,7 +34,7 @@ import { type Endpoint, type EndpointMatch, findEndpoint, LOCAL_ENDPOINTS } from
 import type { LocalEndpoints } from "./local-endpoints.ts";
 import { type Header, type Reply, createErrorReply, createJsonReply, formatIdHeaders } from "./reply.ts";
 import { parseRouteRestrictions, restrictModels } from "./route-restrictions.ts";
-import { refuseEndpoint } from "./unknown-endpoint.ts";
+import { describeUnreadable, refuseEndpoint } from "./unknown-endpoint.ts";
 import { declaredBytes, type Uploads } from "./uploads.ts";
 
 /** A request as ext_authz sees it. */
@@ -268,7 +268,9 @@ function refuse(
 }
 
 function isMeteredCall(endpoint: Endpoint, request: IncomingRequest): boolean {
-  return endpoint.isMetered && endpoint.methods.includes(request.method) && !isEncoded(request);
+  return (
+    endpoint.isMetered && endpoint.methods.includes(request.method) && describeUnreadable(request) === null
+  );
 }
 
 /** `content-length` of a request that goes upstream; null: unknown, or it does not. */
@@ -376,11 +378,6 @@ function readinessReply(ready: boolean, requestId: string): Reply {
 function protocolOf(endpoint: Endpoint, request: IncomingRequest): ProtocolName {
   const isModels = endpoint.name === "models" || endpoint.name === "model";
   return isModels && request.headers["anthropic-version"] !== undefined ? "messages" : endpoint.protocol;
-}
-
-function isEncoded({ headers }: IncomingRequest): boolean {
-  const encoding = headers["content-encoding"];
-  return encoding !== undefined && encoding.trim().toLowerCase() !== "identity";
 }
 
 /**

@@ -1,5 +1,6 @@
 /** 404, 405 and 415: requests that are refused by their first line and headers, after the key and its bucket. */
 import { GatewayError } from "../contract/errors.ts";
+import { isGrpcType } from "../contract/grpc-type.ts";
 import { listWords } from "../text/list-words.ts";
 import type { Endpoint } from "./endpoints.ts";
 
@@ -28,7 +29,7 @@ const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
 const STORED_RESPONSE = /^\/v1\/responses\/[^/]+(?:\/(?:cancel|input_items))?$/;
 
 /**
- * Refuses what is no endpoint, a method that it does not take, and a compressed body.
+ * Rejects an unknown endpoint, a method that it does not take, and a body that `describeUnreadable` names.
  * @throws GatewayError 404 `unknown_endpoint` or `response_not_found`, 405 `method_not_allowed`, 415 `unsupported_media_type`.
  */
 export function refuseEndpoint(endpoint: Endpoint, { method, path, headers }: RequestLine): void {
@@ -46,12 +47,21 @@ export function refuseEndpoint(endpoint: Endpoint, { method, path, headers }: Re
       headers: { allow },
     });
   }
-  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-  if (method === "POST" && encoding !== "identity") {
-    throw new GatewayError("unsupported_media_type", {
-      message: `\`content-encoding: ${encoding.slice(0, 40)}\` isn't supported. Send the request body uncompressed.`,
-    });
+  const message = describeUnreadable({ method, headers });
+  if (message !== null) throw new GatewayError("unsupported_media_type", { message });
+}
+
+/** Why a request's headers rule its body out; null: they do not. */
+export function describeUnreadable({
+  method,
+  headers,
+}: Pick<RequestLine, "method" | "headers">): string | null {
+  if (isGrpcType(headers["content-type"])) {
+    return "This API is not gRPC. Send the request body as JSON, with `content-type: application/json`.";
   }
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  if (method !== "POST" || encoding === "identity") return null;
+  return `\`content-encoding: ${encoding.slice(0, 40)}\` isn't supported. Send the request body uncompressed.`;
 }
 
 function withoutQuery(path: string): string {

@@ -159,6 +159,38 @@ describe("bodies that are no chat request", () => {
     });
   });
 
+  it.each(["application/grpc", "application/grpc+json", "application/grpc+proto"])(
+    "answers %s, to which Envoy writes its replies in gRPC's form, as every other request",
+    async (type) => {
+      const headers = { "content-type": type };
+      const summarize = async (options: Parameters<typeof chat.send>[0]) => {
+        const answer = await chat.send({ body: chatBody(), ...options });
+        const { status, code, breaches } = summarizeError(answer);
+        return { status, code, breaches, remaining: answer.headers["x-service-ratelimit-remaining"] };
+      };
+      const { key } = await chat.stack.createKey({ name: 'ä % "ci"', requestsPerMinute: 600 });
+      expect(await summarize({ headers, key })).toEqual({
+        status: 415,
+        code: "unsupported_media_type",
+        breaches: [],
+        remaining: "59",
+      });
+      expect(await summarize({ headers, key, path: "/v1/nowhere" })).toMatchObject({ status: 404 });
+      expect(await summarize({ headers, key: null })).toMatchObject({ status: 401, remaining: "0" });
+      expect(chat.upstream.requests).toHaveLength(0);
+    },
+  );
+
+  it("takes application/grpc-web for JSON, as it does every content type that is not gRPC's own", async () => {
+    chat.upstream.answer({ kind: "json", body: textCompletion("ok", null) });
+    const headers = { "content-type": "application/grpc-web" };
+    expect(describeAnswer(await chat.send({ body: chatBody(), headers }))).toBe("200");
+    expect(summarizeError(await chat.send({ body: "{", headers }))).toMatchObject({
+      status: 400,
+      breaches: [],
+    });
+  });
+
   it.each([
     { name: "a typing error", model: "acme/echo-smal", nearest: "acme/echo-small" },
     { name: "the upstream's name", model: "think", nearest: "other/think-1" },

@@ -103,7 +103,7 @@ function expected(code: ErrorCode, row: ProvokedError, { protocol }: ErrorRoute)
       "content-length": anyText(/^\d+$/),
       date: anyText(/ GMT$/),
       server: "inference-gateway",
-      "x-should-retry": row.shouldRetry ?? String(status === 429 || status >= 500),
+      "x-should-retry": String(status === 429 || status >= 500),
       ...formatIds(row),
       ...formatRate(row, protocol),
       ...(row.retryAfter === undefined ? {} : { "retry-after": row.retryAfter }),

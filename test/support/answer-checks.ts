@@ -21,12 +21,6 @@ export function describeAnswer(answer: HttpAnswer): string {
   return `${answer.status} ${breaches.join(", ")} ${answer.text.slice(0, 2_000)}`;
 }
 
-/** What only the operator can end. */
-const PERMANENT: ReadonlySet<string> = new Set([
-  "upstream_authentication_failed",
-  "upstream_model_not_found",
-]);
-
 /** Throws when the answer is no error. */
 export function summarizeError(answer: HttpAnswer): ErrorSummary {
   const { type, code, param, message, request_id } = readError(answer);
@@ -36,8 +30,7 @@ export function summarizeError(answer: HttpAnswer): ErrorSummary {
   const isLater = status === 429 || status === 503 || status === 529;
   if (headers["content-type"]?.startsWith("application/json") !== true) breaches.push("content-type");
   if (request_id !== headers["x-request-id"]) breaches.push(`error.request_id ${request_id}`);
-  const isWorthIt = (status === 429 || status >= 500) && !PERMANENT.has(String(code));
-  if (headers["x-should-retry"] !== String(isWorthIt)) breaches.push("x-should-retry");
+  if (headers["x-should-retry"] !== String(status === 429 || status >= 500)) breaches.push("x-should-retry");
   if (isLater ? !isRetryAfter(retryAfter) : retryAfter !== null) breaches.push(`retry-after ${retryAfter}`);
   if ("message" in answer.json()) breaches.push("message at the top level");
   return { status, type, code, param, message, retryAfter, breaches };

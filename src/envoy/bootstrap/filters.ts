@@ -15,7 +15,7 @@ import {
   SIDECAR_CLUSTER,
 } from "../names.ts";
 import { REQUEST_ID } from "./formatters.ts";
-import { createGrpcRefusalFilter } from "./grpc-requests.ts";
+import { createGrpcReplyFilter } from "./grpc-requests.ts";
 import { createTokenFilters } from "./jwt-providers.ts";
 import { type EdgeTimeouts, formatSeconds, type ResolvedOptions } from "./render-options.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
@@ -27,7 +27,7 @@ export function createHttpFilters(
   providers: readonly JwtProviderConfig[],
 ): EnvoyNode[] {
   return [
-    createGrpcRefusalFilter(),
+    createGrpcReplyFilter(),
     createClientTextFilter(),
     ...(options.corsAllowOrigins.length === 0 ? [] : [createPreflightHeadersFilter(), createCorsFilter()]),
     ...createTokenFilters(providers),

@@ -21,7 +21,6 @@ import {
 import { createErrorBody as createMessagesErrorBody } from "../../translation/messages-to-chat/error-body.ts";
 import { createErrorBody } from "../../translation/openai/error-body.ts";
 import { formatFirst, metadata, REQUEST_ID } from "./formatters.ts";
-import { GRPC_REFUSAL_STATUS } from "./grpc-requests.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 /** One kind of reply that Envoy makes by itself. */
@@ -64,12 +63,6 @@ export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
     when: "response.code == 426",
     code: "upgrade_not_supported",
     message: "HTTP/1.0 is not supported. Use HTTP/1.1 or HTTP/2.",
-  },
-  {
-    why: "a request that calls itself gRPC",
-    when: `response.code == ${GRPC_REFUSAL_STATUS}`,
-    code: "unsupported_media_type",
-    message: "Send the request body as JSON, with `content-type: application/json`: this API is not gRPC.",
   },
   { why: "headers over the limit", when: "response.code == 431", code: "request_header_fields_too_large" },
   { why: "body over limits.max_body_bytes", when: "response.code == 413", code: "request_too_large" },

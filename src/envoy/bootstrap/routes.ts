@@ -6,7 +6,7 @@ import { listServedEndpoints } from "../../contract/endpoints.ts";
 import { REMAINING_HEADER } from "../../contract/header-names.ts";
 import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
 import { createBodyBehindHeaders } from "./filters.ts";
-import { createReplyRestorer, GRPC_REFUSAL_STATUS, GRPC_REQUESTS } from "./grpc-requests.ts";
+import { createReplyRestorer, GRPC_REQUESTS } from "./grpc-requests.ts";
 import { formatSeconds, type ResolvedOptions } from "./render-options.ts";
 import { type EnvoyNode, type EnvoyValue, oneLine, typed } from "./yaml-document.ts";
 
@@ -48,10 +48,13 @@ function createGrpcRoute(): EnvoyNode {
   return {
     "#":
       "Envoy writes its reply to such a request in gRPC's form, status 200 and an empty body: the filter puts it back " +
-      "into ours.",
+      "into ours. The sidecar's Check answers it, as an error that counts for the key's bucket.",
     match: GRPC_REQUESTS,
-    direct_response: { status: GRPC_REFUSAL_STATUS },
-    typed_per_filter_config: { ...createReplyRestorer(), ...disableAll() },
+    direct_response: { status: 503 },
+    typed_per_filter_config: {
+      ...createReplyRestorer(),
+      ...disableFilters("buffer", "ext_proc", "content_length"),
+    },
   };
 }
 

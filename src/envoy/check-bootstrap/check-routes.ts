@@ -1,7 +1,7 @@
 /** Routes: nothing reaches an upstream but through the last route, and no path goes round ext_authz. */
 import { RESTRICTION_NAMES } from "../../exchange/route-restrictions.ts";
 import { FILTERS } from "./filter-types.ts";
-import { GRPC_REFUSAL_FILTER, PROCESSING_FILTER } from "../names.ts";
+import { GRPC_REPLY_FILTER, PROCESSING_FILTER } from "../names.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { listOwnFilters, type Rendered } from "./rendered.ts";
 import {
@@ -154,16 +154,16 @@ function checkOwnAnswer(route: YamlView, buffers: readonly string[]): BootstrapF
   });
 }
 
-/** By a route that has what the filter of this name does on it. */
+/** A route must have what the filter of this name does on it. */
 function checkGrpc(routes: YamlView, others: ReadonlySet<string>): BootstrapFinding[] {
-  const isRefused = routes
+  const isRestored = routes
     .items()
-    .some((route) => route.at("typed_per_filter_config", GRPC_REFUSAL_FILTER).exists);
-  return findUnless(isRefused && others.has(GRPC_REFUSAL_FILTER), routes, {
+    .some((route) => route.at("typed_per_filter_config", GRPC_REPLY_FILTER).exists);
+  return findUnless(isRestored && others.has(GRPC_REPLY_FILTER), routes, {
     check: "grpc_requests",
     message:
-      "nothing refuses requests with `content-type: application/grpc`: Envoy gives them every refusal as status 200 with an empty body.",
-    fix: `Take the first route and the filter \`${GRPC_REFUSAL_FILTER}\` over from \`inference-gateway envoy render\`.`,
+      "nothing restores replies to requests with `content-type: application/grpc`: Envoy writes every error as status 200 with an empty body.",
+    fix: `Take the first route and the filter \`${GRPC_REPLY_FILTER}\` over from \`inference-gateway envoy render\`.`,
   });
 }
 

@@ -4,7 +4,7 @@ import { type EnvoyNode, plain } from "../bootstrap/yaml-document.ts";
 import { FILTERS } from "../check-bootstrap/filter-types.ts";
 import {
   CONTENT_LENGTH_FILTER,
-  GRPC_REFUSAL_FILTER,
+  GRPC_REPLY_FILTER,
   EDGE_METADATA_NAMESPACE,
   SIDECAR_CLUSTER,
 } from "../names.ts";
@@ -89,7 +89,7 @@ function isThis({ type, value, place }: Filter, wanted: EnvoyNode): boolean {
     return JSON.stringify(value).includes(`"${EDGE_METADATA_NAMESPACE}"`);
   }
   if (type.endsWith(FILTERS.buffer)) return isContentLength(value) === isContentLength(plain(wanted));
-  if (type.endsWith(FILTERS.lua)) return (value as { name?: unknown }).name === GRPC_REFUSAL_FILTER;
+  if (type.endsWith(FILTERS.lua)) return (value as { name?: unknown }).name === GRPC_REPLY_FILTER;
   return type.endsWith(FILTERS.headerMutation) ? isSame(place.node, wanted) : true;
 }
 

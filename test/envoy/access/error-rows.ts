@@ -62,8 +62,6 @@ export interface ProvokedError {
   readonly fields?: object;
   /** Further headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** `x-should-retry`, where it does not follow from the status. */
-  readonly shouldRetry?: "false";
   readonly retryAfter?: string;
   /** "none": no key is known, so remaining is 0 and no rate is named. "unread": Envoy has not read the headers either. */
   readonly caller?: "none" | "unread";
@@ -349,12 +347,10 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   upstream_authentication_failed: {
     provoke: upstreamSays({ kind: "json", status: 401, body: ERROR_BODY }),
     message: /^The model server rejected the gateway's credential\. /,
-    shouldRetry: "false",
   },
   upstream_model_not_found: {
     provoke: upstreamSays({ kind: "json", status: 404, body: ERROR_BODY }),
     message: /^The model server doesn't have this model or endpoint\. /,
-    shouldRetry: "false",
   },
   model_starting: {
     provoke: upstreamSays({ kind: "json", status: 503, headers: { "retry-after": "9" }, body: ERROR_BODY }),

@@ -60,14 +60,6 @@ export const LOCAL_REPLY_CASES: readonly LocalReplyCase[] = [
       ),
   },
   {
-    name: "content-type: application/grpc",
-    code: "unsupported_media_type",
-    message: "Send the request body as JSON, with `content-type: application/json`: this API is not gRPC.",
-    seen: "headers",
-    act: (edge, path) =>
-      send(edge.port, "POST", path, { ...AUTHORIZED, "content-type": "application/grpc" }, "{}"),
-  },
-  {
     name: "Upgrade: websocket",
     code: "upgrade_not_supported",
     seen: "headers",

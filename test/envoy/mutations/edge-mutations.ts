@@ -83,8 +83,8 @@ export const EDGE_MUTATIONS: Mutation[] = [
   },
   {
     check: "grpc_requests",
-    name: "not refused",
-    find: /inference_gateway\.refuse_grpc:/g,
+    name: "replies not restored",
+    find: /inference_gateway\.grpc_reply:/g,
     write: "other:",
     line: "routes:",
   },

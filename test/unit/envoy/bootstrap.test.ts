@@ -126,7 +126,7 @@ describe("renderBootstrap", () => {
   it("passes requests through ext_authz, buffer, ext_proc and router, in this order", () => {
     const names = PLAIN.manager.http_filters.map((filter) => filter.name.split(".").at(-1));
     expect(names).toEqual([
-      "refuse_grpc",
+      "grpc_reply",
       "header_to_metadata",
       "ext_authz",
       "buffer",
@@ -141,7 +141,7 @@ describe("renderBootstrap", () => {
     expect(asking.map((filter) => filter.typed_config["failure_mode_allow"])).toEqual([false, false]);
   });
 
-  it("ends its routes with one for every path, and passes over ext_authz only where it answers by itself: gRPC, two Hosts, exact paths, CONNECT", () => {
+  it("ends its routes with one for every path, and passes over ext_authz only where it answers by itself: two Hosts, exact paths, CONNECT", () => {
     const { routes } = PLAIN.manager.route_config.virtual_hosts[0];
     expect(routes.at(-1)).toMatchObject({
       match: { prefix: "/" },
@@ -152,7 +152,6 @@ describe("renderBootstrap", () => {
     );
     expect(open.filter((route) => route["direct_response"] === undefined)).toEqual([]);
     expect(open.map(({ match }) => match)).toEqual([
-      { prefix: "/", headers: [{ name: "content-type", string_match: { prefix: "application/grpc" } }] },
       { prefix: "/", headers: [{ name: ":authority", string_match: { contains: "," } }] },
       expect.objectContaining({ path: "/healthz" }),
       expect.objectContaining({ path: "/" }),

@@ -138,7 +138,7 @@ describe("what is an operator's own", () => {
     const names = manager(FRONT_MERGED).http_filters.map(({ name }) => name);
     expect(names.map((name) => name.split(".").at(-1))).toEqual([
       "compressor",
-      "refuse_grpc",
+      "grpc_reply",
       "header_to_metadata",
       "ext_authz",
       "buffer",

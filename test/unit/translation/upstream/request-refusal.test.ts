@@ -31,7 +31,7 @@ describe("an upstream's error", () => {
 
   it("takes an affair of the account at 503 for that, and a full server for no overflow", () => {
     const account = { error: { type: "insufficient_quota", message: "Insufficient balance" } };
-    expect(map(503, account)).toMatchObject({ code: "upstream_authentication_failed", shouldRetry: false });
+    expect(map(503, account)).toMatchObject({ code: "upstream_authentication_failed" });
     const busy = { error: { message: "Too many input tokens in the queue, try again later" } };
     expect(map(503, busy).code).toBe("model_starting");
   });
