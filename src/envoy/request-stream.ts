@@ -10,12 +10,14 @@
 import { GatewayError } from "../contract/errors.ts";
 import { INCLUDE_COST_HEADER } from "../contract/header-names.ts";
 import { CollectedBody } from "../exchange/collected-body.ts";
+import { BodyDecoder, isDecodable, readableResponse, readCoding } from "../exchange/content-coding.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
 import { ErrorBody } from "../exchange/error-body.ts";
 import { BETA_HEADER, changesForUpstream, namesToRemoveDownstream } from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply, formatCostHeader } from "../exchange/reply.ts";
 import type { Route, UpstreamCall, UpstreamResponse } from "../exchange/upstream-call.ts";
 import type { Admission } from "../limits/admission.ts";
+import { withoutByteOrderMark } from "../text/byte-order-mark.ts";
 import { type Handled, MessageTurns } from "./message-turns.ts";
 import {
   createChunkReply,
@@ -66,6 +68,8 @@ export class RequestStream implements ProcessListener {
   readonly #turns: MessageTurns;
   readonly #pieces = new TurnPieces((bytes) => this.#sendPiece(bytes));
   #phase: Phase = AWAIT_HEADERS;
+  /** The content coding of the upstream's body is undone by it; null: there is none. */
+  #decoder: BodyDecoder | null = null;
 
   constructor(call: ProcessCall, services: StreamServices) {
     this.#call = call;
@@ -80,6 +84,7 @@ export class RequestStream implements ProcessListener {
   onEnd(): void {
     const phase = this.#phase;
     this.#enter(ENDED);
+    this.#decoder?.close();
     endIn(phase).catch((error: unknown) =>
       this.#services.logger.error({ err: error }, "exchange not settled"),
     );
@@ -217,12 +222,13 @@ export class RequestStream implements ProcessListener {
     const find = (name: string): string | undefined => findHeader(received?.headers, name);
     const attributes = message.attributes?.[PROCESSING_FILTER]?.fields;
     const status = Number(find(":status"));
+    const contentEncoding = find("content-encoding");
     let response: UpstreamResponse | Promise<Reply>;
     try {
       response = routed.onResponseStart({
         status,
         contentType: find("content-type"),
-        contentEncoding: find("content-encoding"),
+        contentEncoding,
         retryAfter: find("retry-after"),
         codeDetails: attributes?.["response.code_details"]?.stringValue ?? "",
         lostConnection: find(LOST_CONNECTION_HEADER),
@@ -233,7 +239,9 @@ export class RequestStream implements ProcessListener {
       return this.#refuse(request, thrown, null);
     }
     if (response instanceof Promise) return this.#close(request, response, createImmediateReply);
-    this.#startResponse(phase, response, status, namesOf(received?.headers));
+    const coding = readCoding(contentEncoding);
+    if (coding !== null && isDecodable(coding)) this.#decoder = new BodyDecoder(coding);
+    this.#startResponse(phase, readableResponse(response, coding), status, namesOf(received?.headers));
     return undefined;
   }
 
@@ -248,7 +256,8 @@ export class RequestStream implements ProcessListener {
       const body = new ErrorBody({
         budget: collecting.budget,
         owner: request.admission,
-        onRead: (bytes) => this.#close(request, response.onBody(bytes), createImmediateReply),
+        onRead: (bytes) =>
+          this.#close(request, response.onBody(withoutByteOrderMark(bytes)), createImmediateReply),
         onLate: (replied) => this.#turns.waitFor(replied),
       });
       this.#enter({ name: "failing", request, body, onEnd: () => response.onEnd() });
@@ -275,8 +284,28 @@ export class RequestStream implements ProcessListener {
   }
 
   #onResponseBody({ body = EMPTY, end_of_stream }: Partial<HttpBody__Output>): Handled {
-    const phase = this.#phase;
     const isLast = end_of_stream === true;
+    return this.#decoder === null
+      ? this.#onBodyPiece(body, isLast)
+      : this.#onCodedBody(this.#decoder, body, isLast);
+  }
+
+  /** A body that breaks its coding ends there: what came before is read. */
+  async #onCodedBody(decoder: BodyDecoder, coded: Uint8Array, isLast: boolean): Promise<void> {
+    let handled: Handled;
+    const take = (piece: Uint8Array, isEnd: boolean): void => {
+      if (handlingOf(this.#phase.name, "response_body") !== "take") return;
+      handled = this.#onBodyPiece(piece, isEnd);
+    };
+    const problem = await decoder.push(coded, (piece) => take(piece, false));
+    if (problem !== null)
+      this.#services.logger.warn({ err: problem }, "an upstream's body breaks its coding");
+    if (isLast || problem !== null) take(EMPTY, true);
+    await handled;
+  }
+
+  #onBodyPiece(body: Uint8Array, isLast: boolean): Handled {
+    const phase = this.#phase;
     if (phase.name === "streaming") {
       phase.silence.heard();
       const piece = phase.response.onChunk(body, isLast);
@@ -289,7 +318,7 @@ export class RequestStream implements ProcessListener {
     const problem = collected.add(body, "upstream_error");
     if (problem !== null) return this.#close(request, response.onBodyRefused(problem), createImmediateReply);
     if (!isLast) return undefined;
-    const answer = collected.takeFor((whole) => response.onBody(whole));
+    const answer = collected.takeFor((whole) => response.onBody(withoutByteOrderMark(whole)));
     return this.#close(request, answer, (bytes) => {
       const headers = { set: [...changed.set, ...formatCostHeader(request.call.formattedCost)] };
       return createWholeReply(

@@ -45,8 +45,6 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
   "originator",
   "x-client-request-id",
   INCLUDE_COST_HEADER,
-  // What the upstream compressed could not be read here.
-  "accept-encoding",
 ];
 
 /** The same by prefix. */

@@ -1,7 +1,8 @@
 /** A metered request that is on record and has its route: what its upstream answers with, or what ends it before. */
-import { GatewayError } from "../contract/errors.ts";
+import { type ErrorOptions, GatewayError } from "../contract/errors.ts";
 import type { Outcome } from "../request-log/line.ts";
 import { CLIENT_GONE } from "./broken-end.ts";
+import { describeCoding, isDecodable, readCoding } from "./content-coding.ts";
 import { FailedAnswer, StreamedAnswer, WholeAnswer } from "./exchange-answers.ts";
 import { formatShrunkHeader, type Header } from "./reply.ts";
 import type { RoutedRequest } from "./routed-request.ts";
@@ -35,18 +36,24 @@ export class RoutedExchange implements RoutedCall {
     services.reached.note(model.upstream);
     way.answered(start.status);
     if (start.status < 200 || start.status > 299) return this.#onErrorStart(start);
-    const { contentType = "", contentEncoding: encoding = "identity" } = start;
+    const coding = readCoding(start.contentEncoding);
+    if (coding !== null && !isDecodable(coding))
+      return this.#refuseUnusable({ message: describeCoding(coding) });
+    const { contentType = "" } = start;
     const isStream = /^text\/event-stream\b/i.test(contentType);
     const problem =
-      (encoding !== "identity" && `content-encoding ${encoding}`) ||
       (isStream && !request.stream && "an event stream in answer to a request without `stream`") ||
       (start.endOfStream && "no body");
     if (problem !== false) {
-      const cause = new Error(`the upstream answered with ${problem}`);
-      way.failed(cause);
-      return exchange.refuse("broken", new GatewayError("upstream_error", { cause }));
+      return this.#refuseUnusable({ cause: new Error(`the upstream answered with ${problem}`) });
     }
     return this.#onAnswerStart(isStream);
+  }
+
+  #refuseUnusable(reason: Pick<ErrorOptions, "message" | "cause">): Promise<never> {
+    const { exchange } = this.#routed;
+    exchange.way.failed(reason.cause ?? reason.message);
+    return exchange.refuse("broken", new GatewayError("upstream_error", reason));
   }
 
   onEnd(outcome: Outcome = "broken"): Promise<void> {

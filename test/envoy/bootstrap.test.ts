@@ -102,6 +102,7 @@ describe("an admitted request", () => {
     const { host, ...received } = edge.upstream.requests[0]?.headers ?? {};
     expect(host).toMatch(/^127\.0\.0\.1:\d+$/);
     expect(received).toEqual({
+      "accept-encoding": "identity",
       authorization: "Bearer upstream-secret",
       "content-length": "2",
       "content-type": "application/json",

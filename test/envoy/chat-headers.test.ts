@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { describeAnswer } from "../support/answer-checks.ts";
+import { describeAnswer, summarizeError } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL, catalogEntry } from "../support/gateway-config.ts";
-import { textChunk } from "../support/scripted-answer.ts";
+import { finishChunk, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const guarded = await startUpstream();
@@ -193,7 +193,25 @@ describe("header policy towards an upstream", () => {
 
   it("asks no upstream for a compressed answer", async () => {
     await chat.send({ body: chatBody(), headers: { "accept-encoding": "gzip, br" } });
-    expect(chat.upstream.lastRequest.headers["accept-encoding"] ?? "identity").toBe("identity");
+    expect(chat.upstream.lastRequest.headers["accept-encoding"]).toBe("identity");
+  });
+
+  it("reads a compressed answer that comes all the same", async () => {
+    const error = { error: { message: "Too many tools.", param: "tools" } };
+    chat.upstream.answerNext({ kind: "json", gzip: true, body: textCompletion("hi", null) });
+    chat.upstream.answerNext({ kind: "json", gzip: true, status: 400, body: error });
+    chat.upstream.answerNext({ kind: "events", gzip: true, events: [textChunk("hi"), finishChunk("stop")] });
+    const whole = await chat.send({ body: chatBody() });
+    expect(describeAnswer(whole)).toBe("200");
+    expect(whole.json()).toMatchObject({ choices: [{ message: { content: "hi" } }] });
+    expect(summarizeError(await chat.send({ body: chatBody() }))).toMatchObject({
+      status: 400,
+      message: "Too many tools.",
+      breaches: [],
+    });
+    const streamed = await chat.send({ body: chatBody({ stream: true }) });
+    expect(describeAnswer(streamed)).toBe("200");
+    expect(streamed.text).toMatch(/"content":"hi".*\[DONE\]/s);
   });
 
   it("gives an upstream its own credential and nobody else", async () => {

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { type ChatStack, withChatStack } from "../support/chat-stack.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
-import { openaiError, type ScriptedAnswer, textCompletion } from "../support/scripted-answer.ts";
+import { openaiError, type ScriptedAnswer } from "../support/scripted-answer.ts";
 
 /** A model on whose upstream's port nobody listens; it takes 17 seconds to start. */
 export const ABSENT_MODEL = "acme/absent";
@@ -183,10 +183,6 @@ function createBrokenRows(): readonly FailureRow[] {
     ["an answer that is not JSON", page("application/json")],
     ["a page instead of an answer", page("text/html")],
     ["an empty answer", { kind: "bytes", headers: { "content-length": "0" }, pieces: [] }],
-    [
-      "a compressed answer that nobody asked for",
-      { kind: "json", gzip: true, body: textCompletion("hi", null) },
-    ],
     ["an error with status 200", failure(200)],
   ];
   return answers.map(([name, answer]) => ({ name, answer, expected: BROKEN }));

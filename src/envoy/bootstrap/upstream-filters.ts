@@ -75,6 +75,13 @@ function createHeaderRemoval(
         request_mutations: [
           ...[...new Set([...removed, ...own])].map((name) => oneLine({ remove: name })),
           ...prefixes.map((prefix) => oneLine({ remove_on_match: { key_matcher: { prefix } } })),
+          {
+            "#": "A server may compress its answer unless it is told not to (RFC 9110, section 12.5.3).",
+            append: {
+              header: oneLine({ key: "accept-encoding", value: "identity" }),
+              append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
+            },
+          },
         ],
       },
     }),

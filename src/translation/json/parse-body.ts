@@ -1,4 +1,5 @@
 import { asBuffer } from "../../text/as-buffer.ts";
+import { withoutByteOrderMark } from "../../text/byte-order-mark.ts";
 import { isAscii, isUtf8, transcode } from "node:buffer";
 import { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
@@ -59,10 +60,6 @@ export function decode(bytes: Buffer): string {
   return bytes.length < LARGE_BYTES || isAscii(bytes)
     ? bytes.toString("utf8")
     : transcode(bytes, "utf8", "utf16le").toString("utf16le");
-}
-
-function withoutByteOrderMark(bytes: Buffer): Buffer {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
 /** The body with another text, edited by its members; its value stays. */

@@ -7,7 +7,6 @@ import { formatJson, parseExactJson } from "../json/exact-json.ts";
 import { applyEdits, type Edit, findMembers, type MemberSpan } from "../json/object-spans.ts";
 
 export interface AnswerText {
-  /** The answer's text without a BOM. */
   readonly text: string;
   readonly members: readonly MemberSpan[];
 }
@@ -21,8 +20,7 @@ export interface ParsedAnswer extends AnswerText {
  * @throws GatewayError `upstream_error` when it visibly is no JSON object. Values are not checked.
  */
 export function readAnswerText(body: Uint8Array, bounds = NESTING_ALONE): AnswerText {
-  const decoded = asBuffer(body).toString("utf8");
-  const text = decoded.startsWith("\uFEFF") ? decoded.slice(1) : decoded;
+  const text = asBuffer(body).toString("utf8");
   const members = guardJson(() => findMembers(text, 0, bounds));
   if (members === null) throw brokenAnswer("it is not a JSON object");
   return { text, members };

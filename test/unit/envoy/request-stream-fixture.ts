@@ -176,7 +176,7 @@ export const STREAMED = requestBody({
 export const responseHeaders = (fields: Record<string, string>): object => ({
   response_headers: headers({ ":status": "200", ...fields }),
 });
-export const responseBody = (body: string, endOfStream = true): object => ({
+export const responseBody = (body: string | Uint8Array, endOfStream = true): object => ({
   response_body: { body: Buffer.from(body), end_of_stream: endOfStream },
 });
 export const JSON_TYPE = { "content-type": "application/json" };

@@ -141,7 +141,7 @@ describe("an exchange whose upstream does not answer as it should", () => {
       isFree: false,
     },
     {
-      name: "answers in an encoding that was not asked for",
+      name: "answers in an encoding that is not read",
       start: { contentType: undefined, contentEncoding: "br" },
       code: "upstream_error",
       isFree: false,
