@@ -33,7 +33,7 @@ export function isDecodable(coding: string): boolean {
 
 /** Says to client and log why a body could not be read. */
 export function describeCoding(coding: string): string {
-  return `The model's server sent its answer with \`content-encoding: ${coding.slice(0, 40)}\`, which this gateway does not read.`;
+  return `The model server sent its answer with \`content-encoding: ${coding.slice(0, 40)}\`, which this gateway does not read.`;
 }
 
 /** An error whose coding is not read says so in the place of its reason. */

@@ -142,7 +142,7 @@ describe("an exchange whose upstream does not answer as it should", () => {
     },
     {
       name: "answers in an encoding that is not read",
-      start: { contentType: undefined, contentEncoding: "br" },
+      start: { contentType: undefined, contentEncoding: "zstd" },
       code: "upstream_error",
       isFree: false,
     },
