@@ -235,9 +235,9 @@ export interface Observation {
   readonly toolUses: ToolUses;
   /** The upstream sent an error before it generated anything, in an answer of status 200: it costs nothing. */
   readonly isRefused: boolean;
-  /** UTF-8 bytes of generated text, reasoning and tool arguments so far. */
+  /** UTF-8 bytes of generated text so far; docs/spend.md says what counts. */
   readonly generatedBytes: number;
-  /** Deltas that carried generated text: about one token each from most upstreams. */
+  /** Deltas that carried something generated: about one token each from most upstreams. */
   readonly generatedDeltas: number;
   /** The generated text for a tokenizer, as far as it fits into 1 MiB; only used without a usage, or when that is behind. */
   readonly generatedText: string;

@@ -4,8 +4,7 @@ import { playStream } from "./response/play-completion.ts";
 /** How a chat completion answers, which is passed through. */
 export const CHAT: ChoicesProtocol = {
   name: "chat",
-  readMessage: ({ message }) => message,
-  readDelta: ({ delta }) => delta,
-  textKey: "content",
+  readChoice: (choice) => choice,
+  learns: true,
   play: playStream,
 };

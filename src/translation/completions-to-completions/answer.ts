@@ -13,15 +13,16 @@ export function createCompletionsAnswer({ echoCharacters, ...options }: Completi
   /** Choices whose echo has passed. */
   const echoed = new Set<unknown>();
   /** What was generated: not an echo of the prompt, with which servers begin the first piece of a choice. */
-  const readText = ({ text, index }: JsonObject): JsonObject => {
+  const readChoice = (choice: JsonObject): JsonObject => {
+    const { text, index } = choice;
     const characters = echoCharacters(index);
-    if (characters === 0 || typeof text !== "string" || echoed.has(index)) return { content: text };
+    if (characters === 0 || typeof text !== "string" || echoed.has(index)) return choice;
     echoed.add(index);
-    return { content: text.slice(characters) };
+    return { ...choice, text: text.slice(characters) };
   };
   return new ChoicesAnswer(
     { ...options, describeCost: null },
     // What a choice adds depends on what came before it.
-    { name: "completions", readMessage: readText, readDelta: readText, textKey: null, play: playStream },
+    { name: "completions", readChoice, learns: false, play: playStream },
   );
 }

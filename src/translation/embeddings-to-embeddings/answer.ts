@@ -46,7 +46,7 @@ export class EmbeddingsAnswer implements Answer {
     if (data === undefined || answer.text[data.valueStart] !== OPENING_BRACKET) {
       throw brokenAnswer("it has no `data`");
     }
-    if (!EMPTY_LIST.test(answer.text.slice(data.valueStart, data.valueEnd))) this.#observed.noteOutput();
+    if (!EMPTY_LIST.test(answer.text.slice(data.valueStart, data.valueEnd))) this.#observed.noteVectors();
     return { bytes: Buffer.from(replaceModel(answer, this.#model), "utf8"), final: true, failed: null };
   }
 

@@ -33,8 +33,8 @@ export class MessagesAnswer extends ConversationAnswer {
 
   protected override writeCompletion(completion: JsonObject): void {
     this.generated.readUsage(completion);
+    this.generated.readChoices(completion["choices"]);
     const choice = findChoice(completion);
-    this.generated.readMessage(choice?.["message"]);
     const message = convertCompletion(completion, this.#settings);
     if (choice !== null) this.generated.noteFinishReason(readFinishReason(choice));
     const cost = this.generated.describeCost();

@@ -1,6 +1,5 @@
 import type { GatewayError } from "../../contract/errors.ts";
-import { isJsonObject, toArray, type JsonObject } from "../../text/json-object.ts";
-import { formatJson } from "../json/exact-json.ts";
+import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { formatStreamError } from "../messages-to-chat/error-body.ts";
 import { type EventMeaning, ORDINARY, PassThroughAnswer } from "../pass-through/answer.ts";
 import { formatEvent, KEEP_ALIVE, PING } from "../sse/encoder.ts";
@@ -11,6 +10,7 @@ import { mapStreamError } from "./stream/map-stream-error.ts";
 
 /** One answer of an upstream that speaks Messages. */
 export class MessagesAnswer extends PassThroughAnswer {
+  protected override readonly outputEvents = "content_block";
   /** A stream's usage, as far as it was told. */
   #usage: JsonObject = {};
   #hasStarted = false;
@@ -28,7 +28,8 @@ export class MessagesAnswer extends PassThroughAnswer {
   protected override readWhole(message: JsonObject): void {
     this.generated.report(readMessageUsage(message["usage"]), message);
     this.generated.noteUsage(message["usage"]);
-    for (const block of toArray(message["content"])) this.#readBlock(block);
+    const { content } = message;
+    for (const block of Array.isArray(content) ? content : [content]) this.#readBlock(block);
   }
 
   protected override play(message: JsonObject): string {
@@ -43,15 +44,20 @@ export class MessagesAnswer extends PassThroughAnswer {
         this.#readBlock(event["content_block"]);
         return ORDINARY;
       case "content_block_delta":
-        this.#readBlock(event["delta"]);
+        this.generated.readPiece(event["delta"]);
+        return ORDINARY;
+      case "content_block_stop":
+        this.generated.readAnswer(event["content_block"]);
         return ORDINARY;
       case "message_delta":
         return this.#readDelta(event);
       case "message_stop":
+        this.#readWhole(event["message"]);
         return { ...ORDINARY, isLast: true };
       case "error":
         return this.#readError(event);
       default:
+        if (type.startsWith(this.outputEvents)) this.generated.readPiece(event);
         return ORDINARY;
     }
   }
@@ -76,11 +82,13 @@ export class MessagesAnswer extends PassThroughAnswer {
     // The output that is told here is a beginning; how much it is going to be is told at the end.
     if (isJsonObject(usage)) this.#usage = { ...usage, output_tokens: 0 };
     this.generated.report(readMessageUsage(this.#usage), message);
+    this.#readWhole(message);
     const { model } = this.options;
     return { ...ORDINARY, replacement: { member: "message", values: { model } } };
   }
 
   #readDelta({ delta, usage }: JsonObject): EventMeaning {
+    this.generated.readPiece(delta);
     if (isJsonObject(delta) && typeof delta["stop_reason"] === "string") this.#hasStopReason = true;
     if (!isJsonObject(usage)) return ORDINARY;
     this.#usage = mergeMessageUsage(this.#usage, usage);
@@ -94,15 +102,14 @@ export class MessagesAnswer extends PassThroughAnswer {
       : { ...ORDINARY, replacement: { member: null, values: { usage: described } } };
   }
 
-  /** Text, thinking, and arguments of tools, in a block or in a piece of one. */
   #readBlock(block: unknown): void {
-    if (!isJsonObject(block)) return;
-    this.generated.tools.readBlock(block);
-    const isCompaction = block["type"] === "compaction" || block["type"] === "compaction_delta";
-    if (isCompaction && typeof block["content"] === "string") this.generated.noteOutput();
-    const { text, thinking, partial_json: partialJson, name, input } = block;
-    const hasInput = isJsonObject(input) && Object.keys(input).length > 0;
-    this.generated.readPiece([text, thinking, partialJson, name, hasInput ? formatJson(input) : null]);
+    if (isJsonObject(block)) this.generated.tools.readBlock(block);
+    this.generated.readPiece(block);
+  }
+
+  /** A message in an event: what its blocks have told is no news. */
+  #readWhole(message: unknown): void {
+    if (isJsonObject(message)) this.generated.readAnswer(message["content"]);
   }
 
   #readError(event: JsonObject): EventMeaning {

@@ -25,12 +25,10 @@ export interface ChoicesAnswerOptions {
 /** What differs between the protocols that answer in choices. */
 export interface ChoicesProtocol {
   readonly name: "chat" | "completions";
-  /** What a choice of a whole answer says. */
-  readonly readMessage: (choice: JsonObject) => unknown;
-  /** What a chunk's choice adds to its answer. */
-  readonly readDelta: (choice: JsonObject) => unknown;
-  /** Member that holds its text, where that alone decides what a chunk adds; null: every chunk is parsed. */
-  readonly textKey: string | null;
+  /** What was generated of a choice, of a chunk or of a whole answer. */
+  readonly readChoice: (choice: JsonObject) => JsonObject;
+  /** The text of a chunk decides what it adds to its answer; false: every chunk is parsed. */
+  readonly learns: boolean;
   /** A whole answer as the stream that the client asked for. */
   readonly play: (completion: JsonObject, model: string, isUsageWanted: boolean) => string;
 }
@@ -68,7 +66,9 @@ export class ChoicesAnswer implements Answer {
     this.#generated.readUsage(completion);
     const { choices } = completion;
     if (!Array.isArray(choices)) throw brokenAnswer("it has no `choices`");
-    for (const choice of choices) if (isJsonObject(choice)) this.#readChoice(choice);
+    for (const [place, choice] of choices.entries()) {
+      if (isJsonObject(choice)) this.#readChoice(choice, place);
+    }
     const told = this.#tellCost(completion);
     const output = stream
       ? this.#protocol.play(told, model, usageVisibility !== "none")
@@ -77,8 +77,8 @@ export class ChoicesAnswer implements Answer {
   }
 
   /** @throws GatewayError when the upstream broke it off. */
-  #readChoice(choice: JsonObject): void {
-    this.#generated.readMessage(this.#protocol.readMessage(choice));
+  #readChoice(choice: JsonObject, place: number): void {
+    this.#generated.readChoice(this.#protocol.readChoice(choice), place);
     const reason = readFinishReason(choice);
     requireEnd(reason, true);
     this.#generated.noteFinishReason(reason);
@@ -108,9 +108,9 @@ export class ChoicesAnswer implements Answer {
 
   #createStream(): AnswerStream {
     const { model, usageVisibility, requestId } = this.#options;
-    const { readDelta, textKey } = this.#protocol;
+    const { readChoice, learns } = this.#protocol;
     const generated = this.#generated;
-    const rewriter = new ChunkRewriter({ model, usageVisibility, generated, readDelta, textKey });
+    const rewriter = new ChunkRewriter({ model, usageVisibility, generated, readChoice, learns });
     return new AnswerStream(rewriter, requestId);
   }
 }

@@ -37,8 +37,8 @@ export class ChunkRewriter {
   readonly #modelJson: string;
   readonly #usageVisibility: UsageVisibility;
   readonly #generated: GeneratedText;
-  readonly #readDelta: (choice: JsonObject) => unknown;
-  readonly #textKey: string | null;
+  readonly #readChoice: (choice: JsonObject) => JsonObject;
+  readonly #learns: boolean;
   /** The template of the last chunk that was parsed and had text alone. */
   #learned: LearnedTemplate | null = null;
   #templatesLeft = MAX_TEMPLATES;
@@ -54,17 +54,17 @@ export class ChunkRewriter {
     model: string;
     usageVisibility: UsageVisibility;
     generated: GeneratedText;
-    /** What a chunk's choice adds to its answer. */
-    readDelta: (choice: JsonObject) => unknown;
-    /** Member that holds its text, where that alone decides what a chunk adds; null: every chunk is parsed. */
-    textKey: string | null;
+    /** What was generated of a chunk's choice. */
+    readChoice: (choice: JsonObject) => JsonObject;
+    /** The text of a chunk decides what it adds to its answer; false: every chunk is parsed. */
+    learns: boolean;
   }) {
     this.#model = options.model;
     this.#modelJson = JSON.stringify(options.model);
     this.#usageVisibility = options.usageVisibility;
     this.#generated = options.generated;
-    this.#readDelta = options.readDelta;
-    this.#textKey = options.textKey;
+    this.#readChoice = options.readChoice;
+    this.#learns = options.learns;
   }
 
   /** Every choice that began has its `finish_reason`, or the usage that ends a stream has come. */
@@ -167,10 +167,9 @@ export class ChunkRewriter {
 
   /** Chunks that differ from this one in their text alone need not be parsed. */
   #learn(text: string, [choice]: readonly unknown[], isUsageHidden: boolean): void {
-    const textKey = this.#textKey;
-    if (textKey === null || this.#templatesLeft === 0) return;
+    if (!this.#learns || this.#templatesLeft === 0) return;
     if (!isJsonObject(choice) || readFinishReason(choice) !== "") return;
-    const template = TextTemplate.create({ text, textKey, readDelta: this.#readDelta });
+    const template = TextTemplate.create(text);
     if (template === null) return;
     const { marked } = template;
     const output = this.#splice(marked, findMembers(marked) ?? [], isUsageHidden);
@@ -194,9 +193,9 @@ export class ChunkRewriter {
   }
 
   #readChoices(choices: readonly unknown[]): void {
-    for (const choice of choices) {
+    for (const [place, choice] of choices.entries()) {
       if (!isJsonObject(choice)) continue;
-      this.#generated.readMessage(this.#readDelta(choice));
+      this.#generated.readChoice(this.#readChoice(choice), place);
       this.#begunChoices.add(choice["index"]);
       this.#readEnd(choice);
     }

@@ -52,6 +52,8 @@ export const ORDINARY: EventMeaning = Object.freeze({
 export abstract class PassThroughAnswer implements Answer {
   readonly contentType: Answer["contentType"];
   abstract readonly keepAlive: string;
+  /** How the names of events begin that have output in them. */
+  protected abstract readonly outputEvents: string;
   protected readonly options: PassThroughAnswerOptions;
   protected readonly generated: GeneratedText;
   readonly #slicer: EventSlicer;
@@ -177,6 +179,7 @@ export abstract class PassThroughAnswer implements Answer {
       return;
     }
     if (event === null) {
+      if (name?.startsWith(this.outputEvents) ?? data.startsWith("{")) this.generated.readText(data);
       this.#write(Buffer.from(raw));
       return;
     }
@@ -223,7 +226,7 @@ function isForeignError(type: string | null, name: string | null, event: JsonObj
   return name === "error" || (type === null && isUpstreamError(event));
 }
 
-/** Null for what is no JSON object: it is passed on unread. */
+/** Null for what is no JSON object, or too deep to read: it is passed on, and output in it counts by its bytes. */
 function parseObject(data: string): JsonObject | null {
   try {
     boundJsonText(data);

@@ -40,7 +40,7 @@ export class ResponsesAnswer extends ConversationAnswer {
   }
 
   protected override writeCompletion(completion: JsonObject): void {
-    this.#translator.readChunk(numberCalls(completion, this.#settings.createId));
+    this.#translator.readChunk(numberCalls(completion, this.#settings.createId), completion);
     const response = this.#translator.end(true);
     this.write(this.#settings.stream ? DONE_EVENT : this.#formatWhole(response));
   }

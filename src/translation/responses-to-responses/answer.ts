@@ -28,6 +28,7 @@ const WITH_RESPONSE: ReadonlySet<string> = new Set([
 /** One answer of an upstream that speaks Responses. */
 export class ResponsesAnswer extends PassThroughAnswer {
   readonly keepAlive = KEEP_ALIVE;
+  protected override readonly outputEvents = "response.";
   readonly #nowMs: () => number;
   /** The last that an event had in it. */
   #response: JsonObject | null = null;
@@ -48,7 +49,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
 
   protected override readWhole(response: JsonObject): void {
     this.#readUsage(response);
-    for (const item of toArray(response["output"])) this.#readItem(item);
+    for (const [place, item] of toArray(response["output"]).entries()) this.generated.readItem(place, item);
   }
 
   protected override play(response: JsonObject): string {
@@ -56,10 +57,9 @@ export class ResponsesAnswer extends PassThroughAnswer {
   }
 
   protected override readEvent(type: string, event: JsonObject): EventMeaning {
-    const { sequence_number: sequenceNumber, delta, item, response } = event;
+    const { sequence_number: sequenceNumber, item, response } = event;
     if (typeof sequenceNumber === "number") this.#sequenceNumber = sequenceNumber;
-    if (type.endsWith(".delta") && !type.includes(".audio.")) this.generated.readPiece([delta]);
-    if (type === "response.output_item.added" && isJsonObject(item)) this.generated.readPiece([item["name"]]);
+    if (type.startsWith(this.outputEvents)) this.#readOutput(type, event);
     if (type === "response.output_item.done") {
       this.#items.add(item);
       this.generated.tools.readItem(item);
@@ -90,6 +90,27 @@ export class ResponsesAnswer extends PassThroughAnswer {
     };
     const failed = { type: "response.failed", sequence_number: this.#next(), response };
     return told + formatEvent("response.failed", failed);
+  }
+
+  /** A delta goes on with a part of an item; other events have a part, an item or the whole response in them. */
+  #readOutput(type: string, event: JsonObject): void {
+    const { output_index: index, delta, item, response } = event;
+    const place = typeof index === "number" ? index : null;
+    if (isJsonObject(response)) {
+      this.generated.readAnswer(response["output"]);
+    } else if (item !== undefined) {
+      this.generated.readItem(place, item);
+    } else if (type.endsWith(".delta")) {
+      const piece = type.endsWith("audio.delta")
+        ? { data: delta }
+        : typeof delta === "string"
+          ? delta
+          : event;
+      this.generated.readFieldPiece(place, namePart(type, event), piece);
+    } else {
+      // The name of a call has come with its item.
+      this.generated.readField(place, namePart(type, event), { ...event, name: null });
+    }
   }
 
   /** It is the end of the answer, but clients act on the response that failed, which may follow. */
@@ -123,18 +144,16 @@ export class ResponsesAnswer extends PassThroughAnswer {
     this.generated.report(readResponseUsage(usage), response);
   }
 
-  #readItem(item: unknown): void {
-    if (!isJsonObject(item)) return;
-    const { name, arguments: given, input, content, encrypted_content: encrypted } = item;
-    // A compaction, or reasoning that only its server can read.
-    if (typeof encrypted === "string" && encrypted !== "") this.generated.noteOutput();
-    this.generated.readPiece([name, given, input, content]);
-  }
-
   #next(): number {
     this.#sequenceNumber += 1;
     return this.#sequenceNumber;
   }
+}
+
+/** The part of an item that an event is about. */
+function namePart(type: string, { content_index: content, summary_index: summary }: JsonObject): string {
+  if (typeof content === "number") return `content.${content}`;
+  return typeof summary === "number" ? `summary.${summary}` : type.slice(0, type.lastIndexOf("."));
 }
 
 /** The gateway's own at the upstream. */

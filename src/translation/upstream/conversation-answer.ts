@@ -184,8 +184,7 @@ export abstract class ConversationAnswer implements Answer {
     const choice = isJsonObject(chunk) && !isJsonObject(chunk["usage"]) ? findChoice(chunk) : null;
     if (choice === null || readFinishReason(choice) !== "" || readMatchedStop(choice) !== null) return;
     if (readLogprobs(choice).length > 0) return;
-    const readDelta = ({ delta }: JsonObject): unknown => delta;
-    const template = TextTemplate.create({ text, textKey: "content", readDelta });
+    const template = TextTemplate.create(text);
     if (template === null) return;
     this.#template = template;
     this.#templatesLeft -= 1;

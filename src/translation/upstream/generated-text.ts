@@ -2,41 +2,32 @@ import type { CostReport, DescribeCost, Observation, UsageContradiction } from "
 import type { ToolUses } from "../../usage/server-tools.ts";
 import type { TokenUsage } from "../../usage/token-usage.ts";
 import { isJsonObject } from "../../text/json-object.ts";
-import { TextBuffer } from "../text-buffer.ts";
 import { isUnknownReason } from "./end-reasons.ts";
-import { ServerToolUses } from "./server-tool-uses.ts";
+import { GeneratedOutput } from "./generated-output.ts";
 import { findUsage, isUsageOfNothing, type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";
 
-/** The most text that a tokenizer is given when an upstream reports no usage. */
-const MAX_TEXT_BYTES = 1_048_576;
 /** The most of an unknown reason to end that is logged. */
 const MAX_REASON_CHARACTERS = 40;
 
 /**
- * Collects what an upstream generated, for the estimate that is charged when it reports no usage. A live view: the
- * fields go on changing with the answer.
+ * Collects what an upstream generated and what it reports of it: what is charged, and what is estimated when it reports no
+ * usage. A live view: the fields go on changing with the answer.
  */
-export class GeneratedText implements Observation {
+export class GeneratedText extends GeneratedOutput implements Observation {
   usage: TokenUsage | null = null;
   usageContradiction: UsageContradiction | null = null;
   unknownFinishReason: string | null = null;
   serviceTier: string | null = null;
   isRefused = false;
-  generatedBytes = 0;
-  generatedDeltas = 0;
   /** The chunk that is being read had the usage: it counts what else is in that chunk. */
   #isInUsageChunk = false;
   #hasMoreThanUsage = false;
   #isNothingTold = false;
-  /** Something was generated that is no text. */
-  #hasMedia = false;
-  /** The uses of tools that run at the upstream's server. */
-  readonly tools = new ServerToolUses();
+  #hasVectors = false;
   readonly #describeCost: DescribeCost | null;
-  readonly #text = new TextBuffer({ maxBytes: MAX_TEXT_BYTES });
-  #isTextFull = false;
 
   constructor(describeCost: DescribeCost | null = null) {
+    super();
     this.#describeCost = describeCost;
   }
 
@@ -52,12 +43,12 @@ export class GeneratedText implements Observation {
   }
 
   get isUsageBehind(): boolean {
-    return this.#hasMoreThanUsage || (this.usage?.outputTokens === 0 && this.generatedBytes > 0);
+    return this.#hasMoreThanUsage || (this.usage?.outputTokens === 0 && this.generatedDeltas > 0);
   }
 
   get isOfNothing(): boolean {
     if (!this.#isNothingTold || this.usage !== null) return false;
-    return this.generatedBytes === 0 && !this.#hasMedia && this.toolUses.size === 0;
+    return this.generatedDeltas === 0 && !this.#hasVectors && this.toolUses.size === 0;
   }
 
   /** What a usage says beside its tokens. @param ofTools The part of it whose figures of tools are final. */
@@ -66,9 +57,9 @@ export class GeneratedText implements Observation {
     this.#isNothingTold = isUsageOfNothing(usage);
   }
 
-  /** The answer has output that is no text, such as vectors. */
-  noteOutput(): void {
-    this.#hasMedia = true;
+  /** The answer has vectors, which nobody generated token by token. */
+  noteVectors(): void {
+    this.#hasVectors = true;
   }
 
   get toolUses(): ToolUses {
@@ -86,10 +77,6 @@ export class GeneratedText implements Observation {
   /** A usage with what it costs, see `describeCost`. */
   withCost<Usage extends object>(usage: Usage): Usage & Partial<CostReport> {
     return this.wantsCost ? { ...usage, ...this.describeCost() } : usage;
-  }
-
-  get generatedText(): string {
-    return this.#text.toString();
   }
 
   /** What is read from here on came in another chunk than what was read before. */
@@ -122,79 +109,11 @@ export class GeneratedText implements Observation {
 
   /** The answer has failed; where nothing of it was told or generated, it was refused. */
   noteRefusal(): void {
-    this.isRefused = this.usage === null && this.generatedBytes === 0;
+    this.isRefused = this.usage === null && this.generatedDeltas === 0;
   }
 
-  /** The text of a choice's `message` or `delta`. */
-  readMessage(message: unknown): void {
-    if (!isJsonObject(message)) return;
-    const before = this.generatedBytes;
-    const { content, reasoning_content, reasoning, refusal, tool_calls, function_call, annotations } =
-      message;
-    if (annotations !== undefined) this.tools.readAnnotations(annotations);
-    if (isJsonObject(message["audio"]) || Array.isArray(message["images"])) this.#hasMedia = true;
-    // Servers that send both send the same text twice.
-    this.#add(typeof reasoning_content === "string" ? reasoning_content : reasoning);
-    this.#add(content);
-    this.#add(refusal);
-    if (Array.isArray(tool_calls)) {
-      for (const call of tool_calls) if (isJsonObject(call)) this.#addCall(call["function"]);
-    }
-    this.#addCall(function_call);
-    if (this.generatedBytes > before) this.#addPieces(1);
-  }
-
-  /** As `readMessage` of a delta that has this text alone. */
-  readText(text: string): void {
-    if (text === "") return;
-    this.#append(text);
-    this.#addPieces(1);
-  }
-
-  /**
-   * The texts of many pieces at once.
-   * @param bytes Their UTF-8, one character per byte.
-   * @param pieces How many there are; empty ones do not count.
-   */
-  readCharacters(bytes: string, pieces: number): void {
-    if (pieces === 0) return;
-    this.generatedBytes += bytes.length;
-    this.#addPieces(pieces);
-    if (!this.#isTextFull) this.#isTextFull = !this.#text.append(bytes, "latin1");
-  }
-
-  /** The texts of one piece of a stream; what is no text is passed over. */
-  readPiece(texts: readonly unknown[]): void {
-    const before = this.generatedBytes;
-    for (const text of texts) this.#add(text);
-    if (this.generatedBytes > before) this.#addPieces(1);
-  }
-
-  #addPieces(count: number): void {
+  protected override addPieces(count: number): void {
     this.generatedDeltas += count;
     if (this.usage !== null && !this.#isInUsageChunk) this.#hasMoreThanUsage = true;
-  }
-
-  #addCall(call: unknown): void {
-    if (!isJsonObject(call)) return;
-    this.#add(call["name"]);
-    this.#add(call["arguments"]);
-  }
-
-  /** Text, or parts that hold text (Mistral: `{type: "thinking", thinking: [{type: "text", text}]}`). */
-  #add(value: unknown): void {
-    if (typeof value === "string") {
-      if (value !== "") this.#append(value);
-    } else if (Array.isArray(value)) {
-      for (const part of value) {
-        if (isJsonObject(part)) this.#add(part["text"] ?? part["thinking"]);
-      }
-    }
-  }
-
-  #append(text: string): void {
-    const before = this.#text.byteLength;
-    if (!this.#isTextFull) this.#isTextFull = !this.#text.append(text);
-    this.generatedBytes += this.#isTextFull ? Buffer.byteLength(text) : this.#text.byteLength - before;
   }
 }

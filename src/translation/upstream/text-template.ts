@@ -3,28 +3,21 @@
  * chunk was parsed, those that differ from it in that text alone are recognised by comparing, and neither parsed nor
  * searched.
  */
-import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
+import { isJsonObject } from "../../text/json-object.ts";
 import { skipString } from "../json/object-spans.ts";
 import { decodeCharacters, encodeCharacters, type EventBlock } from "../sse/event-block.ts";
+import { findGenerated } from "./find-generated.ts";
 import { MAX_EVENT_BYTES } from "./read-stream.ts";
 
 /** Stands for the text while a template is made. A chunk that holds it elsewhere gets no template. */
 export const TEXT_MARK = "igw:text:9b1f6a0c";
 /** A stream whose chunks differ in more than their text is not learned for ever. */
 export const MAX_TEMPLATES = 8;
+const TEXT_KEY = '"content":';
 const QUOTE = 0x22;
 /** What a JSON string holds as it is. */
 // oxlint-disable-next-line no-control-regex -- JSON forbids them in a string
 const PLAIN = /^[^"\\\u0000-\u001f]*$/;
-
-export interface TemplateOptions {
-  /** A chunk that was read, with one choice, no usage and no finish reason. */
-  readonly text: string;
-  /** Member of the choice, or of its delta, that holds the text. */
-  readonly textKey: string;
-  /** What a chunk's choice adds to its answer. */
-  readonly readDelta: (choice: JsonObject) => unknown;
-}
 
 /** The text of a chunk that is like its template. */
 export interface TemplateText {
@@ -51,19 +44,21 @@ export class TextTemplate {
     this.#eventAfter = encodeCharacters(`${after}\n\n`);
   }
 
-  /** Null where the text's place is not plain to see, or the chunk has several lines: such chunks are parsed. */
-  static create({ text, textKey, readDelta }: TemplateOptions): TextTemplate | null {
+  /**
+   * Null where the text's place is not plain to see, or the chunk has several lines: such chunks are parsed.
+   * @param text A chunk that was read, with one choice, no usage and no finish reason.
+   */
+  static create(text: string): TextTemplate | null {
     if (text.includes("\n")) return null;
-    const key = `"${textKey}":`;
-    const at = text.indexOf(key);
+    const at = text.indexOf(TEXT_KEY);
     if (at === -1) return null;
-    let quote = at + key.length;
+    let quote = at + TEXT_KEY.length;
     if (text[quote] === " ") quote += 1;
     if (text.charCodeAt(quote) !== QUOTE) return null;
     // A chunk without text is a stream's first, which begins a role: none that follows is like it.
     if (text.charCodeAt(quote + 1) === QUOTE) return null;
     const template = new TextTemplate(text.slice(0, quote + 1), text.slice(skipString(text, quote) - 1));
-    return isOnlyText(template.marked, readDelta) ? template : null;
+    return isOnlyText(template.marked) ? template : null;
   }
 
   /** Null when the chunk differs from the template in more than its text. */
@@ -97,7 +92,7 @@ function isAt(text: string, part: string, at: number): boolean {
 }
 
 /** Whether the mark is all that such a chunk adds to the answer. */
-function isOnlyText(marked: string, readDelta: (choice: JsonObject) => unknown): boolean {
+function isOnlyText(marked: string): boolean {
   let chunk: unknown;
   try {
     chunk = JSON.parse(marked);
@@ -107,8 +102,8 @@ function isOnlyText(marked: string, readDelta: (choice: JsonObject) => unknown):
   const choices = isJsonObject(chunk) ? chunk["choices"] : null;
   const [choice, ...others] = Array.isArray(choices) ? (choices as unknown[]) : [];
   if (!isJsonObject(choice) || others.length > 0) return false;
-  const delta = readDelta(choice);
-  if (!isJsonObject(delta)) return false;
+  const { delta } = choice;
+  if (!isJsonObject(delta) || findGenerated(choice).text !== TEXT_MARK) return false;
   return Object.entries(delta).every(([name, value]) =>
     name === "content" ? value === TEXT_MARK : value === null || name === "role",
   );

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyEdits, findMembers, removeMembers } from "../../../src/translation/json/object-spans.ts";
 import { ChunkRewriter } from "../../../src/translation/openai/chunk-rewriter.ts";
+import { CHAT } from "../../../src/translation/chat-to-chat/answer.ts";
 import { GeneratedText } from "../../../src/translation/upstream/generated-text.ts";
 import { parseWith } from "../../support/parse-with.ts";
 import {
@@ -129,8 +130,7 @@ describe("chat pass-through", () => {
         const usageVisibility = "stream_options" in fields ? "last" : "none";
         const create = () => {
           const generated = new GeneratedText();
-          const readDelta = (choice: Readonly<Record<string, unknown>>) => choice["delta"];
-          const options = { model, usageVisibility, generated, readDelta, textKey: "content" } as const;
+          const options = { model, usageVisibility, generated, ...CHAT } as const;
           return { generated, rewriter: new ChunkRewriter(options) };
         };
         const together = create();

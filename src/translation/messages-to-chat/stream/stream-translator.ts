@@ -90,6 +90,7 @@ export class StreamTranslator {
     this.#usage = convertUsage(findUsage(chunk)) ?? this.#usage;
     if (this.#startUsage === null) this.#start();
     const choice = findChoice(chunk);
+    if (!this.#isOver) this.#generated.readChoices(chunk["choices"]);
     if (choice !== null && !this.#isOver) this.#readChoice(choice);
     this.#isCounted = hasEndUsage(chunk, this.#isCounted);
     this.#pingAfterSilence();
@@ -164,7 +165,6 @@ export class StreamTranslator {
   }
 
   #writePiece({ reasoning, text, refusal, fields }: AnswerPiece): void {
-    this.#generated.readMessage(fields);
     this.#writeProse({ reasoning: reasoning.text, text: "" });
     if (this.#settings.thinking !== "hidden" && reasoning.signature !== null) {
       this.#sequencer.addProse("signature", reasoning.signature);

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../contract/errors.ts";
-import type { JsonObject } from "../../../text/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../text/json-object.ts";
 import { NO_TOKENS } from "../../../usage/token-usage.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
 import { hasEndUsage, requireEnd } from "../../upstream/end-reasons.ts";
@@ -70,13 +70,15 @@ export class StreamTranslator {
 
   /**
    * One parsed chunk, or a whole completion.
+   * @param generated The same as the server wrote it.
    * @throws GatewayError what the upstream reports, or that it broke the protocol; only `fail` may follow.
    */
-  readChunk(chunk: unknown): void {
+  readChunk(chunk: unknown, generated: unknown = chunk): void {
     const { model } = this.#settings;
     requireChunk(chunk, this.#output.generated, { protocol: "responses", model });
     this.#start();
     const choice = findChoice(chunk);
+    if (!this.#isOver && isJsonObject(generated)) this.#output.generated.readChoices(generated["choices"]);
     if (choice !== null && !this.#isOver) this.#readChoice(choice);
     this.#isCounted = hasEndUsage(chunk, this.#isCounted);
   }
@@ -127,7 +129,7 @@ export class StreamTranslator {
   /** The last event of a response that failed, with what there is of it. */
   fail(error: GatewayError): void {
     const { generated, onResponse } = this.#output;
-    const hasUsage = generated.usage !== null || generated.generatedBytes > 0;
+    const hasUsage = generated.usage !== null || generated.generatedDeltas > 0;
     onResponse("response.failed", {
       ...this.#createResponse(this.#writer.abandon()),
       status: "failed",
@@ -180,7 +182,6 @@ export class StreamTranslator {
   }
 
   #writePiece({ reasoning, text, refusal, fields }: AnswerPiece, logprobs: readonly JsonObject[]): void {
-    this.#output.generated.readMessage(fields);
     this.#writeProse({ reasoning: reasoning.text, text }, logprobs);
     if (refusal !== "") this.#sequencer.addProse("refusal", refusal);
     this.#callReasoning.readMessage(fields);

@@ -45,7 +45,7 @@ describe("ChatAnswer.translateBody", () => {
       function_call: { name: "g", arguments: "[]" },
     };
     const { answer } = translate(JSON.stringify({ choices: [{ message }, { message: { content: "z" } }] }));
-    expect(answer.observation.generatedText).toBe("4561237f{}g[]z");
+    expect(answer.observation.generatedText).toBe("1234567f{}g[]z");
     expect(answer.observation).toMatchObject({ usage: null, generatedBytes: 14, generatedDeltas: 2 });
   });
 

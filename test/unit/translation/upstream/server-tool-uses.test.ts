@@ -117,7 +117,7 @@ describe("uses of tools in a chat completion", () => {
   const usesOf = (completion: object, text: object = {}): Record<string, number> => {
     const generated = new GeneratedText();
     generated.readUsage({ usage: { prompt_tokens: 1, completion_tokens: 1, ...completion } });
-    generated.readMessage(text);
+    generated.readChoices([{ message: text }]);
     return Object.fromEntries(generated.toolUses);
   };
   const CITED = { content: "x", annotations: [{ type: "url_citation" }, { type: "url_citation" }] };
