@@ -22,6 +22,7 @@ import { type Journal, recordEnd } from "./identity/record-sign-in.ts";
 import { Sessions } from "./dashboard/session.ts";
 import { hashProgramToken, isProgramToken } from "../contract/program-sign-in.ts";
 import { authenticate, type Principal, readBearer } from "./principal.ts";
+import { formatExactJson } from "../text/exact-json.ts";
 import { listWords } from "../text/list-words.ts";
 
 /** From one address in a minute: a program with an old token may try for a while; a guess needs far more. */
@@ -139,7 +140,11 @@ function formatAnswer({ status, body, headers }: ApiAnswer): Response {
   const options = headers === undefined ? { status } : { status, headers };
   if (body === undefined) return new Response(null, options);
   const isJson = typeof body === "object" && !(body instanceof ReadableStream);
-  return isJson ? Response.json(body, options) : new Response(body, options);
+  if (!isJson) return new Response(body, options);
+  return new Response(formatExactJson(body), {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+  });
 }
 
 function answerError(context: Context<AdminEnvironment>, error: AdminError): Response {

@@ -5,7 +5,7 @@ import { formatMonthName } from "../time/calendar.ts";
 const MICROCENTS_PER_UNIT = 100_000_000;
 
 /** "1,234.56 USD"; what is under a cent to its last digit: "0.0045 USD". Rounded down, as caps are compared. */
-export function formatMoney(microcents: number, currency: string): string {
+export function formatMoney(microcents: number | bigint, currency: string): string {
   const cents = wholeCents(BigInt(microcents));
   return cents === 0 && microcents > 0
     ? formatExactMoney(microcents, currency)
@@ -33,7 +33,7 @@ export function amountText(cents: number | null): string {
 }
 
 /** "0.00123400 USD" without the zeros behind the cents: "0.001234 USD". */
-export function formatExactMoney(microcents: number, currency: string): string {
+export function formatExactMoney(microcents: number | bigint, currency: string): string {
   return formatAmount(microcents, currency, columnDecimals([microcents]));
 }
 
@@ -47,7 +47,7 @@ export function alignDecimals(amounts: readonly string[]): readonly string[] {
 }
 
 /** With so many decimals, rounded down. */
-export function formatAmount(microcents: number, currency: string, decimals: number): string {
+export function formatAmount(microcents: number | bigint, currency: string, decimals: number): string {
   return `${groupThousands(formatFixed(microcents, decimals))} ${currency}`;
 }
 

@@ -72,13 +72,13 @@ function formatUnits(value: bigint, decimals: number, shown: number): string {
 }
 
 /** "0.0012": an amount of the currency with so many decimals, eight at most. What is behind them is left out. */
-export function formatFixed(microcents: number, decimals: number): string {
+export function formatFixed(microcents: number | bigint, decimals: number): string {
   const whole = formatDecimal(BigInt(microcents));
   return whole.slice(0, whole.length - PRICE_DECIMALS + decimals);
 }
 
 /** How many decimals show all these amounts to their last digit: the same number for each of them, two at least. */
-export function columnDecimals(amounts: readonly number[]): number {
+export function columnDecimals(amounts: readonly (number | bigint)[]): number {
   const decimals = amounts.map((amount) => formatPrice(BigInt(amount)).split(".")[1]?.length ?? 0);
   return Math.max(...decimals, MIN_SHOWN_DECIMALS);
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { USAGE_COLUMNS } from "../../src/admin/usage-export/usage-table.ts";
+import { parseExactJson } from "../../src/text/exact-json.ts";
 import type { TestKey } from "../store/fixture.ts";
 import { chargeInput, createIdentity, FINAL, holdInput } from "../store/fixture.ts";
 import { parseCsv } from "../support/parse-csv.ts";
@@ -197,6 +198,27 @@ describe("POST …/spend-corrections", () => {
     expect(await admin.ok("GET", `/api/organizations/${id}`)).toMatchObject({ spent_microcents: 3_500_000 });
     expect(await admin.ok("GET", `/api/organizations/${id}/usage?group_by=key,model`)).toMatchObject({
       data: [{ key_id: null, model: null, requests: 0, cost_microcents: 3_500_000 }],
+    });
+  });
+
+  it("tells spend beyond 2^53 microcents, as of small currencies, with all its digits", async () => {
+    const id = await createOrganization(admin);
+    const key = await createApiKey(admin, id);
+    const exact = async (...call: Parameters<typeof admin.call>) =>
+      parseExactJson((await admin.call(...call)).text);
+    const correct = (amount: number) =>
+      exact("POST", path(id), { body: { amount_microcents: amount, reason: "x", key_id: key.id } });
+    await correct(9 * 10 ** 15);
+    await correct(9 * 10 ** 15);
+    const spent = 18n * 10n ** 15n + 1n;
+    expect(await correct(1)).toMatchObject({
+      organization_spent_microcents: spent,
+      key_spent_microcents: spent,
+    });
+    expect(await exact("GET", `/api/organizations/${id}`)).toMatchObject({ spent_microcents: spent });
+    expect(await exact("GET", key.path)).toMatchObject({ spent_microcents: spent });
+    expect(await exact("GET", `/api/organizations/${id}/usage?group_by=key`)).toMatchObject({
+      data: [{ key_id: key.id, cost_microcents: spent }],
     });
   });
 

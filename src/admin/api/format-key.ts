@@ -46,7 +46,7 @@ export function formatKey(record: KeyRecord, figures: KeyFigures) {
     created_at: new Date(record.createdAtMs).toISOString(),
     month: figures.month,
     spent_cents: wholeCents(figures.spentMicrocents),
-    spent_microcents: Number(figures.spentMicrocents),
+    spent_microcents: figures.spentMicrocents,
     bucket: { remaining: figures.bucket.remaining, capacity: figures.bucket.capacity },
     token_buckets: figures.bucket.tokens.map(({ type, limit, remaining, resetMs }) => ({
       type,

@@ -51,7 +51,7 @@ export function formatOrganization(
     deleted_at: formatTimeOrNull(record.deletedAtMs),
     month: spend.month,
     spent_cents: wholeCents(spend.organizationMicrocents),
-    spent_microcents: Number(spend.organizationMicrocents),
+    spent_microcents: spend.organizationMicrocents,
   };
 }
 

@@ -91,9 +91,9 @@ const create = defineOrganizationRoute({
 function describeSpent(corrected: Exclude<CorrectResult, { readonly outcome: "not_found" }>) {
   const { organizationMicrocents: ofOrganization, keyMicrocents: ofKey } = corrected;
   return {
-    organization_spent_microcents: Number(ofOrganization),
+    organization_spent_microcents: ofOrganization,
     organization_spent_cents: wholeCents(ofOrganization),
-    key_spent_microcents: ofKey === null ? null : Number(ofKey),
+    key_spent_microcents: ofKey,
     key_spent_cents: ofKey === null ? null : wholeCents(ofKey),
   };
 }

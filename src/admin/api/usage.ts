@@ -146,7 +146,7 @@ function formatGroups(
 }
 
 function formatFigures({ figures }: Pick<Total, "figures">) {
-  const named = FIGURES_OF_ROWS.map((figure) => [FIGURE_NAMES[figure], Number(figures[figure])]);
+  const named = FIGURES_OF_ROWS.map((figure) => [FIGURE_NAMES[figure], figures[figure]]);
   return { ...Object.fromEntries(named), cost_cents: wholeCents(figures.costMicrocents) };
 }
 

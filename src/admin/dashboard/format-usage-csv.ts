@@ -45,7 +45,7 @@ function readFigures(row: UsageRowView): UsageFigures {
   for (const figure of FIGURES) {
     const count = row[FIGURE_NAMES[figure]];
     if (isAmount(figure)) figures[figure] = BigInt(count);
-    else figures[figure] = count;
+    else figures[figure] = Number(count);
   }
   return figures;
 }

@@ -13,7 +13,7 @@ export function listDays(month: string, rows: readonly UsageRowView[]): DayValue
   const period = parseMonth(month);
   const spent = new Map<string, number>();
   for (const { day = "", cost_microcents: microcents } of rows) {
-    spent.set(day, (spent.get(day) ?? 0) + microcents);
+    spent.set(day, (spent.get(day) ?? 0) + Number(microcents));
   }
   return period === null ? [] : daysOf(period).map((day) => ({ day, microcents: spent.get(day) ?? 0 }));
 }

@@ -13,7 +13,7 @@ export interface Spending {
 /** From the API's own fields, which both have. */
 export function spendingOf(owner: ShownMonth & Pick<KeyView, "spent_microcents">): Spending {
   return {
-    spentMicrocents: owner.spent_microcents,
+    spentMicrocents: Number(owner.spent_microcents),
     monthCapCents: shownMonthOf(owner, "cap"),
     monthBudgetCents: shownMonthOf(owner, "budget"),
   };

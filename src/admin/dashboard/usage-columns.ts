@@ -90,5 +90,5 @@ function costOfAll(rows: readonly UsageRowView[]): number {
 }
 
 function costOf(row: UsageRowView): number {
-  return row.cost_microcents;
+  return Number(row.cost_microcents);
 }

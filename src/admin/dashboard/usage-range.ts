@@ -92,7 +92,7 @@ export type UsageFigure =
   | "cost_microcents";
 
 export function addUp(rows: readonly UsageRowView[], figure: UsageFigure): number {
-  return rows.reduce((sum, row) => sum + row[figure], 0);
+  return rows.reduce((sum, row) => sum + Number(row[figure]), 0);
 }
 
 /** The rows by what they have in common, in the order of their first. */

@@ -3,6 +3,7 @@ import * as z from "zod";
 export type JsonObject = Record<string, unknown>;
 
 const SCHEMAS = "#/components/schemas/";
+const BIGINT = { type: "integer", format: "int64" };
 
 /** Schemas under the names that they have in a document. */
 export type NamedSchemas = ReturnType<typeof z.registry<{ id: string }>>;
@@ -12,7 +13,10 @@ export function describeSchemas(named: NamedSchemas): JsonObject {
   const { schemas } = z.toJSONSchema(named, {
     io: "input",
     uri: (id) => `${SCHEMAS}${id}`,
-    override: ({ jsonSchema }) => {
+    // Of what has no type in JSON there is the bigint alone.
+    unrepresentable: "any",
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema._zod.def.type === "bigint") Object.assign(jsonSchema, BIGINT);
       // The format says it; the pattern is half a kilobyte of calendar.
       if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
     },

@@ -27,6 +27,11 @@ export function input<Shape extends z.core.$ZodLooseShape>(id: string, shape: Sh
   return named(id, record(shape));
 }
 
+/** A sum of microcents, which may be beyond 2^53: in JSON it is an integer with all its digits. */
+export function microcents() {
+  return z.coerce.bigint();
+}
+
 /** One of some words. */
 export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
   const listed = values.map((value) => `"${value}"`).join(" or ");

@@ -4,7 +4,7 @@ import { TOKEN_LIMIT_TYPES } from "../../settings/token-limits.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
 import { KEY_STATES } from "../../settings/state.ts";
-import { answer, input, month } from "./fields.ts";
+import { answer, input, microcents, month } from "./fields.ts";
 import { ownerIdFilter, ownerReference } from "./owner.ts";
 import { pageFields, pageOf } from "./page.ts";
 
@@ -43,7 +43,7 @@ const keyFields = {
   created_at: timestamp(),
   month: month(),
   spent_cents: z.int().describe("Spent in `month`, whole cents, rounded down."),
-  spent_microcents: z.int().describe("The same in millionths of a cent."),
+  spent_microcents: microcents().describe("The same in millionths of a cent."),
   bucket: z
     .strictObject({ remaining: z.int(), capacity: z.int() })
     .describe("Whole requests that the rate limit lets pass at once now, and when it is full."),

@@ -3,7 +3,7 @@ import { record, timestamp } from "../../settings/input-schemas.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { ORGANIZATION_STATES } from "../../settings/state.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
-import { answer, input, month, text } from "./fields.ts";
+import { answer, input, microcents, month, text } from "./fields.ts";
 import { pageFields, pageOf } from "./page.ts";
 
 export const organizationCreation = input("OrganizationCreation", creationShape(ORGANIZATION_SETTINGS));
@@ -27,7 +27,7 @@ export const organization = answer("Organization", {
     ),
   month: month(),
   spent_cents: z.int().describe("Spent in `month`, whole cents, rounded down."),
-  spent_microcents: z.int().describe("The same in millionths of a cent."),
+  spent_microcents: microcents().describe("The same in millionths of a cent."),
 });
 
 export const organizationQuery = record({

@@ -3,7 +3,7 @@ import { MAX_CENTS, MICROCENTS_PER_CENT } from "../../money/money.ts";
 import { record, whole } from "../../settings/input-schemas.ts";
 import { groupIdOrNull, userIdOrNull } from "../../settings/kinds.ts";
 import { mapTokens, nameTokens } from "../../usage/token-usage.ts";
-import { answer, count, input, month, named, text, textOrNull } from "./fields.ts";
+import { answer, count, input, microcents, month, named, text, textOrNull } from "./fields.ts";
 import { MAX_TOKENS, outsideTokens } from "./tokens.ts";
 
 export const MAX_MICROCENTS = MAX_CENTS * MICROCENTS_PER_CENT;
@@ -84,8 +84,8 @@ export const spendCorrection = answer("SpendCorrection", {
   amount_microcents: z.int().describe("Of a repeat: what was added the first time."),
   outside_usage: outsideUsage.nullable().describe("Null: it was an amount."),
   reason: z.string(),
-  organization_spent_microcents: z.int(),
+  organization_spent_microcents: microcents(),
   organization_spent_cents: z.int(),
-  key_spent_microcents: z.int().nullable(),
+  key_spent_microcents: microcents().nullable(),
   key_spent_cents: z.int().nullable(),
 });

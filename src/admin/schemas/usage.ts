@@ -3,7 +3,7 @@ import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { parseMonth } from "../../time/calendar.ts";
 import { isTagName } from "../../usage/tags.ts";
 import { record } from "../../settings/input-schemas.ts";
-import { answer, choice, count, month, tagFilter, textOrNull } from "./fields.ts";
+import { answer, choice, count, microcents, month, tagFilter, textOrNull } from "./fields.ts";
 import { usageTokens } from "./tokens.ts";
 import { formerOwnerName, ownerIdFilter } from "./owner.ts";
 
@@ -122,9 +122,9 @@ export const usage = answer("Usage", {
       requests: count(),
       ...usageTokens(),
       estimated_requests: count().describe("Of `requests`: those whose tokens are an estimate."),
-      cost_microcents: z.int(),
+      cost_microcents: microcents(),
       cost_cents: z.int().describe("Rounded down row by row, so rows need not add up."),
-      server_tool_microcents: z.int().describe("Of the cost: for tools that ran at the model's server."),
+      server_tool_microcents: microcents().describe("Of the cost: for tools that ran at the model's server."),
     }),
   ),
 });

@@ -1,4 +1,5 @@
 /** Calls of the management API. What is refused or cannot be reached becomes a sentence for the person at the shell. */
+import { parseExactJson } from "../../text/exact-json.ts";
 import { cleanText } from "../../text/plain-text.ts";
 import { describeGatewayPort, isOfGatewayPort } from "./gateway-port.ts";
 import { CommandError, RefusedCall } from "./command-error.ts";
@@ -183,7 +184,7 @@ function readError(text: string): JsonObject | null {
 }
 
 function parseObject(text: string): JsonObject {
-  const value: unknown = JSON.parse(text);
+  const value = parseExactJson(text);
   if (typeof value === "object" && value !== null) return value as JsonObject;
   throw new CommandError("The server's response isn't one of the management API. Check --admin-url.");
 }

@@ -55,6 +55,10 @@ export function formatExactAmount(microcents: unknown, currency: string): string
 
 /** The amounts of a column: each with as many decimals as the longest of them has. */
 export function formatExactAmounts(all: readonly unknown[], currency: string): readonly string[] {
-  const decimals = columnDecimals(all.filter((one) => typeof one === "number"));
-  return all.map((one) => (typeof one === "number" ? `${formatFixed(one, decimals)} ${currency}` : "none"));
+  const decimals = columnDecimals(all.filter(isInteger));
+  return all.map((one) => (isInteger(one) ? `${formatFixed(one, decimals)} ${currency}` : "none"));
+}
+
+function isInteger(value: unknown): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
 }

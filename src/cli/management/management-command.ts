@@ -1,5 +1,6 @@
 /** What all management commands share: connection, `--json`, `--wide`, `--yes`, examples. */
 import type { Command } from "commander";
+import { formatExactJson } from "../../text/exact-json.ts";
 import { cleanScreen, escapeHidden } from "../../text/plain-text.ts";
 import { openScreen, type Screen } from "../terminal/screen.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
@@ -124,7 +125,7 @@ async function runRow(row: AnyCommandRow, call: CommandCall): Promise<CommandOut
 /** A text alone is data, a CSV or a key: a pipe gets it as it is. */
 function print({ json, wide }: ManagementOptions, output: CommandOutput): void {
   if (typeof output === "string") process.stdout.write(process.stdout.isTTY ? cleanScreen(output) : output);
-  else if (json) process.stdout.write(`${escapeHidden(JSON.stringify(output.json))}\n`);
+  else if (json) process.stdout.write(`${escapeHidden(formatExactJson(output.json))}\n`);
   else {
     const screen = openScreen(process.stdout, { env: process.env, isWide: wide === true });
     process.stdout.write(cleanScreen(output.text(screen)));

@@ -6,6 +6,7 @@
  * that are never cut, since cut they would be others; and nothing cut at all in a pipe. That is most of what stands
  * here; drawing the rest takes a few lines.
  */
+import { formatExactJson } from "../../text/exact-json.ts";
 import { cleanText } from "../../text/plain-text.ts";
 import { cutText, widthOf, wrapText } from "./cell.ts";
 import { fitColumns } from "./fit-columns.ts";
@@ -42,7 +43,7 @@ const DISPLAY = /^[a-z_-]+…[\w-]{4}$/;
 /** A value of an answer; `none` for null. */
 export function formatValue(value: unknown, none = "-"): string {
   if (value === null || value === undefined) return none;
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : formatExactJson(value);
 }
 
 /**

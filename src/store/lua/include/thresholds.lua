@@ -33,7 +33,7 @@ local function add_alert(message, names, member, limit, percent, spent)
   local name = is_organization and '' or redis.call('HGET', record, 'name') or ''
   local alert = { 'id', id, 'message', message.id, 'kind', limit.kind, 'scope', limit.scope,
     'key', is_key and limit.id or '', 'key_name', is_key and name or '', 'percent', integer(percent),
-    'amount_cents', integer(limit.cents), 'spent', integer(spent), 'currency', names.currency, 'month', names.windows.month,
+    'amount_cents', integer(limit.cents), 'spent', spent, 'currency', names.currency, 'month', names.windows.month,
     'at', integer(now_ms) }
   local function add(field, value)
     alert[#alert + 1] = field
@@ -74,10 +74,11 @@ local function is_first(names, limit, member)
   return redis.call('HSETNX', spend, 'fired:' .. member, '1') == 1
 end
 
+-- `spent`: text, with all its digits.
 local function fire_limit(message, names, limit, spent)
   for _, percent in ipairs(PERCENTS[limit.kind]) do
     -- Of nothing everything is spent from the start: that is no news.
-    local fires = limit.cents > 0 and is_share_reached(limit.cents, percent, spent)
+    local fires = limit.cents > 0 and is_share_reached(limit.cents, percent, tonumber(spent))
     if fires and (percent == 100 or limit.period ~= 'day' or names.day_alerts == 'all') then
       local member = limit.subject .. ' ' .. limit.kind .. ' ' .. integer(limit.cents) .. ' ' .. percent
       if is_first(names, limit, member) then
@@ -99,7 +100,7 @@ local function fire_alerts(organization, key_record, key_id, owners, windows)
     day_alerts = day_alerts, fired = sibling(organization, 'fired:' .. windows.month) }
   for _, limit in ipairs(limits_of(read_owners(organization, key_record, key_id, owners), now_milliseconds())) do
     local spend = sibling(organization, 'spend:' .. windows[limit.period])
-    fire_limit(message, names, limit, number_or_zero(redis.call('HGET', spend, limit.subject)))
+    fire_limit(message, names, limit, redis.call('HGET', spend, limit.subject) or '0')
   end
   if #message > 0 then
     -- It goes with the month's figures.

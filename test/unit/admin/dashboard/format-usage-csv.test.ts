@@ -17,9 +17,9 @@ const ROW: UsageRowView = {
   input_audio_tokens: 3,
   output_audio_tokens: 5,
   estimated_requests: 0,
-  cost_microcents: 123_456,
+  cost_microcents: 123_456n,
   cost_cents: 0,
-  server_tool_microcents: 7,
+  server_tool_microcents: 7n,
 };
 const OPTIONS = {
   organization: { id: "org_1", name: "Acme", currency: "USD" },
@@ -54,7 +54,7 @@ describe("formatUsageCsv", () => {
   });
 
   it("leaves empty what there is none of: the key and model of a correction, a tag that a request has not", () => {
-    const correction = { ...ROW, key_id: null, model: null, tags: { team: null }, cost_microcents: -5 };
+    const correction = { ...ROW, key_id: null, model: null, tags: { team: null }, cost_microcents: -5n };
     const line = formatUsageCsv([correction], OPTIONS).split("\r\n")[1];
     expect(line).toMatch(/^2026-11-21 - - -,2026-11-21,org_1,Acme,,,,,,,,,-0\.00000005,USD,2,.*,-5,.*,7$/);
   });

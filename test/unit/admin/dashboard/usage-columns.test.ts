@@ -21,9 +21,9 @@ function row(fields: Partial<UsageRowView>): UsageRowView {
     input_audio_tokens: 0,
     output_audio_tokens: 0,
     estimated_requests: 0,
-    cost_microcents: 0,
+    cost_microcents: 0n,
     cost_cents: 0,
-    server_tool_microcents: 0,
+    server_tool_microcents: 0n,
     ...fields,
   };
 }
@@ -55,15 +55,15 @@ describe("columnsOf", () => {
 describe("gatherCostBefore", () => {
   it("has as many values as the range has columns, also where the period before touches one month more", () => {
     const columns = columnsOf(FIVE_MONTHS);
-    const before = daysIn(rangeBefore(FIVE_MONTHS)).map((day) => row({ day, cost_microcents: 1 }));
+    const before = daysIn(rangeBefore(FIVE_MONTHS)).map((day) => row({ day, cost_microcents: 1n }));
     expect(new Set(before.map(({ day = "" }) => day.slice(0, 7))).size).toBe(6);
     expect(gatherCostBefore(columns, FIVE_MONTHS, before)).toEqual([31, 30, 31, 30, 31]);
   });
 
   it("puts the first day of the period before into the column of the first day", () => {
     const before = [
-      row({ day: "2026-10-25", cost_microcents: 7 }),
-      row({ day: "2026-10-31", cost_microcents: 9 }),
+      row({ day: "2026-10-25", cost_microcents: 7n }),
+      row({ day: "2026-10-31", cost_microcents: 9n }),
     ];
     expect(gatherCostBefore(columnsOf(WEEK), WEEK, before)).toEqual([7, 0, 0, 0, 0, 0, 9]);
   });
@@ -78,9 +78,9 @@ describe("gatherCost", () => {
 
   it("keeps two keys of one name apart, and tells them apart by the end of the id", () => {
     const rows = [
-      row({ day: "2026-11-01", key_id: "key_old1", cost_microcents: 5 }),
-      row({ day: "2026-11-01", key_id: "key_new2", cost_microcents: 3 }),
-      row({ day: "2026-11-02", key_id: "key_x", cost_microcents: 4 }),
+      row({ day: "2026-11-01", key_id: "key_old1", cost_microcents: 5n }),
+      row({ day: "2026-11-01", key_id: "key_new2", cost_microcents: 3n }),
+      row({ day: "2026-11-02", key_id: "key_x", cost_microcents: 4n }),
     ];
     const series = gatherCost(columnsOf(WEEK), rows, groupByKey(names));
     expect(series.map(({ name }) => name)).toEqual(["ci (…old1)", "laptop", "ci (…new2)"]);
@@ -89,7 +89,7 @@ describe("gatherCost", () => {
 
   it("names what is of no key, of no model, and without the tag", () => {
     const rows = [
-      row({ day: "2026-11-01", key_id: null, model: null, tags: { team: null }, cost_microcents: -2 }),
+      row({ day: "2026-11-01", key_id: null, model: null, tags: { team: null }, cost_microcents: -2n }),
     ];
     const nameOf = (grouping: Parameters<typeof gatherCost>[2]) =>
       gatherCost(columnsOf(WEEK), rows, grouping).map(({ name, values }) => [name, values[0]]);
