@@ -13,6 +13,8 @@ export interface ModelQuestion {
   readonly viewer: ModelViewer;
   /** Decides which prices are in force. */
   readonly nowMs: number;
+  /** The list is asked for by Anthropic's protocol; left out: it is not. */
+  readonly isAnthropic?: boolean;
   /** Where a model is served: "/v1/chat/completions". */
   readonly listEndpoints: (model: Model) => readonly string[];
 }
@@ -20,20 +22,23 @@ export interface ModelQuestion {
 /** The largest page that the Anthropic protocol has. */
 const MAX_LIMIT = 1000;
 
+/** Claude Code keeps only such names of a gateway's list. */
+const CLAUDE_NAME = /^(?:claude|anthropic)/i;
+
 /**
  * The models that a key can use, in the order of the file. Without `limit` all of them, since the OpenAI SDKs read one
- * page only; `include=aliases` adds behind each the names that stand for it; `limit`, `after_id` and `before_id` page as
- * in the Anthropic protocol.
+ * page only; `include=aliases` adds behind each the names that stand for it, and Anthropic's protocol those that Claude
+ * Code looks for; `limit`, `after_id` and `before_id` page as in the Anthropic protocol.
  * @throws GatewayError 400 `invalid_parameter` for a query that cannot be followed.
  */
 export function listModels(catalog: Catalog, question: ModelQuestion, query: URLSearchParams): ModelListBody {
-  const { viewer } = question;
-  const models = catalog
-    .listFor(viewer)
-    .flatMap((model) => [
-      { name: model.id, model },
-      ...(readInclude(query) ? catalog.listAliases(model, viewer).map((name) => ({ name, model })) : []),
-    ]);
+  const { viewer, isAnthropic = false } = question;
+  const showsAll = readInclude(query);
+  const isShown = (alias: string): boolean => showsAll || (isAnthropic && CLAUDE_NAME.test(alias));
+  const models = catalog.listFor(viewer).flatMap((model) => {
+    const aliases = showsAll || isAnthropic ? catalog.listAliases(model, viewer).filter(isShown) : [];
+    return [model.id, ...aliases].map((name) => ({ name, model }));
+  });
   const limit = readLimit(query) ?? models.length;
   const [after, before] = [readCursor(query, "after_id", models), readCursor(query, "before_id", models)];
   if (after !== null && before !== null) {

@@ -1,10 +1,11 @@
 /**
- * `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens`. An upstream that speaks the protocol is asked;
- * where it has no such endpoint (404, 405, 501), and for upstreams that are translated to, the prompt's tokens are estimated by a
- * tokenizer. Nothing is held and nothing is charged.
+ * `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens`. An upstream that speaks the protocol is asked.
+ * If it cannot count, or needs a translation, a tokenizer estimates the prompt's tokens. Nothing is held and nothing is
+ * charged.
  */
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../contract/errors.ts";
+import { asBuffer } from "../text/as-buffer.ts";
 import { isJsonObject } from "../text/json-object.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { TokenEstimator } from "../settlement/token-estimator.ts";
@@ -12,7 +13,7 @@ import { MEDIA_TOKENS } from "../settlement/prompt-bytes.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { PromptText, TokenCounting } from "../translation/client-protocol.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
-import { parseCompletion } from "../translation/upstream/read-stream.ts";
+import { tryParseJsonText } from "../translation/json/parse-json-text.ts";
 import { chooseTranslation, formatUpstreamPath, listForwarded } from "./choose-translation.ts";
 import { describeBrokenEnd } from "./broken-end.ts";
 import { describeEnd } from "./describe-end.ts";
@@ -43,10 +44,13 @@ interface Asked {
 
 const EMPTY = new Uint8Array(0);
 /**
- * An upstream answers with them that has no endpoint to count at; servers that route by the path alone know it, but not
- * its method.
+ * An error of one of these statuses is about the request, the operator's account or the moment, unless its text says that
+ * the upstream cannot count; all others mean that it cannot.
  */
-const HAS_NO_COUNT: ReadonlySet<number> = new Set([404, 405, 501]);
+const TOLD_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 413, 422, 429, 503, 529]);
+/** Bedrock's "The provided model doesn't support counting tokens." and its like. */
+const CANNOT_COUNT =
+  /(?=.*(?:count|input_tokens|endpoint|route))(?=.*(?:not|n['’]t|un)[ -]?(?:support|implement|available|recogni|found|known))/is;
 
 export class CountExchange implements UpstreamCall {
   readonly admission: Admission;
@@ -122,12 +126,16 @@ export class CountExchange implements UpstreamCall {
     this.#reported.drop();
   }
 
-  async estimate({ model, counting, prompt }: Asked): Promise<Reply> {
+  async estimate(asked: Asked): Promise<Reply> {
+    return createJsonReply(200, await this.estimateCount(asked), this.admission);
+  }
+
+  /** The body of the client's answer. */
+  async estimateCount({ model, counting, prompt }: Asked): Promise<object> {
     const subject = { model: model.id, organizationId: this.admission.organizationId };
     const tokens = await this.services.estimator.countPrompt(subject, prompt.text);
-    const count = counting.formatCount(tokens + prompt.media * MEDIA_TOKENS);
     this.finish(200, null);
-    return createJsonReply(200, count, this.admission);
+    return counting.formatCount(tokens + prompt.media * MEDIA_TOKENS);
   }
 
   /** What the client got is known. It is called once, in the phase of the stream that decides it. */
@@ -169,13 +177,15 @@ class RoutedCount implements RoutedCall {
     }
     reached.note(model.upstream);
     const { status, endOfStream } = start;
-    if (HAS_NO_COUNT.has(status)) return this.#exchange.estimate(this.#asked);
     if (status >= 200 && status <= 299 && !endOfStream) return this.#whole;
+    if (!TOLD_STATUSES.has(status)) return this.#exchange.estimate(this.#asked);
     if (endOfStream) throw this.#upstreamError(start, EMPTY);
     return {
       kind: "error",
       onBody: async (body) => {
-        throw this.#upstreamError(start, body);
+        const error = this.#upstreamError(start, body);
+        if (!CANNOT_COUNT.test(error.message)) throw error;
+        return this.#exchange.estimate(this.#asked);
       },
       onEnd: () => this.#exchange.onEnd(),
     };
@@ -187,10 +197,9 @@ class RoutedCount implements RoutedCall {
       contentType: "application/json",
       budgetHeaders: [],
       onBody: async (body) => {
-        const counted = parseCompletion(body);
+        const counted = tryParseJsonText(asBuffer(body).toString("utf8"));
         if (!isJsonObject(counted) || !Number.isSafeInteger(counted["input_tokens"])) {
-          const cause = new Error("the upstream's count has no `input_tokens`");
-          throw new GatewayError("upstream_error", { cause });
+          return Buffer.from(JSON.stringify(await this.#exchange.estimateCount(this.#asked)));
         }
         this.#exchange.finish(200, null);
         return body;

@@ -89,6 +89,7 @@ function questionOf({ protocols }: LocalEndpointServices, admission: Admission):
   return {
     viewer: admission,
     nowMs: admission.rate.timeMs,
+    isAnthropic: admission.protocol === "messages",
     listEndpoints: (model) => listEndpoints(model, protocols),
   };
 }

@@ -120,8 +120,11 @@ export interface StreamedResponse extends ClientHeaders {
 /** This is an error, which the client is told in the gateway's words. */
 export interface ErrorResponse {
   readonly kind: "error";
-  /** The beginning of its body has come. It throws the error once the request is settled. */
-  onBody(body: Uint8Array): Promise<never>;
+  /**
+   * The beginning of its body has come. It throws the error once the request is settled, or resolves with what the client
+   * gets in its place.
+   */
+  onBody(body: Uint8Array): Promise<Reply>;
   /** The stream has ended before that. It never throws. */
   onEnd(): Promise<void>;
 }

@@ -79,6 +79,7 @@ const SERVING = [
   "request_id",
   "prompt_cache_key",
   "prompt_cache_retention",
+  "prompt_cache_options",
 ];
 
 /** What a chat template is, or is given. */
@@ -197,6 +198,7 @@ const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
       "truncation",
       "prompt_cache_key",
       "prompt_cache_retention",
+      "prompt_cache_options",
     ],
     others: [
       "top_k",

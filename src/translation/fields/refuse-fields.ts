@@ -12,15 +12,15 @@ export interface FieldTerms {
 }
 
 /**
- * Refuses what would have another model answer, or more be generated than the gateway can see; under strict caps also
- * every field of which is not known that it cannot.
+ * Rejects what would have another model answer, or more be generated than the gateway can see; under strict caps also
+ * every field whose effect on the cost is unknown. A field that is null asks for nothing.
  * @throws GatewayError 400 naming the field, and what to do.
  */
 export function refuseFields({ text, members }: JsonBody, { protocol, model, isStrict }: FieldTerms): void {
   for (const { key, valueStart, valueEnd } of members) {
-    if (isHarmlessField(protocol, key)) continue;
+    if (isHarmlessField(protocol, key) || text.slice(valueStart, valueEnd) === "null") continue;
     const field = findCostField(key);
-    if (field?.kind === "refused" && text.slice(valueStart, valueEnd) !== "null") {
+    if (field?.kind === "refused") {
       throw unsupportedField(unquoted(key), `this field isn't supported; ${field.instead}`);
     }
     if (!isStrict || field !== undefined || model.profile.passthroughFields.includes(key)) continue;

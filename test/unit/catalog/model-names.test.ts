@@ -125,6 +125,16 @@ describe("the list of models", () => {
     expect(list("include=aliases", { models: ["acme/b"] })).toEqual(["acme/b"]);
   });
 
+  it("has the names that Claude Code keeps if Anthropic's protocol asks for it", () => {
+    const ask = (query: string, changes: Partial<ModelViewer> = {}) => {
+      const asked = { ...question(changes), isAnthropic: true };
+      return listModels(catalog, asked, new URLSearchParams(query)).data.map(({ id }) => id);
+    };
+    expect(ask("limit=1000")).toEqual(["acme/a", "claude-haiku-4-5", "acme/b"]);
+    expect(ask("limit=1000", names({ "anthropic.opus": "acme/b" }))).toContain("anthropic.opus");
+    expect(ask("include=aliases")).toContain("gpt-4o");
+  });
+
   it("is paged with names as it is without", () => {
     expect(list("include=aliases&limit=2&after_id=gpt-4o")).toEqual(["claude-haiku-4-5", "acme/b"]);
     expect(errorOf(() => list("limit=1&after_id=gpt-4o")).param).toBe("after_id");

@@ -139,7 +139,7 @@ describe("counting a prompt's tokens where the upstream speaks the protocol", ()
     },
   );
 
-  it.each([404, 405, 501])("estimates where the upstream has no such endpoint: %d", async (status) => {
+  it.each([302, 403, 404, 405, 500, 501])("estimates if the upstream cannot count: %d", async (status) => {
     const { sendOn, asked, finished } = open("messages", NATIVE);
     const tools = [{ type: "web_search_20260101", name: "web_search" }];
     const call = await sendOn({ model: "acme/a", messages: MESSAGES, tools });
@@ -160,12 +160,31 @@ describe("counting a prompt's tokens where the upstream speaks the protocol", ()
     expect(start).toThrow(expect.objectContaining({ code }));
   });
 
-  it("passes the upstream's words about the request on, and nothing that is no count", async () => {
+  it.each([bytesOf({ tokens: 7 }), bytesOf({ input_tokens: "7" }), Buffer.from("<html>")])(
+    "estimates if the upstream's answer has no count: %s",
+    async (answer) => {
+      const { sendOn, finished } = open("messages", NATIVE);
+      const call = await sendOn({ model: "acme/a", messages: MESSAGES });
+      const body = await begin(call, FOUND, "whole").onBody(answer);
+      expect(JSON.parse(Buffer.from(body).toString())).toEqual({ input_tokens: 5 });
+      expect(finished).toMatchObject([{ status: 200 }]);
+    },
+  );
+
+  it.each([
+    [400, "The provided model doesn't support counting tokens."],
+    [422, "count_tokens is not supported for this model"],
+    [400, "Unsupported endpoint."],
+  ])("estimates if a %d says that the upstream cannot count: %s", async (status, message) => {
     const { sendOn } = open("messages", NATIVE);
     const call = await sendOn({ model: "acme/a", messages: MESSAGES });
-    await expect(begin(call, FOUND, "whole").onBody(bytesOf({ tokens: 7 }))).rejects.toMatchObject({
-      code: "upstream_error",
-    });
+    const reply = await begin(call, { ...FOUND, status }, "error").onBody(bytesOf({ error: { message } }));
+    expect(reply).toMatchObject({ status: 200, body: '{"input_tokens":5}' });
+  });
+
+  it("passes the upstream's words about the request on", async () => {
+    const { sendOn } = open("messages", NATIVE);
+    const call = await sendOn({ model: "acme/a", messages: MESSAGES });
     const response = begin(call, { ...FOUND, status: 400 }, "error");
     const error = bytesOf({ type: "error", error: { type: "invalid_request_error", message: "bad tools" } });
     await expect(response.onBody(error)).rejects.toMatchObject({

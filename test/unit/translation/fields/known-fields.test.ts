@@ -5,6 +5,8 @@ describe("fields that are known", () => {
   it.each([
     ["chat", "messages", true, true],
     ["chat", "guided_json", true, true],
+    ["chat", "prompt_cache_options", true, true],
+    ["responses", "prompt_cache_options", true, true],
     ["chat", "chat_template_kwargs", true, false],
     ["chat", "safe_prompt", true, false],
     ["chat", "web_search_options", true, false],

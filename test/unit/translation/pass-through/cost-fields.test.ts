@@ -125,6 +125,12 @@ describe("a field of which is not known what it costs", () => {
     expect(error).toContain("`passthrough_fields` in the profile of `acme/echo`");
   });
 
+  it("passes under strict caps if it is null", () => {
+    for (const name of ["chat", "completions", "responses"] as const) {
+      expect(rest(name, { tomorrow: null }, "strict")).toMatchObject({ tomorrow: null });
+    }
+  });
+
   it("passes under strict caps where the model's profile lists it", () => {
     const model = createModel({ passthroughFields: ["tomorrow"] });
     expect(rest("chat", { tomorrow: 1 }, "strict", model)).toEqual({ tomorrow: 1, ...both(50) });
