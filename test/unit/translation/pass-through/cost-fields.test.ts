@@ -126,7 +126,7 @@ describe("a field of which is not known what it costs", () => {
   });
 
   it("passes under strict caps if it is null", () => {
-    for (const name of ["chat", "completions", "responses"] as const) {
+    for (const name of ["chat", "completions", "embeddings"] as const) {
       expect(rest(name, { tomorrow: null }, "strict")).toMatchObject({ tomorrow: null });
     }
   });
