@@ -98,7 +98,7 @@ function addApi(app: AdminApp, options: AdminAppOptions, entrance: Entrance): vo
   });
 }
 
-/** Who calls. @throws AdminError 401, 429; what the store throws when Redis is away. */
+/** Who calls. @throws AdminError 401, 429; what the store throws when Redis is unreachable. */
 async function identify(
   context: Context<AdminEnvironment>,
   options: AdminAppOptions,

@@ -28,7 +28,7 @@ export interface Person {
 /**
  * Who an `Authorization` header belongs to. The operator is known without Redis; an organization's token is looked up
  * on each call, so that a deleted one works no longer at once.
- * @throws AdminError 401 `invalid_token`; what the store throws when Redis is away.
+ * @throws AdminError 401 `invalid_token`; what the store throws when Redis is unreachable.
  */
 export async function authenticate(
   authorization: string | undefined,

@@ -86,5 +86,5 @@ function conclude(progress: Progress, result?: MailResult): AttemptResult {
 /** The server is the operator's: customers read what kind of trouble it is, the log has the rest. */
 function describeMailError(error: unknown): string {
   const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-  return `the mail server could not be reached or did not take the mail${code}`;
+  return `the mail server could not be reached or did not take the email${code}`;
 }

@@ -33,7 +33,7 @@ const shownPrice = z.strictObject({
     .describe("Prices of requests that the upstream serves at a tier of this name."),
   server_tools: z
     .record(z.string(), z.string().nullable())
-    .describe("Tools that run at the model's server, per thousand uses; null: they pass without a price."),
+    .describe("Tools that run at the model server, per thousand uses; null: they pass without a price."),
 });
 
 /** What a model costs in one currency now, and what it will. */

@@ -19,7 +19,7 @@ Examples:
   inference-gateway envoy render --config gateway.yaml  Envoy's bootstrap, to own and edit
   inference-gateway envoy render --config gateway.yaml --into my-envoy.yaml   the same, into a bootstrap of your own
   inference-gateway serve --config gateway.yaml         the sidecar alone, as in a container
-  inference-gateway doctor                              what is wrong with the gateway of this folder, and what to do
+  inference-gateway doctor                              what is wrong with the gateway of this directory, and what to do
   inference-gateway org create --name Acme --currency USD --hard-cap 1000.00
   inference-gateway key create --org Acme --name ci --hard-cap 50.00
   inference-gateway usage show --org Acme --group-by key,model

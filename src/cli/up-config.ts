@@ -31,7 +31,7 @@ export async function chooseConfig(options: UpConfigOptions): Promise<string | n
   }
   if (config !== undefined || !existsSync(FILE)) return config ?? null;
   await requireHarmless(resolve(FILE));
-  tell(`Starting with ${resolve(FILE)}; the demo model starts in a folder without a ${FILE}.`);
+  tell(`Starting with ${resolve(FILE)}; the demo model starts in a directory without a ${FILE}.`);
   return FILE;
 }
 

@@ -166,8 +166,8 @@ function formatVerification(
   ];
   const log =
     logged === null
-      ? "No log of requests was found: spend was held against the usage rows only."
-      : `Log of requests: ${logged.requests} requests in ${logged.files} files, ${logged.damagedLines} damaged lines${formatOtherCurrency(logged)}.`;
+      ? "No request log was found: spend was held against the usage rows only."
+      : `Request log: ${logged.requests} requests in ${logged.files} files, ${logged.damagedLines} damaged lines${formatOtherCurrency(logged)}.`;
   const head = `${month}: ${organizations} organizations, ${rows} usage rows, ${spentMicrocents} microcents spent.\n${log}\n${formatWindows(ofWindows)}`;
   if (differences.length === 0) return `${head}No difference.\n`;
   return `${head}${differences.length} differences:\n${differences.join("\n")}\n`;
@@ -182,11 +182,10 @@ const MEANINGS: Readonly<Record<UsageDifference["kind"], string>> = {
   spend_of_organization: "spend of the organization is not the sum of its usage rows",
   spend_of_key: "spend of the key is not the sum of its usage rows",
   missing_in_redis:
-    "the log of requests says more than Redis: charges wait in a spool, which a gateway that runs sends, or are lost: " +
+    "the request log says more than Redis: charges wait in a spool, which a gateway that runs sends, or are lost: " +
     "`usage rebuild` brings them back, and counts none twice",
-  missing_in_log:
-    "Redis says more than the log of requests: a worker died before it wrote, or a log is missing",
-  in_other_tag_row: "Redis has it in another row of tags than the log of requests",
+  missing_in_log: "Redis says more than the request log: a worker died before it wrote, or a log is missing",
+  in_other_tag_row: "Redis has it in another row of tags than the request log",
 };
 
 function formatDifference(difference: UsageDifference): string {

@@ -33,8 +33,8 @@ export function createConfigSchema(source: SecretSource) {
     sidecar: createSidecarSchema(source),
     data_dir: described(
       path(source).optional(),
-      "Folder for what must outlive the process: spool, private Redis, generated tokens.",
-      { default: "`data`, beside the folder `sidecar.sockets`" },
+      "Directory for what must outlive the process: spool, private Redis, generated tokens.",
+      { default: "`data`, beside the directory `sidecar.sockets`" },
     ),
     redis: createRedisSchema(source),
     upstreams: createUpstreamsSchema(source),

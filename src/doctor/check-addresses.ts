@@ -45,7 +45,7 @@ export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<DoctorF
 export async function checkDashboardUrl({ dashboard, notifications }: Config): Promise<DoctorFinding[]> {
   const check = "dashboard.base_url";
   if (dashboard.baseUrl === null) {
-    if (notifications.smtp === null) return [ok(check, "Not set; no mail is sent that names it.")];
+    if (notifications.smtp === null) return [ok(check, "Not set; no email is sent that names it.")];
     const fix = "Set `dashboard.base_url`, so that links in emails open the dashboard.";
     const message = "Emails are configured, but `dashboard.base_url` isn't set.";
     return [found("dashboard_url_missing", check, { message, fix })];

@@ -29,7 +29,7 @@ async function checkWritable(check: string, folder: string, field: string): Prom
     await access(folder, constants.W_OK | constants.X_OK);
     if ((await stat(folder)).isDirectory()) return ok(check, `${folder} can be written.`);
     return found("folder_is_none", check, {
-      message: `${folder} is no folder.`,
+      message: `${folder} isn't a directory.`,
       fix: `Remove it or change \`${field}\`.`,
     });
   } catch (error) {

@@ -41,7 +41,7 @@ export const FILTER_DETAILS: Readonly<Record<string, Reason>> = {
   ext_authz_error: FLAGS.UAEX,
   ext_authz_invalid: misconfigured(
     "Envoy could not put on what the gateway's admission wrote",
-    "Envoy and the gateway are of different versions, or a filter was changed: render the bootstrap anew.",
+    "Envoy and the gateway are of different versions, or a filter was changed: render the bootstrap again.",
   ),
   ext_proc_error: SIDECAR_LOST,
   failed_to_inject_credential: misconfigured(
@@ -51,13 +51,13 @@ export const FILTER_DETAILS: Readonly<Record<string, Reason>> = {
   // Filters beside it.
   rbac_access_denied: refused(
     "a rule of RBAC in Envoy's configuration refused the request",
-    "The policy's name stands in brackets; it is the operator's own.",
+    "The policy's name is in brackets; it is the operator's own.",
   ),
   jwt_authn_access_denied: refused(
     "a check of JSON web tokens in Envoy's configuration refused the request",
-    "Send the token that this check wants; what was wrong stands in braces.",
+    "Send the token that this check wants; what was wrong is in braces.",
   ),
-  oauth: refused("a sign-in (OAuth 2) in Envoy's configuration refused the request", "Sign in anew."),
+  oauth: refused("a sign-in (OAuth 2) in Envoy's configuration refused the request", "Sign in again."),
   csrf_origin_mismatch: refused(
     "a check of origins (CSRF) in Envoy's configuration refused the request",
     "Call from an origin that it lists.",

@@ -6,7 +6,7 @@
 /** Who has to do something, as people read it. */
 const ACTORS = {
   client: "whoever calls the API",
-  upstream: "whoever runs the model's server",
+  upstream: "whoever runs the model server",
   operator: "the gateway's operator",
   gateway: "nobody at first, the gateway mends it by itself",
 } as const;

@@ -81,7 +81,7 @@ const CORE_DETAILS: Readonly<Record<string, Reason>> = {
     "gateway",
     "Envoy closed the connection of the client",
     "operator",
-    "What stands in brackets says why. Look into Envoy's log at this time: it drained, or the client broke the protocol.",
+    "What is in brackets says why. Look into Envoy's log at this time: it drained, or the client broke the protocol.",
   ),
   overload: FLAGS.OM,
   request_payload_too_large: NOT_HTTP(
@@ -90,7 +90,7 @@ const CORE_DETAILS: Readonly<Record<string, Reason>> = {
   ),
   request_payload_exceeded_retry_buffer_limit: reason(
     "gateway",
-    "the request's body is larger than Envoy keeps for a second try, and the first one failed",
+    "the request's body is larger than Envoy keeps for a retry, and the first one failed",
     "client",
     "Send the request again.",
   ),

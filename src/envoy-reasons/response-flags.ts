@@ -21,7 +21,7 @@ export const FLAGS = {
     "upstream",
     "{upstream} gave no answer in time",
     "upstream",
-    'Look at the load of the model server. How long is waited for what stands in docs/envoy.md, "Waits".',
+    'Look at the load of the model server. How long is waited for what is in docs/envoy.md, "Waits".',
   ),
   UC: reason(
     "upstream",
@@ -69,13 +69,13 @@ export const FLAGS = {
     "gateway",
     "{upstream} is not in Envoy's configuration",
     "operator",
-    "Render the bootstrap anew (`inference-gateway envoy render`) and restart Envoy: it runs with an older one.",
+    "Render the bootstrap again (`inference-gateway envoy render`) and restart Envoy: it runs with an older one.",
   ),
   NR: reason(
     "gateway",
     "Envoy had no route for the request",
     "client",
-    "Compare the request's path with those of docs/api.md. If it is one of them, the operator renders Envoy's bootstrap anew.",
+    "Compare the request's path with those of docs/api.md. If it is one of them, the operator renders Envoy's bootstrap again.",
   ),
   DF: reason(
     "upstream",
@@ -129,7 +129,7 @@ export const FLAGS = {
     "gateway",
     "a rate limit of Envoy's own refused the request",
     "client",
-    "Wait and try again; the limit stands in Envoy's configuration, not in the gateway's.",
+    "Wait and try again; the limit is in Envoy's configuration, not in the gateway's.",
   ),
   RLSE: reason(
     "gateway",

@@ -9,7 +9,7 @@ export interface GraceOutageOptions {
   readonly logger: Logger<"warn">;
 }
 
-/** Organizations whose part of Redis is away at a time; beyond it the newest are forgotten last. */
+/** Organizations whose part of Redis is unreachable at a time; beyond it the newest are forgotten last. */
 const MAX_ORGANIZATIONS = 50_000;
 const TELL_INTERVAL_MS = 10_000;
 

@@ -16,7 +16,7 @@ const COUNTS_FOR_MS = 20_000;
 
 /**
  * How many workers of all hosts there are, as Redis last told: between so many a key's rate is shared while Redis is out
- * of reach. Asking it every five seconds also tells a worker without requests that Redis is away.
+ * of reach. Asking it every five seconds also tells a worker without requests that Redis is unreachable.
  */
 export class GraceWorkers {
   readonly #options: GraceWorkersOptions;

@@ -61,7 +61,7 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<M
 
 /**
  * Makes it SCHED_BATCH (sched(7)), as far as the system has that. A usual process may take the core of the one that wakes it: a
- * worker that has sent a charge would stand still for as long as Redis executes it, and its reply to Envoy, which leaves in the
+ * worker that has sent a charge would stall for as long as Redis executes it, and its reply to Envoy, which leaves in the
  * same turn behind the charge, with it. Of the machine's time Redis gets what it got before.
  */
 async function letSendersFinish({ child }: ManagedProcess, env: NodeJS.ProcessEnv): Promise<void> {

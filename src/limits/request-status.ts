@@ -22,7 +22,7 @@ const costDetails = z.strictObject({
     z.strictObject({
       name: z.string(),
       tokens: z.int().nullable().describe("Null: the fee of the request, or a server tool."),
-      uses: z.int().optional().describe("Of a tool that ran at the model's server; left out of all others."),
+      uses: z.int().optional().describe("Of a tool that ran at the model server; left out of all others."),
       price: z.string().describe("Per million tokens, or per thousand uses, a decimal."),
       cost: z.string().describe("An exact decimal of the currency."),
     }),

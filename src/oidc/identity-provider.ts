@@ -1,7 +1,7 @@
 /**
  * One identity provider of `dashboard.oidc`. Decides who somebody is, by what the provider has signed; what they may do,
  * `roles.ts`. It must never believe an ID token whose signature, nonce or audience it has not seen checked, and never take
- * an address from a browser. When the provider is away nobody new is signed in; whoever is, stays.
+ * an address from a browser. When the provider is unreachable nobody new is signed in; whoever is, stays.
  */
 import type { OidcProviderConfig } from "../config/schema.ts";
 import type { JsonObject } from "../text/json-object.ts";

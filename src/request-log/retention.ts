@@ -98,7 +98,7 @@ export class RequestLogRetention {
     if (isOver && !this.#isOverTold) {
       this.#options.logger.warn(
         { bytes, max_bytes: maxBytes },
-        "the log of requests holds more than it should, and all of it is protected by `retention`",
+        "the request log holds more than it should, and all of it is protected by `retention`",
       );
     }
     this.#isOverTold = isOver;

@@ -106,9 +106,9 @@ function orderTags(list: string): string {
 
 /** One mail address, or null. */
 export function emailOrNull(): Kind<string | null> {
-  const error = "expected a mail address, or null for none";
+  const error = "expected an email address, or null for none";
   const input = z.string({ error }).max(MAX_EMAIL_CHARACTERS, { error }).pipe(z.email({ error }));
-  return textOrNull({ notation: "text", values: "a mail address, or null", input: input.nullable() });
+  return textOrNull({ notation: "text", values: "an email address, or null", input: input.nullable() });
 }
 
 /** A group's id, or null. That the organization has the group is checked where there is one. */
@@ -283,16 +283,16 @@ export function modelNames(): Kind<Readonly<Record<string, string>>> {
 
 /** Mail addresses. */
 export function emails(): Kind<readonly string[]> {
-  const addressError = "expected a mail address";
+  const addressError = "expected an email address";
   const address = z
     .string({ error: addressError })
     .max(MAX_EMAIL_CHARACTERS, { error: addressError })
     .pipe(z.email({ error: addressError }));
-  const error = `expected a list of at most ${MAX_EMAILS} mail addresses, none twice`;
+  const error = `expected a list of at most ${MAX_EMAILS} email addresses, none twice`;
   const output: z.ZodType<readonly string[]> = z.array(z.string());
   return plain(output, {
     notation: "emails",
-    values: `at most ${MAX_EMAILS} mail addresses`,
+    values: `at most ${MAX_EMAILS} email addresses`,
     input: z.array(address, { error }).max(MAX_EMAILS, { error }).refine(hasNoneTwice, { error }),
     ...asJson(output),
   });

@@ -71,7 +71,7 @@ export const LIMITS_ROW = {
   field: "limits",
   kind: limits(),
   default: [],
-  description: `What may be spent in a day, a week (from Monday), a month and in total, all in UTC: a \`cap\` refuses, a \`budget\` only tells. Given whole; ${MONTH_NAMES_TOO}`,
+  description: `What may be spent in a day, a week (from Monday), a month and in total, all in UTC: a \`cap\` refuses, a \`budget\` only tells. Replaces the whole list; ${MONTH_NAMES_TOO}`,
   label: "Limits",
   hint: "One per line: day cap 5.00 (day, week, month, total). Empty: none.",
   cli: {
@@ -97,7 +97,7 @@ export function memberLimitsRow({ member, help }: { readonly member: string; rea
     field: MEMBER_LIMITS,
     kind: limits(),
     default: [],
-    description: `What each ${member} may spend who has no limit of that period and kind of its own. Given whole.`,
+    description: `What each ${member} may spend who has no limit of that period and kind of its own. Replaces the whole list.`,
     label: "Limits of each member",
     hint: `What each ${member} has, one a line: week cap 20.00. A limit of the user's own goes before it.`,
     cli: {

@@ -9,7 +9,7 @@ export const MODEL_NAMES = defineSettings({
     kind: modelNames(),
     default: {},
     description:
-      "What a client's hard-coded name means: name → catalog id. None that is a catalog id; one of the catalog's aliases may be overridden. Given whole: what is left out is gone.",
+      "What a client's hard-coded name means: name → catalog id. None that is a catalog id; one of the catalog's aliases may be overridden. Replaces the whole list: what is left out is gone.",
     label: "Aliases, one a line",
     hint: "Names that clients send: claude-haiku-4-5 = acme/echo-small",
     cli: {

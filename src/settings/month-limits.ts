@@ -115,7 +115,7 @@ export class LimitsConflict extends Error {
 }
 
 /**
- * What a caller of the API wants, with the month's limits under their own names. `limits` are given whole: without a row of
+ * What a caller of the API wants, with the month's limits under their own names. `limits` replace the whole list: without a row of
  * the month there is none.
  * @throws LimitsConflict
  */

@@ -34,7 +34,7 @@ const NOTIFICATIONS = defineSettings({
     kind: emails(),
     default: [],
     description: "Alerts are mailed there. Only where the operator has configured a mail server.",
-    label: "Mail addresses, one a line",
+    label: "Email addresses, one per line",
     hint: "At most 20.",
     cli: {
       option: {
@@ -61,7 +61,7 @@ const NOTIFICATIONS = defineSettings({
     kind: webhooks(),
     default: [],
     description:
-      "Further webhooks, each with a format and a choice of alerts. Given whole: one that is left out is gone.",
+      "Further webhooks, each with a format and a choice of alerts. Replaces the whole list: one that is left out is gone.",
     label: "Further webhooks",
   },
 });
@@ -112,7 +112,7 @@ const KEY_DEFAULTS = defineSettings({
     apiName: "limits",
     kind: limits(),
     default: [],
-    description: `All its limits; ${MONTH_NAMES_TOO} Given whole.`,
+    description: `All its limits; ${MONTH_NAMES_TOO} Replaces the whole list.`,
     label: "Limits",
     hint: "One per line: day cap 5.00. Empty: none.",
     cli: {

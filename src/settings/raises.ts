@@ -71,8 +71,8 @@ export const RAISES_ROW = {
   default: [],
   changedBy: "ownCalls",
   description:
-    "Temporary raises of its caps. What has ended stays on the list until the next one is made or taken back.",
-  label: "Temporary raises",
+    "Temporary raises of its caps. What has ended stays on the list until the next one is created or removed.",
+  label: "Temporary increases",
   cli: { label: "raises", none: "none" },
 } as const;
 

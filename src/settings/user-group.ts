@@ -13,7 +13,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
   limits: {
     ...LIMITS_ROW,
     description:
-      "The pool: what all keys and users of the group may spend together in a day, a week (from Monday), a month and in total, all in UTC. Given whole.",
+      "The pool: what all keys and users of the group may spend together in a day, a week (from Monday), a month and in total, all in UTC. Replaces the whole list.",
     hint: "Shared by all members. One per line: month cap 2000.00. Empty: none.",
     cli: {
       ...LIMITS_ROW.cli,

@@ -16,8 +16,8 @@ export const USER_SETTINGS = defineSettings({
     field: "email",
     kind: emailOrNull(),
     default: null,
-    description: "Mail address, for people and for the search; nothing is sent there. Null: none.",
-    label: "Mail address",
+    description: "Email address, for people and for the search; nothing is sent there. Null: none.",
+    label: "Email address",
     hint: "For people and search. Receives no email.",
     cli: {
       option: { flags: "--email <address>", help: "email address, or none" },
@@ -48,13 +48,13 @@ export const USER_SETTINGS = defineSettings({
   limits: {
     ...LIMITS_ROW,
     description:
-      "What the user may spend with all its keys in a day, a week (from Monday), a month and in total, all in UTC: a `cap` refuses, a `budget` only tells. Given whole.",
+      "What the user may spend with all its keys in a day, a week (from Monday), a month and in total, all in UTC: a `cap` refuses, a `budget` only tells. Replaces the whole list.",
     hint: "One per line: week cap 20.00 (day, week, month, total). Empty: the group's limits of each member.",
   },
   raises: {
     ...RAISES_ROW,
     description:
-      "Temporary raises of its caps, those that its group or organization gives each member included. What has ended stays on the list until the next one is made or taken back.",
+      "Temporary raises of its caps, those that its group or organization gives each member included. What has ended stays on the list until the next one is created or removed.",
   },
   ...TOKEN_LIMIT_ROWS,
   note: NOTE_ROW,

@@ -169,7 +169,7 @@ export class RequestAccount {
     const said = { counted: counted.costMicrocents, estimate: estimate.costMicrocents };
     if (said.counted === this.#acknowledged.counted && said.estimate === this.#acknowledged.estimate) return;
     const progress = this.#charge({ ...counted, estimated: estimate.estimated }, estimate, null);
-    // One that was not acknowledged is sent again with the next, even when the stream stands still.
+    // One that was not acknowledged is sent again with the next, even when the stream stalls.
     if (await this.#watch(progress)) this.#acknowledged = said;
   }
 

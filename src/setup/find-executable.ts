@@ -20,7 +20,7 @@ export function isExecutable(path: string): boolean {
 export function explainUnusable(path: string): string | null {
   try {
     const found = statSync(path);
-    if (found.isDirectory()) return "is a folder, not a program";
+    if (found.isDirectory()) return "is a directory, not a program";
     if (!found.isFile()) return "is no file";
     accessSync(path, constants.X_OK);
     return null;

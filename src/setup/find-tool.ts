@@ -58,7 +58,7 @@ async function findExisting(context: ToolContext, wanted: WantedTool): Promise<T
     if (path === null) continue;
     const objection = await wanted.check(path, "path");
     if (objection === null) return { path, source: "path" };
-    context.notice(`${path} ${objection}: passed over.`);
+    context.notice(`${path} ${objection}: ignored.`);
   }
   for (const candidate of wanted.installed) {
     const tool = await findInstalled(candidate, wanted);

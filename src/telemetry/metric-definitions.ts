@@ -133,7 +133,7 @@ export const METRICS = {
   ),
   redisOut: gauge(
     "inference_gateway_redis_out_of_reach",
-    "1: the process cannot reach Redis and is in degraded mode (known keys go on for the grace time).",
+    "1: the process cannot reach Redis and is in degraded mode (known keys continue for the grace period).",
     ["process"],
   ),
   openHolds: gauge(
@@ -174,12 +174,12 @@ export const METRICS = {
   ),
   spoolEntries: counter(
     "inference_gateway_spool_entries_total",
-    "Entries of the spool by what became of them: replayed, expired, rejected, damaged, refused (spool full or disk failing).",
+    "Entries of the spool by the outcome of them: replayed, expired, rejected, damaged, refused (spool full or disk failing).",
     ["result"],
   ),
   requestLogBytes: gauge(
     "inference_gateway_request_log_bytes",
-    "Bytes of this host's log of requests, looked up every five minutes.",
+    "Bytes of this host's request log, looked up every five minutes.",
   ),
   bufferedBytes: gauge(
     "inference_gateway_buffered_bytes",
@@ -223,7 +223,7 @@ export const METRICS = {
   ),
   configWaiting: gauge(
     "inference_gateway_config_fields_waiting_for_restart",
-    "Fields of gateway.yaml that have changed since the start and count after a restart.",
+    "Fields of gateway.yaml that have changed since the start and take effect after a restart.",
   ),
   buildInfo: gauge(
     "inference_gateway_build_info",

@@ -204,7 +204,7 @@ describe("POST …/webhook/test", () => {
 });
 
 describe("POST …/webhook/rotate-secret", () => {
-  it("makes a secret that is shown once, and lets the former one sign on", async () => {
+  it("makes a secret that is shown once, and lets the previous one sign on", async () => {
     const { path, secret } = await createHooked();
     const rotated = await admin.ok("POST", `${path}/webhook/rotate-secret`);
     expect(rotated).toEqual({

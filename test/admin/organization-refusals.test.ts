@@ -57,12 +57,12 @@ describe("POST /api/organizations", () => {
       param: "notifications.email",
     },
     {
-      name: "a mail address that is none",
+      name: "an email address that is none",
       body: { name: "A", currency: "USD", notifications: { emails: ["a"] } },
       param: "notifications.emails.0",
     },
     {
-      name: "a mail address twice",
+      name: "an email address twice",
       body: { name: "A", currency: "USD", notifications: { emails: ["a@b.example", "a@b.example"] } },
       param: "notifications.emails",
     },

@@ -70,7 +70,7 @@ describe("POST …/users and …/groups", () => {
     { name: "a name of nothing that can be seen", body: { name: "\u200b" }, param: "name" },
     { name: "what is no mail address", body: { name: "a", email: "ann" }, param: "email" },
     {
-      name: "a mail address with a line break",
+      name: "an email address with a line break",
       body: { name: "a", email: "a@b.de\n" },
       param: "email",
     },

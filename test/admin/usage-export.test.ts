@@ -122,7 +122,7 @@ describe("an export of a month's usage", () => {
     expect(new Set(sums)).toEqual(new Set([await spent()]));
   });
 
-  it("has what of it was for tools of the model's server in a column of its own, in each format", async () => {
+  it("has what of it was for tools of the model server in a column of its own, in each format", async () => {
     const csv = parseCsv(await text("&format=csv")).rows;
     const focus = parseCsv(await text("&format=focus")).rows;
     const lines = (await text("&format=jsonl")).trimEnd().split("\n");

@@ -115,7 +115,7 @@ describe.each([
   it.each([
     ["does not exist", "/nowhere/program"],
     ["does not exist", "/etc/passwd/program"],
-    ["is a folder, not a program", "/tmp"],
+    ["is a directory, not a program", "/tmp"],
     ["may not be executed by this user", "/etc/passwd"],
     ["that runs", "/bin/true"],
   ])("says in one sentence that it %s (%s)", async (said, path) => {

@@ -82,7 +82,7 @@ beforeAll(async () => {
     path: CHAT_PATH,
     body: { model: CHAT_MODEL, messages: [{ role: "user", content: "hello" }] },
   });
-  await waitFor("the log of requests", () => existsSync(join(stack.dir, "data/requests")));
+  await waitFor("the request log", () => existsSync(join(stack.dir, "data/requests")));
 });
 afterAll(() => upstream.close());
 

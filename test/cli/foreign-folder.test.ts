@@ -242,7 +242,7 @@ describe("up in somebody else's folder", () => {
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(`${join(folder, "gateway.yaml")} was found in this directory, but`);
     expect(stderr).toContain("`up --config gateway.yaml`");
-    expect(stderr).toContain("The demo model starts in a folder without");
+    expect(stderr).toContain("The demo model starts in a directory without");
     expect(existsSync(join(folder, "data"))).toBe(false);
   });
 

@@ -55,7 +55,7 @@ describe("usage", () => {
     expect(stdout).toMatch(new RegExp(`\\nAnn \\(user_…${twin.slice(-8)}\\) +1 .* 7\\.00 USD\\n`, "u"));
   });
 
-  it("is narrowed down to a user's by name or mail address, to a deleted one's by its id", async () => {
+  it("is narrowed down to a user's by name or email address, to a deleted one's by its id", async () => {
     const costOf = async (options: string): Promise<unknown> => {
       const { data } = (await inOrg(`usage show --json ${options}`)).json();
       return (data as Record<string, unknown>[]).map((row) => row["cost_microcents"]);

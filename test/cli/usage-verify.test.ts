@@ -106,7 +106,7 @@ it("names the owner of a counter that somebody has changed, its window and both 
 });
 
 it("exits with 1 for a window's difference alone, and with 0 without one", async () => {
-  // Without the log of requests there is nothing else to differ.
+  // Without the request log there is nothing else to differ.
   const alone = () => callCli(["usage", "verify", "--config", config, "--month", charged.month]);
   expect(await alone()).toMatchObject({ code: 0, stdout: expect.stringContaining("No difference.") });
   await opened.client.hincrby(spendKey(charged.organizationId, "total"), "organization", -1);

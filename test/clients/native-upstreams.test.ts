@@ -182,7 +182,7 @@ describe.skipIf(codex.missing !== null)(
     it("shows the setting that its own search needs at a model that has no price for it", async () => {
       const { exitCode, errors } = await sayHello(CHAT_MODEL);
       expect(exitCode).not.toBe(0);
-      expect(errors.join()).toContain("the tool `web_search` runs at the model's server");
+      expect(errors.join()).toContain("the tool `web_search` runs at the model server");
       expect(errors.join()).toContain("`server_tools`");
       expect(chat.upstream.requests).toEqual([]);
     });

@@ -99,7 +99,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await page.getByRole("button", { name: "Enable" }).click();
     await page.getByText("It works from the next request.").waitFor();
     expect(await status(secret)).toBe(200);
-    await page.getByLabel("The former key").selectOption("3600");
+    await page.getByLabel("The previous key").selectOption("3600");
     await page.getByRole("button", { name: "Rotate" }).click();
     const rotated = await page.getByLabel('API key "life"').inputValue();
     expect(rotated).not.toBe(secret);

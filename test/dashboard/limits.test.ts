@@ -141,7 +141,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
   });
 
   describe("temporary raises", () => {
-    const raises = () => page.getByRole("region", { name: "Temporary raises" });
+    const raises = () => page.getByRole("region", { name: "Temporary increases" });
     const fill = async (fields: { amount: string; until: string; reason: string }) => {
       await raises().getByLabel("By").fill(fields.amount);
       await raises().getByLabel("Until (UTC)").fill(fields.until);
@@ -197,7 +197,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       await signIn(plain, getStack(), String(token));
       for (const path of [`/keys/${ids.laptop}`, `/groups/${ids.search}`, "/settings"]) {
         await plain.goto(base + path);
-        const section = plain.getByRole("region", { name: "Temporary raises" });
+        const section = plain.getByRole("region", { name: "Temporary increases" });
         await section.getByLabel("By").fill("7");
         await section.getByLabel("Until (UTC)").fill("2099-12-04T00:00");
         await section.getByLabel("Reason").fill("launch");
@@ -229,7 +229,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       const { token } = await getStack().admin("POST", `${api}/tokens`, { name: "v", role: "viewer" });
       await signIn(viewer, getStack(), String(token));
       await viewer.goto(`${base}/groups/${ids.search}`);
-      const section = viewer.getByRole("region", { name: "Temporary raises" });
+      const section = viewer.getByRole("region", { name: "Temporary increases" });
       expect(await section.getByRole("listitem").count()).toBe(4);
       expect(await section.getByRole("button").count()).toBe(0);
       expect(await section.getByRole("textbox").count()).toBe(0);

@@ -37,10 +37,10 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     await page.getByText("Made.").waitFor();
     await page.goto(`${base}/users`);
     await page.getByLabel("Name").fill("Ann Smith");
-    await page.getByLabel("Mail address").fill("nobody");
+    await page.getByLabel("Email address").fill("nobody");
     await page.getByRole("button", { name: "Create the user" }).click();
-    expect(await page.locator("#email-problem").textContent()).toContain("a mail address");
-    await page.getByLabel("Mail address").fill("ann@example.com");
+    expect(await page.locator("#email-problem").textContent()).toContain("an email address");
+    await page.getByLabel("Email address").fill("ann@example.com");
     await page.getByLabel("Group").fill("Nowhere");
     await page.getByRole("button", { name: "Create the user" }).click();
     expect(await page.locator("#group_id-problem").textContent()).toContain("unknown group");
@@ -72,7 +72,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     expect(await page.getByRole("link", { name: /^Tester/ }).count()).toBe(1);
     await page.getByLabel("Find").fill("nobody");
     await page.getByRole("button", { name: "Search" }).click();
-    await page.getByText("No user has a name or mail address").waitFor();
+    await page.getByText("No user has a name or email address").waitFor();
   });
 
   it("own a key that is made from a user's page, and a suggestion is taken where two have one name", async () => {

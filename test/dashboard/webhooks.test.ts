@@ -158,9 +158,9 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       expect(second?.headers["webhook-id"]).toBe(first?.headers["webhook-id"]);
     });
 
-    it("makes a new secret; the former one signs too for as long as was chosen", async () => {
+    it("makes a new secret; the previous one signs too for as long as was chosen", async () => {
       await page.goto(`${base}/settings`);
-      await page.getByLabel("the former one").selectOption("signs too for an hour");
+      await page.getByLabel("the previous one").selectOption("signs too for an hour");
       await page.getByRole("button", { name: "New secret" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "New secret" }).click();
       const renewed = await page.getByLabel("Webhook secret").inputValue();
@@ -172,7 +172,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
         expect(verify(receiver.received[0]!, key)).toMatchObject({ type: "webhook.test" });
       }
       await page.goto(`${base}/settings`);
-      await page.getByLabel("the former one").selectOption("ends at once");
+      await page.getByLabel("the previous one").selectOption("ends at once");
       await page.getByRole("button", { name: "New secret" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "New secret" }).click();
       await page.getByLabel("Webhook secret").waitFor();

@@ -280,7 +280,7 @@ describe("strict caps", () => {
   });
 
   it.each([
-    ["searches of the model's server", SEARCH_MODEL, { web_search_options: {} }, TEMPLATE_TOKENS],
+    ["searches of the model server", SEARCH_MODEL, { web_search_options: {} }, TEMPLATE_TOKENS],
     ["prompts that came to 90,000 tokens", EXCEPTION_MODEL, {}, 1_024],
   ])("hold for others no more than a template, after %s of another organization", async (...given) => {
     const [name, model, fields, templateTokens] = given;

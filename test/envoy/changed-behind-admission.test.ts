@@ -136,7 +136,7 @@ describe("a currency that is changed behind an admission", () => {
     expect(chat.upstream.requests).toEqual([]);
   });
 
-  it("has a request sent again, at its price, whose body took longer than it counts: nothing goes upstream at the former one", async () => {
+  it("has a request sent again, at its price, whose body took longer than it counts: nothing goes upstream at the previous one", async () => {
     const key = await chat.stack.createKey(HELD);
     const end = await admitFirst(key, chatBody());
     const redis = connectRedis(chat.stack);

@@ -10,7 +10,7 @@ import { METERED_CATALOG, readSpend } from "./metering-figures.ts";
 const WORKERS = 2;
 const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: WORKERS }));
 
-/** One line of the log of requests; amounts small enough for JSON's numbers. */
+/** One line of the request log; amounts small enough for JSON's numbers. */
 interface Line {
   readonly request_id: string;
   readonly organization_id: string;
@@ -37,7 +37,7 @@ function waitForLines(organizationId: string, count: number): Promise<Line[]> {
   });
 }
 
-describe("the log of requests", () => {
+describe("the request log", () => {
   it("has a line for each request with everything that its cost was made of", async () => {
     const key = await chat.stack.createKey();
     const usage = { promptTokens: 10, cachedTokens: 4, completionTokens: 5 };

@@ -94,7 +94,7 @@ describe("an alias of the catalog", () => {
     }
   });
 
-  it("is in the record of a request and in the log of requests beside the model's id, on a refusal too", async () => {
+  it("is in the record of a request and in the request log beside the model's id, on a refusal too", async () => {
     const key = await chat.stack.createKey();
     const answer = await chat.send({ key: key.key, body: chatBody({ model: ALIAS }) });
     const refused = await chat.send({ key: key.key, body: chatBody({ model: "nobody-knows" }) });

@@ -208,7 +208,7 @@ describe("a request that fails at its upstream", () => {
     },
   );
 
-  it("is told in words in the log of requests, before Envoy's own", async () => {
+  it("is told in words in the request log, before Envoy's own", async () => {
     const id = await failAt("absent");
     const folder = join(stack().dir, "data/requests");
     const line = await waitFor("the line", async () => {

@@ -1,4 +1,4 @@
-/** What tools cost that run at the model's server: charged to the microcent, held under strict caps, or refused. */
+/** What tools cost that run at the model server: charged to the microcent, held under strict caps, or refused. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -71,14 +71,14 @@ function ask(key: CreatedKey, route: RouteName, fields: object = {}): Promise<Ht
   return chat.stack.send({ path, key: key.key, body: body(fields) });
 }
 
-/** The line of a request in the log of requests, once it is there. */
+/** The line of a request in the request log, once it is there. */
 async function readLine(answer: HttpAnswer): Promise<Record<string, unknown>> {
   const folder = join(chat.stack.dir, "data/requests");
   const find = () =>
     readdirSync(folder)
       .flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"))
       .find((line) => line.includes(String(answer.headers["x-request-id"])));
-  await waitFor("the line of the log", () => find() !== undefined);
+  await waitFor("the line of the request log", () => find() !== undefined);
   return JSON.parse(find() ?? "") as Record<string, unknown>;
 }
 
@@ -90,7 +90,7 @@ const search = (uses: number) => ({
   cost: `0.0${uses}000000`,
 });
 
-describe("a tool that runs at the model's server and has a price", () => {
+describe("a tool that runs at the model server and has a price", () => {
   it.each([
     ["messages", "a JSON answer", json(MESSAGE), {}, 3_000_000],
     ["messages", "a stream", stream(...messageEvents), { stream: true }, 3_000_000],
@@ -129,7 +129,7 @@ describe("a tool that runs at the model's server and has a price", () => {
     },
   );
 
-  it("is the same in the log of requests as in Redis, which `usage verify` holds against each other", async () => {
+  it("is the same in the request log as in Redis, which `usage verify` holds against each other", async () => {
     const key = await chat.stack.createKey();
     chat.upstream.answer(json(RESPONSE));
     const told = await ask(key, "responses");
@@ -160,7 +160,7 @@ describe("a tool that runs at the model's server and has a price", () => {
   });
 });
 
-describe("a tool that runs at the model's server and has no price", () => {
+describe("a tool that runs at the model server and has no price", () => {
   it.each(Object.keys(ROUTES) as RouteName[])(
     "[native.server_tools] is a 400 of %s that names the setting",
     async (route) => {
@@ -169,7 +169,7 @@ describe("a tool that runs at the model's server and has no price", () => {
       expect(answer.status).toBe(400);
       expect(readError(answer)).toMatchObject({ code: "unsupported_parameter", param: ROUTES[route].param });
       expect(readError(answer).message).toMatch(
-        /`web_search` runs at the model's server.*`server_tools`.*unpriced/,
+        /`web_search` runs at the model server.*`server_tools`.*unpriced/,
       );
       expect(chat.upstream.requests).toEqual([]);
       expect((await readSpend(chat.stack, key)).key).toBe(0n);

@@ -338,7 +338,7 @@ describe("a name of a session", () => {
 });
 
 describe("a request's session", () => {
-  it("is in the lists, by which it is found, and in the log of requests", async () => {
+  it("is in the lists, by which it is found, and in the request log", async () => {
     const key = await capped();
     const headers = { "x-session-id": "run 1" };
     const answer = await send(key, { headers });

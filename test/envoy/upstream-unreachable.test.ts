@@ -1,4 +1,4 @@
-/** A model's server that was never there is told apart from one that is gone for a while, by every worker of the host. */
+/** A model server that was never there is told apart from one that is gone for a while, by every worker of the host. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ErrorSummary, summarizeError } from "../support/answer-checks.ts";
 import { findFreePort } from "../support/free-port.ts";

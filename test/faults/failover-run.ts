@@ -1,4 +1,4 @@
-/** One failover under load: what was acknowledged and lost, counted, and brought back from the log of requests. */
+/** One failover under load: what was acknowledged and lost, counted, and brought back from the request log. */
 import { type Faults, isAtRisk, usedBy } from "./fault-accounts.ts";
 import type { Sent } from "./fault-load.ts";
 import { IS_LONG, type RunningScenario, runScenario, WARM_ANSWERS } from "./fault-scenario.ts";
@@ -15,7 +15,7 @@ interface Failover {
   readonly turn: number;
 }
 
-/** Runs the scenario and says what is left of it after the log of requests was put in. */
+/** Runs the scenario and says what is left of it after the request log was put in. */
 export async function runFailover(
   faults: FaultStackOn,
   { name, turn }: Failover,
@@ -65,12 +65,12 @@ async function readCharged({ store }: FaultStackOn, running: RunningScenario | n
 interface Recovered {
   readonly sent: RunningScenario["sent"];
   readonly happened: Faults;
-  /** Charged without the log of requests, and with it. */
+  /** Charged without the request log, and with it. */
   readonly before: readonly bigint[];
   readonly after: readonly bigint[];
 }
 
-/** Prints what was lost and what the log of requests has brought back; says what it has not. */
+/** Prints what was lost and what the request log has brought back; says what it has not. */
 function countRecovery(
   { upstream }: FaultStackOn,
   name: string,

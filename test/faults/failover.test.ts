@@ -1,6 +1,6 @@
 /**
  * The whole gateway on a Redis Cluster, one of whose masters dies under load: what was acknowledged and lost, counted, and
- * brought back from the log of requests. Sentinel's failovers: `random-failovers.test.ts`.
+ * brought back from the request log. Sentinel's failovers: `random-failovers.test.ts`.
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { startReplicatedCluster } from "../support/replicated-cluster.ts";

@@ -50,7 +50,7 @@ export interface Scenario {
   readonly isGrace?: boolean;
   /** The load has ended; settling begins. */
   readonly onLoadEnd?: () => void;
-  /** Everything is settled and counted; the log of requests is not put in yet. */
+  /** Everything is settled and counted; the request log is not put in yet. */
   readonly onSettled?: () => Promise<void>;
 }
 

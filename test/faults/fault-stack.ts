@@ -92,7 +92,7 @@ export interface FaultStack extends FaultStackOn {
 
 type OfOrganization = Pick<CreatedKey, "organizationId">;
 
-/** A scenario's keys, once everything of it was settled and the log of requests put in. */
+/** A scenario's keys, once everything of it was settled and the request log put in. */
 export interface SettledTenant {
   readonly organizationId: string;
   readonly microcents: bigint;

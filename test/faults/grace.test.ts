@@ -92,7 +92,7 @@ describe("while Redis is away", () => {
     ]);
   });
 
-  it("known keys go on for the grace time and are then told to wait, until Redis responds again", async () => {
+  it("known keys continue for the grace time and are then told to wait, until Redis responds again", async () => {
     const { open, strict } = tenants;
     const before = faults.upstream.accounts.size;
     expect(await answersAlways(open)).toBe(true);

@@ -91,7 +91,7 @@ async function failOver(
   return { unreplicated: { fromMs, untilMs } };
 }
 
-describe("charged and used agree, but for what no replica had, which the log of requests brings back", () => {
+describe("charged and used agree, but for what no replica had, which the request log brings back", () => {
   it.each(readSeeds())(
     "after failovers of Sentinel's, with a replica that is behind and with one that lags at random moments: seed %i",
     async (seed) => {

@@ -115,7 +115,7 @@ export async function accountFor(
   return { figures, problems };
 }
 
-/** Those of which nothing is in flight any more. A rebuild behind that has put in all that the log of requests knows. */
+/** Those of which nothing is in flight any more. A rebuild behind that has put in all that the request log knows. */
 export async function listEnded(
   { faults }: RecoveringHost,
   open: readonly Recovered[],

@@ -173,7 +173,7 @@ describe("charged and used agree when Redis", () => {
   });
 });
 
-describe("the log of requests", () => {
+describe("the request log", () => {
   it("adds up to what Redis says after all that, request by request", async () => {
     const month = new Date(await faults.store.timeMs()).toISOString().slice(0, 7);
     // The last lines wait a moment to be written together.

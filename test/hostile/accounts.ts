@@ -9,7 +9,7 @@ import type { Stack } from "../support/stack.ts";
 import type { ServedRequest } from "./upstream-program.ts";
 import type { Asked } from "./victim.ts";
 
-/** A line of the log of requests, as far as it is read here. */
+/** A line of the request log, as far as it is read here. */
 export interface LoggedLine {
   readonly request_id: string;
   readonly organization_id: string;

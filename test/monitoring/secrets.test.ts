@@ -266,7 +266,7 @@ describe("what the gateway gives out", () => {
   beforeAll(async () => {
     const { dir, adminUrl, adminToken, configFile, child } = getStack();
     keep("logs", readFiles(join(dir, "data/logs")));
-    keep("the log of requests", readFiles(join(dir, "data/requests")));
+    keep("the request log", readFiles(join(dir, "data/requests")));
     keep("the launcher", child.stderr);
     const headers = { authorization: `Bearer ${PLANTED.T_METRICS}` };
     keepAnswer("metrics", await send(adminUrl, { path: "/metrics", headers }));

@@ -158,7 +158,7 @@ describe.each([
     {
       name: "that is a folder",
       place: (path: string) => mkdirSync(path),
-      said: "is a folder, not a program",
+      said: "is a directory, not a program",
     },
     {
       name: "that may not be executed",

@@ -19,7 +19,7 @@ const named = (processes: readonly NotedProcess[], name: string): NotedProcess =
   return found;
 };
 
-/** What stands in a folder; a socket that was made anew has another inode. */
+/** What is in a folder; a socket that was made anew has another inode. */
 const listWithInodes = (folder: string) =>
   readdirSync(folder).map((name) => ({ name, inode: statSync(join(folder, name)).ino }));
 

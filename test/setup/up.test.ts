@@ -87,7 +87,9 @@ describe("inference-gateway up", () => {
     const { listen } = parse(readFileSync(configFile, "utf8")) as { listen: { port: number } };
     expect(ready["base_url"]).toBe(`http://127.0.0.1:${listen.port}`);
     expect((await ask(ready)).status).toBe(200);
-    expect(child.stderr).toContain(`Starting with ${configFile}; the demo model starts in a folder without`);
+    expect(child.stderr).toContain(
+      `Starting with ${configFile}; the demo model starts in a directory without`,
+    );
     expect(existsSync(join(folder, "data/gateway.yaml"))).toBe(false);
   });
 

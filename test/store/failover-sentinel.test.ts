@@ -120,7 +120,7 @@ describe("a failover by Sentinel under load", () => {
     expect(lost).toBeGreaterThan(0n);
     expect(lost).toBeLessThanOrEqual(BigInt(atRisk) * COST);
 
-    // Every charge once more, as they stand in the spool or the log of requests: those that are there count nothing.
+    // Every charge once more, as they stand in the spool or the request log: those that are there count nothing.
     const store = await connectWorker(redis);
     for (const { charge } of load.acknowledged) await store.charge(charge);
     expect(await readSpent(redis, load.key.organizationId)).toBe(charged);

@@ -1,4 +1,4 @@
-/** Lines of the log of requests, as workers write them. */
+/** Lines of the request log, as workers write them. */
 import { formatRequestLogLine } from "../../src/request-log/line.ts";
 import type { ChargeInput } from "../../src/store/types/settlement.ts";
 

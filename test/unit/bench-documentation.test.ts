@@ -52,7 +52,7 @@ describe("docs/operations.md", () => {
     { what: "an event", before: "an event of a stream ", after: " µs", seen: eventUs },
     {
       what: "requests of a worker",
-      before: "some ",
+      before: "about ",
       after: " requests or",
       seen: perSecond(sidecarMs("1k"), 1_000),
     },

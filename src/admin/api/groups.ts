@@ -99,7 +99,7 @@ const remove = defineOrganizationRoute({
   path: ONE,
   operationId: "deleteGroup",
   summary:
-    "Deletes a group. Its users go on without it, its keys too, or they go with it; what was spent stays in the usage.",
+    "Deletes a group. Its users continue without it, its keys too, or they go with it; what was spent stays in the usage.",
   query: ownerDeletionQuery,
   usesIfMatch: true,
   answers: { 204: null },

@@ -17,7 +17,7 @@ const rotate = defineOrganizationRoute({
   method: "POST",
   path: `${KEYS}/{key}/rotate`,
   operationId: "rotateKey",
-  summary: "Gives a key a new secret; id, limits and spend stay. `key` in the answer is shown this once.",
+  summary: "Gives a key a new secret; id, limits and spend stay. `key` in the answer is shown only once.",
   body: keyRotation,
   isBodyOptional: true,
   usesIfMatch: true,

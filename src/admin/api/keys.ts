@@ -29,7 +29,7 @@ const create = defineOrganizationRoute({
   method: "POST",
   path: PATH,
   operationId: "createKey",
-  summary: "Makes a key. `key` in the answer is shown this once.",
+  summary: "Makes a key. `key` in the answer is shown only once.",
   body: keyCreation,
   answers: { 201: keyWithSecret },
   handleInOrganization: async (call, services) => {
@@ -112,7 +112,7 @@ const remove = defineOrganizationRoute({
   method: "DELETE",
   path: ONE,
   operationId: "deleteKey",
-  summary: "Deletes a key: from the next request on it is unknown. What it has spent stays in the usage.",
+  summary: "Deletes a key: from the next request it is unknown. What it has spent stays in the usage.",
   usesIfMatch: true,
   answers: { 204: null },
   handleInOrganization: async (call, services) => {

@@ -134,7 +134,7 @@ const remove = defineOrganizationRoute({
   path: ONE,
   operationId: "deleteOrganization",
   summary:
-    "Deletes an organization for good: from the next request on its keys are unknown, and its tokens, alerts and webhooks end.",
+    "Deletes an organization for good: from the next request its keys are unknown, and its tokens, alerts and webhooks end.",
   description:
     "Its name is free again. What it has spent stays for the operator to read, under its id, for as long as usage is kept " +
     "(`retention.usage_months`), and what it has in flight is charged. Its audit log has the entry.",

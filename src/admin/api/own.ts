@@ -124,7 +124,7 @@ const create = defineOrganizationRoute({
   path: KEYS,
   operationId: "createOwnKey",
   summary:
-    "Makes a key of yours, no looser than new keys here and than your own limits. `key` is shown this once.",
+    "Makes a key of yours, no looser than new keys here and than your own limits. `key` is shown only once.",
   member: true,
   body: ownKeyCreation,
   answers: { 201: keyWithSecret },
@@ -168,7 +168,7 @@ const rotate = defineOrganizationRoute({
   method: "POST",
   path: `${ONE}/rotate`,
   operationId: "rotateOwnKey",
-  summary: "Gives a key of yours a new secret. `key` in the answer is shown this once.",
+  summary: "Gives a key of yours a new secret. `key` in the answer is shown only once.",
   member: true,
   body: keyRotation,
   isBodyOptional: true,

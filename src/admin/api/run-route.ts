@@ -1,7 +1,7 @@
 /**
  * Runs one call of the management API: may this token do that, does the organization exist for it, is the request
  * what the schema says, and then the handler. In this order, so that a token learns nothing of another organization.
- * When Redis is away every step that needs it throws, and the caller gets a 503.
+ * When Redis is unreachable every step that needs it throws, and the caller gets a 503.
  */
 import { AdminError, invalidField } from "../admin-error.ts";
 import { parseIfMatch } from "../http/etag.ts";

@@ -30,7 +30,7 @@ const create = defineOrganizationRoute({
   description:
     "In place of an amount it takes the tokens of a model that did not pass the gateway, such as those of a batch job, " +
     "and charges them at the catalog's price in force now. With an `Idempotency-Key` a repeat changes nothing, for as long as the month's figures are kept: send one, and a lost " +
-    "answer is no problem. Another call with the same key is a 409.",
+    "answer is no problem. Another call with the same key returns 409.",
   access: "operator",
   body: spendCorrectionCreation,
   usesIdempotencyKey: true,

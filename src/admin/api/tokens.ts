@@ -16,7 +16,7 @@ const create = defineOrganizationRoute({
   method: "POST",
   path: PATH,
   operationId: "createToken",
-  summary: "Makes a token for this organization alone. `token` in the answer is shown this once.",
+  summary: "Makes a token for this organization alone. `token` in the answer is shown only once.",
   body: tokenCreation,
   answers: { 201: tokenWithSecret },
   handleInOrganization: async (call, services) => {

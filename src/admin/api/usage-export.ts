@@ -13,7 +13,7 @@ const exportUsage = defineOrganizationRoute({
   operationId: "exportUsage",
   summary: "Export a month's usage: one row per day, API key, user, group, model and combination of tags.",
   description:
-    "Streamed. Where it broke off, go on with `after`, the `row_id` of the last whole row: the rows behind it come, " +
+    "Streamed. Where it broke off, continue with `after`, the `row_id` of the last whole row: the rows behind it come, " +
     "without a header line. The rows of a month that is over are the same each time.",
   query: usageExportQuery,
   answers: { 200: null },

@@ -99,7 +99,7 @@ const remove = defineOrganizationRoute({
   method: "DELETE",
   path: ONE,
   operationId: "deleteUser",
-  summary: "Deletes a user. Its keys go on without it, or go too; what was spent stays in the usage.",
+  summary: "Deletes a user. Its keys continue without it, or go too; what was spent stays in the usage.",
   query: ownerDeletionQuery,
   usesIfMatch: true,
   answers: { 204: null },

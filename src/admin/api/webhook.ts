@@ -30,7 +30,7 @@ function defineTest({ path, suffix, which }: Place) {
     method: "POST",
     path: `${path}/test`,
     operationId: `test${suffix}`,
-    summary: `Sends one test to ${which}, now and once, and says what came of it.`,
+    summary: `Sends one test to ${which}, now and once, and returns the result.`,
     description:
       "In the `standard` format a signed event of the type `webhook.test`; to Slack and Teams a message that says so; to PagerDuty the end of an alert that there is not, which opens nothing.",
     answers: { 200: webhookTest },
@@ -48,7 +48,7 @@ function defineRotation({ path, suffix, which }: Place) {
     method: "POST",
     path: `${path}/rotate-secret`,
     operationId: `rotate${suffix}Secret`,
-    summary: `Makes a new secret of ${which}, which this answer alone shows; for a while the former one signs too.`,
+    summary: `Makes a new secret of ${which}, which this answer alone shows; for a while the previous one signs too.`,
     body: secretRotation,
     isBodyOptional: true,
     answers: { 200: rotatedSecret },

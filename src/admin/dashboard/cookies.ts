@@ -1,6 +1,6 @@
 /**
  * The dashboard's cookies, which no script reads. The session's comes along where somebody follows a link of another site
- * (of an alert's mail), and nothing is changed by a GET; with what another site sends by itself, a form too, it does not.
+ * (of an alert's email), and nothing is changed by a GET; with what another site sends by itself, a form too, it does not.
  * The sign-in page's is sent with nothing that another site has begun.
  */
 import type { Context } from "hono";

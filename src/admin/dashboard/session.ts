@@ -59,7 +59,7 @@ export class Sessions {
 
   /**
    * Signs in with a token.
-   * @throws AdminError 401; what the store throws when Redis is away.
+   * @throws AdminError 401; what the store throws when Redis is unreachable.
    */
   async begin(token: string): Promise<BegunSession> {
     const principal = await authenticate(`Bearer ${token}`, this.#operatorToken, this.#store);
@@ -71,7 +71,7 @@ export class Sessions {
     return this.#create(() => ({ type: "token", tokenHash: hashToken(token), organizationId }));
   }
 
-  /** Signs in whom a provider knows. @throws what the store throws when Redis is away. */
+  /** Signs in whom a provider knows. @throws what the store throws when Redis is unreachable. */
   beginPerson(person: Omit<PersonHolder, "sealedIdToken">, idToken: string): Promise<BegunSession> {
     return this.#create((secret) => ({ ...person, sealedIdToken: seal(idToken, secret) }));
   }
@@ -98,7 +98,7 @@ export class Sessions {
 
   /**
    * Whose session this is; null when it is none, is over, its token is gone, or its person would have another role today.
-   * @throws What the store throws when Redis is away.
+   * @throws What the store throws when Redis is unreachable.
    */
   async find(secret: string, onEnded: OnEnded = () => Promise.resolve()): Promise<Principal | null> {
     return SECRET_FORM.test(secret) ? this.#findByHash(hashSecret(secret), onEnded) : null;
@@ -151,7 +151,7 @@ export class Sessions {
     return this.#operatorProof;
   }
 
-  /** Signs out, on every host. @throws What the store throws when Redis is away: the session may then go on. */
+  /** Signs out, on every host. @throws What the store throws when Redis is unreachable: the session may then go on. */
   async end(secret: string): Promise<void> {
     await this.#store.endSession(hashSecret(secret));
   }

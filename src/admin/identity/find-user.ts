@@ -12,7 +12,7 @@ type Signed = Somebody & Pick<Identity, "email">;
 
 /**
  * The user's id. A member is made a user at the first sign-in; who has another role is one or is none.
- * @throws AdminError 403 for a user that is disabled, or cannot be made; what the store throws when Redis is away.
+ * @throws AdminError 403 for a user that is disabled, or cannot be made; what the store throws when Redis is unreachable.
  */
 export async function findUser(
   grant: Grant,

@@ -17,7 +17,7 @@ import {
 } from "./describe-schemas.ts";
 
 const DESCRIPTION =
-  "What an API key may ask besides its models: its own limits, spend and headroom, what became of its requests, which " +
+  "What an API key may ask besides its models: its own limits, spend and headroom, the outcome of its requests, which " +
   "models it may use. Each call takes one request from the key's bucket and costs nothing; caps refuse none. Amounts are " +
   "whole cents (`…_cents`) or millionths of a cent (`…_microcents`) of the organization's currency.";
 

@@ -14,7 +14,7 @@ import {
 
 const DESCRIPTION =
   "Organizations, API keys, limits, spend. Amounts are whole cents (`…_cents`) or millionths of a cent " +
-  "(`…_microcents`) of the organization's currency. What is set here holds from the next request on, on every worker.";
+  "(`…_microcents`) of the organization's currency. What is set here applies from the next request, on every worker.";
 
 /** Where the management API is when `admin.host` and `admin.port` are not set. */
 const DEFAULT_SERVER = {

@@ -28,7 +28,7 @@ export const alert = answer("Alert", {
   message_id: z
     .string()
     .describe(
-      "The same for all alerts that fired in one step: they are told of in one mail and one event, of which this is `webhook-id` and `data.id`, and `deliveries` are its.",
+      "The same for all alerts that fired in one step: they are in one email and one event, of which this is `webhook-id` and `data.id`, and `deliveries` are its.",
     ),
   type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
   path: z.string().describe("Of the dashboard's page where the limit is changed."),
@@ -93,11 +93,11 @@ export const webhookTest = answer("WebhookTest", {
 export const secretRotation = input("WebhookSecretRotation", {
   grace_seconds: whole(0, MAX_SECRET_GRACE_SECONDS, "seconds")
     .default(DEFAULT_SECRET_GRACE_SECONDS)
-    .describe("How long the former secret signs too."),
+    .describe("How long the previous secret signs too."),
 });
 export const rotatedSecret = answer("RotatedWebhookSecret", {
   secret: z.string().describe("The new secret. It is never shown again."),
-  former_secret_until: timestamp().nullable().describe("Until then the former one signs too."),
+  former_secret_until: timestamp().nullable().describe("Until then the previous one signs too."),
 });
 
 function isAlertChannel(text: string): text is AlertChannel {

@@ -16,5 +16,5 @@ export const configurationState = answer("ConfigurationState", {
     .describe("Not null: gateway.yaml as it is now was refused, the catalog before it is in force."),
   waiting_for_restart: z
     .array(z.string())
-    .describe("Fields that have changed since the start and count after a restart."),
+    .describe("Fields that have changed since the start and take effect after a restart."),
 });

@@ -41,7 +41,7 @@ export const organizationQuery = record({
   search: text(100)
     .optional()
     .describe(
-      "Only those whose name contains this, in capitals or not, or whose id it is. A page with a `next` may then hold fewer than `limit`.",
+      "Only those whose name contains this, regardless of case, or whose id it is. A page with a `next` may then hold fewer than `limit`.",
     ),
 });
 

@@ -32,7 +32,7 @@ export const ownerDeletionQuery = record({
   keys: choice(["keep", "delete"])
     .optional()
     .describe(
-      "`delete`: the keys that name it are deleted before it. Else, also left out, they go on without it.",
+      "`delete`: the keys that name it are deleted before it. Else, also left out, they continue without it.",
     ),
 });
 
@@ -74,7 +74,7 @@ export const user = answer("User", {
 export const userQuery = record({
   ...pageFields(CURSOR),
   search: searchOf(
-    "Only those whose name or mail address has this at the beginning of one of its first ten words, in capitals or not, in the order of what follows there; or whose id it is. A page with a `next` may then hold fewer than `limit`.",
+    "Only those whose name or email address has this at the beginning of one of its first ten words, regardless of case, in the order of what follows there; or whose id it is. A page with a `next` may then hold fewer than `limit`.",
   ),
   group_id: ownerIdFilter("group", "Only the users of this group."),
   include: include(),
@@ -97,7 +97,7 @@ export const group = answer("Group", {
 export const groupQuery = record({
   ...pageFields(CURSOR),
   search: searchOf(
-    "Only those whose name has this at the beginning of one of its first ten words, in capitals or not, in the order of what follows there; or whose id it is.",
+    "Only those whose name has this at the beginning of one of its first ten words, regardless of case, in the order of what follows there; or whose id it is.",
   ),
   include: include(),
 });

@@ -133,7 +133,7 @@ export const explainedRequest = answer("ExplainedRequest", {
               tokens: count()
                 .nullable()
                 .describe("Null: a fee, a tool, or what the record keeps no count of."),
-              uses: count().nullable().describe("Of a tool that ran at the model's server."),
+              uses: count().nullable().describe("Of a tool that ran at the model server."),
               price: textOrNull(
                 "Per million tokens or per thousand uses; null for what is counted in neither.",
                 "3.00",

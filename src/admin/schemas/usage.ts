@@ -124,7 +124,7 @@ export const usage = answer("Usage", {
       estimated_requests: count().describe("Of `requests`: those whose tokens are an estimate."),
       cost_microcents: microcents(),
       cost_cents: z.int().describe("Rounded down row by row, so rows need not add up."),
-      server_tool_microcents: microcents().describe("Of the cost: for tools that ran at the model's server."),
+      server_tool_microcents: microcents().describe("Of the cost: for tools that ran at the model server."),
     }),
   ),
 });

@@ -95,7 +95,7 @@ export class AdminClient {
       }
     } catch (error) {
       if (error instanceof CommandError) throw error;
-      const hint = "Go on with --after and the row_id of the last whole row.";
+      const hint = "Continue with --after and the row_id of the last whole row.";
       throw new CommandError(`The response was interrupted (${describeCause(error)}). ${hint}`, {
         cause: error,
       });

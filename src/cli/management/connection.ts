@@ -94,7 +94,7 @@ export async function findConnection(named: NamedConnection): Promise<Connection
   throw new CommandError(
     "No token. `inference-gateway login` keeps one; or set IGW_ADMIN_TOKEN, or give --token-file, or --config with the " +
       "gateway's configuration. `inference-gateway up` prints the operator's token; started without --config it is found " +
-      "in its folder.",
+      "in its directory.",
   );
 }
 

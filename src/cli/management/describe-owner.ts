@@ -32,7 +32,7 @@ export function describeOwner(
     ...showGiven("users", one["user_count"]),
     ...showGiven("keys", one["key_count"]),
     ["created", String(one["created_at"])],
-    ...showGiven("former key works until", one["former_key_until"]),
+    ...showGiven("previous key works until", one["former_key_until"]),
     ...showGiven("deleted", one["deleted_at"]),
   ]);
 }

@@ -15,7 +15,7 @@ export function readFolderToken(path: string, folder: string): FolderToken {
   try {
     const real = `${realpathSync(dirname(path))}${sep}`;
     if (!real.startsWith(withSeparator(realpathSync(folder)))) {
-      return { problem: `takes the operator's token from outside this folder, ${path}` };
+      return { problem: `takes the operator's token from outside this directory, ${path}` };
     }
     return readPlainFile(path);
   } catch (error) {

@@ -37,7 +37,7 @@ export function readKeptLogin(): KeptLogin | null {
     const { admin_url: url, token } = keptLogin.parse(JSON.parse(readFileSync(file, "utf8")));
     return { url, token };
   } catch (error) {
-    const hint = "`inference-gateway login` writes it anew, `logout` removes it.";
+    const hint = "`inference-gateway login` writes it again, `logout` removes it.";
     // Not the cause's text: it may quote what is in the file.
     throw new CommandError(`${file} isn't a file that login has written. ${hint}`, { cause: error });
   }

@@ -102,7 +102,7 @@ const rotate: OrganizationCommandRow = {
   async runInOrganization(call) {
     const result = await call.client.call("POST", `${pathOf(call)}/rotate-secret`, { body: {} });
     const until = result["former_secret_until"];
-    const text = `${formatSecret(String(result["secret"]))}\nThe former one signs too until ${String(until)}.\n`;
+    const text = `${formatSecret(String(result["secret"]))}\nThe previous one signs too until ${String(until)}.\n`;
     return { json: result, text: () => text };
   },
 };
@@ -147,7 +147,7 @@ function keep({ id }: JsonObject): object {
   return { id };
 }
 
-/** The list is given whole, so it must not have changed since it was read. */
+/** The list replaces the whole list, so it must not have changed since it was read. */
 async function change({ client, path, organization }: WebhookCall, webhooks: readonly object[]) {
   const { body, etag } = await client.read(path);
   const ids = (one: JsonObject) =>

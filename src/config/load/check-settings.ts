@@ -121,7 +121,7 @@ function checkSockets(file: unknown, baseDir: string): CrossProblem[] {
   if (bytes <= MAX_SOCKET_PATH_BYTES) return [];
   const message =
     `the path of a Unix socket may have ${MAX_SOCKET_PATH_BYTES} bytes; ` +
-    `${LONGEST_SOCKET_NAME} in ${folder} would have ${bytes}: choose a shorter folder`;
+    `${LONGEST_SOCKET_NAME} in ${folder} would have ${bytes}: choose a shorter directory`;
   return [{ path: ["sidecar", "sockets"], message }];
 }
 

@@ -28,7 +28,7 @@ export function explainCurrency(code: string): string | null {
     return `${code} has no two-digit minor unit; only currencies that are counted in hundredths can be billed`;
   }
   const upper = code.toUpperCase();
-  if (CURRENCIES.has(upper)) return `expected an ISO 4217 code in capitals: write \`${upper}\``;
+  if (CURRENCIES.has(upper)) return `expected an ISO 4217 code in upper case: write \`${upper}\``;
   const suggestion = formatSuggestion(code, CURRENCIES);
   return `expected an ISO 4217 currency code with a two-digit minor unit, found "${code}"${suggestion}`;
 }

@@ -12,13 +12,13 @@ export function createDashboardSchema(source: SecretSource) {
   return section({
     base_url: described(
       orNull(publicUrl()),
-      "Base URL of the dashboard, as people reach it: links in mails, webhooks, the command line and the messages of a 402 begin with it.",
+      "Base URL of the dashboard, as people reach it: links in emails, webhooks, the command line and the messages of a 402 begin with it.",
       { default: "the address in `admin`" },
     ),
     contact: described(
-      orNull(text("a mail address or an `https` URL", CONTACT)),
+      orNull(text("an email address or an `https` URL", CONTACT)),
       "Whom customers ask about what they cannot change themselves; the pages and the messages of a 402 name it.",
-      { type: "mail address or URL" },
+      { type: "email address or URL" },
     ),
     token_sign_in: flag()
       .default(true)
@@ -37,7 +37,7 @@ const PROVIDER_NAME = text(
   /^[a-z0-9][a-z0-9_-]{0,62}$/,
 );
 /** RFC 6749, appendix A.4: characters of a scope. */
-const SCOPE = text("a scope without blanks", /^[\x21\x23-\x5b\x5d-\x7e]+$/);
+const SCOPE = text("a scope without spaces", /^[\x21\x23-\x5b\x5d-\x7e]+$/);
 const CLAIM = text("a claim's name, or a path such as `realm_access.roles`", /^\S+$/);
 const ORGANIZATION = text("an organization's id, `org_…`", /^org_[0-9a-f-]{36}$/);
 const ANY_EXPECTATION = "expected `true`, or nothing at all";

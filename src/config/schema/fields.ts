@@ -144,7 +144,7 @@ export function port(): z.ZodNumber {
 
 /** Does not begin with "expected": what was found would be added, and that may be the secret itself. */
 export const SECRET_EXPECTATION =
-  "a secret is written as `{env: NAME}` or `{file: PATH}`, so that it never stands in this file";
+  "a secret is written as `{env: NAME}` or `{file: PATH}`, so that it never is in this file";
 
 /** The same of the name of a variable. */
 export const VARIABLE_EXPECTATION =

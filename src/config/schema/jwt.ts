@@ -68,10 +68,10 @@ function createClaimFields() {
   return {
     subject_claim: claim()
       .default("sub")
-      .describe("Claim that says who it is: never given anew to somebody else, as a mail address may be."),
+      .describe("Claim that says who it is: never given again to somebody else, as an email address may be."),
     name_claim: described(
       orNull(claim()),
-      "Claim with a new user's name; a mail address is its address, too.",
+      "Claim with a new user's name; an email address is its address, too.",
       {
         default: "the subject",
       },
@@ -97,7 +97,7 @@ function createOrganizationFields() {
     organization_claim: described(orNull(claim()), "Claim that says which of `organizations` it is."),
     organizations: described(
       pairs(organizationId(), "a mapping of the claim's values to ids of organizations"),
-      "The claim's values, each with its organization; another value is a 403.",
+      "The claim's values, each with its organization; another value returns 403.",
       { type: "value → organization", default: "none" },
     ),
   };
@@ -131,7 +131,7 @@ function createProviderSchema(source: SecretSource) {
     ...createOrganizationFields(),
     on_unknown: choice(["create", "reject"])
       .default("create")
-      .describe("What becomes of somebody whom the organization does not have yet: a user is made, or 403."),
+      .describe("What happens to somebody whom the organization does not have yet: a user is made, or 403."),
     groups: list(rule, "rules").default([]),
   }).superRefine((provider, context) => {
     const add = (message: string, ...where: string[]) =>

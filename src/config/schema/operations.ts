@@ -10,7 +10,7 @@ export function createLimitsSchema() {
   return section({
     max_body_bytes: integer(KIBIBYTE, GIBIBYTE, "bytes")
       .default(33_554_432)
-      .describe("The largest request body; a larger one is a 413."),
+      .describe("The largest request body; a larger one returns 413."),
     max_buffered_bytes: integer(KIBIBYTE, 64 * GIBIBYTE, "bytes")
       .default(268_435_456)
       .describe(
@@ -30,12 +30,12 @@ export function createSettlementSchema(source: SecretSource) {
     grace_seconds: integer(0, 3600, "seconds")
       .default(60)
       .describe(
-        "How long known keys go on when Redis is unreachable; 0 refuses at once. Never for organizations with " +
+        "How long known keys continue when Redis is unreachable; 0 refuses at once. Never for organizations with " +
           "strict caps.",
       ),
     spool: described(
       path(source).optional(),
-      "Folder for charges that Redis has not taken yet, and for the journal of requests that it has no record of yet. Needs a volume that outlives the process.",
+      "Directory for charges that Redis has not taken yet, and for the journal of requests that it has no record of yet. Needs a volume that outlives the process.",
       { default: "`spool` in `data_dir`" },
     ),
     spool_max_bytes: integer(1024 * KIBIBYTE, 1024 * GIBIBYTE, "bytes")
@@ -50,10 +50,10 @@ export function createRetentionSchema() {
     usage_months: integer(1, 120, "months").default(13).describe("How long usage and spend are kept."),
     request_log_days: integer(1, 36_500, "days")
       .default(400)
-      .describe("How long files of the log of requests are kept."),
+      .describe("How long files of the request log are kept."),
     request_log_max_bytes: described(
       orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE, "bytes")),
-      "The most that the log of requests of one host may hold; the oldest files go first.",
+      "The most that the request log of one host may hold; the oldest files go first.",
       { default: "no bound" },
     ),
     request_log_protected_months: integer(0, 120, "months")
@@ -77,9 +77,9 @@ export function createNotificationsSchema(source: SecretSource) {
       username: orNull(text("a user name")).describe("User at the mail server; with `password`."),
       password: orNull(secret(source)).describe("Password of that user."),
       from: described(
-        text("a mail address such as `Gateway <gateway@example.com>`", ADDRESS),
-        "Sender of mails.",
-        { type: "mail address" },
+        text("an email address such as `Gateway <gateway@example.com>`", ADDRESS),
+        "Sender of emails.",
+        { type: "email address" },
       ),
     }),
     webhooks: section({

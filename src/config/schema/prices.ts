@@ -99,7 +99,7 @@ const toolName = z.string().superRefine((name, context) => {
   if (SERVER_TOOL_FORM.test(name) && nameServerTool(name) === name) return;
   const message =
     nameServerTool(name) === "unknown"
-      ? "expected a tool of the model's server, in lower case, such as `web_search`"
+      ? "expected a tool of the model server, in lower case, such as `web_search`"
       : `\`${name}\` is a version: write \`${nameServerTool(name)}\`, which is the price of each`;
   context.addIssue({ code: "custom", message });
 });
@@ -118,7 +118,7 @@ const PRICE = {
   ...SCHEDULE,
   server_tools: described(
     z.record(toolName, toolPrice).default({}),
-    "Tools that run at the model's server, such as `web_search`, `web_fetch`, `code_interpreter`, `code_execution`, `file_search`, `image_generation` and `mcp`, whatever their version: what a thousand uses cost, or `{unpriced: true}`, which lets the tool pass and charges its tokens alone. A request with a tool that is not here is a 400.",
+    "Tools that run at the model server, such as `web_search`, `web_fetch`, `code_interpreter`, `code_execution`, `file_search`, `image_generation` and `mcp`, whatever their version: what a thousand uses cost, or `{unpriced: true}`, which lets the tool pass and charges its tokens alone. A request with a tool that is not here returns 400.",
     { type: "mapping of tool to decimal string or `{unpriced: true}`", unit: "per thousand uses" },
   ),
   service_tiers: described(

@@ -37,7 +37,7 @@ export function createRedisSchema(source: SecretSource) {
       ),
       cert_file: orNull(path(source)).describe(
         "Certificate chain that is shown to a `rediss://` server which asks for one, PEM. This, its key and " +
-          "`ca_file` are read anew for each connection, so renewed files count without a restart.",
+          "`ca_file` are read again for each connection, so renewed files count without a restart.",
       ),
       key_file: orNull(path(source)).describe("Its private key, PEM."),
     }).transform(({ url, cluster, sentinels, name, ...rest }) => {

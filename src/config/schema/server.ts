@@ -106,7 +106,7 @@ export function createSidecarSchema(source: SecretSource) {
     sockets: path(source)
       .prefault("run")
       .describe(
-        "Folder for Unix sockets: one per worker, Envoy's admin interface, a private Redis. One gateway has it, and a " +
+        "Directory for Unix sockets: one per worker, Envoy's admin interface, a private Redis. One gateway has it, and a " +
           "second one refuses to start. The longest socket path in it may have 107 bytes.",
       ),
     tcp: sectionOrNull({

@@ -16,7 +16,7 @@ export function createTelemetrySchema(source: SecretSource) {
     ),
     otlp: sectionOrNull({
       url: upstreamUrl().describe(
-        "OpenTelemetry collector to which Envoy sends traces by OTLP over gRPC; their context goes on to upstreams.",
+        "OpenTelemetry collector to which Envoy sends traces by OTLP over gRPC; their context continues to upstreams.",
       ),
       sampling_percent: integer(0, 100, "percent")
         .default(100)

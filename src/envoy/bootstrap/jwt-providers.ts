@@ -86,7 +86,7 @@ function createKeys(name: string, { url, file, refreshMinutes }: JwtProviderConf
       http_uri: oneLine({ uri: url, cluster: clusterName(name), timeout: FETCH_TIMEOUT }),
       cache_duration: formatSeconds(refreshMinutes * SECONDS_PER_MINUTE),
       "#async_fetch":
-        "Before the first request and then by the clock, so that no request waits for it. While the provider is away its " +
+        "Before the first request and then by the clock, so that no request waits for it. While the provider is unreachable its " +
         "last keys count.",
       async_fetch: oneLine({ failed_refetch_duration: "1s" }),
     },

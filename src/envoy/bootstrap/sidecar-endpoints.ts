@@ -38,6 +38,6 @@ export function checkSocketPath(path: string): void {
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return;
   throw new Error(
     `sidecar.sockets: the path ${path} is longer than the ${MAX_SOCKET_PATH_BYTES} bytes of a Unix socket's path; ` +
-      "choose a shorter folder",
+      "choose a shorter directory",
   );
 }

@@ -73,7 +73,7 @@ export function checkRoutes(
       config.at("virtual_hosts"),
       {
         check: "last_route",
-        message: "no virtual host takes every domain: where none matches, ext_authz is passed over.",
+        message: "no virtual host takes every domain: where none matches, ext_authz is ignored.",
         fix: 'Give one virtual host `domains: ["*"]`.',
       },
     ),
@@ -132,7 +132,7 @@ function checkLastRoute(routes: YamlView, lastRight: YamlView): BootstrapFinding
   if (last === undefined || !takesAll) {
     return findAt(last ?? routes, {
       check: "last_route",
-      message: "the last route does not take every path: where no route matches, ext_authz is passed over.",
+      message: "the last route does not take every path: where no route matches, ext_authz is ignored.",
       fix: 'End with `match: {prefix: "/"}` and no other condition.',
     });
   }
@@ -171,7 +171,7 @@ function checkConnect(routes: YamlView): BootstrapFinding[] {
   const connect = routes.items().find((route) => route.at("match", "connect_matcher").exists);
   return findUnless(connect?.at("direct_response").exists === true, connect ?? routes, {
     check: "connect_route",
-    message: "no route refuses CONNECT, which no prefix matches: ext_authz is passed over.",
+    message: "no route refuses CONNECT, which no prefix matches: ext_authz is ignored.",
     fix: "Add a route `match: {connect_matcher: {}}` with `direct_response: {status: 403}` before the last one.",
   });
 }

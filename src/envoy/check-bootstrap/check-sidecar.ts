@@ -17,7 +17,7 @@ import type { YamlView } from "./yaml-view.ts";
 const LEAST_IN_FLIGHT = 10_000;
 const FASTER_HEALTH_FIELDS = new Set(["unhealthy_interval", "no_traffic_healthy_interval"]);
 const BREAKER_WHY =
-  "every request in flight holds one gRPC stream; over the limit (1,024 by default) it is a 500.";
+  "every request in flight holds one gRPC stream; over the limit (1,024 by default) it returns 500.";
 
 const HTTP2 = [
   "typed_extension_protocol_options",

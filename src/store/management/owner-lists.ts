@@ -60,7 +60,7 @@ export async function listOwners<Settings, Item extends Settings & OwnerRecord>(
 type Search = OwnerFilter & { readonly search: string };
 
 /**
- * Those whose name or mail address has the text at the beginning of a word, in capitals or not, in the order of what follows
+ * Those whose name or mail address has the text at the beginning of a word, regardless of case, in the order of what follows
  * there; or whose id it is.
  */
 async function findOwners<Settings, Item extends Settings & OwnerRecord>(

@@ -73,7 +73,7 @@ export interface OrganizationStore {
   /** Those that are not deleted, in the order of their creation. `next` of a page is an id. */
   listOrganizations(page: PageInput): Promise<Page<OrganizationRecord>>;
   /**
-   * The same, of those whose name contains `text`, in capitals or not, or whose id it is. Looks through a bounded number
+   * The same, of those whose name contains `text`, regardless of case, or whose id it is. Looks through a bounded number
    * of them, so that a page with a `next` may hold fewer than its limit.
    */
   searchOrganizations(text: string, page: PageInput): Promise<Page<OrganizationRecord>>;

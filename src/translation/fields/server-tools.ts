@@ -112,7 +112,7 @@ function readMaxCalls(most: unknown, param: string): ToolBound {
 }
 
 function boundless(name: string, param: string): AskedTool {
-  return { name, param, bound: noBound(param, "nothing bounds how often the model's server runs it") };
+  return { name, param, bound: noBound(param, "nothing bounds how often the model server runs it") };
 }
 
 function noBound(param: string, reason: string): ToolBound {

@@ -60,7 +60,7 @@ export const FOLDER_FAULTS = {
         world.examine({ settlement: { spool: "taken" } }, (folder) =>
           writeFile(join(folder, "taken"), "", { mode: 0o755 }),
         ),
-      says: /taken is no folder/,
+      says: /taken isn't a directory/,
     },
   ],
   folder_cannot_be_made: [

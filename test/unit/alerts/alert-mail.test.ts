@@ -52,13 +52,13 @@ describe("the mail of an alert", () => {
       name: "an organization's cap",
       changes: { scope: "organization", keyId: null, keyName: null, thresholdPercent: 100 },
       subject: "[Acme] Hard cap reached: the organization has spent $45.07 in November 2026",
-      says: "Requests of all keys of the organization that cost money are refused",
+      says: "Requests of all keys of the organization that cost money return 402",
     },
   ] as const)("tells $name", async ({ changes, subject, says }) => {
     const mail = await create(changes);
     expect(mail.subject).toBe(subject);
     expect(mail.text).toContain(says);
-    expect(mail.html).toContain(says.replaceAll('"', "&quot;"));
+    expect(mail.html).toContain(says.replaceAll('"', "&quot;").replaceAll("'", "&#39;"));
   });
 
   it("names all that was reached in one step, what is worst in its subject, and each page", async () => {

@@ -149,4 +149,4 @@ export function openAdmission(script: Script = {}) {
   return { send, refusal, seen, finished, underWay };
 }
 
-export const away = () => Promise.reject(new Error("Redis is away: secret.internal"));
+export const away = () => Promise.reject(new Error("Redis is unreachable: secret.internal"));

@@ -59,7 +59,7 @@ describe("createAdmitRequest", () => {
       expect(JSON.stringify(verdict)).not.toContain("secret.internal");
       expect(JSON.stringify(verdict)).toContain("gateway_unavailable");
       expect(seen.admits).toHaveLength(admits);
-      expect(seen.logged).toMatchObject([{ err: { message: "Redis is away: secret.internal" } }]);
+      expect(seen.logged).toMatchObject([{ err: { message: "Redis is unreachable: secret.internal" } }]);
     },
   );
 
@@ -85,7 +85,7 @@ describe("createAdmitRequest", () => {
       logged: 0,
     },
     {
-      name: "that Redis is away",
+      name: "that Redis is unreachable",
       answer: () => Promise.reject(new GatewayError("gateway_unavailable", { cause: new Error("gone") })),
       told: [503, "gateway_unavailable"],
       logged: 1,

@@ -31,7 +31,7 @@ describe("findCaller", () => {
     expect(await findCaller(known, { headers }, "req_1")).toMatchObject({ presentedHash: hashKey(KEY) });
   });
 
-  it("says that Redis is away where it is", async () => {
+  it("says that Redis is unreachable where it is", async () => {
     const away = open(() => Promise.reject(new Error("away")));
     const asked = findCaller(away, { headers: { authorization: `Bearer ${KEY}` } }, "req_1");
     await expect(asked).rejects.toMatchObject({ code: "gateway_unavailable" });

@@ -7,7 +7,7 @@ import { createCatalogOf } from "../catalog/support.ts";
 import { ADMISSION } from "./admission-fixture.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
 
-const away = () => Promise.reject(new Error("Redis is away: secret.internal"));
+const away = () => Promise.reject(new Error("Redis is unreachable: secret.internal"));
 const none = () => Promise.resolve(null);
 
 function open(changes: Partial<LocalEndpointServices["store"]> = {}) {

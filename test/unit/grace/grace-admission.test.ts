@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CENT, createCap, createOutage, MINUTE_MS } from "./outage-fixture.ts";
 
-describe("admission while Redis is away", () => {
+describe("admission while Redis is unreachable", () => {
   it("lets a key go on that was seen, in the month and with the figures that were last known", async () => {
     const { admit, wait } = await createOutage({ timeMs: Date.UTC(2026, 10, 30, 23, 59, 59) });
     wait(500);

@@ -5,7 +5,7 @@ import type { MetCap } from "../../../src/store/types/admission.ts";
 import { LIMIT_SCOPES } from "../../../src/store/types/decision.ts";
 import { CENT, type Changes, createCap, createOutage } from "./outage-fixture.ts";
 
-describe("caps of other windows while Redis is away", () => {
+describe("caps of other windows while Redis is unreachable", () => {
   const [user, group] = [
     { id: "user_1", name: "Zoë" },
     { id: "group_1", name: "Search" },

@@ -279,7 +279,7 @@ class Line {
     }
   }
 
-  /** What caps are compared with while Redis is away. */
+  /** What caps are compared with while Redis is unreachable. */
   get shown(): bigint {
     return this.#base + this.#figures.counted(this.#spend);
   }

@@ -18,7 +18,7 @@ function open(redis: { workers: number | null }) {
       announceWorker: (workerId, forMs) => {
         announced.push([workerId, forMs]);
         return redis.workers === null
-          ? Promise.reject(new Error("Redis is away"))
+          ? Promise.reject(new Error("Redis is unreachable"))
           : Promise.resolve(redis.workers);
       },
     },
@@ -43,7 +43,7 @@ describe("the workers that share a key's rate in an outage", () => {
     await workers.stop();
   });
 
-  it("are as last told while Redis is away, which a worker without requests learns so", async () => {
+  it("are as last told while Redis is unreachable, which a worker without requests learns so", async () => {
     const redis: { workers: number | null } = { workers: 6 };
     const { workers, outage } = open(redis);
     workers.start();
@@ -57,7 +57,7 @@ describe("the workers that share a key's rate in an outage", () => {
     await workers.stop();
   });
 
-  it("stop counting one that stops, also when Redis is away then", async () => {
+  it("stop counting one that stops, also when Redis is unreachable then", async () => {
     const redis: { workers: number | null } = { workers: 2 };
     const { workers, announced } = open(redis);
     workers.start();

@@ -28,7 +28,7 @@ function renewTable(page: string): string {
     "|---|---|---|",
     ...TOKEN_KINDS.map(formatPart),
     "| `request` | Once for each request that is charged | `request`, nothing |",
-    "| a tool's name | Uses of a [tool that runs at the model's server](#tools-of-the-models-server) | `server_tools`, a thousandth of it for each use |",
+    "| a tool's name | Uses of a [tool that runs at the model server](#tools-of-the-model-server) | `server_tools`, a thousandth of it for each use |",
   ];
   const [before = "", rest = ""] = page.split(BEGIN);
   return `${before}${BEGIN}${lines.join("\n")}\n${rest.slice(rest.indexOf("<!-- end -->"))}`;

@@ -22,7 +22,7 @@ async function writeOn(nowMs: number): Promise<void> {
   await log.close();
 }
 
-describe("the log of requests of a data folder", () => {
+describe("the request log of a data folder", () => {
   it("is written where its old files are looked for, and loses what the configuration says", async () => {
     const nowMs = Date.UTC(2026, 10, 21);
     for (const writtenMs of [Date.UTC(2026, 7, 1), Date.UTC(2026, 9, 31), nowMs]) await writeOn(writtenMs);

@@ -122,7 +122,7 @@ describe("RequestLogRetention", () => {
     expect(readFileSync(join(seen.dir, newest), "utf8")).toContain(lines.at(-1));
   });
 
-  it("leaves alone what is not a file of the log, and a folder that is not there yet", async () => {
+  it("leaves alone what is not a file of the request log, and a folder that is not there yet", async () => {
     const others = ["2020-01-01.txt", "notes.jsonl", "2020-01-01.worker-0.jsonl"];
     fill(...others, "2026-11-21.worker-0.0.jsonl");
     mkdirSync(join(seen.dir, "2020-01-01.worker-0.0.jsonl"));

@@ -296,7 +296,7 @@ describe("Settlement.open in the grace time", () => {
     await open();
   });
 
-  it("says that Redis is away, not that the key is full, once it is over", async () => {
+  it("says that Redis is unreachable, not that the key is full, once it is over", async () => {
     const { open } = openOutage({ shares: 1, graceMs: 0 });
     expect((await errorOf(open())).code).toBe("gateway_unavailable");
   });

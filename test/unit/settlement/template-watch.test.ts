@@ -45,7 +45,7 @@ describe("TemplateWatch", () => {
   it.each([
     { why: "media, whose tokens no byte tells", size: { hasMedia: true } },
     { why: "no messages, and thus no template", size: { messages: 0 } },
-    { why: "what the model's server adds", size: { isWhole: false } },
+    { why: "what the model server adds", size: { isWhole: false } },
   ])("learns nothing from a request with $why", ({ size }) => {
     expect(createWatch().watch.watch(watchedOf({ size }))).toBeNull();
   });

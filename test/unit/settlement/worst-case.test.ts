@@ -121,7 +121,7 @@ describe("worstCaseMicrocents", () => {
     expect(worstOf({ maxOutputTokens: 0, price: { serviceTiers, tiers } })).toBe(540n);
   });
 
-  it("takes a context window more for each use of a tool at the model's server, and what the uses cost", () => {
+  it("takes a context window more for each use of a tool at the model server, and what the uses cost", () => {
     const serverTools = [{ name: "web_search", param: "tools.0", bound: { kind: "own", uses: 2 } }] as const;
     const prices = new Map([["web_search", 7_000n]]);
     expect(worstOf({ serverTools, price: { serverTools: prices } })).toBe(3n * 10_000n + 1_000n + 14n);

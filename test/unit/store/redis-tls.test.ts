@@ -23,7 +23,7 @@ describe("the certificates of a connection to Redis", () => {
     expect({ ...createRedisTls({ caFile: null, certFile: null, keyFile: null }) }).toEqual({});
   });
 
-  it("are read anew for each connection", () => {
+  it("are read again for each connection", () => {
     const files = {
       caFile: write("ca", "ca 1"),
       certFile: write("cert", "cert 1"),

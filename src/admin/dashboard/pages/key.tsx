@@ -52,7 +52,7 @@ function KeyActions({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
         <Form page={page} action={`${path}/rotate`}>
           <Select
             name="grace_seconds"
-            label="The former key"
+            label="The previous key"
             value={String(ROTATION_GRACE_SECONDS)}
             problems={NO_PROBLEMS}
             choices={GRACE_CHOICES}

@@ -22,7 +22,7 @@ const ONE = "/api/organizations/{organization}";
 const TABLE: Settings = ORGANIZATION_SETTINGS;
 const ALL = listFormSettings(TABLE);
 const OWN = ALL.filter(({ row }) => row.changedBy !== "operator");
-const NO_MAIL_SERVER = "This gateway sends no mail: its operator has configured no mail server.";
+const NO_MAIL_SERVER = "This gateway sends no email: its operator has configured no mail server.";
 
 const settingsPage = createSettingsRoutes<OrganizationView>(PATH, {
   scope: "organization",

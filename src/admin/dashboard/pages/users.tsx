@@ -16,7 +16,7 @@ export const userListRoutes = createOwnerListRoutes<UserView>({
   columnsOf: userColumns,
   empty:
     "No users yet. A user is a person or service that API keys belong to, with limits for all of them together.",
-  searched: "a name or mail address",
+  searched: "a name or email address",
 });
 
 /** Also of a group's users. */

@@ -78,7 +78,7 @@ async function changeWebhooks(
   page: OrganizationPageCall,
   webhooks: readonly object[],
 ): Promise<OrganizationView> {
-  // The list is given whole: it must be the one that this page was made of.
+  // The list replaces the whole list: it must be the one that this page was made of.
   const { body: now, headers } = await page.api(`GET ${ONE}`);
   const ids = (one: OrganizationView) => one.notifications.webhooks.map(({ id }) => id).join(" ");
   const isSame = ids(now) === ids(page.organization);

@@ -75,7 +75,7 @@ export function OwnerField({ kind, label, value, base }: OwnerFieldProps) {
         id={name}
         name={name}
         value={value}
-        placeholder={kind === "user" ? "name, mail address or id" : "name or id"}
+        placeholder={kind === "user" ? "name, email address or id" : "name or id"}
         list={`${name}-suggestions`}
         data-suggestions={`${base}/${kind}s/suggestions`}
         autocomplete="off"

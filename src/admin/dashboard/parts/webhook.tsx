@@ -28,7 +28,7 @@ export function Webhook({ page, webhook }: { page: OrganizationPageCall; webhook
       {disabledAt === null ? null : (
         <p class="notice warn">
           Nothing is sent since {formatTime(disabledAt)}: the endpoint answered 410 Gone. Save these settings
-          again to go on.
+          again to continue.
         </p>
       )}
       <div class="actions">
@@ -61,7 +61,7 @@ function SecretRotation({ page, path, id }: SecretRotationProps) {
       <button type="submit" class="quiet">
         New secret
       </button>
-      <label for={name}>the former one</label>
+      <label for={name}>the previous one</label>
       <select id={name} name="grace_seconds">
         {SECRET_GRACES.map(({ seconds, label }) => (
           <option value={seconds} selected={seconds === DEFAULT_SECRET_GRACE}>
@@ -137,7 +137,7 @@ function FurtherWebhook({ page, webhook, path }: FurtherWebhookProps) {
       {disabledAt === null ? null : (
         <p class="notice warn">
           Nothing is sent since {formatTime(disabledAt)}: the endpoint answered 410 Gone. Set its{" "}
-          {format === "pagerduty" ? "routing key" : "URL"} again to go on.
+          {format === "pagerduty" ? "routing key" : "URL"} again to continue.
         </p>
       )}
       {page.canChange ? (

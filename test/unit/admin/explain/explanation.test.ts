@@ -271,7 +271,7 @@ describe("explain", () => {
     expect(cost?.charged).toBe("0.0040523");
   });
 
-  it("gives each tool of the model's server as a part of its own, and its price in the check", () => {
+  it("gives each tool of the model server as a part of its own, and its price in the check", () => {
     const figures = {
       ...PRICE.figures,
       web_search_uses: 2,

@@ -77,8 +77,8 @@ describe("ChatRequest.promptSize", () => {
   });
 
   it.each([
-    ["a search of the model's server", { web_search_options: {} }],
-    ["a tool of the model's server", { tools: [{ type: "web_search" }] }],
+    ["a search of the model server", { web_search_options: {} }],
+    ["a tool of the model server", { tools: [{ type: "web_search" }] }],
     ["a field that nobody here knows", { plugins: [{ id: "web" }] }],
     [
       "a picture",

@@ -12,7 +12,7 @@ const chat = (fields: object) => {
 const tell = (tools: ReturnType<typeof chat>) =>
   tools.map(({ name, param, bound }) => [name, param, bound.kind === "none" ? bound.param : bound.uses]);
 
-describe("tools of messages that run at the model's server", () => {
+describe("tools of messages that run at the model server", () => {
   it("are all but the client's own, with their `max_uses`", () => {
     const tools = [
       { name: "mine", input_schema: {} },
@@ -58,7 +58,7 @@ describe("tools of messages that run at the model's server", () => {
   });
 });
 
-describe("tools of responses that run at the model's server", () => {
+describe("tools of responses that run at the model server", () => {
   it("[responses.native.strict_caps] are all but the client's own, wherever they are declared, with one limit", () => {
     const fields = {
       tools: [
@@ -88,7 +88,7 @@ describe("tools of responses that run at the model's server", () => {
   });
 });
 
-describe("tools of chats that run at the model's server", () => {
+describe("tools of chats that run at the model server", () => {
   it("are those that are no functions, and searches that fields ask for, without a bound", () => {
     const tools = [
       { type: "function", function: { name: "f" } },

@@ -1,0 +1,126 @@
+/**
+ * Words that readers stumble over, and what to write instead, over pages and texts of the source. A word with a number of
+ * uses is not rewritten everywhere: the number may fall, never rise. Quotes, code and comments are not looked at.
+ */
+import { describe, expect, it } from "vitest";
+import { readPages, type ReadableText, readSourceTexts } from "../../support/readable-texts.ts";
+
+interface Word {
+  readonly pattern: RegExp;
+  readonly instead: string;
+  /** Uses that are left in pages; 0 when left out. */
+  readonly pages?: number;
+  /** Uses that are left in texts of the source; 0 when left out. */
+  readonly source?: number;
+}
+
+const WORDS: readonly Word[] = [
+  { pattern: /\b(?:is|are) an? [45]\d\d\b/, instead: "returns 400" },
+  { pattern: /\brefused with [45]\d\d\b/, instead: "returns 402" },
+  { pattern: /\bholds? from the next\b/, instead: "applies from the next request" },
+  { pattern: /\bfrom the next request on\b/, instead: "from the next request" },
+  { pattern: /\bcounts? after a restart\b/, instead: "takes effect after a restart" },
+  { pattern: /\bgiven whole(?! in)\b/i, instead: "replaces the whole list" },
+  { pattern: /\bthis once\b/, instead: "only once" },
+  { pattern: /\bput right\b/i, instead: "correct" },
+  { pattern: /\blogs? of requests\b/i, instead: "request log" },
+  { pattern: /\banew\b/, instead: "again, resets" },
+  { pattern: /\bsome \d/i, instead: "about 20" },
+  { pattern: /\b(?:goes|go) on\b/, instead: "continues" },
+  { pattern: /\bpass(?:ed|es)? over\b/, instead: "skipped, ignored" },
+  { pattern: /\bcapitals\b/, instead: "case" },
+  { pattern: /\bblanks?\b(?! lines?\b)/, instead: "space" },
+  { pattern: /\bmay be left out\b/, instead: "optional" },
+  { pattern: /\bgrace time\b/i, instead: "grace period" },
+  { pattern: /\bout of reach\b/i, instead: "unreachable" },
+  { pattern: /\bRedis is away\b/, instead: "Redis is unreachable" },
+  { pattern: /\bstands? still\b/, instead: "stalls" },
+  { pattern: /\bformer\b/, instead: "previous" },
+  { pattern: /\b(?:second|another) try\b/, instead: "retry" },
+  { pattern: /\bmails?\b(?! server)/i, instead: "email" },
+  { pattern: /\balarms?\b/i, instead: "alert" },
+  { pattern: /\bfolders?\b/i, instead: "directory" },
+  { pattern: /\bmodels?'s? servers?\b/i, instead: "model server" },
+  { pattern: /\btenants?\b/i, instead: "organization" },
+  { pattern: /\bwhat (?:became|came) of\b/i, instead: "the result of" },
+  { pattern: /\bstands? (?:in|under)\b(?! for| its| their)/, instead: "is in, is listed under" },
+  { pattern: /\belse\b/i, instead: "otherwise", pages: 93, source: 32 },
+  { pattern: /\balone\b/, instead: "only", pages: 81, source: 22 },
+  { pattern: /, too\b/, instead: "also", pages: 31, source: 11 },
+  { pattern: /\bbesides?\b/i, instead: "with, next to, in addition", pages: 85, source: 12 },
+  { pattern: /\bbehind\b/, instead: "after", pages: 57, source: 10 },
+  { pattern: /\b(?:is|are) none\b/, instead: "unknown, invalid, missing", pages: 18, source: 7 },
+  { pattern: /\btells?\b/, instead: "shows, reports, returns", pages: 35, source: 12 },
+  { pattern: /\b(?:is|are) told\b/, instead: "is notified", pages: 27, source: 4 },
+  {
+    pattern: /\b(?:some|no|any|every)body\b/i,
+    instead: "the role: user, admin, caller",
+    pages: 73,
+    source: 40,
+  },
+  { pattern: /\bwhom?ever\b/i, instead: "the role: user, admin, caller", pages: 17, source: 14 },
+  { pattern: /\bis (?:not )?there\b/, instead: "exists", pages: 17, source: 6 },
+  { pattern: /\brefus(?:e[sd]?|als?|ing)\b/i, instead: "reject; block", pages: 164, source: 65 },
+  { pattern: /\bwhatever\b/i, instead: "regardless of", pages: 32, source: 5 },
+  { pattern: /^Where |, where /, instead: "if, when", pages: 46, source: 16 },
+  { pattern: /(?:^|[.|] )What /, instead: "name the noun", pages: 132, source: 61 },
+];
+
+/** Uses that stay: part of a path or text → why. */
+const ALLOWED: readonly { readonly file: RegExp; readonly text: RegExp; readonly why: string }[] = [
+  { file: /^docs\/identity\.md$/, text: /tenant/, why: "Microsoft Entra ID calls its directories tenants" },
+  {
+    file: /^src\/cli\/completion\//,
+    text: /folder/,
+    why: "a word of the completion scripts, which nobody reads",
+  },
+  { file: /^src\/envoy\/bootstrap\//, text: /./, why: "comments of the rendered bootstrap, for who owns it" },
+  { file: /^src\/store\//, text: /./, why: "scripts of Redis, and errors that are defects" },
+  { file: /compaction\.ts$/, text: /./, why: "a prompt for models" },
+  { file: /client-tools\.ts$/, text: /./, why: "descriptions for models" },
+];
+
+const isAllowed = ({ file, text }: ReadableText): boolean =>
+  ALLOWED.some((row) => row.file.test(file) && row.text.test(text));
+
+const PAGES = readPages().filter((one) => !isAllowed(one));
+const SOURCE = readSourceTexts().filter((one) => !isAllowed(one));
+
+function listUses(texts: readonly ReadableText[], { pattern }: Word): readonly string[] {
+  return texts
+    .filter(({ text }) => pattern.test(text))
+    .map(({ file, line, text }) => `${file}:${line}: ${text}`);
+}
+
+describe.each([
+  { where: "pages", texts: PAGES, mostOf: ({ pages = 0 }: Word) => pages },
+  { where: "texts of the source", texts: SOURCE, mostOf: ({ source = 0 }: Word) => source },
+])("words in $where", ({ texts, mostOf }) => {
+  it.each(WORDS)("$instead, not $pattern", (word) => {
+    const uses = listUses(texts, word);
+    expect(uses.length, uses.join("\n")).toBeLessThanOrEqual(mostOf(word));
+  });
+});
+
+/** A sentence of more words is two. */
+const MOST_WORDS = 40;
+/** Sentences that are longer today: the number may fall, never rise. */
+const MOST_LONG_SENTENCES = 151;
+
+it("sentences in pages have at most 40 words", () => {
+  const long = PAGES.flatMap(({ file, line, text }) =>
+    text
+      .split(/(?<=[.!?])\s+|\s*\|\s*/)
+      .filter((sentence) => sentence.split(/\s+/).length > MOST_WORDS)
+      .map((sentence) => `${file}:${line}: ${sentence}`),
+  );
+  expect(long.length, long.join("\n")).toBeLessThanOrEqual(MOST_LONG_SENTENCES);
+});
+
+it("no word is allowed that is not used", () => {
+  const all = [...readPages(), ...readSourceTexts()];
+  const unused = ALLOWED.filter(
+    (row) => !all.some((one) => row.file.test(one.file) && row.text.test(one.text)),
+  );
+  expect(unused).toEqual([]);
+});
