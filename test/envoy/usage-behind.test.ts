@@ -1,5 +1,5 @@
-/** Answers whose last usage cannot be theirs: what was streamed is charged all the same, and marked. */
-import { describe, expect, it } from "vitest";
+/** Answers without a usage, or whose last one cannot be theirs: what was generated is charged all the same, and marked. */
+import { beforeAll, describe, expect, it } from "vitest";
 import { CHAT_PATH, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { send } from "../support/http.ts";
@@ -7,10 +7,17 @@ import { parseMetrics, sumOf } from "../support/metrics-page.ts";
 import { namedEvent } from "../support/native-exchange.ts";
 import { finishChunk, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
-import { readRequest, readSpend } from "./metering-figures.ts";
+import { readRequest, readSpend, waitForTokenizer } from "./metering-figures.ts";
+import { OUTPUT_PLACES, OUTPUT_TOKENS } from "./output-places.ts";
 
 const NATIVE_MODEL = "acme/native";
+const RESPONSES_MODEL = "acme/responses";
 const CHAT_MODEL = "acme/chat";
+const MODELS: Readonly<Record<string, string>> = {
+  chat: CHAT_MODEL,
+  messages: NATIVE_MODEL,
+  responses: RESPONSES_MODEL,
+};
 /** Microcents a token: 100 for the prompt, 400 for the output. */
 const PRICES = { USD: { input: "1", output: "4" } };
 const PIECES = 50;
@@ -20,10 +27,12 @@ type Row = Awaited<ReturnType<typeof readRequest>>;
 const chat = withChatStack((upstream) => ({
   upstreams: [
     { name: "native", url: upstream.url, path_prefix: "/v1", protocols: ["messages"] },
+    { name: "responses", url: upstream.url, path_prefix: "/v1", protocols: ["responses"] },
     { name: "chat", url: upstream.url, path_prefix: "/v1" },
   ],
   catalog: [
     catalogEntry({ id: NATIVE_MODEL, upstream: "native", prices: PRICES }),
+    catalogEntry({ id: RESPONSES_MODEL, upstream: "responses", prices: PRICES }),
     catalogEntry({ id: CHAT_MODEL, upstream: "chat", prices: PRICES }),
   ],
   overrides: { telemetry: { metrics_token: { env: "T_METRICS" } } },
@@ -183,5 +192,32 @@ describe("a usage of one of several answers", () => {
     expect(row).toMatchObject({ input_tokens: 100, estimated: true });
     expect(row.output_tokens).toBeGreaterThanOrEqual(2 * PIECES);
     expect(spend.key).toBe(BigInt(100 * 100 + row.output_tokens * 400));
+  });
+});
+
+describe("output without a usage", () => {
+  beforeAll(() =>
+    waitForTokenizer({
+      send: (options) => chat.send({ ...options, body: { ...(options.body as object), model: CHAT_MODEL } }),
+    }),
+  );
+
+  it.each(OUTPUT_PLACES)("is charged in $name", async ({ upstream, path, body, stream, whole }) => {
+    const key = await chat.stack.createKey();
+    const model = MODELS[upstream];
+    const ask = (fields: object) => chat.send({ key: key.key, path, body: { model, ...body, ...fields } });
+    chat.upstream.answer({
+      kind: "bytes",
+      headers: { "content-type": "text/event-stream" },
+      pieces: [stream],
+    });
+    const broken = await ask({ stream: true });
+    chat.upstream.answer({ kind: "json", body: whole });
+    const complete = await ask({});
+    for (const answer of [broken, complete]) {
+      const { output_tokens: tokens, estimated } = await readRequest(chat.stack, key, answer);
+      // Some places have a name beside their text.
+      expect([tokens >= OUTPUT_TOKENS, tokens <= OUTPUT_TOKENS + 10, estimated]).toEqual([true, true, true]);
+    }
   });
 });
