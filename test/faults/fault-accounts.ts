@@ -231,7 +231,7 @@ function usedUntil(account: Account | undefined, timeMs: number): bigint {
   return BigInt(account.order.promptTokens) * PROMPT_MICROCENTS + BigInt(outputTokens) * OUTPUT_MICROCENTS;
 }
 
-/** One line for each figure, as docs/reliability.md shows them. */
+/** One line for each figure, as docs/results/faults.csv has them. */
 export function printFigures(scenario: string, rows: readonly FigureRow[]): void {
   const lines = rows.map(({ figures, overrun, overrunBound: bound, falseRefusals }) => {
     const {

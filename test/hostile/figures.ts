@@ -1,4 +1,4 @@
-/** What a run has come to, as docs/reliability.md shows it. */
+/** What a run has come to, as docs/results/hostile.csv has it. */
 import type { Combination } from "./combinations.ts";
 import type { Memory } from "./hostile-stack.ts";
 import type { Asked } from "./victim.ts";

@@ -133,7 +133,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "the duration of the faults' long form",
-    text: () => section("docs/reliability.md", "### The long form", "The three keys"),
+    text: () => read("docs/reliability-results.md"),
     never: [/minutes in all/],
   },
   {
