@@ -41,6 +41,17 @@ describe("charged and used agree", () => {
     ).toEqual([]);
   });
 
+  it("when kept connections are lost after long work, to the microcent", async () => {
+    expect(
+      await runScenario(faults, {
+        name: "lost connections",
+        fault: ({ answered }) => answered(ANSWERS),
+        vary: (options) => ({ ...options, ...(Math.random() < 0.2 && { behavior: "lost" }) }),
+        allowsFailures: true,
+      }),
+    ).toEqual([]);
+  });
+
   it("when clients go away and the upstream resets, hangs, fails, or tells no usage or a wrong one", async () => {
     expect(
       await runScenario(faults, {

@@ -30,6 +30,8 @@ export type Behavior =
   /** Text in the place of the counts. */
   | "wrong_usage"
   | "status_500"
+  /** After work for longer than a stale connection lasts its connection ends, without a byte in answer. */
+  | "lost"
   /** Waits for `release`. */
   | "gated"
   /** A stream that waits for it behind half of its tokens. */
@@ -63,6 +65,9 @@ export interface CountingUpstream {
 
 /** That it says it has served, whatever was asked for. */
 const SERVICE_TIER = "flex";
+
+/** Longer than the gateway takes a lost connection for a stale one. */
+const LOST_AFTER_MS = 1_500;
 
 /** Four bytes and one token each, in every vocabulary that the gateway counts with. */
 export const TOKEN_TEXT = " the";
@@ -124,7 +129,10 @@ async function answer(
     account.isAborted = !response.writableFinished;
   });
   if (order.behavior === "gated") await gate();
-  if (order.behavior === "status_500") {
+  if (order.behavior === "lost") {
+    await wait(LOST_AFTER_MS);
+    response.socket?.destroy();
+  } else if (order.behavior === "status_500") {
     response.writeHead(500, { "content-type": "application/json" }).end('{"error":{"message":"broken"}}');
   } else if (account.isStream) await stream(account, response, gate);
   else await whole(account, response);
