@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { createGate } from "../support/wait.ts";
+import { type Place, placeOf } from "./places.ts";
 
 /** What a request asks of the upstream; it travels as JSON in the user message. */
 export interface Order {
@@ -17,6 +18,8 @@ export interface Order {
   /** Between two tokens of a stream, or before an answer as a whole for each of them. */
   readonly tokenMs: number;
   readonly behavior?: Behavior;
+  /** Where the text goes; to the content when left out. */
+  readonly place?: Place;
   /** In the place of the first token's, so that nobody else's answer looks like it. */
   readonly text?: string;
 }
@@ -190,7 +193,8 @@ function createChatWords(order: Order): Words {
   const usage = order.behavior === "no_usage" ? "" : formatEvent({ choices: [], usage: usageOf(order) });
   return {
     start: "",
-    token: (content) => formatEvent({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+    token: (text) =>
+      formatEvent({ choices: [{ index: 0, delta: placeOf(order).chat(text), finish_reason: null }] }),
     end: `${formatEvent({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${usage}data: [DONE]\n\n`,
   };
 }
@@ -201,11 +205,16 @@ function createMessageWords(order: Order): Words {
   const usage = output_tokens === undefined ? {} : { ...prompt, output_tokens: 0 };
   const message = { ...MESSAGE, content: [], stop_reason: null, usage };
   const delta = { stop_reason: "end_turn", stop_sequence: null };
+  const { block } = placeOf(order);
   return {
     start:
       formatNamed("message_start", { message }) +
-      formatNamed("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
-    token: (text) => formatNamed("content_block_delta", { index: 0, delta: { type: "text_delta", text } }),
+      formatNamed("content_block_start", { index: 0, content_block: block("") }),
+    token: (text) =>
+      formatNamed("content_block_delta", {
+        index: 0,
+        delta: { ...block(text), type: `${block(text).type}_delta` },
+      }),
     end:
       formatNamed("content_block_stop", { index: 0 }) +
       formatNamed("message_delta", { delta, usage: output_tokens === undefined ? {} : { output_tokens } }) +
@@ -261,12 +270,13 @@ async function whole(account: Account, response: ServerResponse): Promise<void> 
     response.socket?.end("HTTP/1.1 ");
     return;
   }
-  const message = { role: "assistant", content: textOf(order) };
+  const place = placeOf(order);
+  const message = { role: "assistant", content: "", ...place.chat(textOf(order)) };
   const usage = behavior === "no_usage" ? {} : { usage: usageOf(order) };
   account.tokenTimesMs.push(...Array.from({ length: outputTokens }, () => performance.now()));
   response.writeHead(200, { "content-type": "application/json" });
   if (account.isMessage) {
-    const content = [{ type: "text", text: message.content }];
+    const content = [place.block(textOf(order))];
     const usage = messageUsageOf(order);
     response.end(
       JSON.stringify({ ...MESSAGE, content, stop_reason: "end_turn", stop_sequence: null, usage }),

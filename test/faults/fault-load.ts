@@ -3,6 +3,7 @@ import { Agent, request as startRequest } from "node:http";
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Behavior, Order } from "./counting-upstream.ts";
+import type { Place } from "./places.ts";
 
 /** What a client saw of one request. */
 export interface Sent {
@@ -55,6 +56,8 @@ export interface SendOptions {
   /** As the client writes them; none when left out. */
   readonly tags?: string;
   readonly behavior?: Behavior;
+  /** Where the upstream writes its text. */
+  readonly place?: Place;
   /** Of the prompt, as the gateway first guesses them: four bytes each. As few as the order takes when left out. */
   readonly guessedTokens?: number;
   /** The upstream counts so many prompt tokens for each that the gateway first guesses; 1 when left out. */
@@ -148,6 +151,7 @@ function createBody(options: SendOptions): { body: string; order: Order } {
     outputTokens,
     tokenMs,
     behavior,
+    place,
     model,
     isStream,
     guessedTokens = 50,
@@ -161,6 +165,7 @@ function createBody(options: SendOptions): { body: string; order: Order } {
       outputTokens,
       tokenMs,
       ...(behavior === undefined ? {} : { behavior }),
+      ...(place === undefined ? {} : { place }),
     };
     const content = JSON.stringify(order) + " ".repeat(padding);
     const messages = [{ role: "user", content }];

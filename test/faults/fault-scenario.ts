@@ -18,6 +18,7 @@ import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.
 import { type FaultStackOn, MODEL, REAPED_WITHIN_MS, WORKERS } from "./fault-stack.ts";
 import type { Tenants } from "./fault-tenants.ts";
 import { lendMachine } from "./machine.ts";
+import { PLACE_NAMES } from "./places.ts";
 import { rebuildScenario } from "./rebuild-scenario.ts";
 
 /** Settling what no worker left open. */
@@ -157,6 +158,7 @@ function createOptions(
   index: number,
 ): SendOptions {
   const behavior = behaviors?.[Math.floor(Math.random() * behaviors.length)];
+  const place = PLACE_NAMES[Math.floor(Math.random() * PLACE_NAMES.length)];
   const tags = TAGS[index % TAGS.length];
   return vary({
     baseUrl: stack.baseUrl,
@@ -168,6 +170,7 @@ function createOptions(
     isStream: Math.random() < 0.6,
     ...(tags !== undefined && { tags }),
     ...(behavior === undefined ? {} : { behavior }),
+    ...(place === undefined ? {} : { place }),
     ...(abortWithinMs === undefined ? {} : { abortAfterMs: Math.random() * abortWithinMs }),
   });
 }
