@@ -138,7 +138,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "the runbook's address in alert rules",
-    text: () => section("docs/deploy.md", "- **Metrics**", "What the tests check"),
+    text: () => section("docs/deploy.md", "- **Metrics**", "The chart is tested"),
     says: ["`runbook_url` is relative; make it absolute", "s#runbook_url: docs/#"],
   },
   {
