@@ -13,6 +13,7 @@ import { parsePrice } from "../money/money.ts";
 import { createPrice, type PriceList } from "../pricing/price.ts";
 import { type GivenRates, RATE_NAMES } from "../pricing/rates.ts";
 import { chooseMaxTokensField } from "./max-tokens-field.ts";
+import { usesPromptCacheKey } from "./prompt-cache-key.ts";
 import { findOwnName, type ModelNames } from "./model-names.ts";
 import { listUpstreamProtocols } from "./upstream-protocols.ts";
 import { shorten } from "../text/shorten.ts";
@@ -196,9 +197,10 @@ function createModel(
   replacedBy: string | null,
 ): Model {
   const maxTokensField = entry.profile.maxTokensField ?? chooseMaxTokensField(endpoints);
+  const promptCacheKey = entry.profile.promptCacheKey ?? usesPromptCacheKey(endpoints);
   return Object.freeze({
     ...entry,
-    profile: { ...entry.profile, maxTokensField },
+    profile: { ...entry.profile, maxTokensField, promptCacheKey },
     vendor: entry.id.slice(0, entry.id.indexOf("/")),
     pathPrefix,
     forwardHeaders,

@@ -60,6 +60,12 @@ export const MODEL_SERVERS = {
     upstream: { protocols: ["chat"] },
     profile: { max_tokens_field: "max_tokens" },
   },
+  deepseek: {
+    title: "DeepSeek's API",
+    ownedBy: "deepseek",
+    upstream: { protocols: ["chat"] },
+    profile: { max_tokens_field: "max_tokens", reasoning_history: "reasoning_content_always" },
+  },
   lmstudio: {
     title: "LM Studio",
     ownedBy: "organization_owner",

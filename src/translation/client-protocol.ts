@@ -35,7 +35,10 @@ export interface ModelProfile {
   readonly passthroughFields: readonly string[];
   /** The supported set, in ascending order; empty: never send `reasoning_effort`. */
   readonly reasoningEfforts: readonly ReasoningEffort[];
-  readonly reasoningHistory: "reasoning_content" | "reasoning" | "drop";
+  /** `reasoning_content_always`: each message of the assistant has the field, if need be empty. */
+  readonly reasoningHistory: (typeof REASONING_HISTORIES)[number];
+  /** Whether a client's `prompt_cache_key` goes to an upstream that is translated to. */
+  readonly promptCacheKey: boolean;
   /**
    * Where an upstream's content has reasoning: `none`, nowhere; `tags`, between `<think>` and `</think>` at its beginning;
    * `closing_tag`, from its beginning up to `</think>`, since the chat template itself opens it.
@@ -57,6 +60,13 @@ export interface ModelProfile {
 }
 
 export const THINK_TAGS = ["none", "tags", "closing_tag"] as const;
+
+export const REASONING_HISTORIES = [
+  "reasoning_content",
+  "reasoning_content_always",
+  "reasoning",
+  "drop",
+] as const;
 
 export const MAX_TOKENS_FIELDS = ["max_tokens", "max_completion_tokens", "both"] as const;
 

@@ -22,6 +22,7 @@ export const DEFAULT_PROFILE: ModelProfile = {
   passthroughFields: [],
   reasoningEfforts: REASONING_EFFORTS,
   reasoningHistory: "reasoning_content",
+  promptCacheKey: false,
   thinkTags: "none",
   topK: "forward",
   images: true,

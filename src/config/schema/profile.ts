@@ -1,5 +1,10 @@
 import { findCostField } from "../../translation/fields/cost-fields.ts";
-import { MAX_TOKENS_FIELDS, REASONING_EFFORTS, THINK_TAGS } from "../../translation/client-protocol.ts";
+import {
+  MAX_TOKENS_FIELDS,
+  REASONING_EFFORTS,
+  REASONING_HISTORIES,
+  THINK_TAGS,
+} from "../../translation/client-protocol.ts";
 import { choice, choices, described, flag, integer, list, orNull, section, text } from "./fields.ts";
 
 const passthroughField = text("the name of a field of a request's body").refine(
@@ -30,9 +35,16 @@ const SUPPORT_FIELDS = {
       "lowest; with an empty list the field is never sent.",
     { default: "all where `capabilities` has `reasoning`, else none: such models refuse it" },
   ),
-  reasoning_history: choice(["reasoning_content", "reasoning", "drop"])
+  reasoning_history: choice(REASONING_HISTORIES)
     .default("reasoning_content")
-    .describe("Field that carries earlier reasoning back (newer vLLM: `reasoning`), or `drop`."),
+    .describe(
+      "Field that carries earlier reasoning back (newer vLLM: `reasoning`), or `drop`. With `reasoning_content_always` each message of the assistant has it, if need be empty: DeepSeek refuses a history in which some lack it.",
+    ),
+  prompt_cache_key: described(
+    flag().optional(),
+    "Whether the responses route sends the client's `prompt_cache_key` on to an upstream that speaks chat completions.",
+    { default: "`true` at OpenAI, Azure and Moonshot, which use it; other providers refuse unknown fields" },
+  ),
   think_tags: choice(THINK_TAGS)
     .default("none")
     .describe(

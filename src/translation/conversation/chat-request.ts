@@ -75,6 +75,7 @@ export interface ChatRequestBody {
   readonly logprobs?: true | undefined;
   readonly top_logprobs?: number | undefined;
   readonly user?: string | undefined;
+  readonly prompt_cache_key?: string | undefined;
   readonly safety_identifier?: string | undefined;
   readonly continue_final_message?: true | undefined;
   readonly add_generation_prompt?: false | undefined;

@@ -19,6 +19,11 @@ Write the summary alone: no greeting, no question, no call of a tool.`;
 /** Types of items that carry one. */
 export const SUMMARY_ITEMS: ReadonlySet<string> = new Set(["compaction", "compaction_summary"]);
 
+/** What the model reads in the place of what was summed up. */
+export function introduceSummary(summary: string): string {
+  return INTRODUCTION + summary;
+}
+
 const INTRODUCTION = "The conversation up to here was replaced by this summary of it:\n\n";
 
 /** @param summary UTF-8. Null: it is too much to be carried. */
@@ -39,7 +44,7 @@ export function readSummary(
   }: { readonly type: string; readonly path: string; readonly unpacker: ReasoningUnpacker },
 ): string {
   const summary = typeof carrier === "string" ? unpacker.unpack(carrier, SUMMARY_PREFIX) : "";
-  if (summary !== "") return INTRODUCTION + summary;
+  if (summary !== "") return introduceSummary(summary);
   throw unsupportedField(
     path,
     `a ${quote(type)} item can only be read, and only whole, by the model server that created it; send the conversation itself`,

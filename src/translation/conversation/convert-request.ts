@@ -41,6 +41,7 @@ export function convertRequest(request: ParsedRequest, terms: UpstreamTerms): Ch
     logprobs: request.topLogprobs === null ? undefined : true,
     top_logprobs: request.topLogprobs === null || request.topLogprobs === 0 ? undefined : request.topLogprobs,
     ...convertUser(request, model),
+    prompt_cache_key: profile.promptCacheKey ? (request.promptCacheKey ?? undefined) : undefined,
     ...convertPrefill(messages, request, model),
   };
 }

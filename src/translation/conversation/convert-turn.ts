@@ -85,12 +85,27 @@ function convertAssistantTurn(
     {
       role: "assistant",
       content: text === "" ? null : text,
-      reasoning_content: profile.reasoningHistory === "reasoning_content" ? reasoning : undefined,
-      reasoning: profile.reasoningHistory === "reasoning" ? reasoning : undefined,
+      ...formatReasoning(reasoning, profile),
       tool_calls: calls.length === 0 ? undefined : calls,
       ...(carried.length === 0 ? NOTHING_CARRIED : convertCarried(carried, calls, profile)),
     },
   ];
+}
+
+function formatReasoning(
+  reasoning: string | undefined,
+  { reasoningHistory }: Pick<ModelProfile, "reasoningHistory">,
+): Pick<AssistantMessage, "reasoning" | "reasoning_content"> {
+  switch (reasoningHistory) {
+    case "reasoning_content":
+      return { reasoning_content: reasoning };
+    case "reasoning_content_always":
+      return { reasoning_content: reasoning ?? "" };
+    case "reasoning":
+      return { reasoning };
+    case "drop":
+      return {};
+  }
 }
 
 function convertCall(

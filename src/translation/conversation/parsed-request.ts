@@ -29,6 +29,8 @@ export interface ParsedRequest {
   /** How many alternatives to each token are wanted; null: no log probabilities at all. */
   readonly topLogprobs: number | null;
   readonly userId: string | null;
+  /** By which the server chooses a cache of prompts; null where the client's protocol has no such field, too. */
+  readonly promptCacheKey: string | null;
   /** The tier that the client wrote; null where its protocol has other tiers than chat completions have. */
   readonly serviceTier: string | null;
 }

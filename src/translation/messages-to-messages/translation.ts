@@ -8,12 +8,11 @@
  */
 import { oneStep } from "../../event-loop/steps.ts";
 import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";
-import { withoutOwnThinking } from "../pass-through/own-carriers.ts";
 import { createCountBody } from "../pass-through/request.ts";
-import { MessagesRequest } from "./request.ts";
+import { forUpstream, MessagesRequest } from "./request.ts";
 
 const createBody = (body: RequestBody, model: ModelTarget) =>
-  createCountBody("messages", withoutOwnThinking(body), model);
+  createCountBody("messages", forUpstream(body), model);
 
 export const messagesToMessages: Translation = {
   upstreamPath: "/messages",

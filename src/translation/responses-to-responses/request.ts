@@ -3,6 +3,7 @@ import type { RequestPurpose } from "../responses-to-chat/request/parsed-request
 import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
 import { readResponsesTools } from "../fields/server-tools.ts";
 import { readOptionalBoolean } from "../json/read-field.ts";
+import { withAcceptedItemIds } from "../pass-through/call-ids.ts";
 import { withoutOwnItems } from "../pass-through/own-carriers.ts";
 import { PassThroughRequest, readUser } from "../pass-through/request.ts";
 import { refuseState } from "../responses-to-chat/request/refuse-state.ts";
@@ -17,7 +18,7 @@ import { withoutField } from "../without-field.ts";
  * @throws GatewayError 400
  */
 export function forUpstream(body: RequestBody): RequestBody {
-  return withoutOwnItems(withoutField(body, "client_metadata"));
+  return withAcceptedItemIds(withoutOwnItems(withoutField(body, "client_metadata")));
 }
 
 /** A client's Responses request to an upstream that speaks Responses. */

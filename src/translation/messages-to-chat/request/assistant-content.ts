@@ -3,7 +3,7 @@ import type { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts"
 import { formatJson } from "../../json/exact-json.ts";
 import { invalidField, quote } from "../../json/field-error.ts";
 import { type AssistantPart, createTextParts, type ToolUsePart } from "../../conversation/parts.ts";
-import { readName, readObject, readString } from "../../json/read-field.ts";
+import { readName, readObject, readOptionalString, readString } from "../../json/read-field.ts";
 import { type Block, parseBlocks, readText, unsupportedBlock } from "./blocks.ts";
 
 const USER_BLOCKS: ReadonlySet<string> = new Set([
@@ -19,16 +19,22 @@ const SERVER_BLOCKS = /^(?:(?:server|mcp)_tool_use|mcp_tool_listing|fallback|.+_
 
 const GAP: AssistantPart = { kind: "gap" };
 
+/** A summary that stands for everything before it. */
+export interface SummaryPart {
+  readonly kind: "summary";
+  readonly text: string;
+}
+
 /** The content of an assistant message: a string, which is one text block, or blocks. @throws GatewayError 400 */
 export function parseAssistantContent(
   content: unknown,
   path: string,
   unpacker: ReasoningUnpacker,
-): AssistantPart[] {
+): (AssistantPart | SummaryPart)[] {
   return parseBlocks(content, path, (block) => parseAssistantBlock(block, unpacker));
 }
 
-function parseAssistantBlock(block: Block, unpacker: ReasoningUnpacker): AssistantPart[] {
+function parseAssistantBlock(block: Block, unpacker: ReasoningUnpacker): (AssistantPart | SummaryPart)[] {
   switch (block.type) {
     case "text":
       return createTextParts(readText(block));
@@ -38,6 +44,8 @@ function parseAssistantBlock(block: Block, unpacker: ReasoningUnpacker): Assista
       return [parseThinkingBlock(block, unpacker)];
     case "redacted_thinking":
       return [unpackCall(block.fields["data"], unpacker) ?? GAP];
+    case "compaction":
+      return [parseSummary(block)];
     default:
       if (SERVER_BLOCKS.test(block.type)) return [GAP];
       if (!USER_BLOCKS.has(block.type)) throw unsupportedBlock(block);
@@ -51,6 +59,18 @@ function parseThinkingBlock({ fields, path }: Block, unpacker: ReasoningUnpacker
   const { signature } = fields;
   const thinking = text === "" && typeof signature === "string" ? unpacker.unpack(signature) : text;
   return thinking === "" ? GAP : { kind: "thinking", thinking };
+}
+
+/**
+ * What Anthropic's server wrote when the conversation became too long. Without text it has failed, and says nothing.
+ * @throws GatewayError 400 if only its maker can read it.
+ */
+function parseSummary(block: Block): AssistantPart | SummaryPart {
+  const { content, encrypted_content: encrypted } = block.fields;
+  const isEncrypted = typeof encrypted === "string" && encrypted !== "";
+  const text = readOptionalString(content, `${block.path}.content`) ?? "";
+  if (text === "" && isEncrypted) throw unsupportedBlock(block);
+  return text === "" ? GAP : { kind: "summary", text };
 }
 
 function parseToolUse({ fields, path }: Block): ToolUsePart {

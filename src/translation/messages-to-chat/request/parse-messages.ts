@@ -1,8 +1,9 @@
 import { answerCalls } from "../../conversation/answer-calls.ts";
 import { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
 import { invalidField, missingField } from "../../json/field-error.ts";
-import { parseAssistantContent } from "./assistant-content.ts";
-import type { ParsedMessage } from "../../conversation/parts.ts";
+import { parseAssistantContent, type SummaryPart } from "./assistant-content.ts";
+import { introduceSummary } from "../../conversation/compaction.ts";
+import type { AssistantPart, ParsedMessage } from "../../conversation/parts.ts";
 import { readObject, readOptionalArray } from "../../json/read-field.ts";
 import { parseSystemContent } from "./system-content.ts";
 import { parseUserContent } from "./user-content.ts";
@@ -12,14 +13,43 @@ export function parseMessages(value: unknown): ParsedMessage[] {
   const list = readOptionalArray(value, "messages");
   if (list === null) throw missingField("messages");
   const unpacker = new ReasoningUnpacker();
-  const messages = list.map((message, index) => parseMessage(message, `messages.${index}`, unpacker));
+  let messages: ParsedMessage[] = [];
+  for (const [index, value] of list.entries()) {
+    const message = parseMessage(value, `messages.${index}`, unpacker);
+    if (message.role === "assistant") messages = addAssistant(messages, message.parts);
+    else messages.push(message);
+  }
   if (!messages.some(hasContent)) {
     throw invalidField("messages", "at least one message with content is required");
   }
   return answerCalls(messages);
 }
 
-function parseMessage(value: unknown, path: string, unpacker: ReasoningUnpacker): ParsedMessage {
+type UserOrSystem = Exclude<ParsedMessage, { readonly role: "assistant" }>;
+interface AssistantMessage {
+  readonly role: "assistant";
+  readonly parts: readonly (AssistantPart | SummaryPart)[];
+}
+
+/** The conversation with an answer behind it. A summary in that answer replaces all before it, as at Anthropic. */
+function addAssistant(before: ParsedMessage[], parts: AssistantMessage["parts"]): ParsedMessage[] {
+  const place = parts.findLastIndex(({ kind }) => kind === "summary");
+  const rest = parts.slice(place + 1).filter((part) => part.kind !== "summary");
+  const summary = parts[place];
+  const messages = summary?.kind === "summary" ? [createSummary(summary.text)] : before;
+  messages.push({ role: "assistant", parts: rest });
+  return messages;
+}
+
+function createSummary(text: string): ParsedMessage {
+  return { role: "user", parts: [{ kind: "text", text: introduceSummary(text) }] };
+}
+
+function parseMessage(
+  value: unknown,
+  path: string,
+  unpacker: ReasoningUnpacker,
+): UserOrSystem | AssistantMessage {
   const { role, content } = readObject(value, path);
   const contentPath = `${path}.content`;
   switch (role) {

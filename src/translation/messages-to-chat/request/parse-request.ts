@@ -56,6 +56,7 @@ export function parseRequestBody(
     responseFormat: parseOutputFormat(body, outputConfig),
     topLogprobs: null,
     userId: readUserId(body),
+    promptCacheKey: null,
     serviceTier: null,
   };
 }

@@ -58,6 +58,7 @@ export function parseRequestBody(
     userId:
       readOptionalString(body["safety_identifier"], "safety_identifier") ??
       readOptionalString(body["user"], "user"),
+    promptCacheKey: readOptionalString(body["prompt_cache_key"], "prompt_cache_key"),
     serviceTier: readOptionalString(body["service_tier"], "service_tier"),
     toolTable: tools.table,
     reasoning: reasoning.display,

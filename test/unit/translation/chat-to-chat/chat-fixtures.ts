@@ -6,6 +6,7 @@ const profile: ModelProfile = {
   passthroughFields: [],
   reasoningEfforts: [],
   reasoningHistory: "drop",
+  promptCacheKey: false,
   thinkTags: "none",
   topK: "forward",
   images: true,

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { assistantBlocks, refusal, resultBlocks, userBlocks } from "../../../../support/messages-exchange.ts";
+import {
+  assistantBlocks,
+  refusal,
+  toChatMessages,
+  resultBlocks,
+  userBlocks,
+} from "../../../../support/messages-exchange.ts";
 
 const inUser = (block: unknown) => refusal({ messages: [{ role: "user", content: [block] }] });
 const inAssistant = (block: unknown) =>
@@ -21,6 +27,30 @@ describe("content blocks", () => {
       { role: "user", content: "a" },
     ]);
     expect(inUser({ type: "text", text: 7 })).toContain(`${AT_USER}.text: Input should be a valid string`);
+  });
+
+  it("[blocks.compaction] is text in the place of what stood before it", () => {
+    const tool = { type: "tool_use", id: "t", name: "get", input: {} };
+    const conversation = (block: object) => [
+      { role: "user", content: "OLD" },
+      { role: "assistant", content: [tool, block, { type: "text", text: "b" }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "r" }] },
+    ];
+    const compacted = conversation({ type: "compaction", content: "SUMMARY", signature: "sig" });
+    const [summary, ...rest] = toChatMessages(compacted);
+    expect(summary).toEqual({
+      role: "user",
+      content: expect.stringMatching(/replaced by this summary.*SUMMARY$/s),
+    });
+    expect(rest).toEqual([
+      { role: "assistant", content: "b" },
+      { role: "user", content: "[Output of a tool:]\n\nr" },
+    ]);
+    const failed = conversation({ type: "compaction", content: null });
+    expect(toChatMessages(failed)[0]).toEqual({ role: "user", content: "OLD" });
+    expect(inAssistant({ type: "compaction", content: null, encrypted_content: "x" })).toContain(
+      "unsupported content block type 'compaction'",
+    );
   });
 
   it("[blocks.image_base64] is a data URL at its place", () => {

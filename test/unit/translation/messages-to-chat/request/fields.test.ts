@@ -188,7 +188,7 @@ describe("request fields", () => {
     ["[request.hints] speed", { speed: "fast" }],
     ["[request.hints] fallbacks", { fallbacks: [{ model: "x" }] }],
     ["[request.hints] billing_policy", { billing_policy: {} }],
-    ["[request.hints] compaction", { compaction: {} }],
+    ["[request.compaction] empty", { compaction: {} }],
     ["[request.hints] fallback_credit_token", { fallback_credit_token: "x" }],
     ["[request.container] null", { container: null }],
     ["[request.mcp_servers] empty", { mcp_servers: [] }],
@@ -220,6 +220,11 @@ describe("request fields", () => {
       "mcp_servers: MCP servers are not supported by this model",
     ],
     ["[request.thread]", { thread: { id: "t" } }, "thread: threads are not supported by this model"],
+    [
+      "[request.compaction]",
+      { compaction: { type: "summarize" } },
+      "compaction: a summary on demand is not supported by this model",
+    ],
     [
       "[request.inference_geo]",
       { inference_geo: "eu" },

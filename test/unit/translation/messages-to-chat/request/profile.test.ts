@@ -53,6 +53,11 @@ describe("model profile", () => {
       role: "assistant",
       content: "b",
     });
+    const [, thought, , called] = toChatMessages(
+      [...messages, user("c"), assistant([{ type: "text", text: "d" }])],
+      { reasoningHistory: "reasoning_content_always" },
+    );
+    expect([thought, called]).toMatchObject([{ reasoning_content: "hm" }, { reasoning_content: "" }]);
     const alone = [assistant([{ type: "thinking", thinking: "hm" }])];
     expect(toChatMessages([user("a"), ...alone], { reasoningHistory: "drop" })).toHaveLength(1);
     expect(refusal({ messages: alone }, { reasoningHistory: "drop" })).toContain("at least one message");

@@ -132,6 +132,13 @@ describe("a Responses request", () => {
     }
   });
 
+  it("[profile.prompt_cache_key] reaches an upstream that uses it", () => {
+    const fields = { prompt_cache_key: "k" };
+    expect(toChat(fields, { promptCacheKey: true }).prompt_cache_key).toBe("k");
+    expect(toChat(fields)).not.toHaveProperty("prompt_cache_key");
+    expect(toChat({}, { promptCacheKey: true })).not.toHaveProperty("prompt_cache_key");
+  });
+
   it("[responses.request.hints] are dropped, and told back where the protocol does so", () => {
     const hints = {
       truncation: "auto",
