@@ -11,11 +11,14 @@ const tokens = withTokenStack({
 const sign = (sub: string, role: string) =>
   tokens.corp.sign({ ...BOUND, sub, realm_access: { roles: [role] } });
 
-it("lets on whom the worker knows, in the group of the last request before, and nobody new", async () => {
+it("lets on whom the worker knows, in the group of the last request, in no other group, and nobody new", async () => {
   expect((await tokens.bearer(await sign("known", "ml-platform"))).status).toBe(200);
   tokens.redis.kill();
-  const during = await tokens.bearer(await sign("known", "ml-research"));
+  const during = await tokens.bearer(await sign("known", "ml-platform"));
   expect(during.status).toBe(200);
+  const moved = await tokens.bearer(await sign("known", "ml-research"));
+  expect(moved.status).toBe(503);
+  expect(moved.json()).toMatchObject({ error: { code: "gateway_unavailable" } });
   const stranger = await tokens.bearer(await sign("stranger", "ml-research"));
   expect(stranger.status).toBe(503);
   expect(stranger.json()).toMatchObject({ error: { code: "gateway_unavailable" } });

@@ -24,7 +24,7 @@ export type Changes = Partial<Omit<KnownKeyResult, "key" | "organization">> & {
   readonly organization?: Partial<KnownKeyResult["organization"]>;
 };
 
-function createResult(changes: Changes): KnownKeyResult {
+export function createResult(changes: Changes): KnownKeyResult {
   return {
     decision: "admitted",
     timeMs: Date.UTC(2026, 10, 21, 12),
