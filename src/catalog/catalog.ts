@@ -57,7 +57,7 @@ export interface Model extends ModelTarget {
 
 /** Who asks for a model. */
 export interface ModelViewer {
-  /** Catalog ids that the key may use; null: all. */
+  /** Catalog ids that the key can use; null: all. */
   readonly models: readonly string[] | null;
   /** The organization's billing currency. */
   readonly currency: string;

@@ -68,8 +68,7 @@ export function name() {
     .meta({ pattern: NAME_PATTERN, minLength: 1, maxLength: 100 });
 }
 /** How the documents say it. */
-export const NAME_VALUES =
-  "1 to 100 characters, at least one of which can be seen, without control characters";
+export const NAME_VALUES = "1 to 100 characters, not only spaces, without control characters";
 
 /** In answers: an RFC 3339 time in UTC. */
 export const timestamp = () => z.iso.datetime().meta({ examples: ["2026-12-01T00:00:00.000Z"] });

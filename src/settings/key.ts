@@ -31,7 +31,7 @@ export const KEY_SETTINGS = defineSettings({
   name: {
     ...NAME_ROW,
     inAdmission: true,
-    description: "What people call the key.",
+    description: "Name of the API key.",
   },
   requestsPerMinute: {
     apiName: "requests_per_minute",
@@ -59,7 +59,7 @@ export const KEY_SETTINGS = defineSettings({
     kind: choiceOrNull(["always", "never"]),
     default: null,
     description:
-      "Whether tokens read from a prompt cache count in limits of tokens per minute: `always` or `never`. Null: as the organization says.",
+      "Whether limits of tokens per minute include tokens read from a prompt cache. Null: the organization's setting.",
     label: "Cached tokens count",
     hint: "In limits of tokens per minute: always or never. Empty: the organization's setting.",
     cli: {
@@ -78,7 +78,7 @@ export const KEY_SETTINGS = defineSettings({
     kind: amountOrNull(),
     default: null,
     description:
-      "Cap of each session that a request of the key names, whole cents; the organization's holds, too. A rail for agents, not security. Null: none.",
+      "Cap of each session of the key, in whole cents, in addition to the organization's. A guardrail for agents, not a security boundary. Null: none.",
     label: "Cap of a session",
     hint: "Blocks requests of one session (402). Empty: the organization's cap.",
     cli: {
@@ -94,7 +94,7 @@ export const KEY_SETTINGS = defineSettings({
     inAdmission: true,
     kind: modelsOrNull(),
     default: null,
-    description: "Catalog ids that the key may use; null: all.",
+    description: "Catalog ids that the key can use; null: all.",
     label: "Models",
     cli: {
       option: {
@@ -111,7 +111,7 @@ export const KEY_SETTINGS = defineSettings({
     inAdmission: true,
     kind: wholeNumberOrNull({ minimum: 1, maximum: 100_000 }),
     default: null,
-    description: "Requests in flight at most; null: no limit.",
+    description: "Maximum number of requests in flight; null: no limit.",
     label: "Requests at the same time",
     hint: "Empty: no limit.",
     cli: {
@@ -126,7 +126,7 @@ export const KEY_SETTINGS = defineSettings({
     inAdmission: true,
     kind: timeOrNull(),
     default: null,
-    description: "From then on the key is refused; null: never.",
+    description: "Time from which requests with the key return 403; null: never.",
     label: "Expires (UTC)",
     hint: "Requests return 403 from then on. Empty: never.",
     cli: {
@@ -143,7 +143,7 @@ export const KEY_SETTINGS = defineSettings({
     field: "user_id",
     kind: userIdOrNull(),
     default: null,
-    description: "The user that the key belongs to; null: none. A user that was deleted reads as null.",
+    description: "User of the key; null: none, or deleted.",
     label: "User",
     hint: "User of this key. Empty: none.",
     cli: {
@@ -155,8 +155,7 @@ export const KEY_SETTINGS = defineSettings({
     field: "group_id",
     kind: groupIdOrNull(),
     default: null,
-    description:
-      "The group that the key's requests count to; null: its user's, if any. A group that was deleted reads as null.",
+    description: "Group of the key's requests; null: the group of its user, or deleted.",
     label: "Group",
     hint: "Group of its requests. Empty: the group of its user.",
     cli: {
@@ -165,7 +164,7 @@ export const KEY_SETTINGS = defineSettings({
   },
   note: {
     ...NOTE_ROW,
-    description: "What the key is for, or whose it is: for people. Null: nothing.",
+    description: "Purpose or owner of the key, for people. Null: none.",
     hint: "Purpose or owner of the key.",
     cli: {
       ...NOTE_ROW.cli,
@@ -179,7 +178,7 @@ export const KEY_SETTINGS = defineSettings({
     kind: tagsOrNull(),
     default: null,
     description:
-      "Tags of every request of the key; one of the same name in a request's `X-Tags` takes its place. Null: none.",
+      "Tags of every request of the key; `X-Tags` of a request overrides them by name. Null: none.",
     label: "Default tags",
     hint: "Tags of every request: team=search,feature=autocomplete. Empty: none.",
     cli: {
@@ -197,7 +196,7 @@ export const KEY_SETTINGS = defineSettings({
     kind: choiceOrNull(ON_CAP),
     default: null,
     description:
-      "With strict caps, a request whose longest answer does not fit: `refuse` it, or `shrink` its limit of output to what fits. Null: as the organization says.",
+      "With strict caps, if the longest response doesn't fit: `refuse` the request, or `shrink` its output limit. Null: the organization's setting.",
     label: "At a cap",
     hint: "refuse, or shrink the output limit to fit. Empty: the organization's setting.",
     cli: {
@@ -214,7 +213,7 @@ export const KEY_SETTINGS = defineSettings({
     field: "disabled",
     kind: flag(),
     default: false,
-    description: "The key is refused until it is enabled again.",
+    description: "Requests with the key return 403 until it is enabled.",
     label: "Disabled",
     cli: { option: { flags: "--disabled", help: "disabled from the start" } },
   },

@@ -31,7 +31,7 @@ export type Limit = {
 export const MONTH_NAMES = { cap: "hard_cap_cents", budget: "budget_cents" } as const;
 
 /** Half a sentence for the API's documents. */
-export const MONTH_NAMES_TOO = `the month's are \`${MONTH_NAMES.cap}\` and \`${MONTH_NAMES.budget}\`, too.`;
+export const MONTH_NAMES_TOO = `\`${MONTH_NAMES.cap}\` and \`${MONTH_NAMES.budget}\` are its monthly rows.`;
 
 const STORED_ROW = /^(day|week|month|total) (cap|budget) (\d+)$/;
 const PERIOD_ERROR = `expected ${LIMIT_PERIODS.slice(0, -1).join(", ")} or total`;
@@ -71,7 +71,7 @@ export const LIMITS_ROW = {
   field: "limits",
   kind: limits(),
   default: [],
-  description: `What may be spent in a day, a week (from Monday), a month and in total, all in UTC: a \`cap\` refuses, a \`budget\` only tells. Replaces the whole list; ${MONTH_NAMES_TOO}`,
+  description: `Hard caps and budgets by day, week, month and in total. Replaces the whole list; ${MONTH_NAMES_TOO}`,
   label: "Limits",
   hint: "One per line: day cap 5.00 (day, week, month, total). Empty: none.",
   cli: {
@@ -97,9 +97,9 @@ export function memberLimitsRow({ member, help }: { readonly member: string; rea
     field: MEMBER_LIMITS,
     kind: limits(),
     default: [],
-    description: `What each ${member} may spend who has no limit of that period and kind of its own. Replaces the whole list.`,
+    description: `Limits of each ${member}, unless the user has its own of that period and kind. Replaces the whole list.`,
     label: "Limits of each member",
-    hint: `What each ${member} has, one a line: week cap 20.00. A limit of the user's own goes before it.`,
+    hint: `For each ${member}. One per line: week cap 20.00. A user's own limit takes precedence.`,
     cli: {
       option: {
         flags: "--member-limits <list>",

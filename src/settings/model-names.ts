@@ -9,7 +9,7 @@ export const MODEL_NAMES = defineSettings({
     kind: modelNames(),
     default: {},
     description:
-      "What a client's hard-coded name means: name → catalog id. None that is a catalog id; one of the catalog's aliases may be overridden. Replaces the whole list: what is left out is gone.",
+      "Names that clients send → catalog ids. A name can't be a catalog id; it can override an alias of the catalog. Replaces the whole list.",
     label: "Aliases, one a line",
     hint: "Names that clients send: claude-haiku-4-5 = acme/echo-small",
     cli: {
@@ -24,7 +24,7 @@ export const MODEL_NAMES = defineSettings({
     apiName: "default_model",
     kind: modelOrNull(),
     default: null,
-    description: "Catalog id that a name stands for which nobody knows; null: such a name is refused.",
+    description: "Catalog id for unknown model names; null: they are rejected.",
     label: "Default model",
     hint: "Catalog id for unknown model names. Empty: they are rejected.",
     cli: {

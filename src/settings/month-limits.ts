@@ -22,9 +22,9 @@ export function monthRows({ subject, examples }: MonthTexts) {
       inAdmission: true,
       kind: amountOrNull(),
       default: null,
-      description: `Monthly hard cap${subject}, whole cents; null: none.`,
+      description: `Monthly hard cap${subject}, in whole cents; null: none.`,
       label: "Monthly hard cap",
-      hint: "From there on requests that cost money return 402. Empty: no cap.",
+      hint: "Blocks requests that cost money (402). Empty: no cap.",
       cli: {
         option: {
           flags: "--hard-cap <amount>",
@@ -40,7 +40,7 @@ export function monthRows({ subject, examples }: MonthTexts) {
       inAdmission: true,
       kind: amountOrNull(),
       default: null,
-      description: `Monthly budget${subject}, whole cents; it never refuses anything. Null: none.`,
+      description: `Monthly budget${subject}, in whole cents; alerts only. Null: none.`,
       label: "Monthly budget",
       hint: "Alerts at 80 % and 100 %, blocks nothing. Empty: no budget.",
       cli: {

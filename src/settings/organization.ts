@@ -18,7 +18,7 @@ const NOTIFICATIONS = defineSettings({
     apiName: "dashboard",
     kind: flag(),
     default: true,
-    description: "Alerts are shown on the dashboard; false: they are neither counted nor listed there.",
+    description: "Whether the dashboard lists and counts alerts.",
     label: "This dashboard",
     cli: {
       option: {
@@ -33,7 +33,7 @@ const NOTIFICATIONS = defineSettings({
     apiName: "emails",
     kind: emails(),
     default: [],
-    description: "Alerts are mailed there. Only where the operator has configured a mail server.",
+    description: "Addresses that receive alerts by email. Needs a mail server (`notifications.smtp`).",
     label: "Email addresses, one per line",
     hint: "At most 20.",
     cli: {
@@ -48,7 +48,7 @@ const NOTIFICATIONS = defineSettings({
     apiName: "webhook",
     kind: webhookOrNull(),
     default: null,
-    description: "All alerts are posted there in the standard format; null: nowhere.",
+    description: "URL that receives all alerts in the standard format; null: none.",
     label: "Webhook URL",
     hint: "A new URL gets a new secret, which is shown once. Empty: no webhook.",
     cli: {
@@ -60,8 +60,7 @@ const NOTIFICATIONS = defineSettings({
     apiName: "webhooks",
     kind: webhooks(),
     default: [],
-    description:
-      "Further webhooks, each with a format and a choice of alerts. Replaces the whole list: one that is left out is gone.",
+    description: "Additional webhooks, each with a format and a choice of alerts. Replaces the whole list.",
     label: "Further webhooks",
   },
 });
@@ -88,7 +87,7 @@ const KEY_DEFAULTS = defineSettings({
     apiName: "hard_cap_cents",
     kind: amountOrNull(),
     default: null,
-    description: "Whole cents; null: no cap.",
+    description: "In whole cents; null: no cap.",
     label: "Monthly hard cap of a key",
     hint: "Empty: none.",
     cli: {
@@ -100,7 +99,7 @@ const KEY_DEFAULTS = defineSettings({
     apiName: "budget_cents",
     kind: amountOrNull(),
     default: null,
-    description: "Whole cents; null: no budget.",
+    description: "In whole cents; null: no budget.",
     label: "Monthly budget of a key",
     hint: "Empty: none.",
     cli: {
@@ -129,7 +128,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     field: "name",
     inAdmission: true,
     kind: name(),
-    description: "What people call the organization.",
+    description: "Name of the organization.",
     label: "Name",
     cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "new name" } },
   },
@@ -139,8 +138,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     inAdmission: true,
     kind: currency(),
     changedBy: "operator",
-    description:
-      "Billing currency. It changes only as long as there is no spend and no request in flight, else 409.",
+    description: "Billing currency. Fixed once there is spend or a request in flight (409).",
     label: "Currency",
     hint: "ISO 4217. Fixed after the first request that costs money.",
     cli: {
@@ -152,7 +150,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
       label: "currency",
     },
   },
-  ...monthRows({ subject: " over all keys", examples: { cap: "1000.00", budget: "800" } }),
+  ...monthRows({ subject: " of all API keys together", examples: { cap: "1000.00", budget: "800" } }),
   limits: LIMITS_ROW,
   raises: RAISES_ROW,
   memberLimits: memberLimitsRow({ member: "user without a group", help: "user without a group" }),
@@ -162,7 +160,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: amountOrNull(),
     default: null,
     description:
-      "Cap of each session that a request of any key names, whole cents; a key's own holds, too. A rail for agents, not security. Null: none.",
+      "Cap of each session of a key, in whole cents, in addition to the key's own. A guardrail for agents, not a security boundary. Null: none.",
     label: "Cap of a session",
     hint: "Blocks requests of one session of a key (402). Empty: only the key's cap.",
     cli: {
@@ -178,7 +176,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: flag(),
     default: false,
     description:
-      "Tokens read from a prompt cache count in limits of tokens per minute, too; a key may say otherwise.",
+      "Limits of tokens per minute include tokens read from a prompt cache; a key can override this.",
     label: "Cached tokens count in limits of tokens",
     hint: "Model providers exclude them from their own limits.",
     cli: {
@@ -196,7 +194,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     inAdmission: true,
     kind: flag(),
     default: false,
-    description: "Requests in flight count at their worst case, so that a cap is never overrun.",
+    description: "Requests in flight count at their maximum cost, so that no cap is exceeded.",
     label: "Strict caps",
     hint: "Counts requests in flight at their maximum cost, so that no cap is exceeded. Blocks some requests near the cap.",
     cli: {
@@ -215,7 +213,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: choice(ON_CAP),
     default: "refuse",
     description:
-      "With strict caps, a request whose longest answer does not fit: `refuse` it, or `shrink` its limit of output to what fits.",
+      "With strict caps, if the longest response doesn't fit: `refuse` the request, or `shrink` its output limit.",
     label: "At a cap",
     hint: "With strict caps: refuse a response that may not fit, or shrink its length.",
     cli: {
@@ -233,7 +231,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: flag(),
     default: false,
     description:
-      "The end user that a request names (on messages `metadata.user_id`, elsewhere `safety_identifier`, else `user`) is kept as its tag `user`.",
+      "The end user that a request names (on messages `metadata.user_id`, elsewhere `safety_identifier`, else `user`) is recorded as its tag `user`.",
     label: "Keep end users as a tag",
     hint: "Records the end user of a request as the tag user.",
     cli: {
@@ -252,7 +250,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: flag(),
     default: false,
     description:
-      "Clients are told of a user's, a group's and the organization's limits without the figures: whose it is, its period and when it resets. What is told of a key's own stays.",
+      "Clients see limits of user, group and organization without amounts: only the scope, period and reset. Limits of the key keep theirs.",
     label: "Hide amounts from clients",
     hint: "Clients see that limits of user, group and organization are reached, without amounts.",
     cli: {
@@ -270,7 +268,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: wholeNumber({ minimum: 0, maximum: 100 }),
     default: 5,
     description:
-      "How many keys somebody with the role `member` may have; 0: members make none. Those that somebody else has made for them count, too; the key that their tokens go by (`jwt:…`) does not.",
+      "API keys that a `member` can have, including keys that an admin created for them; 0: members can't create any. The key of their tokens (`jwt:…`) doesn't count.",
     label: "Keys of each member",
     hint: "API keys that a member can create. 0: none.",
     cli: {
@@ -285,7 +283,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: choice(["near_cap", "always"]),
     default: "near_cap",
     description:
-      "When answers tell in `X-Budget-…` headers what the tightest cap has left: `near_cap`, once any of the request's caps is used to 90 %, or `always`.",
+      "When `X-Budget-…` headers show what the tightest cap has left: `near_cap` (from 90 % of any cap) or `always`.",
     label: "Headers of what is left",
     hint: "near_cap: from 90 % of a cap; always: with every response.",
     cli: {
@@ -301,8 +299,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     field: "day_alerts",
     kind: choice(["last", "all"]),
     default: "last",
-    description:
-      "Which alerts a day's limits send: `last`, that of 100 % alone, or `all`, that of 80 % or 90 % too.",
+    description: "Alerts of daily limits: `last` (only at 100 %) or `all`.",
     label: "Alerts of a day",
     hint: "last: only at 100 %; all: also at 80 % of a budget, 90 % of a cap.",
     cli: {
@@ -325,7 +322,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     field: "notifications",
     kind: group(NOTIFICATIONS),
     default: defaultsOf(NOTIFICATIONS),
-    description: "Who is told of alerts. What is left out stays as it is.",
+    description: "Who receives alerts. Omitted fields stay.",
     label: "Alerts go to",
     cli: { label: "alerts" },
   },
@@ -335,7 +332,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     inAdmission: true,
     kind: group(MODEL_NAMES),
     default: defaultsOf(MODEL_NAMES),
-    description: "What names of models mean. What is left out stays.",
+    description: "Names for models. Omitted fields stay.",
     label: "Model names",
     cli: { label: "names" },
   },
@@ -344,7 +341,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     field: "key_defaults",
     kind: group(KEY_DEFAULTS),
     default: defaultsOf(KEY_DEFAULTS),
-    description: "What a new key gets where its creator says nothing. What is left out stays.",
+    description: "Settings of new keys that don't set them. Omitted fields stay.",
     label: "New keys begin with",
     cli: { label: "new keys" },
   },

@@ -14,7 +14,7 @@ export const NOTE_ROW = {
   field: "note",
   kind: lineOrNull(200),
   default: null,
-  description: "For people. Null: nothing.",
+  description: "A note for people. Null: none.",
   label: "Note",
   cli: { option: { flags: "--note <text>", help: "for people, or none" }, label: "note", none: "-" },
 } as const;

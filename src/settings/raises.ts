@@ -70,8 +70,7 @@ export const RAISES_ROW = {
   kind: raises(),
   default: [],
   changedBy: "ownCalls",
-  description:
-    "Temporary raises of its caps. What has ended stays on the list until the next one is created or removed.",
+  description: "Temporary increases of its caps. Ended ones stay until the next change.",
   label: "Temporary increases",
   cli: { label: "raises", none: "none" },
 } as const;

@@ -142,7 +142,7 @@ export function isRequired(row: Setting): boolean {
 
 /** For the API's documents. */
 export function describeSetting({ description, changedBy }: Setting): string {
-  return changedBy === "operator" ? `${description} Only the operator may change it.` : description;
+  return changedBy === "operator" ? `${description} Only the operator can change it.` : description;
 }
 
 function inputOf(row: Setting): z.ZodType {

@@ -25,7 +25,7 @@ export const TOKEN_LIMIT_ROWS = {
     kind: wholeNumberOrNull(BOUNDS),
     default: null,
     description:
-      "Tokens of prompts and answers together in a minute; requests are admitted while the level of its bucket is above 0. Null: no limit.",
+      "Input and output tokens per minute. Requests are admitted while its bucket is above 0. Null: no limit.",
     label: "Tokens per minute",
     hint: "Input and output together. Empty: no limit.",
     cli: {
@@ -40,7 +40,7 @@ export const TOKEN_LIMIT_ROWS = {
     kind: wholeNumberOrNull(BOUNDS),
     default: null,
     description:
-      "Tokens of prompts in a minute, without those read from a cache unless `count_cached_tokens` is on. Null: no limit.",
+      "Input tokens per minute, without cached ones unless `count_cached_tokens` is on. Null: no limit.",
     label: "Input tokens per minute",
     hint: "Input only. Empty: no limit.",
     cli: {
@@ -54,7 +54,7 @@ export const TOKEN_LIMIT_ROWS = {
     field: "output_tpm",
     kind: wholeNumberOrNull(BOUNDS),
     default: null,
-    description: "Generated tokens in a minute. Null: no limit.",
+    description: "Output tokens per minute. Null: no limit.",
     label: "Output tokens per minute",
     hint: "Output only. Empty: no limit.",
     cli: {

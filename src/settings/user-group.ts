@@ -8,12 +8,12 @@ import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
 export const USER_GROUP_SETTINGS = defineSettings({
   name: {
     ...NAME_ROW,
-    description: "What people call the group. Two may have one name: the id counts.",
+    description: "Name of the group; not unique.",
   },
   limits: {
     ...LIMITS_ROW,
     description:
-      "The pool: what all keys and users of the group may spend together in a day, a week (from Monday), a month and in total, all in UTC. Replaces the whole list.",
+      "Hard caps and budgets that all API keys and users of the group share, by day, week, month and in total. Replaces the whole list.",
     hint: "Shared by all members. One per line: month cap 2000.00. Empty: none.",
     cli: {
       ...LIMITS_ROW.cli,
@@ -23,7 +23,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
       },
     },
   },
-  raises: { ...RAISES_ROW, description: `${RAISES_ROW.description} They raise the pool alone.` },
+  raises: { ...RAISES_ROW, description: `${RAISES_ROW.description} Members' limits are not increased.` },
   memberLimits: memberLimitsRow({ member: "user of the group", help: "member" }),
   ...TOKEN_LIMIT_ROWS,
   note: NOTE_ROW,

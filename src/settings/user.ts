@@ -9,14 +9,14 @@ import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
 export const USER_SETTINGS = defineSettings({
   name: {
     ...NAME_ROW,
-    description: "What people call the user. Two may have one name: the id counts.",
+    description: "Name of the user; not unique.",
   },
   email: {
     apiName: "email",
     field: "email",
     kind: emailOrNull(),
     default: null,
-    description: "Email address, for people and for the search; nothing is sent there. Null: none.",
+    description: "Email address, for people and search; receives no email. Null: none.",
     label: "Email address",
     hint: "For people and search. Receives no email.",
     cli: {
@@ -31,7 +31,7 @@ export const USER_SETTINGS = defineSettings({
     field: "group_id",
     kind: groupIdOrNull(),
     default: null,
-    description: "The group that the user is in; null: none. A group that was deleted reads as null.",
+    description: "Group of the user; null: none, or deleted.",
     label: "Group",
     hint: "Empty: none.",
     cli: { option: { flags: "--group <group>", help: "its group, by id or name, or none" } },
@@ -41,20 +41,20 @@ export const USER_SETTINGS = defineSettings({
     field: "disabled",
     kind: flag(),
     default: false,
-    description: "Requests with API keys of this user return 403 until it is enabled again.",
+    description: "Requests with API keys of this user return 403 until the user is enabled.",
     label: "Disabled",
     cli: { option: { flags: "--disabled", help: "disabled from the start" } },
   },
   limits: {
     ...LIMITS_ROW,
     description:
-      "What the user may spend with all its keys in a day, a week (from Monday), a month and in total, all in UTC: a `cap` refuses, a `budget` only tells. Replaces the whole list.",
+      "Hard caps and budgets of all its API keys together, by day, week, month and in total. Replaces the whole list.",
     hint: "One per line: week cap 20.00 (day, week, month, total). Empty: the group's limits of each member.",
   },
   raises: {
     ...RAISES_ROW,
     description:
-      "Temporary raises of its caps, those that its group or organization gives each member included. What has ended stays on the list until the next one is created or removed.",
+      "Temporary increases of its caps, including the ones for each member. Ended ones stay until the next change.",
   },
   ...TOKEN_LIMIT_ROWS,
   note: NOTE_ROW,
