@@ -1,6 +1,6 @@
 import type { UpstreamConfig } from "../config/schema.ts";
 
-/** Providers whose chat completions choose a prompt's cache by `prompt_cache_key`. Others refuse unknown fields. */
+/** Providers whose chat completions choose a prompt's cache by `prompt_cache_key`. Others reject unknown fields. */
 const USING_HOSTS: readonly RegExp[] = [
   /(?:^|\.)openai\.(?:com|azure\.com)$/,
   /\.(?:cognitiveservices|services\.ai)\.azure\.com$/,

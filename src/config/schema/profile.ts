@@ -38,12 +38,12 @@ const SUPPORT_FIELDS = {
   reasoning_history: choice(REASONING_HISTORIES)
     .default("reasoning_content")
     .describe(
-      "Field that carries earlier reasoning back (newer vLLM: `reasoning`), or `drop`. With `reasoning_content_always` each message of the assistant has it, if need be empty: DeepSeek refuses a history in which some lack it.",
+      "Field that carries earlier reasoning back (newer vLLM: `reasoning`), or `drop`. With `reasoning_content_always` each message of the assistant has it, if need be empty: DeepSeek rejects a history in which some lack it.",
     ),
   prompt_cache_key: described(
     flag().optional(),
     "Whether the responses route sends the client's `prompt_cache_key` on to an upstream that speaks chat completions.",
-    { default: "`true` at OpenAI, Azure and Moonshot, which use it; other providers refuse unknown fields" },
+    { default: "`true` at OpenAI, Azure and Moonshot, which use it; other providers reject unknown fields" },
   ),
   think_tags: choice(THINK_TAGS)
     .default("none")
