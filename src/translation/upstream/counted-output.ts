@@ -1,6 +1,8 @@
 /** More fields than this of one output count together. */
 const MAX_FIELDS = 256;
 const OTHERS = "";
+/** The most characters of a called tool's name that are compared. */
+const MAX_NAME = 1_024;
 
 /** The fields that hold the same text: the longest of them counts. */
 interface Text {
@@ -19,6 +21,7 @@ interface Field {
 export class CountedOutput {
   /** Some of it came in pieces: what comes whole repeats them. */
   hasPieces = false;
+  readonly #calledNames = new Map<unknown, string>();
   readonly #fields = new Map<string, Field>();
   /** The sum of its texts. */
   #told = 0;
@@ -40,6 +43,14 @@ export class CountedOutput {
   readField(name: string, bytes: number): number {
     const field = this.#fieldOf(name, name);
     return bytes > field.bytes ? this.#set(field, bytes) : 0;
+  }
+
+  /** Whether a piece of a call repeats its name, as some servers do with every piece; other pieces of it are added. */
+  repeatsName(call: unknown, piece: string): boolean {
+    const told = this.#calledNames.get(call) ?? "";
+    if (piece === told) return true;
+    if (this.#calledNames.size < MAX_FIELDS) this.#calledNames.set(call, (told + piece).slice(0, MAX_NAME));
+    return false;
   }
 
   /** The whole output, of which pieces and fields may have come. */

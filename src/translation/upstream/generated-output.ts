@@ -151,7 +151,8 @@ export abstract class GeneratedOutput {
   #addField(output: CountedOutput, name: string, value: unknown): boolean {
     if (value === null || value === "") return false;
     if (name === "annotations") this.tools.readAnnotations(value);
-    return this.#addPiece(output, name, findGenerated(value, name));
+    const isCalls = name === "tool_calls" && Array.isArray(value);
+    return this.#addPiece(output, name, findGenerated(isCalls ? dropToldNames(output, value) : value, name));
   }
 
   #addPiece(output: CountedOutput, field: string, { text, media }: Generated): boolean {
@@ -200,6 +201,16 @@ export abstract class GeneratedOutput {
     if (!this.#isTextFull) this.#isTextFull = !this.#text.append(text);
     this.generatedBytes += this.#isTextFull ? Buffer.byteLength(text) : this.#text.byteLength - before;
   }
+}
+
+function dropToldNames(output: CountedOutput, calls: readonly unknown[]): readonly unknown[] {
+  return calls.map((call, place) => {
+    const called = isJsonObject(call) ? call["function"] : null;
+    if (!isJsonObject(call) || !isJsonObject(called)) return call;
+    const { name } = called;
+    const isTold = typeof name === "string" && output.repeatsName(call["index"] ?? place, name);
+    return isTold ? { ...call, function: { ...called, name: null } } : call;
+  });
 }
 
 /** The end of the text, of so many of its bytes. */
