@@ -9,6 +9,7 @@ import {
 } from "../pass-through/answer.ts";
 import { createErrorFields, createResponseError } from "../responses-to-chat/error-body.ts";
 import { formatEvent, KEEP_ALIVE } from "../sse/encoder.ts";
+import type { FieldName } from "../upstream/counted-output.ts";
 import { isAccountError } from "../upstream/account-error.ts";
 import { isUpstreamError, readUpstreamError } from "../upstream/error-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
@@ -151,9 +152,9 @@ export class ResponsesAnswer extends PassThroughAnswer {
 }
 
 /** The part of an item that an event is about. */
-function namePart(type: string, { content_index: content, summary_index: summary }: JsonObject): string {
-  if (typeof content === "number") return `content.${content}`;
-  return typeof summary === "number" ? `summary.${summary}` : type.slice(0, type.lastIndexOf("."));
+function namePart(type: string, { content_index: content, summary_index: summary }: JsonObject): FieldName {
+  if (typeof content === "number") return content;
+  return typeof summary === "number" ? -1 - summary : type.slice(0, type.lastIndexOf("."));
 }
 
 /** The gateway's own at the upstream. */

@@ -4,6 +4,9 @@ const OTHERS = "";
 /** The most characters of a called tool's name that are compared. */
 const MAX_NAME = 1_024;
 
+/** A part of an item has a number. */
+export type FieldName = string | number;
+
 /** The fields that hold the same text: the longest of them counts. */
 interface Text {
   bytes: number;
@@ -22,7 +25,7 @@ export class CountedOutput {
   /** Some of it came in pieces: what comes whole repeats them. */
   hasPieces = false;
   readonly #calledNames = new Map<unknown, string>();
-  readonly #fields = new Map<string, Field>();
+  readonly #fields = new Map<FieldName, Field>();
   /** The sum of its texts. */
   #told = 0;
   #counted = 0;
@@ -34,13 +37,13 @@ export class CountedOutput {
   }
 
   /** A piece goes on with the field. @param sameAs The field whose text it repeats. */
-  addPiece(name: string, bytes: number, sameAs: string = name): number {
+  addPiece(name: FieldName, bytes: number, sameAs: FieldName = name): number {
     const field = this.#fieldOf(name, sameAs);
     return this.#set(field, field.bytes + bytes);
   }
 
   /** The whole field, of which pieces may have come. */
-  readField(name: string, bytes: number): number {
+  readField(name: FieldName, bytes: number): number {
     const field = this.#fieldOf(name, name);
     return bytes > field.bytes ? this.#set(field, bytes) : 0;
   }
@@ -71,7 +74,7 @@ export class CountedOutput {
     return this.addMedia(Math.max(0, count - this.#media));
   }
 
-  #fieldOf(name: string, sameAs: string): Field {
+  #fieldOf(name: FieldName, sameAs: FieldName): Field {
     const known = this.#fields.get(name);
     if (known !== undefined) return known;
     if (this.#fields.size >= MAX_FIELDS && name !== OTHERS) return this.#fieldOf(OTHERS, OTHERS);

@@ -12,11 +12,16 @@ export interface Generated {
   media: number;
 }
 
-/** What a member of that name holds; `arguments` is an object of the model's own making. */
-type Meaning = "text" | "arguments" | "media" | "nothing";
+/**
+ * What a member of that name holds. `arguments`: an object of the model's own making. `name`: text, if a call has it.
+ * `result`: what a tool has written, if a call has it.
+ */
+type Meaning = "text" | "arguments" | "name" | "result" | "media" | "nothing";
 
 const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ["", "text"],
+  ["name", "name"],
+  ...each("result", "output outputs result results"),
   ...each("text", "content text thinking partial_json delta refusal summary transcript"),
   ...each("text", "reasoning reasoning_content reasoning_text reasoning_details thinking_blocks"),
   ...each("text", "tool_calls function_call function custom"),
@@ -37,47 +42,45 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
 const NOTHING_FORM =
   /(?:^|_)(?:id|ids|at|type|index|reason|signatures?|logprobs|metadata)$|_(?:results?|ratings|checks)$/;
 
-/** Members that hold calls, whose `name` the model has written. */
+/** Members that hold calls. */
 const CALL_MEMBERS: ReadonlySet<string> = new Set(["tool_calls", "function_call", "function", "custom"]);
 const CALL_FORM = /(?:_call|tool_use|approval_request)$/;
-/** What a call came to: the tool has written it. */
-const CALL_RESULTS: ReadonlySet<string> = new Set(["output", "outputs", "results"]);
 const OTHER_ROLES: ReadonlySet<unknown> = new Set(["user", "system", "developer", "tool", "function"]);
 
 /** The text of a member, or of a block or an item without a name. */
 export function findGenerated(value: unknown, name = ""): Generated {
+  if (name === "" && typeof value === "string") return { text: value, media: 0 };
   const found: Generated = { text: "", media: 0 };
-  readMember(found, value, name);
+  readMember(found, value, name, {});
   return found;
 }
 
-function readMember(found: Generated, value: unknown, name: string): void {
+/** @param owner The object that has it, and `ownerName` the member that has the object. */
+function readMember(found: Generated, value: unknown, name: string, owner: JsonObject, ownerName = ""): void {
   if (!isFull(value)) return;
   const meaning = meaningOf(name);
   if (meaning === "nothing") return;
-  if (typeof value === "string") {
-    if (meaning === "media") found.media += 1;
-    else found.text += value;
-  } else if (meaning === "arguments") {
+  if (meaning === "name" && !isCall(owner, ownerName)) return;
+  if (meaning === "result" && isCall(owner, ownerName)) {
+    // An image stands in the place of a result.
+    if (owner["type"] === "image_generation_call") found.media += 1;
+  } else if (meaning === "arguments" && typeof value === "object") {
     // Calls begin with an empty object where the real one is still to come.
     if (Object.keys(value).length > 0) found.text += formatJson(value);
-  } else if (Array.isArray(value)) {
-    for (const part of value) readMember(found, part, name);
-  } else if (isJsonObject(value) && !isOfOthers(value)) {
-    readObject(found, value, name);
+  } else if (meaning === "media" && typeof value === "string") {
+    found.media += 1;
+  } else {
+    readText(found, value, name);
   }
 }
 
-function readObject(found: Generated, object: JsonObject, name: string): void {
-  for (const member in object) {
-    const value = object[member];
-    if (!isFull(value)) continue;
-    if (member === "name" || CALL_RESULTS.has(member)) {
-      if ((member === "name") !== isCall(object, name)) continue;
-    }
-    // The image itself, in the place of a result.
-    const isImage = member === "result" && object["type"] === "image_generation_call";
-    readMember(found, value, isImage ? "data" : member);
+function readText(found: Generated, value: string | object, name: string): void {
+  if (typeof value === "string") {
+    found.text += value;
+  } else if (Array.isArray(value)) {
+    for (const part of value) if (isFull(part)) readText(found, part, name);
+  } else if (isJsonObject(value) && !isOfOthers(value)) {
+    for (const member in value) readMember(found, value[member], member, value, name);
   }
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, toArray } from "../../text/json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
-import { CountedOutput } from "./counted-output.ts";
+import { CountedOutput, type FieldName } from "./counted-output.ts";
 import { findGenerated, type Generated } from "./find-generated.ts";
 import { ServerToolUses } from "./server-tool-uses.ts";
 
@@ -82,13 +82,13 @@ export abstract class GeneratedOutput {
   }
 
   /** What a piece adds to a field of the item at this place; null: the server does not say of which item it is. */
-  readFieldPiece(place: number | null, field: string, piece: unknown): void {
+  readFieldPiece(place: number | null, field: FieldName, piece: unknown): void {
     if (place === null) this.readPiece(piece);
     else if (this.#addPiece(this.#outputAt(place), field, findGenerated(piece))) this.addPieces(1);
   }
 
   /** The whole of a field: what its pieces have not told is new. */
-  readField(place: number | null, field: string, value: unknown): void {
+  readField(place: number | null, field: FieldName, value: unknown): void {
     this.#readWhole(place, value, (output, bytes) => output.readField(field, bytes));
   }
 
@@ -115,12 +115,11 @@ export abstract class GeneratedOutput {
   }
 
   #outputAt(place: unknown): CountedOutput {
-    const key = this.#outputs.size < MAX_OUTPUTS || this.#outputs.has(place) ? place : OTHERS;
-    let output = this.#outputs.get(key);
-    if (output === undefined) {
-      output = new CountedOutput();
-      this.#outputs.set(key, output);
-    }
+    const known = this.#outputs.get(place);
+    if (known !== undefined) return known;
+    if (this.#outputs.size >= MAX_OUTPUTS && place !== OTHERS) return this.#outputAt(OTHERS);
+    const output = new CountedOutput();
+    this.#outputs.set(place, output);
     return output;
   }
 
@@ -152,12 +151,13 @@ export abstract class GeneratedOutput {
     if (value === null || value === "") return false;
     if (name === "annotations") this.tools.readAnnotations(value);
     const isCalls = name === "tool_calls" && Array.isArray(value);
-    return this.#addPiece(output, name, findGenerated(isCalls ? dropToldNames(output, value) : value, name));
+    const found = findGenerated(isCalls ? dropToldNames(output, value) : value, name);
+    return this.#addPiece(output, name, found, SAME_TEXTS.get(name));
   }
 
-  #addPiece(output: CountedOutput, field: string, { text, media }: Generated): boolean {
+  #addPiece(output: CountedOutput, field: FieldName, { text, media }: Generated, sameAs?: string): boolean {
     const bytes = Buffer.byteLength(text);
-    const added = bytes === 0 ? 0 : output.addPiece(field, bytes, SAME_TEXTS.get(field));
+    const added = bytes === 0 ? 0 : output.addPiece(field, bytes, sameAs);
     this.#placedBytes += added;
     this.#append(lastOf(text, bytes, added));
     return output.addMedia(media) || added > 0;
@@ -203,14 +203,16 @@ export abstract class GeneratedOutput {
   }
 }
 
+/** The calls without the names that pieces before them had. */
 function dropToldNames(output: CountedOutput, calls: readonly unknown[]): readonly unknown[] {
-  return calls.map((call, place) => {
+  let kept = calls;
+  for (const [place, call] of calls.entries()) {
     const called = isJsonObject(call) ? call["function"] : null;
-    if (!isJsonObject(call) || !isJsonObject(called)) return call;
-    const { name } = called;
-    const isTold = typeof name === "string" && output.repeatsName(call["index"] ?? place, name);
-    return isTold ? { ...call, function: { ...called, name: null } } : call;
-  });
+    if (!isJsonObject(call) || !isJsonObject(called) || typeof called["name"] !== "string") continue;
+    if (!output.repeatsName(call["index"] ?? place, called["name"])) continue;
+    kept = kept.with(place, { ...call, function: { ...called, name: null } });
+  }
+  return kept;
 }
 
 /** The end of the text, of so many of its bytes. */
