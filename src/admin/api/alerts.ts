@@ -24,7 +24,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: PATH,
   operationId: "listAlerts",
-  summary: "Alerts with the state of each delivery, newest first; about 10,000 are kept.",
+  summary: "List alerts with the state of each delivery, newest first; about 10,000 are stored.",
   query: pageQuery(AUDIT_CURSOR, isInStreams),
   answers: { 200: alertPage },
   handleInOrganization: async ({ organization, query }, { store, dashboardUrl = null }) => {
@@ -41,7 +41,7 @@ const markRead = defineOrganizationRoute({
   method: "POST",
   path: `${PATH}/mark-read`,
   operationId: "markAlertsRead",
-  summary: "Marks all alerts up to now as read.",
+  summary: "Mark all alerts as read.",
   answers: { 204: null },
   handleInOrganization: async ({ organization }, { store }) => {
     await store.markAlertsRead(organization.id);
@@ -53,7 +53,7 @@ const redeliver = defineOrganizationRoute({
   method: "POST",
   path: `${PATH}/{alert}/redeliver`,
   operationId: "redeliverAlert",
-  summary: "Sends an alert again, and lets whatever waits for its next attempt be tried at once.",
+  summary: "Send an alert again, and retry waiting deliveries at once.",
   description:
     "With it go those that fired in the same step. Receivers see the same `webhook-id` and `data.id` again.",
   body: redelivery,

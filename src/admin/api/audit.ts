@@ -9,7 +9,7 @@ const list = defineOrganizationRoute({
   path: "/api/organizations/{organization}/audit",
   operationId: "listAuditEntries",
   summary:
-    "Every change of the organization, its keys, users, groups and tokens, newest first; about 10,000 are kept.",
+    "List changes of the organization, its keys, users, groups and tokens, newest first; about 10,000 are stored.",
   query: pageQuery(AUDIT_CURSOR, isInStreams),
   answers: { 200: auditPage },
   handleInOrganization: ({ organization, query }, services) =>
@@ -21,7 +21,7 @@ const listOfNone = defineRoute({
   path: "/api/audit",
   operationId: "listOperatorAuditEntries",
   summary:
-    "What belongs to no organization: sign-ins with the operator's role, and of people who have no role; newest first.",
+    "List what belongs to no organization, newest first: sign-ins with the operator's role or without a role.",
   access: "operator",
   query: pageQuery(AUDIT_CURSOR, isInStreams),
   answers: { 200: auditPage },

@@ -9,7 +9,8 @@ const list = defineRoute({
   method: "GET",
   path: "/api/catalog",
   operationId: "listModels",
-  summary: "All models in the order of the configuration, retired ones included. One page.",
+  summary:
+    "List models with aliases, capabilities and prices, including retired ones, in the order of the configuration.",
   answers: { 200: catalogPage },
   handle: async (_call, { catalog }) => {
     const nowMs = Date.now();

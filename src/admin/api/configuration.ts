@@ -6,7 +6,7 @@ const read = defineRoute({
   method: "GET",
   path: "/api/configuration",
   operationId: "getConfigurationState",
-  summary: "Whether gateway.yaml as it is now is in force on this host, and what of it waits for a restart.",
+  summary: "Show whether the current gateway.yaml is active on this host, and which fields need a restart.",
   access: "operator",
   answers: { 200: configurationState },
   handle: async (_call, { readConfigState }) => {

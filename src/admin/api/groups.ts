@@ -47,7 +47,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: PATH,
   operationId: "listGroups",
-  summary: "The groups, in the order of their creation, or those that a search finds.",
+  summary: "List groups, or the ones that a search finds, in the order of their creation.",
   query: groupQuery,
   answers: { 200: groupPage },
   handleInOrganization: async ({ organization: { id }, query }, { store }) => {
@@ -65,7 +65,7 @@ const show = defineOrganizationRoute({
   method: "GET",
   path: ONE,
   operationId: "getGroup",
-  summary: "One group.",
+  summary: "Show a group.",
   answers: { 200: group },
   handleInOrganization: async (call, services) =>
     answerOne(await requireGroup(call, services), services.store),
@@ -99,7 +99,7 @@ const remove = defineOrganizationRoute({
   path: ONE,
   operationId: "deleteGroup",
   summary:
-    "Deletes a group. Its users continue without it, its keys too, or they go with it; what was spent stays in the usage.",
+    "Permanently delete a group. Its users stay; its API keys stay, or are deleted with `keys=delete`. Its spend stays in the usage.",
   query: ownerDeletionQuery,
   usesIfMatch: true,
   answers: { 204: null },

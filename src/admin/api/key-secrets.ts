@@ -17,7 +17,8 @@ const rotate = defineOrganizationRoute({
   method: "POST",
   path: `${KEYS}/{key}/rotate`,
   operationId: "rotateKey",
-  summary: "Gives a key a new secret; id, limits and spend stay. `key` in the answer is shown only once.",
+  summary:
+    "Give an API key a new secret; id, limits and spend stay. `key` in the response is shown only once.",
   body: keyRotation,
   isBodyOptional: true,
   usesIfMatch: true,
@@ -62,7 +63,7 @@ const revokeAll = defineOrganizationRoute({
   path: `${KEYS}/revoke-all`,
   operationId: "revokeAllKeys",
   summary:
-    "Permanently delete every API key of the organization, for example after a leak. May be repeated when it was cut short.",
+    "Permanently delete every API key of the organization, for example after a leak. Repeat it if it was interrupted.",
   answers: { 200: revocation },
   handleInOrganization: async (call, services) => {
     const { organization } = call;

@@ -29,7 +29,7 @@ const create = defineOrganizationRoute({
   method: "POST",
   path: PATH,
   operationId: "createKey",
-  summary: "Makes a key. `key` in the answer is shown only once.",
+  summary: "Create an API key. `key` in the response is shown only once.",
   body: keyCreation,
   answers: { 201: keyWithSecret },
   handleInOrganization: async (call, services) => {
@@ -62,7 +62,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: PATH,
   operationId: "listKeys",
-  summary: "The keys, in the order of their creation, with what they have spent this month.",
+  summary: "List API keys with this month's spend, in the order of their creation.",
   query: keyQuery,
   answers: { 200: keyPage },
   handleInOrganization: async ({ organization, query }, { store }) => {
@@ -80,7 +80,7 @@ const show = defineOrganizationRoute({
   method: "GET",
   path: ONE,
   operationId: "getKey",
-  summary: "One key, with what it has spent this month.",
+  summary: "Show an API key with this month's spend.",
   answers: { 200: key },
   handleInOrganization: async (call, services) => answerOne(await requireKey(call, services), services),
 });
@@ -112,7 +112,8 @@ const remove = defineOrganizationRoute({
   method: "DELETE",
   path: ONE,
   operationId: "deleteKey",
-  summary: "Deletes a key: from the next request it is unknown. What it has spent stays in the usage.",
+  summary:
+    "Permanently delete an API key: requests with it return 401 at once. Its spend stays in the usage.",
   usesIfMatch: true,
   answers: { 204: null },
   handleInOrganization: async (call, services) => {

@@ -129,24 +129,22 @@ async function ownersOfUser(user: UserRecord, store: Store): Promise<Owners> {
 export const limitRoutes = [
   defineLimitRoute({
     scope: "organization",
-    summary: "The organization's limits, with what is spent in their windows of now.",
+    summary: "List the organization's limits with the spend of their current windows.",
     find: () => Promise.resolve(NOBODY),
   }),
   defineLimitRoute({
     scope: "key",
-    summary:
-      "Every limit that the key's requests meet: its own, its user's, its group's, the organization's.",
+    summary: "List every limit of the key's requests: its own, its user's, its group's, the organization's.",
     find: async (call, services) => ownersOfKey(await requireKey(call, services), services.store),
   }),
   defineLimitRoute({
     scope: "user",
-    summary:
-      "Every limit that holds for the user: its own, what it has as a member, its group's, the organization's.",
+    summary: "List every limit of the user: its own, as a member, its group's, the organization's.",
     find: async (call, services) => ownersOfUser(await requireUser(call, services), services.store),
   }),
   defineLimitRoute({
     scope: "group",
-    summary: "Every limit that holds for the group: its pool's and the organization's.",
+    summary: "List every limit of the group: its own and the organization's.",
     find: async (call, services) => ({ ...NOBODY, group: await requireGroup(call, services) }),
   }),
 ];

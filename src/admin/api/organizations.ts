@@ -30,7 +30,7 @@ const create = defineRoute({
   method: "POST",
   path: PATH,
   operationId: "createOrganization",
-  summary: "Makes an organization.",
+  summary: "Create an organization.",
   access: "operator",
   body: organizationCreation,
   answers: { 201: organization },
@@ -52,7 +52,7 @@ const list = defineRoute({
   path: PATH,
   operationId: "listOrganizations",
   summary:
-    "All organizations but deleted ones, in the order of their creation; with an organization's token only its own.",
+    "List organizations in the order of their creation, or deleted ones; an organization's token sees only its own.",
   query: organizationQuery,
   answers: { 200: organizationPage },
   handle: async ({ principal, query }, services) => {
@@ -91,7 +91,7 @@ const show = defineOrganizationRoute({
   method: "GET",
   path: ONE,
   operationId: "getOrganization",
-  summary: "One organization, with what it has spent this month.",
+  summary: "Show an organization with this month's spend.",
   answers: { 200: organization },
   handleInOrganization: (call, services) => answerOne(call.organization, services),
 });
@@ -102,8 +102,8 @@ const change = defineOrganizationRoute({
   operationId: "changeOrganization",
   summary: "Change the given settings, from the next request.",
   description:
-    "`currency` (only as long as nothing was spent, else 409) and `suspended` are the operator's alone. " +
-    "Setting the URL of a webhook in the `standard` format makes a secret, which this answer alone shows.",
+    "Only the operator can change `suspended` and, as long as nothing was spent, `currency`. " +
+    "Setting the URL of a webhook in the `standard` format creates a secret, which only this response shows.",
   body: organizationChange,
   usesIfMatch: true,
   answers: { 200: organization },
@@ -134,7 +134,7 @@ const remove = defineOrganizationRoute({
   path: ONE,
   operationId: "deleteOrganization",
   summary:
-    "Deletes an organization for good: from the next request its keys are unknown, and its tokens, alerts and webhooks end.",
+    "Permanently delete an organization: its API keys and tokens stop working at once, and its alerts and webhooks end.",
   description:
     "Its name is free again. What it has spent stays for the operator to read, under its id, for as long as usage is kept " +
     "(`retention.usage_months`), and what it has in flight is charged. Its audit log has the entry.",

@@ -58,7 +58,7 @@ function defineRaiseRoutes<Item extends Raised>(owner: RaisedOwner<Item>) {
     method: "POST",
     path: `${path}/raises`,
     operationId: `create${name}Raise`,
-    summary: `Raises a cap of the ${type} until a moment; the cap itself stays as it is.`,
+    summary: `Increase a cap of the ${type} until a given time; the cap itself doesn't change.`,
     description: `At most ${MOST_RAISES} are live at the same time.`,
     body: raiseCreation,
     answers: { 201: raise },
@@ -80,7 +80,7 @@ function defineRaiseRoutes<Item extends Raised>(owner: RaisedOwner<Item>) {
     method: "DELETE",
     path: `${path}/raises/{raise}`,
     operationId: `delete${name}Raise`,
-    summary: `Takes a raise of the ${type} back, before it has ended.`,
+    summary: `Remove a temporary increase of the ${type} before it ends.`,
     answers: { 204: null },
     handleInOrganization: async (call, services) => {
       const nowMs = await services.store.timeMs();

@@ -26,7 +26,7 @@ const create = defineOrganizationRoute({
   method: "POST",
   path: "/api/organizations/{organization}/spend-corrections",
   operationId: "correctSpend",
-  summary: "Adds a signed amount to this month's spend; usage moves with it.",
+  summary: "Add a signed amount, or the price of tokens used elsewhere, to this month's spend.",
   description:
     "In place of an amount it takes the tokens of a model that did not pass the gateway, such as those of a batch job, " +
     "and charges them at the catalog's price in force now. With an `Idempotency-Key` a repeat changes nothing, for as long as the month's figures are kept: send one, and a lost " +

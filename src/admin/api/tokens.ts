@@ -16,7 +16,7 @@ const create = defineOrganizationRoute({
   method: "POST",
   path: PATH,
   operationId: "createToken",
-  summary: "Makes a token for this organization alone. `token` in the answer is shown only once.",
+  summary: "Create a management token for this organization. `token` in the response is shown only once.",
   body: tokenCreation,
   answers: { 201: tokenWithSecret },
   handleInOrganization: async (call, services) => {
@@ -34,7 +34,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: PATH,
   operationId: "listTokens",
-  summary: "The organization's tokens, in the order of their creation.",
+  summary: "List the organization's management tokens, in the order of their creation.",
   query: pageQuery(TOKEN_ID),
   answers: { 200: tokenPage },
   handleInOrganization: async ({ organization, query }, { store }) =>
@@ -45,7 +45,7 @@ const remove = defineOrganizationRoute({
   method: "DELETE",
   path: `${PATH}/{token}`,
   operationId: "deleteToken",
-  summary: "Deletes a token: it works no longer from the next call on.",
+  summary: "Permanently delete a management token: calls with it return 401 at once.",
   answers: { 204: null },
   handleInOrganization: async (call, services) => {
     const tokenId = call.params["token"] ?? "";

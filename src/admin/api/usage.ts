@@ -50,7 +50,7 @@ const show = defineOrganizationRoute({
   method: "GET",
   path: "/api/organizations/{organization}/usage",
   operationId: "getUsage",
-  summary: "Requests, tokens and cost of a month, one row per group. Deleted keys are in it.",
+  summary: "Show requests, tokens and cost of a month, one row per group. Includes deleted API keys.",
   query: usageQuery,
   answers: { 200: usage },
   otherMediaType: "text/csv",

@@ -46,7 +46,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: PATH,
   operationId: "listUsers",
-  summary: "The users, in the order of their creation, or those that a search finds.",
+  summary: "List users, or the ones that a search finds, in the order of their creation.",
   query: userQuery,
   answers: { 200: userPage },
   handleInOrganization: async ({ organization, query }, { store }) => {
@@ -66,7 +66,7 @@ const show = defineOrganizationRoute({
   method: "GET",
   path: ONE,
   operationId: "getUser",
-  summary: "One user.",
+  summary: "Show a user.",
   answers: { 200: user },
   handleInOrganization: async (call, services) => answerOne(await requireUser(call, services), services),
 });
@@ -99,7 +99,8 @@ const remove = defineOrganizationRoute({
   method: "DELETE",
   path: ONE,
   operationId: "deleteUser",
-  summary: "Deletes a user. Its keys continue without it, or go too; what was spent stays in the usage.",
+  summary:
+    "Permanently delete a user. Its API keys stay, or are deleted with `keys=delete`. Its spend stays in the usage.",
   query: ownerDeletionQuery,
   usesIfMatch: true,
   answers: { 204: null },

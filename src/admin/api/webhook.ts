@@ -30,7 +30,7 @@ function defineTest({ path, suffix, which }: Place) {
     method: "POST",
     path: `${path}/test`,
     operationId: `test${suffix}`,
-    summary: `Sends one test to ${which}, now and once, and returns the result.`,
+    summary: `Send one test event to ${which} now, and return the result.`,
     description:
       "In the `standard` format a signed event of the type `webhook.test`; to Slack and Teams a message that says so; to PagerDuty the end of an alert that there is not, which opens nothing.",
     answers: { 200: webhookTest },
@@ -48,7 +48,7 @@ function defineRotation({ path, suffix, which }: Place) {
     method: "POST",
     path: `${path}/rotate-secret`,
     operationId: `rotate${suffix}Secret`,
-    summary: `Makes a new secret of ${which}, which this answer alone shows; for a while the previous one signs too.`,
+    summary: `Create a new secret of ${which}, shown only in this response; the previous one signs for another day.`,
     body: secretRotation,
     isBodyOptional: true,
     answers: { 200: rotatedSecret },

@@ -7,7 +7,7 @@ export const whoamiRoute = defineRoute({
   method: "GET",
   path: "/api/whoami",
   operationId: "whoAmI",
-  summary: "Who you are: what your token, or your sign-in with an identity provider, opens.",
+  summary: "Show who you are, and what your token or sign-in can access.",
   member: true,
   answers: { 200: whoami },
   handle: async ({ principal }, { store }) => {

@@ -48,7 +48,7 @@ describe("the documents", () => {
   });
 
   it("name options that there are in the table of commands", () => {
-    const page = readFileSync(new URL("../../../docs/management.md", import.meta.url), "utf8");
+    const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8");
     const rows = Array.from(
       page.matchAll(/^\| `(inference-gateway [\w -]+)` \| (.*) \|$/gm),
       ([, command = "", cell = ""]) => readNamed(command, cell),

@@ -1,0 +1,136 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { ADMIN_ERRORS, AdminError, type AdminErrorCode } from "../../../src/admin/admin-error.ts";
+import { API_ROUTES } from "../../../src/admin/api/routes.ts";
+import { createProgram } from "../../../src/cli/program.ts";
+import type { GroupKind } from "../../../src/settings/group.ts";
+import { KEY_SETTINGS } from "../../../src/settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../../src/settings/organization.ts";
+import { USER_GROUP_SETTINGS } from "../../../src/settings/user-group.ts";
+import { USER_SETTINGS } from "../../../src/settings/user.ts";
+import type { Setting, Settings } from "../../../src/settings/setting.ts";
+import { describeSetting, isRequired } from "../../../src/settings/table.ts";
+
+/** The commands that the page is about, in the order of the help. */
+const MANAGEMENT_COMMANDS: readonly string[] = [
+  "login",
+  "logout",
+  "whoami",
+  "completion",
+  "org",
+  "key",
+  "user",
+  "group",
+  "limit",
+  "raise",
+  "usage",
+  "requests",
+  "token",
+  "alerts",
+  "webhook",
+  "audit",
+  "catalog",
+];
+const pathOf = (page: string): string => fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url));
+
+function formatRows(table: Settings, prefix = ""): string[] {
+  return Object.values(table).flatMap((row) => {
+    const path = `${prefix}${row.apiName}`;
+    const { kind } = row;
+    if (!isGroup(kind)) {
+      return `| \`${path}\` | ${kind.values} | ${formatDefault(row)} | ${describeSetting(row)} |`;
+    }
+    return [
+      `| \`${path}\` | an object | | ${describeSetting(row)} |`,
+      ...formatRows(kind.members, `${path}.`),
+    ];
+  });
+}
+
+function isGroup(kind: Setting["kind"]): kind is GroupKind<Settings> {
+  return kind.notation === "group";
+}
+
+function formatDefault(row: Setting): string {
+  return isRequired(row) ? "required" : `\`${JSON.stringify(row.default)}\``;
+}
+
+const WHO = { read: "every token", write: "admin", operator: "operator" } as const;
+
+const CALLS = [
+  "| call | who | |",
+  "|---|---|---|",
+  ...API_ROUTES.map(
+    ({ method, path, access, member, summary }) =>
+      `| \`${method} ${path}\` | ${member === true ? "member" : WHO[access]} | ${summary} |`,
+  ),
+];
+
+const ERRORS = [
+  "| status | `error.type` | `error.code` | message if nothing better is known |",
+  "|---|---|---|---|",
+  ...(Object.keys(ADMIN_ERRORS) as AdminErrorCode[]).map((code) => {
+    const { status, type, message } = new AdminError(code);
+    return `| ${status} | ${type} | ${code} | ${message} |`;
+  }),
+];
+
+/** The first example of a command's help. */
+function exampleOf(command: Command): string {
+  let help = "";
+  command.configureOutput({ writeOut: (text) => (help += text) });
+  command.outputHelp();
+  const [, example = ""] = /^Examples:\n {2}inference-gateway (.*)$/m.exec(help) ?? [];
+  return example === "" ? "" : `\`${example.replaceAll("|", "\\|")}\``;
+}
+
+function listCommands(command: Command, path: readonly string[]): readonly string[] {
+  if (command.commands.length > 0) {
+    return command.commands.flatMap((one) => listCommands(one, [...path, one.name()]));
+  }
+  return [`| \`inference-gateway ${path.join(" ")}\` | ${command.description()} | ${exampleOf(command)} |`];
+}
+
+const COMMANDS = [
+  "| command | | example |",
+  "|---|---|---|",
+  ...createProgram()
+    .commands.filter((command) => MANAGEMENT_COMMANDS.includes(command.name()))
+    .flatMap((command) => listCommands(command, [command.name()])),
+];
+
+/** Page → marker of a table → its lines. */
+const TABLES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "management.md": {
+    calls: CALLS,
+    "settings of an organization": settingsTable(ORGANIZATION_SETTINGS),
+    "settings of a key": settingsTable(KEY_SETTINGS),
+    "settings of a user": settingsTable(USER_SETTINGS),
+    "settings of a group": settingsTable(USER_GROUP_SETTINGS),
+    errors: ERRORS,
+  },
+  "cli.md": { commands: COMMANDS },
+};
+
+function settingsTable(table: Settings): readonly string[] {
+  return ["| field | values | default | |", "|---|---|---|---|", ...formatRows(table)];
+}
+
+/** The page with its tables as they have to be. */
+function renewTables(page: string, tables: Readonly<Record<string, readonly string[]>>): string {
+  return Object.entries(tables).reduce((text, [name, lines]) => {
+    const begin = `<!-- ${name} -->\n`;
+    const [before = "", rest = ""] = text.split(begin);
+    expect(rest, `the page has ${begin}`).not.toBe("");
+    return `${before}${begin}${lines.join("\n")}\n${rest.slice(rest.indexOf("<!-- end -->"))}`;
+  }, page);
+}
+
+describe("generated tables", () => {
+  it.each(Object.entries(TABLES))("%s has them as they are (vitest -u renews them)", async (page, tables) => {
+    const path = pathOf(page);
+    await expect(renewTables(readFileSync(path, "utf8"), tables)).toMatchFileSnapshot(path);
+  });
+});
