@@ -61,15 +61,9 @@ function parseThinkingBlock({ fields, path }: Block, unpacker: ReasoningUnpacker
   return thinking === "" ? GAP : { kind: "thinking", thinking };
 }
 
-/**
- * What Anthropic's server wrote when the conversation became too long. Without text it has failed, and says nothing.
- * @throws GatewayError 400 if only its maker can read it.
- */
-function parseSummary(block: Block): AssistantPart | SummaryPart {
-  const { content, encrypted_content: encrypted } = block.fields;
-  const isEncrypted = typeof encrypted === "string" && encrypted !== "";
-  const text = readOptionalString(content, `${block.path}.content`) ?? "";
-  if (text === "" && isEncrypted) throw unsupportedBlock(block);
+/** What Anthropic's server wrote when the conversation became too long. Without text it has failed, and says nothing. */
+function parseSummary({ fields, path }: Block): AssistantPart | SummaryPart {
+  const text = readOptionalString(fields["content"], `${path}.content`) ?? "";
   return text === "" ? GAP : { kind: "summary", text };
 }
 

@@ -46,11 +46,13 @@ describe("content blocks", () => {
       { role: "assistant", content: "b" },
       { role: "user", content: "[Output of a tool:]\n\nr" },
     ]);
-    const failed = conversation({ type: "compaction", content: null });
+    const failed = conversation({ type: "compaction", content: null, encrypted_content: "x" });
     expect(toChatMessages(failed)[0]).toEqual({ role: "user", content: "OLD" });
-    expect(inAssistant({ type: "compaction", content: null, encrypted_content: "x" })).toContain(
-      "unsupported content block type 'compaction'",
-    );
+    const alone = [{ role: "assistant", content: [{ type: "compaction", content: "SUMMARY" }] }];
+    expect(toChatMessages([...alone, { role: "user", content: "c" }])).toEqual([
+      { role: "user", content: expect.stringMatching(/SUMMARY\n\nc$/) },
+    ]);
+    expect(inAssistant({ type: "compaction", content: 7 })).toContain(`${AT_ASSISTANT}.content: `);
   });
 
   it("[blocks.image_base64] is a data URL at its place", () => {
