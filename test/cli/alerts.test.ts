@@ -48,8 +48,10 @@ describe("alerts", () => {
 
   it("sends one again, on a channel that there is", async () => {
     const [alert] = (await igw("list", "--json")).json()["data"] as { id: string }[];
-    expect((await igw("redeliver", alert!.id)).stdout).toContain("on its way again");
-    expect((await igw("redeliver", `alert_…${alert!.id.slice(-8)}`)).stdout).toContain("on its way again");
+    expect((await igw("redeliver", alert!.id)).stdout).toContain("Sending the alert again.");
+    expect((await igw("redeliver", `alert_…${alert!.id.slice(-8)}`)).stdout).toContain(
+      "Sending the alert again.",
+    );
     const refused = await igw("redeliver", alert!.id, "--channel", "email");
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("has not set up email")]);
     expect((await igw("redeliver", "alert_x")).stderr).toContain("Unknown alert");

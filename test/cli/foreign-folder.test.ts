@@ -283,7 +283,7 @@ describe("the folder of a gateway of one's own", () => {
     writeConfig({ admin: `{port: ${own()}}` });
     mkdirSync(join(folder, "data"));
     const { code, stderr } = await igw("org list --config gateway.yaml");
-    expect([code, stderr]).toEqual([1, expect.stringContaining("start the gateway first")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Start the gateway first")]);
     expect(() => rmSync(tokenFile())).toThrow("ENOENT");
   });
 });

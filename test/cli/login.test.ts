@@ -81,7 +81,7 @@ describe("inference-gateway login", () => {
   });
 
   it.each([
-    { name: "a wrong token", token: "igw_op_wrong", says: "not valid" },
+    { name: "a wrong token", token: "igw_op_wrong", says: "Invalid management token" },
     { name: "no token", token: "", says: "No token" },
     { name: "what can be no token", token: "two words", says: "has invalid characters" },
     { name: "what is too long", token: "x".repeat(5_000), says: "too long" },
@@ -114,7 +114,7 @@ describe("what login has kept", () => {
     chmodSync(fileOf(), mode);
     const { code, stderr } = await igw("org list");
     expect(code).toBe(1);
-    expect(stderr).toContain(`may read ${fileOf()}`);
+    expect(stderr).toContain(`can read ${fileOf()}`);
     expect(stderr).not.toContain(OPERATOR_TOKEN);
   });
 

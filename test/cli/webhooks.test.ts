@@ -51,7 +51,7 @@ describe("webhook", () => {
     expect(receiver.received.at(-1)?.path).toBe("/hook/s3cret");
     const asked = await igw("remove", id);
     expect([asked.code, asked.stderr]).toEqual([expect.any(Number), expect.stringContaining("--yes")]);
-    expect((await igw("remove", id, "--yes")).stdout).toBe("Removed the webhook.\n");
+    expect((await igw("remove", id, "--yes")).stdout).toBe(`Removed the webhook ${id}.\n`);
     const left = JSON.parse((await igw("list", "--json")).stdout) as { data: { id: string }[] };
     expect(left.data.map((one) => one.id)).toEqual(["webhook", idIn(signed.stdout)]);
   });
