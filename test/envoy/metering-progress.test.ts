@@ -153,15 +153,19 @@ describe("holds", () => {
 });
 
 describe("progress", () => {
+  const CONTENT = { content: " word" };
   it.each([
-    ["chat", undefined, chatBody],
-    ["messages", MESSAGES_PATH, messagesBody],
+    ["chat", undefined, chatBody, CONTENT],
+    ["chat, reasoning details", undefined, chatBody, { reasoning_details: [{ text: " word", index: 0 }] }],
+    ["messages", MESSAGES_PATH, messagesBody, CONTENT],
+    ["messages, a field of tomorrow", MESSAGES_PATH, messagesBody, { of_tomorrow: [" word"] }],
   ] as const)(
     "of a stream is in GET /v1/key while it streams, and the exact cost right after it (%s)",
-    async (_name, path, body) => {
+    async (_name, path, body, delta) => {
       const key = await chat.stack.createKey();
       const gate = createGate();
-      const words = Array.from({ length: 30 }, () => textChunk(" word"));
+      const choices = [{ index: 0, delta, finish_reason: null }];
+      const words = Array.from({ length: 30 }, () => textChunk("", { choices }));
       // As many tokens as deltas: what an upstream reports teaches the bound of the next request.
       const usage = { ...USAGE, completionTokens: 30 };
       chat.upstream.answer({ kind: "events", events: [...words, gate, finishChunk(), usageChunk(usage)] });

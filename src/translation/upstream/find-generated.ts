@@ -30,17 +30,15 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   // Structure, and settings that are repeated.
   ...each("nothing", "type id item_id object role status phase index format model provider caller namespace"),
   ...each("nothing", "execution server_label server_name created_by container environment"),
-  ...each("nothing", "size quality background output_format detail"),
+  ...each("nothing", "size quality background output_format"),
   // Why and how it ended.
   ...each("nothing", "finish_details stop_details stop_sequence matched_stop incomplete_details error usage"),
   // What the server says about the text, or found for it.
-  ...each(
-    "nothing",
-    "annotation annotations citation citations sources logprobs obfuscation timings meta_info",
-  ),
+  ...each("nothing", "sources logprobs obfuscation timings meta_info safety_ratings pending_safety_checks"),
+  ...each("nothing", "tool_output tool_outputs tool_results search_results code_results browser_results"),
 ]);
 const NOTHING_FORM =
-  /(?:^|_)(?:id|ids|at|type|index|reason|signatures?|logprobs|metadata)$|_(?:results?|ratings|checks)$/;
+  /^content_filter|(?:^|_)(?:id|ids|at|type|index|(?:finish|stop|end)_reason|signatures?|logprobs|metadata|annotations?|citations?|references)$/;
 
 /** Members that hold calls. */
 const CALL_MEMBERS: ReadonlySet<string> = new Set(["tool_calls", "function_call", "function", "custom"]);

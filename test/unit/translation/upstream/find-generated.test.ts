@@ -87,6 +87,7 @@ describe("the text in what a server generated", () => {
         citations: ["u"],
         citation: { cited_text: "c" },
         search_results: [{ title: "t" }],
+        copilot_references: [{ title: "t" }],
       },
     ],
     ["what a tool found", { type: "web_search_tool_result", content: [{ title: "t", page_age: "old" }] }],
