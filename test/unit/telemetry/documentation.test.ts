@@ -70,6 +70,8 @@ describe("the metrics' names", () => {
   });
 });
 
+const RUNBOOK = read("docs/operations.md");
+
 describe("deploy/prometheus/inference-gateway.rules.yml", () => {
   it("names no metric and no label that the gateway does not export", () => {
     expect(findUnknown(rules.map(({ expr }) => expr))).toEqual([]);
@@ -82,10 +84,13 @@ describe("deploy/prometheus/inference-gateway.rules.yml", () => {
       expect([summary, description].every((text) => (text ?? "").length > 10)).toBe(true);
       const [page, anchor] = String(runbook).split("#");
       expect(page).toBe("docs/operations.md");
-      const headings = Array.from(read("docs/operations.md").matchAll(/^#+ (.+)$/gm), ([, text = ""]) =>
+      const headings = Array.from(RUNBOOK.matchAll(/^#+ (.+)$/gm), ([, text = ""]) =>
         text.toLowerCase().replaceAll(" ", "-"),
       );
       expect(headings).toContain(anchor);
+      const [, section = ""] = new RegExp(`^### ${rule.alert}\n([^]*?)(?=^##)`, "m").exec(RUNBOOK) ?? [];
+      const parts = Array.from(section.matchAll(/^- \*\*(\w+):\*\* /gm), ([, part]) => part);
+      expect(parts).toEqual(["Impact", "Check", "Fix", "Afterwards"]);
     },
   );
 });
