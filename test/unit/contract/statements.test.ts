@@ -93,8 +93,8 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "the fields of a 402",
-    text: () => section("docs/api.md", "A 402 carries", "`spent_cents`"),
-    says: ["`organization` or `session`)", "`total` or `session`)", "null for `total` and `session`"],
+    text: () => section("docs/errors.md", "## 402", "`spent_cents`"),
+    says: ["`organization` or `session`", "`total` or `session`", "null for `total` and `session`"],
   },
   {
     where: "the order of the checks",
