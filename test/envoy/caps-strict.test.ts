@@ -246,7 +246,7 @@ describe("strict caps", () => {
   it.each([
     [{ tomorrow: 1 }, "tomorrow", "passthrough_fields"],
     [{ n_cmpl: 9 }, "n_cmpl", "use `n`"],
-    [{ provider: { order: ["dear"] } }, "provider", "chosen by `model` alone"],
+    [{ provider: { order: ["dear"] } }, "provider", "`model` selects the model server"],
   ])("refuse %j by its name before the upstream sees it", async (fields, param, hint) => {
     const key = await chat.stack.createKey({}, STRICT);
     const refused = await sendGold(key, 5, fields);
