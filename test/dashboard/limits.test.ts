@@ -123,7 +123,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
         expect(await section.textContent()).toContain(purpose);
         expect(await section.getByRole("listitem").count()).toBe(0);
         expect(await own.page.getByRole("button", { name: "Raise the cap" }).count()).toBe(0);
-        await own.page.getByText("There is no cap to raise here").waitFor();
+        await own.page.getByText("No cap to increase").waitFor();
         await expectAccessible(own.page);
       }
     });
@@ -202,7 +202,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
         await section.getByLabel("Until (UTC)").fill("2099-12-04T00:00");
         await section.getByLabel("Reason").fill("launch");
         await section.getByRole("button", { name: "Raise the cap" }).click();
-        await plain.getByText("Raised. It holds").waitFor();
+        await plain.getByText("Increased. Applies").waitFor();
         const live = section.getByRole("listitem");
         expect(await live.innerText()).toContain("launch, by bea");
         await live.getByRole("button", { name: "Take back" }).click();
