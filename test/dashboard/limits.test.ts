@@ -206,7 +206,7 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
         const live = section.getByRole("listitem");
         expect(await live.innerText()).toContain("launch, by bea");
         await live.getByRole("button", { name: "Take back" }).click();
-        await plain.getByText("Taken back.").waitFor();
+        await plain.getByText("Removed. The previous cap").waitFor();
         expect(await live.count()).toBe(0);
       }
     });

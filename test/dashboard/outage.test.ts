@@ -52,7 +52,7 @@ describe.skipIf(CHROMIUM === null)(`the dashboard without Redis${SKIPPED_WHY}`, 
     await redis.restart();
     await waitFor("the store", isReady, { timeoutMs: 20_000 });
     await other.getByRole("link", { name: "Open this page again" }).click();
-    await other.getByText("There is no key yet").waitFor();
+    await other.getByText("No API keys yet").waitFor();
     await page.getByRole("button", { name: "Send it again" }).click();
     await page.getByText("it is shown only once").waitFor();
     const { data } = (await getStack().admin("GET", `/api${path}`)) as { data: object[] };

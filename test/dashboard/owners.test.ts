@@ -34,7 +34,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     await page.goto(`${base}/groups`);
     await page.getByLabel("Name").fill("Research");
     await page.getByRole("button", { name: "Create the group" }).click();
-    await page.getByText("Made.").waitFor();
+    await page.getByText("Created.", { exact: true }).waitFor();
     await page.goto(`${base}/users`);
     await page.getByLabel("Name").fill("Ann Smith");
     await page.getByLabel("Email address").fill("nobody");
