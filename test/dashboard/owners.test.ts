@@ -24,7 +24,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
 
   it("say what a user and a group are for where there is none", async () => {
     await page.goto(`${base}/users`);
-    expect(await page.locator(".empty").textContent()).toContain("A user is a person or a service");
+    expect(await page.locator(".empty").textContent()).toContain("A user is a person or service");
     await page.getByRole("navigation").getByRole("link", { name: "Groups" }).click();
     await page.getByRole("heading", { name: "Groups", exact: true }).waitFor();
     expect(await page.locator(".empty").textContent()).toContain("A group is a team");
@@ -84,7 +84,7 @@ describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_W
     await page.getByLabel("Name").fill("laptop");
     await page.getByLabel("User").fill("Twin");
     await page.getByRole("button", { name: "Create the key" }).click();
-    expect(await page.locator("#user_id-problem").textContent()).toContain("more than one user");
+    expect(await page.locator("#user_id-problem").textContent()).toContain("several users have this name");
     // The page's script listens once it is loaded.
     await page.waitForLoadState();
     await page.getByLabel("User").pressSequentially(" ");
