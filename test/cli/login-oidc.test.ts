@@ -176,7 +176,7 @@ describe("inference-gateway login --oidc", () => {
     expect(stderr).toContain(
       `The sign-in at ${away} couldn't be ended: The management API at ${away} can't be reached`,
     );
-    expect(stderr).toContain("It ends by itself within 8 hours");
+    expect(stderr).toContain("It expires within 8 hours");
     expect(stderr).not.toContain((JSON.parse(kept) as { token: string }).token);
     expect(statSync(fileOf(), { throwIfNoEntry: false })).toBeUndefined();
   });
