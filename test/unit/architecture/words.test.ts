@@ -2,6 +2,7 @@
  * Words that readers stumble over, and what to write instead, over pages and texts of the source. A word with a number of
  * uses is not rewritten everywhere: the number may fall, never rise. Quotes, code and comments are not looked at.
  */
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readPages, type ReadableText, readSourceTexts } from "../../support/readable-texts.ts";
 
@@ -115,6 +116,43 @@ it("sentences in pages have at most 40 words", () => {
       .map((sentence) => `${file}:${line}: ${sentence}`),
   );
   expect(long.length, long.join("\n")).toBeLessThanOrEqual(MOST_LONG_SENTENCES);
+});
+
+/** Words of a page, tables and code included. A page with more is two pages. */
+const MOST_PAGE_WORDS = 1_500;
+/** Pages that are longer today, most of them references: the number may fall, never rise. */
+const LONG_PAGES: Readonly<Record<string, number>> = {
+  "CHANGELOG.md": 1_900,
+  "CONTRIBUTING.md": 1_900,
+  "docs/alerts.md": 2_400,
+  "docs/api.md": 4_000,
+  "docs/benchmarks.md": 4_900,
+  "docs/cli.md": 2_500,
+  "docs/configuration.md": 7_300,
+  "docs/dashboard.md": 2_200,
+  "docs/deploy.md": 2_500,
+  "docs/envoy.md": 5_200,
+  "docs/errors.md": 1_700,
+  "docs/identity.md": 2_600,
+  "docs/limits.md": 2_700,
+  "docs/management.md": 7_600,
+  "docs/messages.md": 4_700,
+  "docs/metrics.md": 1_900,
+  "docs/operations.md": 3_800,
+  "docs/reliability.md": 4_700,
+  "docs/responses.md": 3_600,
+  "docs/security.md": 2_400,
+  "docs/speed-steps.md": 2_500,
+  "docs/spend.md": 5_500,
+};
+
+it("pages have at most 1,500 words", () => {
+  const pages = [...new Set(readPages().map(({ file }) => file))];
+  const tooLong = pages.flatMap((file) => {
+    const words = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8").split(/\s+/).length;
+    return words <= (LONG_PAGES[file] ?? MOST_PAGE_WORDS) ? [] : [`${file}: ${words} words`];
+  });
+  expect(tooLong).toEqual([]);
 });
 
 it("no word is allowed that is not used", () => {
