@@ -45,17 +45,19 @@ const CALL_MEMBERS: ReadonlySet<string> = new Set(["tool_calls", "function_call"
 const CALL_FORM = /(?:_call|tool_use|approval_request)$/;
 const OTHER_ROLES: ReadonlySet<unknown> = new Set(["user", "system", "developer", "tool", "function"]);
 
+const NOBODY: JsonObject = Object.freeze({});
+
 /** The text of a member, or of a block or an item without a name. */
 export function findGenerated(value: unknown, name = ""): Generated {
   if (name === "" && typeof value === "string") return { text: value, media: 0 };
   const found: Generated = { text: "", media: 0 };
-  readMember(found, value, name, {});
+  readMember(found, value, name, NOBODY);
   return found;
 }
 
 /** @param owner The object that has it, and `ownerName` the member that has the object. */
 function readMember(found: Generated, value: unknown, name: string, owner: JsonObject, ownerName = ""): void {
-  if (!isFull(value)) return;
+  if (!mayHold(value)) return;
   const meaning = meaningOf(name);
   if (meaning === "nothing") return;
   if (meaning === "name" && !isCall(owner, ownerName)) return;
@@ -76,14 +78,14 @@ function readText(found: Generated, value: string | object, name: string): void 
   if (typeof value === "string") {
     found.text += value;
   } else if (Array.isArray(value)) {
-    for (const part of value) if (isFull(part)) readText(found, part, name);
+    for (const part of value) if (mayHold(part)) readText(found, part, name);
   } else if (isJsonObject(value) && !isOfOthers(value)) {
     for (const member in value) readMember(found, value[member], member, value, name);
   }
 }
 
 /** Whether there can be text in it. */
-function isFull(value: unknown): value is string | object {
+export function mayHold(value: unknown): value is string | object {
   return typeof value === "string" ? value !== "" : typeof value === "object" && value !== null;
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, toArray } from "../../text/json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
 import { CountedOutput, type FieldName } from "./counted-output.ts";
-import { findGenerated, type Generated } from "./find-generated.ts";
+import { findGenerated, type Generated, mayHold } from "./find-generated.ts";
 import { ServerToolUses } from "./server-tool-uses.ts";
 
 /** The most text that a tokenizer is given when an upstream reports no usage. */
@@ -64,9 +64,9 @@ export abstract class GeneratedOutput {
 
   /** What the choices of a chunk, or of a whole completion, add. */
   readChoices(choices: unknown): void {
-    for (const [place, choice] of toArray(choices).entries()) {
+    toArray(choices).forEach((choice, place) => {
       if (isJsonObject(choice)) this.readChoice(choice, place);
-    }
+    });
   }
 
   /** @param place Its place among the choices, for one without an index. */
@@ -148,7 +148,7 @@ export abstract class GeneratedOutput {
   }
 
   #addField(output: CountedOutput, name: string, value: unknown): boolean {
-    if (value === null || value === "") return false;
+    if (!mayHold(value)) return false;
     if (name === "annotations") this.tools.readAnnotations(value);
     const isCalls = name === "tool_calls" && Array.isArray(value);
     const found = findGenerated(isCalls ? dropToldNames(output, value) : value, name);
@@ -156,8 +156,9 @@ export abstract class GeneratedOutput {
   }
 
   #addPiece(output: CountedOutput, field: FieldName, { text, media }: Generated, sameAs?: string): boolean {
+    if (text === "") return output.addMedia(media);
     const bytes = Buffer.byteLength(text);
-    const added = bytes === 0 ? 0 : output.addPiece(field, bytes, sameAs);
+    const added = output.addPiece(field, bytes, sameAs);
     this.#placedBytes += added;
     this.#append(lastOf(text, bytes, added));
     return output.addMedia(media) || added > 0;
@@ -206,7 +207,8 @@ export abstract class GeneratedOutput {
 /** The calls without the names that pieces before them had. */
 function dropToldNames(output: CountedOutput, calls: readonly unknown[]): readonly unknown[] {
   let kept = calls;
-  for (const [place, call] of calls.entries()) {
+  for (let place = 0; place < calls.length; place += 1) {
+    const call = calls[place];
     const called = isJsonObject(call) ? call["function"] : null;
     if (!isJsonObject(call) || !isJsonObject(called) || typeof called["name"] !== "string") continue;
     if (!output.repeatsName(call["index"] ?? place, called["name"])) continue;
