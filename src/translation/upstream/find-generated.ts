@@ -57,7 +57,7 @@ export function findGenerated(value: unknown, name = ""): Generated {
 
 /** @param owner The object that has it, and `ownerName` the member that has the object. */
 function readMember(found: Generated, value: unknown, name: string, owner: JsonObject, ownerName = ""): void {
-  if (!mayHold(value)) return;
+  if (!mayHaveText(value)) return;
   const meaning = meaningOf(name);
   if (meaning === "nothing") return;
   if (meaning === "name" && !isCall(owner, ownerName)) return;
@@ -78,14 +78,14 @@ function readText(found: Generated, value: string | object, name: string): void 
   if (typeof value === "string") {
     found.text += value;
   } else if (Array.isArray(value)) {
-    for (const part of value) if (mayHold(part)) readText(found, part, name);
+    for (const part of value) if (mayHaveText(part)) readText(found, part, name);
   } else if (isJsonObject(value) && !isOfOthers(value)) {
     for (const member in value) readMember(found, value[member], member, value, name);
   }
 }
 
 /** Whether there can be text in it. */
-export function mayHold(value: unknown): value is string | object {
+export function mayHaveText(value: unknown): value is string | object {
   return typeof value === "string" ? value !== "" : typeof value === "object" && value !== null;
 }
 

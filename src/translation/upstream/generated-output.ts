@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, toArray } from "../../text/json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
 import { CountedOutput, type FieldName } from "./counted-output.ts";
-import { findGenerated, type Generated, mayHold } from "./find-generated.ts";
+import { findGenerated, type Generated, mayHaveText } from "./find-generated.ts";
 import { ServerToolUses } from "./server-tool-uses.ts";
 
 /** The most text that a tokenizer is given when an upstream reports no usage. */
@@ -148,7 +148,7 @@ export abstract class GeneratedOutput {
   }
 
   #addField(output: CountedOutput, name: string, value: unknown): boolean {
-    if (!mayHold(value)) return false;
+    if (!mayHaveText(value)) return false;
     if (name === "annotations") this.tools.readAnnotations(value);
     const isCalls = name === "tool_calls" && Array.isArray(value);
     const found = findGenerated(isCalls ? dropToldNames(output, value) : value, name);
