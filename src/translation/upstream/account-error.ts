@@ -16,6 +16,7 @@ const ACCOUNT_NAMES: ReadonlySet<string> = new Set([
   "exceeded_current_quota_error",
   "insufficient_balance",
   "insufficient_credits",
+  "arrearage",
   "invalid_api_key",
   "expiredtokenexception",
   "invalidsignatureexception",
@@ -33,6 +34,8 @@ const ACCOUNT_WORDS = [
   /\b(?:incorrect|invalid|expired|missing) (?:x-)?api[ -]key\b/i,
   /\bapi[ -]key (?:is )?(?:not valid|not found|invalid|expired|missing)\b/i,
   /\b(?:organization|account) (?:has been|is) (?:deactivated|disabled|not active|suspended)\b/i,
+  /\bbilling account\b[^.]{0,60}\bdisabled\b|\bcredits? (?:is|are|has been|have been) exhausted\b|\barrearage\b|good standing/i,
+  /余额不足|欠费/,
   /\bsecurity token included in the request\b|\brequest signature we calculated\b/i,
 ];
 

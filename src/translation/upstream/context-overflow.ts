@@ -19,13 +19,13 @@ const OVERFLOW_NAMES: ReadonlySet<string> = new Set([
 
 /** The room there is. */
 const ROOM =
-  /context[ _-]?(?:length|window|size|limit|overflow)|(?:model|sequence|input|prompt)[ _-]length|max_model_len|token limit|input tokens?\b|prompt token|(?:number of|total) tokens|\bn_ctx\b/i;
+  /context[ _-]?(?:length|window|size|limit|overflow)|(?:model|sequence|input|prompt)[ _-]length|max_model_len|token limit|input tokens?\b|prompt[ _]token|max_seq_len|(?:number of|total) tokens|\bn_ctx\b/i;
 /** The words by which a message says that it was exceeded. */
 const EXCEEDED =
-  /exceed|overflow|too (?:long|large|many)|(?:long|great|larg|small)er than|over the limit|reduce|(?:cannot|must|should) (?:be|have|exceed)|only supports?|\bhowever\b|\bbut\b/i;
+  /exceed|overflow|too (?:long|large|many)|(?:long|great|larg|small)er than|\bmore than|over the limit|reached (?:its|the)\b[^.]{0,40}\blimit|reduce|(?:cannot|must|should) (?:be|have|exceed)|only supports?|\bhowever\b|\bbut\b/i;
 /** What says both at once. */
 const PROMPT_TOO_LONG =
-  /\b(?:prompt|inputs?|conversation)\b[^.]{0,40}(?:\btoo long\b|\btoo many tokens\b|\bexceeds? max)|maximum context (?:length|window|size)|reduce the length of the (?:messages|prompt|input)|`inputs`[^.]{0,60}must (?:be|have)[^.]{0,20}\d/i;
+  /\b(?:prompt|inputs?|conversation)\b[^.]{0,40}(?:\btoo long\b|\btoo many tokens\b|\bexceeds? max)|maximum context (?:length|window|size)|max(?:imum)? input (?:characters|length)|tokens in (?:the )?request[^.]{0,10}\bmore than\b|reduce the length of the (?:messages|prompt|input)|`inputs`[^.]{0,60}must (?:be|have)[^.]{0,20}\d/i;
 /** A prompt's tokens beside the most there may be, where no word of the room is there. */
 const TOKENS_BESIDE_LIMIT = /(\d{3,})[^\d]{1,80}tokens?\b|tokens?\b[^\d]{1,80}(\d{3,})/i;
 

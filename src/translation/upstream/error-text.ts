@@ -75,7 +75,9 @@ export function readUpstreamError(value: unknown, depth = 0): UpstreamErrorText 
   if (!isJsonObject(value)) return NOTHING;
   const error = findError(value);
   if (typeof error === "string" && error !== "") {
-    return { ...readFields(value), ...pickTold(readWrapped(error, depth)) };
+    const beside = readFields(value);
+    const told = readWrapped(error, depth);
+    return { ...beside, ...pickTold(told), message: joinMessages(told.message, beside.message) };
   }
   const outer = readFields(isJsonObject(error) ? error : value);
   if (Array.isArray(error)) return outer.message === null ? readUpstreamError(error, depth) : outer;
@@ -95,14 +97,25 @@ function readWrapped(text: string, depth: number): UpstreamErrorText {
     : { ...NOTHING, message: readText(text, MAX_MESSAGE_CHARACTERS) };
 }
 
-/** What stands within an error: another server's, JSON in its message. */
-function readInner({ metadata, message }: JsonObject, depth: number): UpstreamErrorText {
-  const raw = isJsonObject(metadata) ? metadata["raw"] : undefined;
-  if (raw !== undefined && depth < MAX_DEPTH) {
-    const told = readUpstreamError(raw, depth + 1);
-    if (told.message !== null) return told;
-  }
-  return typeof message === "string" && /^\s*[[{]/.test(message) ? readWrapped(message, depth) : NOTHING;
+/** Some frameworks have the status's name under `error`, and what is wrong under `message`. */
+function joinMessages(error: string | null, message: string | null): string | null {
+  if (error === null || message === null || message.includes(error)) return message ?? error;
+  return error.includes(message) ? error : shorten(`${error}: ${message}`, MAX_MESSAGE_CHARACTERS);
+}
+
+/** Members of an error that may hold the one that has the message. */
+const INNER_FIELDS = ["error", "innererror", "fault"] as const;
+
+/** What stands within an error: another server's, JSON in its message, its only message. */
+function readInner(error: JsonObject, depth: number): UpstreamErrorText {
+  if (depth >= MAX_DEPTH) return NOTHING;
+  const { metadata, message } = error;
+  const raw = isJsonObject(metadata) ? readUpstreamError(metadata["raw"], depth + 1) : NOTHING;
+  if (raw.message !== null) return raw;
+  if (typeof message === "string" && /^\s*[[{]/.test(message)) return readWrapped(message, depth);
+  if (readFields(error).message !== null) return NOTHING;
+  const inner = INNER_FIELDS.map((name) => readUpstreamError(error[name], depth + 1));
+  return inner.find((told) => told.message !== null) ?? NOTHING;
 }
 
 /** What an inner error says; its status is the outer one's affair. */
@@ -128,16 +141,29 @@ const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map(
 );
 
 function findError(value: JsonObject): unknown {
-  const { error, choices, errors, success, base_resp: base, error_code: code, error_msg: told } = value;
+  const { error, Error: upper, choices, errors, success, base_resp: base } = value;
   if (error) return error;
+  if (isJsonObject(upper)) return upper;
+  const code = isJsonObject(base) ? Number(base["status_code"] ?? 0) : 0;
+  if (isJsonObject(base) && code !== 0) return createCoded(code, base["status_msg"]);
   if (Array.isArray(choices) && choices.length > 0) {
     return choices.filter(isJsonObject).find((choice) => Boolean(choice["error"]))?.["error"] ?? error;
   }
   if (success === false && Array.isArray(errors) && errors.length > 0) return errors;
-  if (isJsonObject(base) && typeof base["status_code"] === "number" && base["status_code"] !== 0) {
-    return createCoded(base["status_code"], base["status_msg"]);
-  }
-  return typeof code === "number" && typeof told === "string" ? createCoded(code, told) : error;
+  return findCoded(value) ?? error;
+}
+
+/** Members of answers: what has one is no error, whatever its code is. */
+const ANSWER_FIELDS = ["choices", "content", "output", "data", "usage", "type"] as const;
+
+/** An error in the place of an answer by its code (Baidu, Zhipu, Spark), or because it says so. */
+function findCoded(value: JsonObject): unknown {
+  const { error_code: code, error_msg: told, success, status } = value;
+  if (typeof code === "number" && typeof told === "string") return createCoded(code, told);
+  if (readFields(value).message === null || ANSWER_FIELDS.some((name) => value[name])) return undefined;
+  const { code: own } = value;
+  const isCoded = (typeof own === "number" && own !== 0) || (typeof own === "string" && /[^0\s]/.test(own));
+  return isCoded || success === false || status === "error" ? value : undefined;
 }
 
 function createCoded(code: number, message: unknown): JsonObject {
@@ -152,16 +178,19 @@ const MESSAGE_FIELDS = [
   "msg",
   "error_description",
   "errorMessage",
+  "error_message",
+  "faultstring",
   "title",
+  "details",
+  "reason",
 ] as const;
 
 function readFields(fields: JsonObject): UpstreamErrorText {
   const { code, type, param, errors } = fields;
   const message =
     MESSAGE_FIELDS.map((name) => readMessage(fields[name])).find((text) => text !== null) ?? null;
-  const listed = Array.isArray(errors) && isJsonObject(errors[0]) ? readMessage(errors[0]["message"]) : null;
   return {
-    message: addViolations(message, fields["details"]) ?? listed,
+    message: addViolations(message, fields["details"]) ?? readListed(errors),
     code: readText(code, 100),
     type: readText(type ?? fields["__type"], 100),
     param: readText(param, 200),
@@ -183,6 +212,17 @@ function addViolations(message: string | null, details: unknown): string | null 
     );
   if (violations.length === 0) return message;
   return readText([message, ...violations].filter(Boolean).join("; "), MAX_MESSAGE_CHARACTERS);
+}
+
+/** The first of several messages: in a list, or by the names of fields. */
+function readListed(errors: unknown): string | null {
+  if (!Array.isArray(errors)) {
+    const [first] = isJsonObject(errors) ? Object.entries(errors) : [];
+    const told = first === undefined ? null : readListed([first[1]].flat());
+    return told === null ? null : `${first?.[0]}: ${told}`;
+  }
+  const [error]: unknown[] = errors;
+  return readMessage(isJsonObject(error) ? error["message"] : error);
 }
 
 function readText(value: unknown, maxCharacters: number): string | null {

@@ -6,7 +6,7 @@ import type { UpstreamErrorText } from "./error-text.ts";
 
 /** What a model may not answer: xAI, OpenRouter's moderation, Azure, AWS's guardrails. */
 const CONTENT_POLICY =
-  /usage (?:guidelines|polic)|content[ _-](?:polic|filter|management)|\bmoderation\b|\bflagged\b|safety (?:check|system|polic|guideline|filter)|SAFETY_CHECK|prohibited content|guardrail|\b(?:content|prompt|input)s?\b[^.]{0,60}\b(?:violat|unsafe|harmful)/i;
+  /usage (?:guidelines|polic)|content[ _-](?:polic|filter|management)|\bmoderation\b|data[ _]?inspection|inappropriate content|content exists risk|\bflagged\b|safety (?:check|system|polic|guideline|filter)|SAFETY_CHECK|prohibited content|guardrail|\b(?:content|prompt|input)s?\b[^.]{0,60}\b(?:violat|unsafe|harmful)/i;
 /** Rules of the account there, which sound like it. */
 const ABOUT_ACCESS =
   /organi[sz]ation'?s? polic|service controls?\b|\biam\b|not authorized to perform|access denied|data polic/i;
@@ -15,12 +15,12 @@ const ABOUT_ACCESS =
 const FEATURE =
   "(?:tools?|tool[ _]use|tool_choice|functions?|images?|vision|audio|video|files?|pdfs?|documents?|json|schemas?|response_format|structured|parameters?|reasoning|thinking|streaming|system|cache|logprobs|stop|temperature|modalit)";
 const UNSUPPORTED = new RegExp(
-  `\\b(?:not|n't|endpoints? found that|cannot)\\b[^.]{0,40}\\bsupport(?:s|ed)?\\b[^.]{0,60}${FEATURE}|${FEATURE}[^.]{0,60}\\b(?:not|n't) supported?\\b`,
+  `\\b(?:not|n't|endpoints? found that|cannot)\\b[^.]{0,40}\\b(?:support(?:s|ed)?|handle)\\b[^.]{0,60}${FEATURE}|${FEATURE}[^.]{0,60}\\b(?:not|n't) (?:supported?|enabled|available)\\b`,
   "i",
 );
 /** What a client named and is not there. */
 const MISSING_THING =
-  /\b(?:file|container|response|item|conversation|vector store|batch|image)s?\b[^.]{0,80}\b(?:not found|does not exist|doesn't exist|could not be found|no such)\b|\b(?:not found|no such)\b[^.]{0,20}\b(?:file|container|response|item|conversation|vector store|batch|image)\b/i;
+  /\b(?:file|container|response|item|conversation|vector store|batch|image|skill|prompt|cached content|tool output)s?\b[^.]{0,80}\b(?:not found|does not exist|doesn't exist|could not be found|no such|not be (?:fetched|downloaded))\b|\bno tool output found\b|\b(?:not found|no such)\b[^.]{0,20}\b(?:file|container|response|item|conversation|vector store|batch|image|skill|prompt|cached content|tool output)\b/i;
 
 /** Names that an upstream has for the gateway's account: "Team: x", "API key ID: y", ids with a prefix, UUIDs. */
 const ACCOUNT_FIELDS =

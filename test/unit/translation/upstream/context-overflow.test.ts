@@ -33,6 +33,9 @@ const OVERFLOWS = [
     "Unable to submit request because the input token count is 10000 but model only supports up to 8192.",
   ],
   ["xAI", "This model's maximum prompt length is 131072 but the request contains 537812 tokens."],
+  ["Baidu", "the max input characters is 20000"],
+  ["a window that was reached", "The model has reached its context window limit."],
+  ["SiliconFlow", "length of prompt_tokens (40000) must be less than max_seq_len (32768)."],
   ["Groq", "Please reduce the length of the messages or completion."],
   [
     "OpenRouter",

@@ -36,6 +36,14 @@ describe("an upstream's error", () => {
     expect(map(503, busy).code).toBe("model_starting");
   });
 
+  it.each([
+    "余额不足",
+    "Arrearage: make sure your account is in good standing",
+    "Your credits are exhausted",
+  ])("knows the operator's account by the words %s", (message) => {
+    expect(map(503, { error: { message } }).code).toBe("upstream_authentication_failed");
+  });
+
   it("tells a refusal of the content at 403 without the names of the account", () => {
     const error =
       "Content violates usage guidelines. Team: Acme One, API key ID: key-secret-1, Failed check: BIO";
@@ -61,6 +69,12 @@ describe("an upstream's error", () => {
     { status: 404, message: "No endpoints found that support image input" },
     { status: 404, message: "File not found: file_abc" },
     { status: 403, message: "This model does not support tools." },
+    { status: 404, message: "No endpoints found that can handle the requested parameters." },
+    { status: 404, message: "Function calling is not enabled for this model" },
+    { status: 404, message: "No tool output found for function call call_abc." },
+    { status: 404, message: "Prompt with id 'p_1' not found." },
+    { status: 403, message: "Input data may contain inappropriate content." },
+    { status: 403, message: "Content Exists Risk" },
   ])("tells the client of $status $message, since it can leave that out", ({ status, message }) => {
     expect(map(status, { error: { message, code: status } })).toMatchObject({
       code: "invalid_parameter",
