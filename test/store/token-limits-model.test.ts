@@ -16,7 +16,7 @@ const UNITS = 60_000n;
 const SCOPES = ["key", "user", "organization"] as const;
 type Scope = (typeof SCOPES)[number];
 
-/** A bucket as docs/api.md tells it, in integers without a limit. */
+/** A bucket as docs/request-limits.md describes it, in integers without a limit. */
 class ModelBucket {
   readonly limit: bigint;
   #level: bigint;
