@@ -98,12 +98,12 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "the order of the checks",
-    text: () => section("docs/api.md", "Order of the checks", "A request that waits"),
-    says: ["caps of the key, its user, its group and the organization (402)", "the session's cap (402)"],
+    text: () => section("docs/api.md", "The order of the checks", "A request that waits"),
+    says: ["caps of the key, its user, its group and the organization | 402", "the session's cap | 402"],
   },
   {
     where: "the caps of the API's page",
-    text: () => section("docs/api.md", "## Caps and budgets", "Order of the checks"),
+    text: () => section("docs/api.md", "## Caps and budgets", "The order of the checks"),
     says: ["by day, week, month and in total"],
     never: ["A monthly hard cap for a key, for its organization, or both"],
   },
