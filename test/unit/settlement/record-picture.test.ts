@@ -1,11 +1,10 @@
-/** The picture of a record's states in docs/reliability.md, read arrow by arrow. */
+/** The picture of a record's states in docs/settlement.md, read arrow by arrow. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { TRANSITIONS } from "../../../src/settlement/record-state.ts";
 
-const page = readFileSync("docs/reliability.md", "utf8");
-const section =
-  /### Where a request's record stands\n(?<text>[^]*?)\n### /.exec(page)?.groups?.["text"] ?? "";
+const page = readFileSync("docs/settlement.md", "utf8");
+const section = /## Where a request's record stands\n(?<text>[^]*?)\n## /.exec(page)?.groups?.["text"] ?? "";
 const picture = /```mermaid\nstateDiagram-v2\n(?<lines>[^`]*)```/.exec(section)?.groups?.["lines"] ?? "";
 const lines = picture.split("\n").filter((line) => line.trim() !== "");
 const ARROW = /^ {4}(?<from>\[\*\]|[a-z]+) --> (?<to>\[\*\]|[a-z]+) : [^:;]+$/;
