@@ -25,20 +25,24 @@ export class ToolNames {
     return `${name.slice(0, Math.max(0, this.#maxCharacters - HASH_CHARACTERS - 1))}_${hash}`;
   }
 
-  /** A name that was not declared is passed on as it is, unless markers of a channel stand around one that was. */
+  /** A name that was not declared is passed on as it is, unless it is one that was with a server's marks around it. */
   toClient(name: string): string {
     return this.#originals.get(name) ?? this.#findMarked(name) ?? name;
   }
 
-  /** gpt-oss: `get<|channel|>commentary`, `<|channel|>commentary to=functions.get`. */
+  /** gpt-oss: `get<|channel|>commentary`, `<|channel|>commentary to=functions.get`. Kimi: `functions.get:0`. */
   #findMarked(name: string): string | undefined {
-    if (!name.includes("<|")) return undefined;
-    const parts = name.split(/<\|[^|]*\|?>?|\s+/u).map((part) => part.replace(/^to=/u, ""));
-    for (const part of parts) {
-      const original = this.#originals.get(part) ?? this.#originals.get(part.replace(/^functions\./u, ""));
+    for (const marked of name.split(/<\|[^|]*\|?>?|\s+/u)) {
+      const part = marked.replace(/^to=/u, "");
+      const original =
+        this.#originals.get(part) ?? this.#originals.get(part.replace(/^functions\.|:\d+$/gu, ""));
       if (original !== undefined) return original;
     }
     return undefined;
+  }
+
+  isDeclared(name: string): boolean {
+    return this.#originals.has(name);
   }
 
   /** Whether the upstream's name is a declared one, and not the beginning of another: no fragment can follow. */

@@ -18,6 +18,8 @@ const NO_TEXT: SplitText = { reasoning: "", text: "" };
 const SAME_FIELDS: ReadonlyMap<string, string> = new Map([
   ["reasoning_content", "reasoning"],
   ["reasoning_text", "reasoning"],
+  ["thinking", "reasoning"],
+  ["thinking_content", "reasoning"],
   ["function_call", "tool_calls"],
 ]);
 

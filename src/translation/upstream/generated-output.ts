@@ -15,6 +15,8 @@ const SAME_TEXTS: ReadonlyMap<string, string> = new Map([
   ["text", "content"],
   ["reasoning_content", "reasoning"],
   ["reasoning_text", "reasoning"],
+  ["thinking", "reasoning"],
+  ["thinking_content", "reasoning"],
   ["reasoning_details", "reasoning"],
   ["thinking_blocks", "reasoning"],
   // LiteLLM's copies.

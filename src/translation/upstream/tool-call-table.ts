@@ -4,6 +4,7 @@ import { readCallFields } from "../conversation/call-carrier.ts";
 import type { CallFields } from "../conversation/parts.ts";
 import { MAX_CARRIED_BYTES } from "../conversation/carried-reasoning.ts";
 import { formatJson } from "../json/exact-json.ts";
+import type { ToolNames } from "../conversation/tool-names.ts";
 import { listCalls, readString } from "./read-message.ts";
 import { isEmptyObject, ToolCall, type ToolCallDelta } from "./tool-call.ts";
 
@@ -33,7 +34,7 @@ export interface UpdatedCall {
  * Tells which tool call a delta belongs to: the one at its index; without an index the one with its id, else, of several
  * in one chunk, the one at its place among them, else the open one. A new id together with a name at an index that is
  * taken is a new call: some servers number every call 0. Some of these give no ids: a name and arguments behind a
- * finished call are a new call there. Arguments alone at an index that no call or only a finished one
+ * finished call are a new call there, as is the name of another declared tool. Arguments alone at an index that no call or only a finished one
  * has belong to the open call: some servers count their deltas.
  */
 export class ToolCallTable {
@@ -45,14 +46,20 @@ export class ToolCallTable {
   readonly #calls: ToolCall[] = [];
   readonly #createCallId: () => string;
   readonly #onUpdate: (updated: UpdatedCall) => void;
+  readonly #toolNames: ToolNames;
   #last: ToolCall | null = null;
   #functionCallId = "";
   #fieldCharacters = 0;
 
-  /** @param createCallId Makes an id in the client's protocol, for a call that has none of its own. */
-  constructor(createCallId: () => string, onUpdate: (updated: UpdatedCall) => void) {
-    this.#createCallId = createCallId;
-    this.#onUpdate = onUpdate;
+  /** @param options.createCallId Makes an id in the client's protocol, for a call that has none of its own. */
+  constructor(options: {
+    createCallId: () => string;
+    toolNames: ToolNames;
+    onUpdate: (updated: UpdatedCall) => void;
+  }) {
+    this.#createCallId = options.createCallId;
+    this.#toolNames = options.toolNames;
+    this.#onUpdate = options.onUpdate;
   }
 
   /**
@@ -118,9 +125,23 @@ export class ToolCallTable {
       return isAdrift ? (this.#findOpen() ?? call) : call;
     }
     if (call === null) return null;
-    if (delta.id === "") return isNext(call, delta) ? null : call;
-    const isOther = delta.name !== "" && call.id !== "" && delta.id !== call.id;
-    return isOther ? null : call;
+    if (delta.id === "") return this.#isNext(call, delta) ? null : call;
+    if (delta.name === "" || call.id === "") return call;
+    // Some servers give every call the same id.
+    return delta.id !== call.id || this.#isOtherTool(call, delta) ? null : call;
+  }
+
+  /** Whether a delta with a name and without an id begins another call than the one at its index. */
+  #isNext(call: ToolCall, delta: ToolCallDelta): boolean {
+    if (delta.name !== call.name) return call.isComplete || this.#isOtherTool(call, delta);
+    if (!call.isComplete) return false;
+    return call.isOver ? /\S/.test(delta.arguments) : isEmptyObject(delta.arguments);
+  }
+
+  /** Whether the delta names another declared tool than the call, whose name is whole. */
+  #isOtherTool(call: ToolCall, { name }: ToolCallDelta): boolean {
+    if (name === call.name || !this.#toolNames.isDeclared(name)) return false;
+    return call.isNameSettled || this.#toolNames.isWhole(call.name);
   }
 
   #findWithoutIndex(delta: ToolCallDelta, place: number | null): ToolCall | null {
@@ -147,13 +168,6 @@ export class ToolCallTable {
     if (index !== null) this.#byIndex.set(index, call);
     return call;
   }
-}
-
-/** Whether a delta with a name and without an id begins another call than the one at its index. */
-function isNext(call: ToolCall, delta: ToolCallDelta): boolean {
-  if (!call.isComplete) return false;
-  if (delta.name !== call.name) return true;
-  return call.isOver ? /\S/.test(delta.arguments) : isEmptyObject(delta.arguments);
 }
 
 function readIndex(entry: unknown): number | null {

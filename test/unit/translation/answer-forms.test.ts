@@ -114,6 +114,16 @@ describe.each(HEARING_ROUTES)("$name: calls without ids that all have index 0", 
     expect(calls(empty, { name: "get", arguments: one })).toEqual([`get ${one}`]);
   });
 
+  it("[stream.tool_identity] are told apart by the names of other declared tools, finished or not", () => {
+    expect(calls({ name: "get" }, { name: "put" }).map((call) => call.split(" ")[0])).toEqual(["get", "put"]);
+    expect(calls({ name: "get", arguments: '{"x":' }, { name: "put", arguments: two })[1]).toBe(`put ${two}`);
+    const same = { id: "call", arguments: one };
+    expect(calls({ ...same, name: "get" }, { ...same, name: "put" })).toEqual([`get ${one}`, `put ${one}`]);
+    expect(calls({ id: "a", name: "sea" }, { name: "rch_files", arguments: one })).toEqual([
+      `search_files ${one}`,
+    ]);
+  });
+
   it("[stream.tool_identity] are one where its name is repeated with each piece, and behind the last", () => {
     const pieces = ["", '{"x":', "1}", ""].map((args) => ({ id: "", name: "get", arguments: args }));
     expect(calls(...pieces)).toEqual([`get ${one}`]);
@@ -153,6 +163,15 @@ describe.each(HEARING_ROUTES)("$name: arguments", ({ stream, whole }) => {
     for (const calls of both('{"x":1}{"x":2}')) expect(calls).toEqual(['get {"x":1}']);
   });
 
+  it.each([
+    [[{ id: "a", name: "get", arguments: { x: 1 } }]],
+    [[{ id: "a", function: { name: "get", parameters: { x: 1 } } }]],
+    [{ "0": { id: "a", function: { name: "get", arguments: '{"x":1}' } } }],
+  ])("[response.tool_calls] are calls in the form %j", (form) => {
+    expect(stream([chunk({ tool_calls: form }), FINISH, DONE]).calls).toEqual(['get {"x":1}']);
+    expect(whole(completion({ tool_calls: form })).calls).toEqual(['get {"x":1}']);
+  });
+
   it("[response.tool_calls] of a single call that is no list are its own", () => {
     const call = { index: 0, id: "a", type: "function", function: { name: "get", arguments: { x: 1 } } };
     expect(stream([chunk({ tool_calls: call }), FINISH, DONE]).calls).toEqual(['get {"x":1}']);
@@ -162,7 +181,16 @@ describe.each(HEARING_ROUTES)("$name: arguments", ({ stream, whole }) => {
 
 describe.each(HEARING_ROUTES)("$name: reasoning", ({ stream, whole }) => {
   const FORMS = [
-    { reasoning_text: "hm" },
+    ...["reasoning_text", "thinking", "thinking_content"].map((name) => ({ [name]: "hm" })),
+    ...[{ content: "hm" }, { text: "hm" }, [{ type: "text", text: "hm" }]].map((reasoning) => ({
+      reasoning,
+    })),
+    { reasoning_details: { type: "reasoning.text", text: "hm" } },
+    { provider_specific_fields: { thinking_blocks: [{ type: "thinking", thinking: "hm" }] } },
+    { content: [{ type: "reasoning", content: [{ type: "reasoning_text", text: "hm" }] }] },
+    { content: [{ type: "reasoning_content", reasoning_content: { reasoningText: { text: "hm" } } }] },
+    { content: [{ type: "reasoning_text", text: "hm" }] },
+    { content: [{ type: "text", thought: true, text: "hm" }] },
     { reasoning_details: [{ type: "reasoning.text", text: "hm", index: 0 }] },
     {
       reasoning_details: [
@@ -221,6 +249,7 @@ describe.each(HEARING_ROUTES)("$name: a tool's name with a marker", ({ stream, w
     ["get<|channel|>analysis", "get"],
     ["functions.get<|channel|>json", "get"],
     ["<|channel|>commentary to=functions.search_files", "search_files"],
+    ["functions.get:0", "get"],
     ["unknown<|channel|>commentary", "unknown<|channel|>commentary"],
   ])("[response.tool_name] %s is %s", (name, expected) => {
     const called = { tool_calls: [{ index: 0, id: "a", function: { name, arguments: "{}" } }] };

@@ -68,7 +68,11 @@ export class StreamTranslator {
     const { toolNames } = settings;
     const sequencing = { toolNames, createCallId, callReasoning: this.#callReasoning };
     this.#sequencer = new DeltaSequencer(this.#writer, sequencing);
-    this.#calls = new ToolCallTable(createCallId, (updated) => this.#sequencer.updateCall(updated));
+    this.#calls = new ToolCallTable({
+      createCallId,
+      toolNames: settings.toolNames,
+      onUpdate: (updated) => this.#sequencer.updateCall(updated),
+    });
   }
 
   /** The usage that ends a stream came behind a reason to end: nothing that follows is part of the answer. */

@@ -62,10 +62,11 @@ export class StreamTranslator {
         : new CompactionWriter(output.onItem, settings.createId);
     this.#callReasoning = new CallReasoning(settings);
     this.#sequencer = new ItemSequencer(this.#writer, settings, this.#callReasoning);
-    this.#calls = new ToolCallTable(
-      () => settings.createId("call"),
-      (updated) => this.#sequencer.updateCall(updated),
-    );
+    this.#calls = new ToolCallTable({
+      createCallId: () => settings.createId("call"),
+      toolNames: settings.toolNames,
+      onUpdate: (updated) => this.#sequencer.updateCall(updated),
+    });
   }
 
   /**
