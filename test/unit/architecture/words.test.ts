@@ -123,7 +123,7 @@ const MOST_PAGE_WORDS = 1_500;
 /** Pages that are longer today, most of them references: the number may fall, never rise. */
 const LONG_PAGES: Readonly<Record<string, number>> = {
   "CONTRIBUTING.md": 1_900,
-  "docs/alerts.md": 2_400,
+  "docs/alerts.md": 2_100,
   "docs/api.md": 2_800,
   "docs/benchmarks.md": 4_900,
   "docs/cli.md": 2_500,
