@@ -45,12 +45,12 @@ const UNVERIFIED =
   "The token was not verified. Send it as `Authorization: Bearer <TOKEN>` or as `x-api-key: <TOKEN>`, once, and not " +
   "longer than 40 kB.";
 const REASONS: ReadonlyMap<number, string> = new Map([
-  [2, "The token is not valid yet (`nbf`). Check the clock of whoever made it."],
+  [2, "The token is not valid yet (`nbf`). Check the clock of its identity provider."],
   [3, "The token has expired (`exp`). Get a new one from your identity provider."],
   [OTHER_ISSUER, "The token is of an issuer (`iss`) that this gateway takes no tokens of."],
   [
     25,
-    "The token is for somebody else: its audience (`aud`) is not this gateway's. Ask your identity provider for a token for this gateway.",
+    "The token's audience (`aud`) isn't this gateway. Ask your identity provider for a token for this gateway.",
   ],
   [
     26,

@@ -66,12 +66,12 @@ interface Privacy {
 const SOCKETS: Privacy = {
   field: "sidecar.sockets",
   code: "sockets_open",
-  risk: "whoever reaches a socket there can ask the gateway to admit requests",
+  risk: "a process that reaches a socket there can ask the gateway to admit requests",
 };
 const DATA: Privacy = {
   field: "data_dir",
   code: "data_dir_open",
-  risk: "spool, logs and configuration lie there, which are nobody else's business",
+  risk: "spool, logs and configuration are there, which only the gateway needs",
 };
 
 async function checkPrivate(

@@ -5,10 +5,10 @@
 
 /** Who has to do something, as people read it. */
 const ACTORS = {
-  client: "whoever calls the API",
-  upstream: "whoever runs the model server",
+  client: "the API's caller",
+  upstream: "the operator of the model server",
   operator: "the gateway's operator",
-  gateway: "nobody at first, the gateway mends it by itself",
+  gateway: "no one at first: the gateway recovers by itself",
 } as const;
 
 export type Actor = keyof typeof ACTORS;

@@ -169,13 +169,13 @@ export const FLAGS = {
   ),
   FI: reason(
     "gateway",
-    "a fault that somebody configured in Envoy ended the request",
+    "a fault configured in Envoy ended the request",
     "operator",
     "Take the fault filter out of Write Envoy's configuration.",
   ),
   DI: reason(
     null,
-    "a delay that somebody configured in Envoy held the request up",
+    "a delay configured in Envoy delayed the request",
     "operator",
     "Take the fault filter out of Write Envoy's configuration.",
   ),

@@ -63,7 +63,7 @@ export const requestStatus = z.strictObject({
   estimated: z.boolean(),
   cost_microcents: z.int(),
   cost_cents: z.int(),
-  cost_details: costDetails.nullable().describe("Null: it cost nothing, or nobody knows at which prices."),
+  cost_details: costDetails.nullable().describe("Null: it cost nothing, or its prices are unknown."),
   checks: z
     .array(z.strictObject(checkShape))
     .describe(

@@ -28,7 +28,7 @@ const TOKENS_PER_SECOND = [1, 2, 5, 10, 20, 40, 60, 80, 100, 150, 200, 400, 1000
 export const METRICS = {
   requests: counter(
     "inference_gateway_requests_total",
-    "Requests by endpoint, catalog model, status and error code as the client saw them, an upstream's own code as `invalid_parameter`; 499: the client went away, or nobody knows who ended it.",
+    "Requests by endpoint, catalog model, status and error code as the client saw them, an upstream's own code as `invalid_parameter`; 499: the client left, or the cause is unknown.",
     ["route", "model", "status", "code"],
   ),
   refusals: counter(

@@ -51,7 +51,7 @@ function explainLeft(request: ExplainedRequest): string {
   if (upstream?.status === 200 && upstream.envoy_details?.startsWith("stream_idle_timeout") === true) {
     return `Its client read nothing for too long and was cut off${after(request)}, before the end.`;
   }
-  const said = reason === null ? "nobody has said why" : sayReason(reason, upstream?.name ?? null);
+  const said = reason === null ? "the cause is unknown" : sayReason(reason, upstream?.name ?? null);
   return `It ended${after(request)}, before its answer did: ${said}.`;
 }
 

@@ -167,7 +167,7 @@ const header = (description: string, schema: JsonObject) => ({ description, sche
 const HEADERS = {
   "x-request-id": header("The id that errors carry as `request_id`.", { type: "string" }),
   "x-service-ratelimit-remaining": header(
-    "Whole requests left in the key's bucket; 0 also where nobody looked.",
+    "Whole requests left in the key's bucket; 0 also if the bucket was not read.",
     {
       type: "integer",
       minimum: 0,

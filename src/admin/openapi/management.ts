@@ -75,7 +75,7 @@ function describeOperation(route: (typeof API_ROUTES)[number]): JsonObject {
 
 function describeAccess({ access, member }: RouteDescription): string {
   if (member === true) {
-    return "For people who have signed in and are users of the organization; a token finds nobody.";
+    return "For people who have signed in and are users of the organization; not for tokens.";
   }
   if (access === "operator") return "For the operator's token.";
   return access === "write" ? "Not for tokens with the role `viewer`." : "For every token.";
@@ -115,7 +115,7 @@ function describeQuery({ query }: RouteDescription): JsonObject[] {
 }
 
 function describeHeaders({ usesIfMatch, usesIdempotencyKey }: RouteDescription): JsonObject[] {
-  const etag = "The `ETag` that was read; 412 when somebody has changed it since. `*`: any.";
+  const etag = "The `ETag` that was read; 412 if it has changed since. `*`: any.";
   const repeat = "A repeat with the same one changes nothing.";
   return [
     ...(usesIfMatch ? [describeParameter("header", "If-Match", etag)] : []),

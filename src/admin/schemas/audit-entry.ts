@@ -16,7 +16,7 @@ const auditEntry = answer("AuditEntry", {
       issuer: z
         .string()
         .optional()
-        .describe("Of whoever has signed in, or called, with an identity provider."),
+        .describe("Of a person who has signed in, or called, with an identity provider."),
       subject: z.string().optional().describe("At that issuer."),
     })
     .describe("Who: the operator, an organization's token, or a person who has signed in."),

@@ -65,7 +65,7 @@ export const user = answer("User", {
   external: z
     .strictObject({ issuer: z.string(), subject: z.string() })
     .nullable()
-    .describe("Who the user is at whoever signs people in; null: nobody. It is read here, and set nowhere."),
+    .describe("The user's identity at the identity provider; null: none. Read-only."),
   key_count: keyCount(),
   tightest_limit: tightest(),
   created_at: timestamp(),

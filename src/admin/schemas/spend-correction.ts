@@ -53,10 +53,10 @@ export const spendCorrectionCreation = named(
     key_id: z
       .string({ error: "expected the id of a key, or nothing for the organization as a whole" })
       .optional()
-      .describe("Whose spend it is besides the organization's; left out: nobody's."),
+      .describe("API key to correct in addition to the organization; default: none."),
     user_id: userIdOrNull()
       .input.optional()
-      .describe("The user whose spend it is, too; left out: the user of the key, if any; null: nobody."),
+      .describe("User to correct in addition; default: the key's user; null: none."),
     group_id: groupIdOrNull()
       .input.optional()
       .describe(
@@ -79,7 +79,7 @@ export const spendCorrection = answer("SpendCorrection", {
     .describe("True: a call with this `Idempotency-Key` was made before, and nothing was changed now."),
   month: month(),
   key_id: z.string().nullable(),
-  user_id: textOrNull("The user whose spend was moved; null: nobody's."),
+  user_id: textOrNull("The user whose spend was corrected; null: none."),
   group_id: textOrNull("The group whose spend was moved; null: none's."),
   amount_microcents: z.int().describe("Of a repeat: what was added the first time."),
   outside_usage: outsideUsage.nullable().describe("Null: it was an amount."),

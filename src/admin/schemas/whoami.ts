@@ -5,7 +5,7 @@ import { answer, textOrNull } from "./fields.ts";
 export const whoami = answer("WhoAmI", {
   type: z
     .enum(["operator", "token", "person"])
-    .describe("The operator's token, an organization's token, or somebody who has signed in."),
+    .describe("The operator's token, an organization's token, or a person who has signed in."),
   name: textOrNull("Of the token or the person; null: the operator's token."),
   role: z.enum(PERSON_ROLES),
   issuer: textOrNull("With `subject` who a person is; null: a token."),

@@ -9,7 +9,7 @@ export function checkSignIn(file: unknown): CrossProblem[] {
   const isTokenOff = valueAt(file, "dashboard", "token_sign_in") === false;
   if (providers.length > 0) return [...checkBaseUrl(file), ...providers.flatMap(checkProvider)];
   if (!isTokenOff) return [];
-  const message = "`false` needs a provider in `dashboard.oidc`: without either nobody could sign in";
+  const message = "`false` needs a provider in `dashboard.oidc`; otherwise no one could sign in";
   return [{ path: ["dashboard", "token_sign_in"], message }];
 }
 

@@ -29,7 +29,7 @@ function createKeysSchema(source: SecretSource) {
     url: described(
       orNull(
         jwksUrl().refine((url) => url.startsWith("https:") || isLoopback(hostOf(url)), {
-          error: "expected `https`: whoever could change what comes over `http` could sign in as anybody",
+          error: "expected `https`: over `http` an attacker could sign in as any user",
         }),
       ),
       "Where the provider publishes its keys (`jwks_uri` of its `/.well-known/openid-configuration`). Only Envoy asks there. Either this or `file`.",
@@ -68,7 +68,7 @@ function createClaimFields() {
   return {
     subject_claim: claim()
       .default("sub")
-      .describe("Claim that says who it is: never given again to somebody else, as an email address may be."),
+      .describe("Claim that identifies the caller and is never reassigned, unlike an email address."),
     name_claim: described(
       orNull(claim()),
       "Claim with a new user's name; an email address is its address, too.",
@@ -116,7 +116,7 @@ function createProviderSchema(source: SecretSource) {
   return mapping({
     name: NAME.describe("Name of the provider: in errors, metrics and in the names of keys (`jwt:corp`)."),
     issuer: text("an issuer such as `https://login.example.com`").describe(
-      "`iss` of its tokens, exactly; with the subject it says who somebody is.",
+      "`iss` of its tokens, exactly; together with the subject it identifies the caller.",
     ),
     audiences: described(
       list(ofType(text("an audience"), "text"), "audiences", 1),
@@ -131,7 +131,7 @@ function createProviderSchema(source: SecretSource) {
     ...createOrganizationFields(),
     on_unknown: choice(["create", "reject"])
       .default("create")
-      .describe("What happens to somebody whom the organization does not have yet: a user is made, or 403."),
+      .describe("What happens to a caller who isn't a user of the organization: a user is created, or 403."),
     groups: list(rule, "rules").default([]),
   }).superRefine((provider, context) => {
     const add = (message: string, ...where: string[]) =>

@@ -120,7 +120,7 @@ export function createSidecarSchema(source: SecretSource) {
         .default(false)
         .describe(
           "Allows `sidecar.tcp` without `sidecar.tls`, on loopback too: where a mesh encrypts the connection, or where " +
-            "all that reaches it is trusted. It carries keys and prompts, and whoever reaches it can spend in anybody's name.",
+            "everything that reaches it is trusted: it carries keys and prompts, and can spend in any key's name.",
         ),
     }),
     tls: orNull(createSidecarTlsSchema(source)),

@@ -44,13 +44,13 @@ const RULES: readonly SettingRule[] = [
     check: "timeouts",
     path: ["request_headers_timeout"],
     holds: isAtLeastSeconds(1),
-    why: "whoever sends headers byte by byte holds a connection for ever.",
+    why: "a client that sends headers byte by byte holds a connection forever.",
   },
   {
     check: "timeouts",
     path: ["request_timeout"],
     holds: isAtLeastSeconds(1),
-    why: "whoever sends a body byte by byte holds its buffer for ever.",
+    why: "a client that sends a body byte by byte holds its buffer forever.",
   },
   {
     check: "timeouts",
@@ -113,7 +113,7 @@ function checkEndReports(logs: YamlView): BootstrapFinding[] {
   return findUnless(logs.items().some(isForSidecar), logs, {
     check: "end_reports",
     message:
-      "the sidecar is not told how requests ended: an upstream that breaks off in mid-answer is on record as if nobody knew who did.",
+      "the sidecar is not told how requests ended: an upstream that breaks off in mid-answer is recorded without a cause.",
     fix: `Add the access log \`${END_REPORTS_LOG}\` from \`inference-gateway envoy render\`.`,
   });
 }

@@ -149,7 +149,7 @@ function checkOwnAnswer(route: YamlView, buffers: readonly string[]): BootstrapF
   const left = buffers.filter((name) => overrides.at(name, "disabled").value !== true);
   return findUnless(left.length === 0, route, {
     check: "unread_bodies",
-    message: "bodies that nobody reads are held in memory here, for a minute each, and count for nobody.",
+    message: "bodies that no filter reads stay in memory here for a minute each, and aren't counted.",
     fix: `Turn ${left.map((name) => `\`${name}\``).join(" and ")} off for it (BufferPerRoute, \`disabled: true\`), as \`inference-gateway envoy render\` does.`,
   });
 }

@@ -121,7 +121,7 @@ function checkTransport(cluster: YamlView): BootstrapFinding[] {
   if (validation.some((one) => one.at("match_typed_subject_alt_names", 0).exists)) return [];
   return problem(
     context,
-    "the workers' certificate is not checked for its name: whoever has one of the same authorities could let everything pass.",
+    "the workers' certificate is not checked for its name: any certificate of the same authorities could admit every request.",
   );
 }
 

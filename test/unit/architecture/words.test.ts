@@ -45,26 +45,26 @@ const WORDS: readonly Word[] = [
   { pattern: /\btenants?\b/i, instead: "organization" },
   { pattern: /\bwhat (?:became|came) of\b/i, instead: "the result of" },
   { pattern: /\bstands? (?:in|under)\b(?! for| its| their)/, instead: "is in, is listed under" },
-  { pattern: /\belse\b/i, instead: "otherwise", pages: 93, source: 32 },
-  { pattern: /\balone\b/, instead: "only", pages: 81, source: 22 },
-  { pattern: /, too\b/, instead: "also", pages: 31, source: 11 },
-  { pattern: /\bbesides?\b/i, instead: "with, next to, in addition", pages: 85, source: 12 },
-  { pattern: /\bbehind\b/, instead: "after", pages: 57, source: 10 },
-  { pattern: /\b(?:is|are) none\b/, instead: "unknown, invalid, missing", pages: 18, source: 7 },
-  { pattern: /\btells?\b/, instead: "shows, reports, returns", pages: 35, source: 12 },
-  { pattern: /\b(?:is|are) told\b/, instead: "is notified", pages: 27, source: 4 },
+  { pattern: /\belse\b/i, instead: "otherwise", pages: 84, source: 26 },
+  { pattern: /\balone\b/, instead: "only", pages: 70, source: 16 },
+  { pattern: /, too\b/, instead: "also", pages: 21, source: 6 },
+  { pattern: /\bbesides?\b/i, instead: "with, next to, in addition", pages: 74, source: 11 },
+  { pattern: /\bbehind\b/, instead: "after", pages: 48, source: 10 },
+  { pattern: /\b(?:is|are) none\b/, instead: "unknown, invalid, missing", pages: 16, source: 7 },
+  { pattern: /\btells?\b/, instead: "shows, reports, returns", pages: 23, source: 9 },
+  { pattern: /\b(?:is|are) told\b/, instead: "is notified", pages: 18, source: 2 },
   {
     pattern: /\b(?:some|no|any|every)body\b/i,
     instead: "the role: user, admin, caller",
     pages: 73,
     source: 40,
   },
-  { pattern: /\bwhom?ever\b/i, instead: "the role: user, admin, caller", pages: 17, source: 14 },
-  { pattern: /\bis (?:not )?there\b/, instead: "exists", pages: 17, source: 6 },
-  { pattern: /\brefus(?:e[sd]?|als?|ing)\b/i, instead: "reject; block", pages: 164, source: 65 },
-  { pattern: /\bwhatever\b/i, instead: "regardless of", pages: 32, source: 5 },
-  { pattern: /^Where |, where /, instead: "if, when", pages: 46, source: 16 },
-  { pattern: /(?:^|[.|] )What /, instead: "name the noun", pages: 132, source: 61 },
+  { pattern: /\bwhom?ever\b/i, instead: "the role: user, admin, caller", pages: 15, source: 2 },
+  { pattern: /\bis (?:not )?there\b/, instead: "exists", pages: 15, source: 6 },
+  { pattern: /\brefus(?:e[sd]?|als?|ing)\b/i, instead: "reject; block", pages: 130, source: 58 },
+  { pattern: /\bwhatever\b/i, instead: "regardless of", pages: 30, source: 4 },
+  { pattern: /^Where |, where /, instead: "if, when", pages: 42, source: 16 },
+  { pattern: /(?:^|[.|] )What /, instead: "name the noun", pages: 101, source: 40 },
 ];
 
 /** Uses that stay: part of a path or text → why. */
@@ -106,7 +106,7 @@ describe.each([
 /** A sentence of more words is two. */
 const MOST_WORDS = 40;
 /** Sentences that are longer today: the number may fall, never rise. */
-const MOST_LONG_SENTENCES = 151;
+const MOST_LONG_SENTENCES = 106;
 
 it("sentences in pages have at most 40 words", () => {
   const long = PAGES.flatMap(({ file, line, text }) =>

@@ -219,7 +219,7 @@ describe("the sentence on a request", () => {
       name: "an end that nobody knows the reason of",
       request: { status: 499 },
       sentence:
-        "It ended after 1.92 s, before its answer did: nobody has said why. What was generated until then is charged: 0.0040023 USD.",
+        "It ended after 1.92 s, before its answer did: the cause is unknown. What was generated until then is charged: 0.0040023 USD.",
     },
     {
       name: "a worker that died",
