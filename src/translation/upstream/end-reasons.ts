@@ -47,14 +47,14 @@ const END_REASONS: Readonly<Record<string, EndReason>> = {
 /** What a word says that is not in the table, the first that fits; "broken_off": the server did not end the answer. */
 const ALIKE: readonly (readonly [RegExp, EndReason | "broken_off"])[] = [
   [
-    /safety|prohibited|recitation|blocklist|blocked|filter|policy|refus|moderat|sensitive|guardrail|spii|toxic/,
+    /safety|prohibited|recitation|blocklist|blocked|filter|policy|refus|moderat|sensitive|guardrail|spii|toxic|armor|jailbreak|csam|copyright/,
     "content_filter",
   ],
   [
     /error|abort|cancel|fail|fault|interrupt|malformed|time_?out|timed_?out|overload|disconnect|insufficient|unexpected|missing|kill/,
     "broken_off",
   ],
-  [/max.*tokens|length|context_window|token_limit/, "length"],
+  [/max.*tokens|length|repetition|context_window|token_limit/, "length"],
   [/tool_?(?:call|use)|function_?call/, "tool_calls"],
 ];
 

@@ -62,6 +62,7 @@ const CHAT: UsageForm = {
     ["prompt_tokens_details", "tool_use_prompt_tokens"],
     ["prompt_tokens_details", "tool_use_tokens"],
     ["extra_properties", "google", "tool_use_prompt_token_count"],
+    ["extra_properties", "google", "toolUsePromptTokenCount"],
   ],
   inputAudio: [["prompt_tokens_details", "audio_tokens"]],
   cachedAudio: [["prompt_tokens_details", "cached_tokens_details", "audio_tokens"]],

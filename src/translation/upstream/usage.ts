@@ -177,8 +177,11 @@ export function readServiceTier({ service_tier: beside, usage }: JsonObject): st
 
 /** The tier that Vertex names: `ON_DEMAND_FLEX` is `flex`. */
 function readTrafficType(usage: JsonObject): unknown {
-  const type = follow(usage, ["extra_properties", "google", "traffic_type"]);
-  return typeof type === "string" ? type.replace(/^ON_DEMAND_/i, "") : undefined;
+  const google = follow(usage, ["extra_properties", "google"]);
+  const types = [google, usage]
+    .filter(isJsonObject)
+    .flatMap(({ traffic_type: type, trafficType }) => [type, trafficType]);
+  return types.find((type) => typeof type === "string")?.replace(/^ON_DEMAND_/i, "");
 }
 
 function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {

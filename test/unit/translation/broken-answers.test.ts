@@ -186,6 +186,7 @@ it.each([
   ["IMAGE_SAFETY", "refusal"],
   ["IMAGE_PROHIBITED_CONTENT", "refusal"],
   ["IMAGE_RECITATION", "refusal"],
+  ["MODEL_ARMOR", "refusal"],
   ["LANGUAGE", "refusal"],
   ["content_filter: RECITATION", "refusal"],
   ["content-filter", "refusal"],

@@ -3,8 +3,8 @@ import type { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts"
 import { formatJson } from "../../json/exact-json.ts";
 import { invalidField, quote } from "../../json/field-error.ts";
 import { type AssistantPart, createTextParts, type ToolUsePart } from "../../conversation/parts.ts";
-import { readName, readObject, readOptionalString, readString } from "../../json/read-field.ts";
-import { type Block, parseBlocks, readText, unsupportedBlock } from "./blocks.ts";
+import { readName, readObject, readString } from "../../json/read-field.ts";
+import { type Block, parseBlocks, readText, readTexts, unsupportedBlock } from "./blocks.ts";
 
 const USER_BLOCKS: ReadonlySet<string> = new Set([
   "tool_result",
@@ -63,7 +63,7 @@ function parseThinkingBlock({ fields, path }: Block, unpacker: ReasoningUnpacker
 
 /** What Anthropic's server wrote when the conversation became too long. Without text it has failed, and says nothing. */
 function parseSummary({ fields, path }: Block): AssistantPart | SummaryPart {
-  const text = readOptionalString(fields["content"], `${path}.content`) ?? "";
+  const text = readTexts(fields["content"] ?? "", `${path}.content`).join("");
   return text === "" ? GAP : { kind: "summary", text };
 }
 

@@ -18,6 +18,8 @@ describe("readServiceTier", () => {
     { name: "as Vertex's flex", answer: vertex("ON_DEMAND_FLEX"), tier: "flex" },
     { name: "as Vertex's priority", answer: vertex("ON_DEMAND_PRIORITY"), tier: "priority" },
     { name: "as Vertex's default", answer: vertex("ON_DEMAND"), tier: "on_demand" },
+    { name: "beside the tokens", answer: { usage: { traffic_type: "ON_DEMAND_FLEX" } }, tier: "flex" },
+    { name: "in Vertex's own spelling", answer: { usage: { trafficType: "ON_DEMAND_FLEX" } }, tier: "flex" },
     { name: "as a number", answer: { service_tier: 3 }, tier: null },
     { name: "at any length", answer: { service_tier: "x".repeat(100) }, tier: "x".repeat(32) },
   ])("reads a tier that is told $name", ({ answer, tier }) => {

@@ -178,6 +178,12 @@ describe("what a total has more than prompt and completion", () => {
     ["thinking where nothing is told of it", {}, 80, 410],
     ["no output where reasoning is 0", { completion_tokens_details: { reasoning_tokens: 0 } }, 80, 173],
     ["prompt of tools where that is told", { tool_use_prompt_tokens: 237 }, 317, 173],
+    [
+      "prompt of tools in Gemini's spelling",
+      { extra_properties: { google: { toolUsePromptTokenCount: 237 } } },
+      317,
+      173,
+    ],
     ["both, where both are", { total_tokens: 550, ...thought(60), tool_use_prompt_tokens: 237 }, 317, 233],
     [
       "nothing where the prompt has that of tools",

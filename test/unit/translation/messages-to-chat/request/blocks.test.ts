@@ -46,6 +46,8 @@ describe("content blocks", () => {
       { role: "assistant", content: "b" },
       { role: "user", content: "[Output of a tool:]\n\nr" },
     ]);
+    const inBlocks = conversation({ type: "compaction", content: [{ type: "text", text: "SUMMARY" }] });
+    expect(toChatMessages(inBlocks)).toEqual(toChatMessages(compacted));
     const failed = conversation({ type: "compaction", content: null, encrypted_content: "x" });
     expect(toChatMessages(failed)[0]).toEqual({ role: "user", content: "OLD" });
     const alone = [{ role: "assistant", content: [{ type: "compaction", content: "SUMMARY" }] }];
