@@ -23,8 +23,8 @@ const ALWAYS_ALLOWED_BYTES = 1_048_576;
 
 /** The coding of a body; null: it is as it is. */
 export function readCoding(contentEncoding: string | undefined): string | null {
-  const coding = contentEncoding?.trim().toLowerCase() ?? "";
-  return coding === "" || coding === "identity" ? null : coding;
+  const codings = (contentEncoding ?? "").split(",").map((coding) => coding.trim().toLowerCase());
+  return codings.filter((coding) => coding !== "" && coding !== "identity").join(", ") || null;
 }
 
 export function isDecodable(coding: string): boolean {

@@ -35,6 +35,9 @@ const ABOUT_OUTPUT =
 /** A limit in time, which a wait helps. */
 const ABOUT_RATE = /\bper (?:minute|min|second|hour|day)\b|\b[rt]p[md]\b|rate limit/i;
 
+/** The words that Anthropic's clients search for. */
+const TOO_LONG = "prompt is too long";
+
 const LIMIT = /context (?:length|window|size)(?: is| of)?\s*\(?\s*(\d+)/i;
 const INPUT = [
   /(\d+) (?:tokens )?(?:in|from) the (?:messages|input)/i,
@@ -75,7 +78,9 @@ export function describeContextOverflow(error: UpstreamErrorText): string | null
       "decrease input length or `max_tokens` and try again"
     );
   }
-  return isContextOverflow(error) ? `prompt is too long: ${error.message ?? ""}` : null;
+  if (!isContextOverflow(error)) return null;
+  const { message } = error;
+  return message?.startsWith(TOO_LONG) === true ? message : `${TOO_LONG}: ${message ?? ""}`;
 }
 
 /** "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)." */

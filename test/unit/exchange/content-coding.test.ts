@@ -66,6 +66,8 @@ it.each([
   ["", null],
   [" Identity", null],
   ["GZIP", "gzip"],
+  ["gzip, identity", "gzip"],
+  ["gzip,br", "gzip, br"],
 ])("reads content-encoding %j as %j", (header, coding) => {
   expect(readCoding(header)).toBe(coding);
 });
