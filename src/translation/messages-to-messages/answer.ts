@@ -4,6 +4,7 @@ import { formatStreamError } from "../messages-to-chat/error-body.ts";
 import { type EventMeaning, ORDINARY, PassThroughAnswer } from "../pass-through/answer.ts";
 import { formatEvent, KEEP_ALIVE, PING } from "../sse/encoder.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
+import { isAboutAccount, isOverflow } from "../upstream/map-error.ts";
 import { mergeMessageUsage, readMessageUsage } from "../upstream/usage.ts";
 import { playMessage } from "./response/play-message.ts";
 import { mapStreamError } from "./stream/map-stream-error.ts";
@@ -115,6 +116,9 @@ export class MessagesAnswer extends PassThroughAnswer {
   #readError(event: JsonObject): EventMeaning {
     this.generated.readError(event);
     const failed = mapStreamError(event, this.options.model);
-    return { ...ORDINARY, failed, isHidden: failed.code === "upstream_authentication_failed" };
+    const { error } = event;
+    const isRead =
+      isJsonObject(error) && error["message"] === failed.message && error["type"] === failed.type;
+    return { ...ORDINARY, failed, isHidden: isAboutAccount(failed) || (isOverflow(failed) && !isRead) };
   }
 }

@@ -10,9 +10,8 @@ import {
 import { createErrorFields, createResponseError } from "../responses-to-chat/error-body.ts";
 import { formatEvent, KEEP_ALIVE } from "../sse/encoder.ts";
 import type { FieldName } from "../upstream/counted-output.ts";
-import { isAccountError } from "../upstream/account-error.ts";
-import { isUpstreamError, readUpstreamError } from "../upstream/error-text.ts";
-import { mapErrorInAnswer } from "../upstream/map-error.ts";
+import { isUpstreamError } from "../upstream/error-text.ts";
+import { isAboutAccount, isOverflow, mapErrorInAnswer } from "../upstream/map-error.ts";
 import { readResponseUsage } from "../upstream/usage.ts";
 import { playResponse } from "./response/play-response.ts";
 
@@ -42,10 +41,10 @@ export class ResponsesAnswer extends PassThroughAnswer {
     this.#nowMs = nowMs;
   }
 
-  /** A response that failed is a response, with its error in it, but where that is not for the client. */
+  /** A response that failed is a response, with its error in it, but where the client is to read another one. */
   protected override isError(answer: JsonObject): boolean {
     if (!isUpstreamError(answer)) return false;
-    return answer["object"] !== "response" || isAccountError(readUpstreamError(answer));
+    return answer["object"] !== "response" || isHiddenFailure(mapErrorInAnswer(answer, this.options), answer);
   }
 
   protected override readWhole(response: JsonObject): void {
@@ -117,7 +116,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
   /** It is the end of the answer, but clients act on the response that failed, which may follow. */
   #readError(event: JsonObject): EventMeaning {
     const failed = mapErrorInAnswer(event, this.options);
-    if (isAboutAccount(failed)) return { ...ORDINARY, failed, isHidden: true };
+    if (isHiddenFailure(failed, event)) return { ...ORDINARY, failed, isHidden: true };
     this.#hasError = true;
     return ORDINARY;
   }
@@ -130,7 +129,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
     const values = { model: this.options.model, ...(usage === null ? {} : { usage }) };
     const failed = type === "response.failed" ? this.#readFailure(response) : null;
     const replacement = { member: "response", values };
-    return { replacement, isLast, failed, isHidden: failed !== null && isAboutAccount(failed) };
+    return { replacement, isLast, failed, isHidden: failed !== null && isHiddenFailure(failed, response) };
   }
 
   #readFailure(response: JsonObject): GatewayError {
@@ -157,7 +156,12 @@ function namePart(type: string, { content_index: content, summary_index: summary
   return typeof summary === "number" ? -1 - summary : type.slice(0, type.lastIndexOf("."));
 }
 
-/** The gateway's own at the upstream. */
-function isAboutAccount(error: GatewayError): boolean {
-  return error.code === "upstream_authentication_failed";
+/**
+ * Whether the client gets the failure in the gateway's words: it is about the gateway's account, or an overflow without
+ * the code by which agents know one, since they repeat the same request for ever. @param told Has the upstream's error.
+ */
+function isHiddenFailure(failed: GatewayError, told: JsonObject): boolean {
+  const { code, error } = told;
+  const upstreamCode = isJsonObject(error) ? error["code"] : code;
+  return isAboutAccount(failed) || (isOverflow(failed) && upstreamCode !== failed.publicCode);
 }

@@ -62,6 +62,15 @@ export function mapErrorInAnswer(
   return mapStatus(text.status ?? 500, text, { ...options, wait: NO_WAIT });
 }
 
+/** Whether an error is about the gateway's own account at the upstream. */
+export function isAboutAccount({ code }: GatewayError): boolean {
+  return code === "upstream_authentication_failed";
+}
+
+export function isOverflow({ publicCode }: GatewayError): boolean {
+  return publicCode === CONTEXT_LENGTH_EXCEEDED;
+}
+
 function mapStatus(
   status: number,
   text: UpstreamErrorText,

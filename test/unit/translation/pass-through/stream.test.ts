@@ -200,3 +200,36 @@ describe("a stream of responses that passes through", () => {
     }
   });
 });
+
+describe("an overflow of the context window in a stream that passes through", () => {
+  const OVERFLOW = "Input is too long for requested model.";
+  const started = {
+    messages: namedEvent("message_start", { message: { id: "m", model: "x" } }),
+    responses: namedEvent("response.created", { response: { id: "r", model: "x", output: [] } }),
+  };
+  const failed = (code: string, message: string) =>
+    namedEvent("response.failed", { response: { id: "r", status: "failed", error: { code, message } } });
+
+  it("is told by the words and the code by which agents know one", () => {
+    const error = namedEvent("error", { error: { type: "api_error", message: OVERFLOW } });
+    const { text, last } = runNativeStream("messages", [started.messages, error]);
+    expect(last.failed).toMatchObject({ publicCode: "context_length_exceeded" });
+    expect(text).toContain(`prompt is too long: ${OVERFLOW}`);
+    expect(text).toContain('"type":"invalid_request_error"');
+    const responses = runNativeStream("responses", [started.responses, failed("server_error", OVERFLOW)]);
+    expect(responses.text).toContain(
+      `"status":"failed","error":{"code":"context_length_exceeded","message":"${OVERFLOW}"}`,
+    );
+    expect(responses.text).not.toContain("server_error");
+  });
+
+  it("is the upstream's own where it has them", () => {
+    const message = "prompt is too long: 2 tokens > 1 maximum";
+    const error = namedEvent("error", { error: { type: "invalid_request_error", message } });
+    expect(runNativeStream("messages", [started.messages, error]).text).toContain(error);
+    const told = failed("context_length_exceeded", OVERFLOW);
+    expect(runNativeStream("responses", [started.responses, told]).text).toContain(
+      told.slice(told.indexOf('"error"'), -2),
+    );
+  });
+});

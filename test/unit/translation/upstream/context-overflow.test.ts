@@ -158,7 +158,7 @@ describe("isContextOverflow", () => {
   it.each(OVERFLOWS)("[errors.context_length] knows the words of %s", (_server, message) => {
     expect(isContextOverflow(says(message))).toBe(true);
     expect(describeContextOverflow(says(message))).toMatch(
-      /^(?:prompt is too long(?!.*prompt is too long)|.*exceed context limit)/s,
+      /^(?:prompt is too long(?!: prompt is too long)|input length .* exceed context limit)/s,
     );
   });
 
