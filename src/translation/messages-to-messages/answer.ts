@@ -59,6 +59,7 @@ export class MessagesAnswer extends PassThroughAnswer {
         return this.#readError(event);
       default:
         if (type.startsWith(this.outputEvents)) this.generated.readPiece(event);
+        else this.generated.readOutside(event);
         return ORDINARY;
     }
   }

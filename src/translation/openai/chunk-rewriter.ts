@@ -137,6 +137,7 @@ export class ChunkRewriter {
     const { choices, usage } = chunk;
     const hasChoices = Array.isArray(choices) && choices.length > 0;
     if (hasChoices) this.#readChoices(choices);
+    else this.#generated.readOutside(chunk);
     const hasUsage = usage !== undefined;
     this.#generated.readUsage(chunk);
     this.#hasFinalUsage = hasEndUsage(chunk, this.#hasFinalUsage);

@@ -60,6 +60,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
     const { sequence_number: sequenceNumber, item, response } = event;
     if (typeof sequenceNumber === "number") this.#sequenceNumber = sequenceNumber;
     if (type.startsWith(this.outputEvents)) this.#readOutput(type, event);
+    else this.generated.readOutside(event);
     if (type === "response.output_item.done") {
       this.#items.add(item);
       this.generated.tools.readItem(item);

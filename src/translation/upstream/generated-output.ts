@@ -23,6 +23,21 @@ const SAME_TEXTS: ReadonlyMap<string, string> = new Map([
   ["provider_specific_fields", "reasoning"],
 ]);
 
+/** Under which names other protocols have an answer. */
+const ANSWER_MEMBERS = [
+  "choices",
+  "message",
+  "delta",
+  "content",
+  "text",
+  "reasoning",
+  "response",
+  "output",
+  "output_text",
+  "completion",
+  "candidates",
+] as const;
+
 type AddWhole = (output: CountedOutput, bytes: number) => number;
 const addWhole: AddWhole = (output, bytes) => output.readWhole(bytes);
 
@@ -81,6 +96,18 @@ export abstract class GeneratedOutput {
     const { text, media } = findGenerated(piece);
     if (text !== "") this.#append(text);
     if (text !== "" || media > 0) this.addPieces(1);
+  }
+
+  /** What an event has that is in no form of its protocol: members that answers have elsewhere. */
+  readOutside(event: JsonObject): void {
+    const answers = ANSWER_MEMBERS.flatMap((name) => {
+      const value = event[name];
+      const isList = name === "choices" && Array.isArray(value);
+      // A text there tells how far the server is.
+      const isStatus = name === "message" && typeof value === "string";
+      return isList || isStatus || value === undefined ? [] : [[name, value] as const];
+    });
+    if (answers.length > 0) this.readPiece(Object.fromEntries(answers));
   }
 
   /** What a piece adds to a field of the item at this place; null: the server does not say of which item it is. */

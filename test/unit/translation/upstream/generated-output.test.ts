@@ -249,3 +249,33 @@ describe.each(NATIVE_ROUTES)("what cannot be read, $name", (route) => {
     expect(seen(answer)).toEqual(textOf(deep, 1));
   });
 });
+
+const PASSING_ROUTES = [
+  ...CHOICES_ROUTES.filter(({ client, upstream }) => client === upstream),
+  ...NATIVE_ROUTES,
+];
+
+describe.each(PASSING_ROUTES)("an event in no form of the protocol, $name", (route) => {
+  it.each([
+    { delta: { content: "one two" } },
+    { message: { role: "assistant", content: "one two" } },
+    { choices: { "0": { text: "one two" } } },
+    { candidates: [{ content: { parts: [{ text: "one two" }] } }] },
+    { response: "one two", done: false },
+    { output_text: "one two" },
+  ])("counts, since the client gets it: %j", (event) => {
+    const answer = createRouteAnswer(route, { stream: true });
+    answer.push(encode(dataEvent(event)));
+    expect(seen(answer)).toEqual(textOf("one two", 1));
+  });
+
+  it.each([
+    { message: "working" },
+    { prompt_filter_results: [{ verdict: "safe" }] },
+    { time_info: { at: "x" } },
+  ])("does not, where it is about the answer: %j", (event) => {
+    const answer = createRouteAnswer(route, { stream: true });
+    answer.push(encode(dataEvent(event)));
+    expect(seen(answer)).toEqual(textOf("", 0));
+  });
+});
