@@ -56,6 +56,15 @@ describe("an upstream's error", () => {
         message: "Content violates usage guidelines. Failed check: BIO",
       });
     }
+    for (const [words, told] of [
+      ["for team 'acme-one'", "for team [removed]"],
+      ["of organization acme-one", "of organization [removed]"],
+      ["of ops@acme.example with xai-abc123", "of [removed] with [removed]"],
+      ["for the user input of a key question", "for the user input of a key question"],
+    ] as const) {
+      const refused = map(403, { error: `Content violates usage guidelines ${words}` });
+      expect(refused.message).toBe(`Content violates usage guidelines ${told}`);
+    }
     const flagged = { error: { code: 403, message: 'Your input was flagged for "violence".' } };
     expect(map(403, flagged).status("chat")).toBe(400);
   });
