@@ -173,17 +173,13 @@ describe("parseUsage", () => {
 
 describe("what a total has more than prompt and completion", () => {
   const usage = { prompt_tokens: 80, completion_tokens: 173, total_tokens: 490 };
+  const GEMINI_TOOLS = { toolUsePromptTokenCount: 237 };
 
   it.each([
     ["thinking where nothing is told of it", {}, 80, 410],
     ["no output where reasoning is 0", { completion_tokens_details: { reasoning_tokens: 0 } }, 80, 173],
     ["prompt of tools where that is told", { tool_use_prompt_tokens: 237 }, 317, 173],
-    [
-      "prompt of tools in Gemini's spelling",
-      { extra_properties: { google: { toolUsePromptTokenCount: 237 } } },
-      317,
-      173,
-    ],
+    ["the same in Gemini's spelling", { extra_properties: { google: GEMINI_TOOLS } }, 317, 173],
     ["both, where both are", { total_tokens: 550, ...thought(60), tool_use_prompt_tokens: 237 }, 317, 233],
     [
       "nothing where the prompt has that of tools",
