@@ -23,12 +23,10 @@ import { AdmissionsUnderWay } from "./exchange/admissions-under-way.ts";
 import { createAdmitRequest } from "./exchange/admit-request.ts";
 import { createLocalEndpoints } from "./exchange/local-endpoints.ts";
 import { BodyBudget } from "./exchange/body-budget.ts";
-import { Uploads } from "./exchange/uploads.ts";
 import { CountExchange } from "./exchange/count-exchange.ts";
 import { Exchange } from "./exchange/exchange.ts";
 import { ReachedUpstreams } from "./exchange/reached-upstreams.ts";
 import { ReportedEnds } from "./exchange/reported-ends.ts";
-import { UnreadRequests } from "./exchange/unread-requests.ts";
 import { createGraceAdmission } from "./grace/grace-admission.ts";
 import { GraceOutage } from "./grace/grace-outage.ts";
 import { GraceSpend } from "./grace/grace-spend.ts";
@@ -86,16 +84,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     shares: () => workers.count,
     dashboard: config.dashboard,
   });
-  const { maxBodyBytes, maxBufferedBytes, maxUploadBytes } = config.limits;
+  const { maxBodyBytes, maxBufferedBytes } = config.limits;
   const { maxRequestBytes: maxUpstreamBytes } = createBodyLimits(maxBodyBytes);
   const budget = new BodyBudget({ maxBodyBytes, maxUpstreamBytes, maxBufferedBytes });
-  const uploads = new Uploads({
-    store,
-    maxUploadBytes,
-    maxRequestBytes: maxUpstreamBytes,
-    isOutOfReach: () => outage.isOut,
-    logger: limitLog(logger),
-  });
   let draining = false;
   const handlers = createHandlers({
     patient,
@@ -106,7 +97,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     logger,
     clock: systemClock,
     budget,
-    uploads,
     maxMessageBytes: maxMessageBytesOf(config),
     reached: new ReachedUpstreams(options.channel),
     ends: new ReportedEnds(options.channel, { isOnlyWorker: isOnlyWorker(config) }),
@@ -246,7 +236,6 @@ interface Parts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly budget: BodyBudget;
-  readonly uploads: Uploads;
   readonly maxMessageBytes: number;
   readonly reached: ReachedUpstreams;
   readonly ends: ReportedEnds;
@@ -293,10 +282,9 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     meter,
     underWay,
     localEndpoints,
-    uploads: parts.uploads,
+    checkBody: (bytes) => budget.checkBody(bytes),
     dashboard: parts.dashboard,
   });
-  const unread = new UnreadRequests({ underWay, uploads: parts.uploads, settlement, meter });
   const exchangeServices = {
     catalog: currentCatalog,
     protocols: PROTOCOLS,
@@ -324,7 +312,6 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     underWay,
     protocols: PROTOCOLS,
     collecting: { budget, maxBytes: parts.maxMessageBytes },
-    uploads: parts.uploads,
     silence: new SilenceWatch(),
     onUnadmitted: () => meter.unadmitted(),
     logger: { ...errorLog, warn: (fields: object, message: string) => logger.warn(fields, message) },
@@ -333,13 +320,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     check: createCheckHandler(admitRequest),
     openProcess: (call) => new RequestStream(call, streamServices),
     log(message) {
-      for (const { requestId, end, admissionHeader, durationMs } of readEntries(message)) {
-        ends.report(requestId, end);
-        if (admissionHeader === null) continue;
-        unread.onEnd(admissionHeader, end, durationMs).catch((error: unknown) => {
-          errorLog.error({ request_id: requestId, err: error }, "a request's end is not recorded");
-        });
-      }
+      for (const { requestId, end } of readEntries(message)) ends.report(requestId, end);
     },
     isServing,
   };

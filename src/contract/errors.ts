@@ -168,11 +168,6 @@ export const ERRORS = {
     message: "The API key's limit of concurrent requests is reached. Try again when one has ended.",
     retryAfterSeconds: 1,
   },
-  upload_limit_exceeded: {
-    status: 429,
-    message: "The API key has reached its limit of uploads in progress. Try again when one has finished.",
-    retryAfterSeconds: 1,
-  },
   buffer_limit_exceeded: {
     status: 429,
     message:

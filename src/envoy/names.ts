@@ -35,7 +35,7 @@ export const EDGE_METADATA_USER_AGENT = "user_agent";
 /** ext_proc by Envoy's own name: in the chain, in what a route sets for it, and over the attributes that it sends. */
 export const PROCESSING_FILTER = "envoy.filters.http.ext_proc";
 
-/** A second buffer filter, by a name of its own: what a route sets for the first one is not for this one. */
+/** A buffer filter, by a name of its own: what a route sets for an operator's is not for this one. */
 export const CONTENT_LENGTH_FILTER = "inference_gateway.content_length";
 
 /** The filter that refuses requests which call themselves gRPC. */

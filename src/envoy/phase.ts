@@ -6,7 +6,6 @@ import type { CollectedBody } from "../exchange/collected-body.ts";
 import type { ErrorBody } from "../exchange/error-body.ts";
 import type { RequestHeaders } from "../exchange/header-policy.ts";
 import type { Header } from "../exchange/reply.ts";
-import type { Uploads } from "../exchange/uploads.ts";
 import type { RoutedCall, StreamedResponse, UpstreamCall, WholeResponse } from "../exchange/upstream-call.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { ProcessingRequest } from "./messages/codec.ts";
@@ -150,13 +149,9 @@ export function follow(before: Phase, next: Phase): Phase {
 }
 
 /** A phase is over: what it alone has kept is let go. */
-export function letGo(phase: Phase, uploads: Pick<Uploads, "end">): void {
+export function letGo(phase: Phase): void {
   switch (phase.name) {
     case "awaitBody":
-      phase.body.take();
-      // The body is counted elsewhere from now on, or nobody sends it any more.
-      uploads.end(phase.request.admission);
-      break;
     case "collecting":
       phase.body.take();
       break;

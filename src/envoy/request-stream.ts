@@ -158,10 +158,7 @@ export class RequestStream implements ProcessListener {
     const { admission, lateHeaders } = read;
     const call = this.#createCall(admission, received);
     // The stream was over before the request was anybody's.
-    if (this.#phase.name === "ended") {
-      this.#services.uploads.end(admission);
-      return call.onEnd();
-    }
+    if (this.#phase.name === "ended") return call.onEnd();
     const phase: AwaitBody = {
       name: "awaitBody",
       request: { admission, lateHeaders, call },
@@ -172,7 +169,17 @@ export class RequestStream implements ProcessListener {
     this.#enter(phase);
     // Envoy sends no body message for a request without a body.
     if (received.end_of_stream === true) return this.#onWholeRequest(phase);
-    return undefined;
+    const declared = findHeader(received.headers, "content-length");
+    return declared === undefined ? undefined : this.#makeRoom(phase, Number(declared));
+  }
+
+  #makeRoom({ request, body }: AwaitBody, bytes?: number): Handled {
+    const refuse = (thrown: unknown): Handled => this.#refuse(request, thrown, request);
+    try {
+      return body.expect(bytes)?.catch(refuse);
+    } catch (thrown) {
+      return refuse(thrown);
+    }
   }
 
   #createCall(admission: Admission, { headers }: HttpHeaders__Output): UpstreamCall {
@@ -189,7 +196,9 @@ export class RequestStream implements ProcessListener {
     const phase = this.#in("awaitBody");
     const problem = phase.body.add(body, "request_too_large");
     if (problem !== null) return this.#refuse(phase.request, problem, phase.request);
-    return end_of_stream === true ? this.#onWholeRequest(phase) : undefined;
+    if (phase.body.isInCrumbs) return this.#refuse(phase.request, inCrumbs(), phase.request);
+    if (end_of_stream === true) return this.#onWholeRequest(phase);
+    return phase.body.isUnexpected ? this.#makeRoom(phase) : undefined;
   }
 
   #onWholeRequest(phase: AwaitBody): Promise<void> {
@@ -397,7 +406,7 @@ export class RequestStream implements ProcessListener {
   #enter(next: Phase): void {
     const before = this.#phase;
     this.#phase = follow(before, next);
-    letGo(before, this.#services.uploads);
+    letGo(before);
   }
 
   /** It stays in its phase: the transport hands nothing on any more, and tells of the end. */
@@ -407,4 +416,11 @@ export class RequestStream implements ProcessListener {
     this.#services.logger.error({ request_id: requestId, err: error }, "exchange interrupted");
     if (phase.name !== "ended") this.#call.fail("internal error");
   }
+}
+
+function inCrumbs(): GatewayError {
+  return new GatewayError("invalid_parameter", {
+    message:
+      "The request body comes in more than 1,000 pieces of less than 512 bytes. Send it in larger ones.",
+  });
 }

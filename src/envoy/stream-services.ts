@@ -1,7 +1,6 @@
 /** What every ext_proc stream of a worker uses. */
 import type { CollectedBodyOptions } from "../exchange/collected-body.ts";
 import type { ExchangeOptions } from "../exchange/exchange.ts";
-import type { Uploads } from "../exchange/uploads.ts";
 import type { UpstreamCall } from "../exchange/upstream-call.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Logger } from "../host/logger.ts";
@@ -12,10 +11,8 @@ export interface StreamServices extends AdmissionReader {
   readonly createExchange: (options: ExchangeOptions) => UpstreamCall;
   /** It serves the endpoints that count the tokens of a request. */
   readonly createCount: (admission: Admission) => UpstreamCall;
-  /** They bound what is kept of bodies that are under way; Envoy refuses larger requests first. */
+  /** They bound what is kept of bodies that are under way. */
   readonly collecting: CollectedBodyOptions;
-  /** They are told when a body has come, or never will. */
-  readonly uploads: Pick<Uploads, "end">;
   readonly silence: Pick<SilenceWatch, "watch">;
   readonly logger: Logger<"warn" | "error">;
 }

@@ -24,7 +24,6 @@ const ENTERED = "e";
 /** What few requests have; left out where they have not. */
 interface Others {
   readonly owners?: string | undefined;
-  readonly uploadBytes?: number | undefined;
   readonly takenTokens?: NonNullable<Admission["takenTokens"]> | undefined;
   /** As in its rate. */
   readonly tokens?: RateState["tokens"] | undefined;
@@ -190,16 +189,14 @@ function parseModels(text: string): string[] {
 }
 
 function formatOthers(admission: Admission): string {
-  const { owners, uploadBytes, keepsEndUser, shrinksOnCap, headroom, modelNames, takenTokens, rate } =
-    admission;
+  const { owners, keepsEndUser, shrinksOnCap, headroom, modelNames, takenTokens, rate } = admission;
   const { session, sessionBudgetCents, areSessionsCapped } = admission;
   const hasTokens = takenTokens !== null || rate.tokens.length > 0;
   const hasSettings = keepsEndUser || shrinksOnCap || headroom.length > 0 || modelNames !== null;
   const hasSession = session !== null || sessionBudgetCents !== null || areSessionsCapped;
-  if (owners === "" && uploadBytes === null && !hasSettings && !hasTokens && !hasSession) return "";
+  if (owners === "" && !hasSettings && !hasTokens && !hasSession) return "";
   const others: Others = {
     owners: owners === "" ? undefined : owners,
-    uploadBytes: uploadBytes ?? undefined,
     takenTokens: takenTokens ?? undefined,
     tokens: hasTokens ? rate.tokens : undefined,
     keepsEndUser: keepsEndUser ? true : undefined,
@@ -217,7 +214,6 @@ type ParsedOthers = Pick<Admission, Exclude<keyof Others, "tokens">> & Pick<Rate
 
 const NO_OTHERS: ParsedOthers = {
   owners: "",
-  uploadBytes: null,
   keepsEndUser: false,
   shrinksOnCap: false,
   headroom: [],

@@ -35,7 +35,6 @@ import type { LocalEndpoints } from "./local-endpoints.ts";
 import { type Header, type Reply, createErrorReply, createJsonReply, formatIdHeaders } from "./reply.ts";
 import { parseRouteRestrictions, restrictModels } from "./route-restrictions.ts";
 import { describeUnreadable, refuseEndpoint } from "./unknown-endpoint.ts";
-import { declaredBytes, type Uploads } from "./uploads.ts";
 
 /** A request as ext_authz sees it. */
 export interface IncomingRequest {
@@ -89,14 +88,14 @@ export interface AdmissionServices extends CallerServices {
   /** Requests that go on before they are decided. */
   readonly underWay: Pick<AdmissionsUnderWay, "mayPass" | "pass" | "learn" | "estimate">;
   readonly localEndpoints: LocalEndpoints;
-  /** Bodies that come behind their admission. */
-  readonly uploads: Pick<Uploads, "bytesOf" | "begin" | "end">;
+  /** @throws GatewayError 413 `request_too_large` where a body has more bytes than one may have. */
+  readonly checkBody: (bytes: number) => void;
   /** Where the message of a 402 leads. */
   readonly dashboard: DashboardAddress;
 }
 
 /** What of an admission the request's head says. */
-type ReadFromHead = Pick<Admission, "tags" | "uploadBytes" | "session" | "sessionBudgetCents">;
+type ReadFromHead = Pick<Admission, "tags" | "session" | "sessionBudgetCents">;
 
 /** A request, and what was read of it so far. */
 interface Asked {
@@ -145,7 +144,8 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const decision = await decided;
     if (decision.kind === "refused") return decision;
     if (LOCAL_ENDPOINTS.has(match.endpoint.name)) return answer(services, asked, decision.admission);
-    if (asker.isOver) leave(services, decision.admission);
+    // It never goes on. Where its admission was not answered (grace time), Redis may still carry it out.
+    if (asker.isOver) services.leave(decision.admission);
     return formatAdmitted(decision.admission);
   };
 }
@@ -188,12 +188,12 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
     refuseEndpoint(match.endpoint, request);
     const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
     const sessionHeaders = match.endpoint.isMetered ? readSessionHeaders(request.headers) : NO_SESSION;
-    const uploadBytes = await beginUpload(services, asked, result);
+    if (!LOCAL_ENDPOINTS.has(match.endpoint.name)) services.checkBody(declaredBytes(request) ?? 0);
     services.underWay.learn(caller.keyId, rate);
     services.meter.admitted((performance.now() - asked.startMs) / 1000);
     return {
       kind: "admitted",
-      admission: createAdmission(result, rate, asked, { tags, uploadBytes, ...sessionHeaders }),
+      admission: createAdmission(result, rate, asked, { tags, ...sessionHeaders }),
     };
   } catch (thrown) {
     services.underWay.learn(caller.keyId, null);
@@ -204,27 +204,6 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
     }
     return refuse(services, asked, { thrown, caller: named, rate });
   }
-}
-
-/** It never goes on. Where its admission was not answered (grace time), Redis may still carry it out. */
-function leave(services: AdmissionServices, admission: Admission): void {
-  services.leave(admission);
-  services.uploads.end(admission);
-}
-
-/**
- * What its body counts for; null: it is not counted.
- * @throws GatewayError 413 `request_too_large`, 429 `upload_limit_exceeded`
- */
-async function beginUpload(
-  { uploads }: AdmissionServices,
-  { request, requestId }: Asked,
-  { key, organization }: KnownKeyResult,
-): Promise<number | null> {
-  const bytes = uploads.bytesOf(request);
-  if (bytes === null) return null;
-  const upload = { organizationId: organization.id, keyId: key.id, requestId, bytes };
-  return (await uploads.begin(upload, key.name)) ? bytes : null;
 }
 
 /** The answer of one Lua call. */
@@ -273,6 +252,12 @@ function isMeteredCall(endpoint: Endpoint, request: IncomingRequest): boolean {
   );
 }
 
+/** `content-length`; null: it is not said. */
+function declaredBytes({ headers }: IncomingRequest): number | null {
+  const length = Number(headers["content-length"]);
+  return Number.isSafeInteger(length) ? length : null;
+}
+
 /** `content-length` of a request that goes upstream; null: unknown, or it does not. */
 function bodyBytesOf({ request, isMetered }: Asked): number | null {
   return isMetered ? declaredBytes(request) : null;
@@ -304,7 +289,7 @@ function createAdmission(
   result: KnownKeyResult,
   rate: RateState,
   asked: Asked,
-  { tags, uploadBytes, session, sessionBudgetCents }: ReadFromHead,
+  { tags, session, sessionBudgetCents }: ReadFromHead,
 ): Admission {
   const { match, protocol, requestId, request, route } = asked;
   const { key, organization, month, day, isEntered, areSessionsCapped, takenTokens } = result;
@@ -324,7 +309,6 @@ function createAdmission(
     shrinksOnCap: (key.onCap ?? organization.onCap) === "shrink",
     isEntered,
     concurrencyLimit: key.maxConcurrentRequests,
-    uploadBytes,
     models: restrictModels(key.allowedModels, organization.id, restrictions),
     month,
     day,

@@ -8,6 +8,8 @@
  */
 import { GatewayError } from "../contract/errors.ts";
 import { Tally } from "../collections/tally.ts";
+import type { BodyOwner } from "./body-owner.ts";
+import { BodyRoom } from "./body-room.ts";
 import { BodyWork } from "./body-work.ts";
 import { StepTurns } from "./step-turns.ts";
 
@@ -20,13 +22,6 @@ export interface BodyLimits {
   readonly maxBufferedBytes: number;
 }
 
-/** Whose bytes they are. */
-export interface BodyOwner {
-  readonly keyId: string;
-  readonly keyName: string;
-  readonly organizationId: string;
-}
-
 /** Of what other organizations leave free. */
 const ORGANIZATION_SHARE = 1 / 2;
 /** Of what the organization's other keys leave of its share. */
@@ -35,6 +30,7 @@ const KEY_SHARE = 3 / 4;
 const BESIDE_SINGLE_SHARE = 1 / 4;
 
 export class BodyBudget {
+  readonly room = new BodyRoom(this);
   readonly work = new BodyWork(this);
   readonly steps = new StepTurns();
   readonly #limits: BodyLimits;
@@ -69,10 +65,12 @@ export class BodyBudget {
   }
 
   /**
+   * @param heldOfBody What the same body has taken before: a single body has the same room in pieces as at once.
+   * @param part Of the owner's shares.
    * @throws GatewayError 429 `buffer_limit_exceeded` where it is more than the owner's share, 503 `gateway_overloaded` where
    * others hold the rest; nothing is counted then.
    */
-  take(owner: BodyOwner, bytes: number): void {
+  take(owner: BodyOwner, bytes: number, heldOfBody = 0, part = 1): void {
     const { keyId, organizationId } = owner;
     const { maxBufferedBytes } = this.#limits;
     const ofKey = this.#ofKey.of(keyId);
@@ -80,11 +78,11 @@ export class BodyBudget {
     const organizationShare = (maxBufferedBytes - (this.#keptBytes - ofOrganization)) * ORGANIZATION_SHARE;
     const keyShare = (organizationShare - (ofOrganization - ofKey)) * KEY_SHARE;
     // A body that is the owner's only one is within its share, whatever its size.
-    if (ofOrganization > 0 && ofOrganization + bytes > organizationShare) {
+    if (ofOrganization > heldOfBody && ofOrganization + bytes > organizationShare * part) {
       throw overShare("The organization of this API key");
     }
-    if (ofKey > 0 && ofKey + bytes > keyShare) throw overShare(`API key "${owner.keyName}"`);
-    const isSingle = this.#keptBytes <= maxBufferedBytes * BESIDE_SINGLE_SHARE;
+    if (ofKey > heldOfBody && ofKey + bytes > keyShare * part) throw overShare(`API key "${owner.keyName}"`);
+    const isSingle = this.#keptBytes - heldOfBody <= maxBufferedBytes * BESIDE_SINGLE_SHARE;
     if (!isSingle && this.#keptBytes + bytes > maxBufferedBytes) throw new GatewayError("gateway_overloaded");
     this.keep(owner, bytes);
   }
@@ -94,6 +92,7 @@ export class BodyBudget {
     this.#keptBytes += bytes;
     this.#ofKey.add(keyId, bytes);
     this.#ofOrganization.add(organizationId, bytes);
+    if (bytes < 0) this.room.wake();
   }
 
   /** Gives back what `take` or `keep` counted. */

@@ -1,6 +1,7 @@
 import { isAscii } from "node:buffer";
 import { atOnce, type Steps } from "../event-loop/steps.ts";
-import type { BodyBudget, BodyOwner } from "./body-budget.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import type { BodyOwner } from "./body-owner.ts";
 
 /** Work on a body takes so many times its bytes: its text and what is parsed of it, and the body that goes upstream. */
 const ASCII_WORK = 3;

@@ -2,7 +2,7 @@
  * The beginning of the body of an upstream's error response: enough to say why, whose fault it is and who must act. Its
  * end is not waited for where it is long or late: the client learns of the error all the same.
  */
-import type { BodyOwner } from "./body-budget.ts";
+import type { BodyOwner } from "./body-owner.ts";
 import { CollectedBody, type CollectedBodyOptions } from "./collected-body.ts";
 
 /** What servers write of an error is much shorter. */

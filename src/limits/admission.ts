@@ -27,8 +27,6 @@ export interface Admission {
   readonly isEntered: boolean;
   /** Null: the key has no limit of them. */
   readonly concurrencyLimit: number | null;
-  /** What its body counts for until it has come; null: it is not counted. */
-  readonly uploadBytes: number | null;
   /** Null: every model of the catalog. */
   readonly models: readonly string[] | null;
   /** UTC month and day of the admission, to which the request's spend belongs: "2026-11", "2026-11-21". */

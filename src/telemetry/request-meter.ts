@@ -76,7 +76,6 @@ const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["rate_limit_exceeded", "bucket"],
   ["token_rate_limit_exceeded", "tokens"],
   ["concurrency_limit_exceeded", "concurrency"],
-  ["upload_limit_exceeded", "uploads"],
   ["session_cap_reached", "session_cap"],
   ["buffer_limit_exceeded", "buffers"],
 ]);

@@ -39,7 +39,7 @@ const chat = withChatStack((upstream) => ({
     catalogEntry({ id: ABSENT_MODEL, upstream: "absent", startup_seconds: 17 }),
   ],
   overrides: {
-    limits: { max_body_bytes: MAX_BODY_BYTES, max_upload_bytes: MAX_BODY_BYTES },
+    limits: { max_body_bytes: MAX_BODY_BYTES },
     settlement: { grace_seconds: 0 },
   },
 }));

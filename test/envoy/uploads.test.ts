@@ -1,111 +1,142 @@
-/** What one key uploads, and does not end, is its own: others have their answers, and Envoy its memory. */
+/**
+ * Bodies on their way. They count by what has come of them, or by what they say when they are large, and what one key
+ * uploads, and does not end, is its own: others have their answers, and Envoy its memory.
+ */
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { uploadsKey } from "../../src/store/redis/keys.ts";
 import { describeAnswer } from "../support/answer-checks.ts";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
-import { TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
-import { waitFor } from "../support/wait.ts";
+import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { textCompletion } from "../support/scripted-answer.ts";
+import { readEnvoyMemory } from "./edge/envoy-counters.ts";
 import { beginUpload, type HttpVersion, type UnfinishedUpload } from "./edge/unfinished-upload.ts";
 
 const UPLOADS = 66;
 const UPLOAD_BYTES = 33_000_000;
-/** Of 256 MiB: eight bodies of 33 MB, and seven for which the most counts that a body may have. */
-const HELD = { declared: 8, unknown: 7 };
+/** Half of a key's share has room for one; there are two workers. */
+const MOST_HELD = 2;
+/** Held by Envoy, they would be 2.2 GB. */
+const MOST_ENVOY_BYTES = 300_000_000;
 const OTHERS_REQUESTS = 42;
 const VERSIONS: readonly HttpVersion[] = ["HTTP/1.1", "HTTP/2"];
 const LENGTHS = [
   { length: "declared", isOfUnknownLength: false },
   { length: "unknown", isOfUnknownLength: true },
 ] as const;
-/** One for each way to word a refusal. */
-const PATHS = ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1/embeddings"];
 const CASES = VERSIONS.flatMap((version) => LENGTHS.map((length) => ({ version, ...length })));
 
 describe("66 uploads of 33 MB of one key that do not end", () => {
   const chat = withChatStack(() => ({ workers: 2 }));
 
   it.each(CASES)(
-    "refuse none of another organization's requests ($version, of $length length)",
-    async ({ version, length, isOfUnknownLength }) => {
+    "are held within the key's share, and refuse none of another organization's requests ($version, of $length length)",
+    async ({ version, isOfUnknownLength }) => {
       const hostile = await chat.stack.createKey();
       const other = await chat.stack.createKey();
-      const port = portOf(chat.stack.baseUrl);
-      const upload = { port, key: hostile.key, version, isOfUnknownLength };
-      const uploads = await Promise.all(
-        Array.from({ length: UPLOADS }, () =>
-          beginUpload({ ...upload, bytes: UPLOAD_BYTES, missingBytes: 70_000 }),
-        ),
+      const before = await readEnvoyMemory(chat.stack);
+      const upload = { port: portOf(chat.stack.baseUrl), key: hostile.key, version, isOfUnknownLength };
+      const begun = Array.from({ length: UPLOADS }, () =>
+        beginUpload({ ...upload, bytes: UPLOAD_BYTES, missingBytes: 70_000 }),
       );
-      const answers = await Promise.all(
-        Array.from({ length: OTHERS_REQUESTS }, () => chat.send({ key: other.key, body: chatBody() })),
+      // Most of the others wait for room, or are refused.
+      await Promise.any(begun.map(isHeld));
+      const asked = Array.from({ length: OTHERS_REQUESTS }, () =>
+        chat.send({ key: other.key, body: chatBody() }),
       );
-      expect(answers.map(describeAnswer)).toEqual(answers.map(() => "200"));
+      expect((await Promise.all(asked)).map(describeAnswer)).toEqual(asked.map(() => "200"));
+      const uploads = await Promise.all(begun);
       const refused = uploads.filter(({ outcome }) => outcome !== "held");
-      expect(refused.filter(({ outcome }) => !outcome.includes("upload_limit_exceeded"))).toEqual([]);
-      expect(UPLOADS - refused.length).toBe(HELD[length]);
+      expect(refused.filter(({ outcome }) => !outcome.includes("buffer_limit_exceeded"))).toEqual([]);
+      expect(UPLOADS - refused.length).toBeGreaterThanOrEqual(1);
+      expect(UPLOADS - refused.length).toBeLessThanOrEqual(MOST_HELD);
+      expect((await readEnvoyMemory(chat.stack)) - before).toBeLessThan(MOST_ENVOY_BYTES);
     },
   );
 });
 
-const BODY_BYTES = 1_000_000;
-const STACKS = TRANSPORTS_UNDER_TEST.flatMap((transport) =>
-  [1, 2].map((workers) => ({ transport, workers })),
-);
+describe("bodies of one key at once", () => {
+  const chat = withChatStack();
+  let redis: Redis;
 
-describe.each(STACKS)(
-  "of four bodies that a key may have on their way, $workers of $transport",
-  (options) => {
-    const { transport, workers } = options;
-    const limits = { max_body_bytes: BODY_BYTES, max_upload_bytes: 4 * BODY_BYTES };
-    const chat = withChatStack(() => ({ workers, overrides: { sidecar: { transport }, limits } }));
-    let redis: Redis;
+  beforeAll(() => {
+    redis = new Redis(join(chat.stack.dir, "run/redis.sock"));
+  });
+  afterAll(() => redis.disconnect());
 
-    beforeAll(() => {
-      redis = new Redis(join(chat.stack.dir, "run/redis.sock"));
+  it("are not refused, 40 of them in chunks and small (HTTP/1.1)", async () => {
+    const body = JSON.stringify(chatBody());
+    const chunks = [body.slice(0, 20), body.slice(20)];
+    const sent = Array.from({ length: 40 }, () => chat.send({ method: "POST", chunks }));
+    expect(new Set((await Promise.all(sent)).map(describeAnswer))).toEqual(new Set(["200"]));
+  });
+
+  it("are not refused, 40 of them without a length and small (HTTP/2)", async () => {
+    const session = connectHttp2(chat.stack.baseUrl);
+    const sent = Array.from({ length: 40 }, async () => {
+      const stream = session.request(headersOf(chat.key.key));
+      stream.end(JSON.stringify(chatBody()));
+      return statusOf(stream);
     });
-    afterAll(() => redis.disconnect());
+    expect(new Set(await Promise.all(sent))).toEqual(new Set([200]));
+    session.destroy();
+  });
 
-    const begin = (key: string, path: string): Promise<UnfinishedUpload> => {
-      const port = portOf(chat.stack.baseUrl);
-      return beginUpload({ port, key, path, version: "HTTP/1.1", bytes: BODY_BYTES, missingBytes: 10 });
-    };
+  it("wait for one another where together they are more than the key's share, and none is refused", async () => {
+    chat.upstream.answer({ kind: "json", body: textCompletion("hi", null) });
+    const body = chatBody({}, "x".repeat(6_000_000));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => chat.send({ body })));
+    expect(new Set(answers.map(describeAnswer))).toEqual(new Set(["200"]));
+  });
 
-    it("are four of its own; small ones go on, and so do those of other organizations", async () => {
-      const { key, organizationId } = await chat.stack.createKey({ name: "ci" });
-      for (const path of PATHS) await begin(key, path);
-      await waitFor(
-        "four are on their way",
-        async () => (await redis.zcard(uploadsKey(organizationId))) === 4,
-      );
-      for (const path of PATHS) {
-        const refused = await (await begin(key, path)).answer;
-        expect(refused).toMatch(
-          /^HTTP\/1\.1 429 [\s\S]*\nretry-after: 1\r\n[\s\S]*"code":"upload_limit_exceeded"/,
-        );
-        expect(refused).toContain(
-          'API key \\"ci\\" has reached its limit of 4,000,000 bytes of uploads in progress',
-        );
-      }
-      expect(describeAnswer(await chat.send({ key, body: chatBody() }))).toBe("200");
-      const large = { body: chatBody({}, "x".repeat(BODY_BYTES - 1_000)) };
-      expect((await chat.send({ key, ...large })).status).toBe(429);
-      expect(describeAnswer(await chat.send(large))).toBe("200");
-    });
+  it.each([1_000, 100_000])("ask Redis twice, of %d bytes each", async (bytes) => {
+    const body = chatBody({}, "x".repeat(bytes));
+    const send = () => chat.send({ body });
+    await send();
+    const before = await countScriptCalls(redis);
+    const requests = 40;
+    for (let sent = 0; sent < requests; sent += 1) expect((await send()).status).toBe(200);
+    // A worker has calls of its own now and then, more of them on a slow machine.
+    expect(((await countScriptCalls(redis)) - before) / requests).toBeLessThan(3);
+  });
 
-    it("are given back as soon as they have come, whatever becomes of them", async () => {
-      const { key } = await chat.stack.createKey();
-      const large = { key, body: chatBody({}, "x".repeat(BODY_BYTES - 1_000)) };
-      for (let round = 0; round < 3; round += 1) {
-        const valid = await Promise.all([1, 2, 3].map(() => chat.send(large)));
-        expect(valid.map(describeAnswer)).toEqual(["200", "200", "200"]);
-        const invalid = { key, method: "POST", body: Buffer.alloc(BODY_BYTES, 0x20) };
-        expect((await chat.send(invalid)).status).toBe(400);
-      }
-    });
-  },
-);
+  it("are refused where they come in crumbs, each of which would cost a call", async () => {
+    const session = connectHttp2(chat.stack.baseUrl);
+    session.on("error", () => undefined);
+    const stream = session.request(headersOf(chat.key.key));
+    stream.on("error", () => undefined);
+    const status = statusOf(stream);
+    let answered: unknown = null;
+    void status.then((one) => (answered = one));
+    while (answered === null) {
+      await Promise.race([status, new Promise((resolve) => stream.write(" ", resolve))]);
+    }
+    expect(answered).toBe(400);
+    session.destroy();
+  });
+});
+
+/** @throws Error when it is refused. */
+async function isHeld(begun: Promise<UnfinishedUpload>): Promise<void> {
+  const { outcome } = await begun;
+  if (outcome !== "held") throw new Error(outcome);
+}
+
+function headersOf(key: string): Record<string, string> {
+  const authorization = `Bearer ${key}`;
+  return { ":method": "POST", ":path": CHAT_PATH, authorization, "content-type": "application/json" };
+}
+
+async function statusOf(stream: NodeJS.EventEmitter): Promise<unknown> {
+  const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+  return headers[":status"];
+}
+
+async function countScriptCalls(redis: Redis): Promise<number> {
+  const stats = await redis.info("commandstats");
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+}
 
 function portOf(baseUrl: string): number {
   return Number(new URL(baseUrl).port);

@@ -1,7 +1,7 @@
 /** What an organization has in Redis of requests that are over: nothing, once all of it was settled. */
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { holdsKey, requestKey, uploadBytesKey, uploadsKey } from "../../src/store/redis/keys.ts";
+import { holdsKey, requestKey } from "../../src/store/redis/keys.ts";
 import type { Stack } from "../support/stack.ts";
 
 export interface Leftovers {
@@ -13,8 +13,6 @@ export interface Leftovers {
   readonly held: bigint;
   /** Entries of requests that never went upstream, which go after a minute. */
   readonly entered: number;
-  /** Bodies on their way, which count until Envoy has certainly given them up. */
-  readonly uploads: number;
 }
 
 export function connectRedis({ dir }: Stack): Redis {
@@ -32,14 +30,11 @@ export async function readLeftovers(redis: Redis, organizationId: string): Promi
   const held = await Promise.all(
     names.filter((name) => name.includes(":spend:")).map((name) => readHeld(redis, name)),
   );
-  const bytes = Object.values(await redis.hgetall(uploadBytesKey(organizationId)));
-  const uploads = await redis.zcard(uploadsKey(organizationId));
   return {
     open: states.filter((state) => state === "open").length,
     places: sum(places),
     held: held.reduce((total, each) => total + each, 0n),
     entered: entered.length,
-    uploads: uploads > 0 ? uploads : bytes.filter((each) => Number(each) !== 0).length,
   };
 }
 

@@ -14,12 +14,7 @@ export function createLimitsSchema() {
     max_buffered_bytes: integer(KIBIBYTE, 64 * GIBIBYTE, "bytes")
       .default(268_435_456)
       .describe(
-        "What one worker holds of all bodies together, with what is made of them: four times a body of ASCII, up to six times another, until it has gone upstream. An organization has at most half of what others leave of it, one key three quarters of that; over it 429 `buffer_limit_exceeded`, and 503 `gateway_overloaded` where all is taken. Bodies of 256 KiB or more wait for one another. At least `max_body_bytes`.",
-      ),
-    max_upload_bytes: integer(KIBIBYTE, 64 * GIBIBYTE, "bytes")
-      .default(268_435_456)
-      .describe(
-        "What one key may have on its way to this gateway at a time, of request bodies of 64 KiB or more by their declared length; all keys of an organization together twice that; over it 429 `upload_limit_exceeded`. Over all workers and hosts; a single body is always taken.",
+        "What one worker holds of all bodies together, from their first byte, with what is made of them: four times a body of ASCII, up to six times another, until it has gone upstream. An organization has at most half of what others leave of it, one key three quarters of that; over it 429 `buffer_limit_exceeded`, and 503 `gateway_overloaded` where all is taken. Large bodies wait for one another. At least `max_body_bytes`.",
       ),
   });
 }

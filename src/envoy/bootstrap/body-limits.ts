@@ -1,13 +1,10 @@
 /**
- * Buffers for request bodies at the edge.
- *
- * While ext_authz decides, Envoy reads on until the connection's buffer limit and then stops reading. The buffer filter
- * raises the limit to the largest body, and reading goes on only if what is held by then is under half of the raised
- * limit: otherwise nothing is ever read again and the client waits for its 408. What is held is at most twice the
- * connection's limit and one read of 16 KiB, on HTTP/2 the limit and one window.
+ * Buffers for request bodies at the edge. While ext_authz decides, Envoy reads on until the connection's buffer limit and
+ * then stops reading; what it holds is at most twice that limit and one read of 16 KiB, on HTTP/2 the limit and one window.
+ * From the admission on, what comes goes to the sidecar piece by piece.
  */
 export interface BodyLimits {
-  /** The largest body that is let through to the sidecar, and the largest that it may put in its place. */
+  /** The largest body that the sidecar may put in the place of a client's. */
   readonly maxRequestBytes: number;
   readonly connectionBufferBytes: number;
   /** HTTP/2's window per stream. */
@@ -19,15 +16,14 @@ const MEBIBYTE = 1024 ** 2;
 
 /**
  * What a body may gain on its way through the sidecar: the upstream's own name of the model, `stream_options`, the form of
- * another protocol. Envoy answers 413 to a body that is over its limit when it comes back, too. As much as lets HTTP/2's
- * smallest window be less than half of any limit.
+ * another protocol. Envoy answers 413 to a body that is over its limit when it comes back.
  */
 const GROWTH_BYTES = 512 * KIBIBYTE;
 
 /** HTTP/2's own smallest and default window. */
 const MIN_WINDOW_BYTES = 64 * KIBIBYTE - 1;
 
-/** The edge's limits for `limits.max_body_bytes`. What is larger by less than a body may gain is the sidecar's to refuse. */
+/** The edge's limits for `limits.max_body_bytes`. */
 export function createBodyLimits(maxBodyBytes: number): BodyLimits {
   const maxRequestBytes = maxBodyBytes + GROWTH_BYTES;
   const connectionBufferBytes = Math.min(MEBIBYTE, Math.floor(maxRequestBytes / 8));

@@ -4,7 +4,7 @@
  * @see https://www.envoyproxy.io/docs/envoy/latest/api-v3/extensions/access_loggers/grpc/v3/als.proto
  */
 import { REMAINING_HEADER } from "../../contract/header-names.ts";
-import { ADMISSION_HEADER, ADMISSION_NAMESPACE, END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.ts";
+import { ADMISSION_NAMESPACE, END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 /**
@@ -43,9 +43,6 @@ export function createEndReports(): EnvoyNode {
         "#buffer_size_bytes": "Each at once: somebody waits for it.",
         buffer_size_bytes: 0,
       },
-      "#additional_request_headers_to_log":
-        "Whose request it was that never came to ext_proc, since its body did not come.",
-      additional_request_headers_to_log: oneLine([ADMISSION_HEADER]),
     }),
   };
 }

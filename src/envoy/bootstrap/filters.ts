@@ -1,6 +1,6 @@
 /**
- * The HTTP filters, in the order in which a request passes them: remember the client's path → jwt_authn, where there are providers → ext_authz → buffer →
- * ext_proc → length → router. The order is a lock: nothing buffers or reads a body before its key was admitted.
+ * The HTTP filters, in the order in which a request passes them: remember the client's path → jwt_authn, where there are providers → ext_authz → ext_proc →
+ * length → router. The order is a lock: nothing reads a body before its key was admitted.
  */
 import type { JwtProviderConfig } from "../../config/schema.ts";
 import { REMAINING_HEADER } from "../../contract/header-names.ts";
@@ -32,7 +32,6 @@ export function createHttpFilters(
     ...(options.corsAllowOrigins.length === 0 ? [] : [createPreflightHeadersFilter(), createCorsFilter()]),
     ...createTokenFilters(providers),
     createAdmissionFilter(options.timeouts, providers.length > 0),
-    createBufferFilter(maxRequestBytes),
     createProcessingFilter(options.timeouts),
     createContentLengthFilter(maxRequestBytes),
     createRouterFilter(),
@@ -129,16 +128,6 @@ function createAdmissionFilter(timeouts: EdgeTimeouts, knowsTokens: boolean): En
           }
         : {}),
     }),
-  };
-}
-
-function createBufferFilter(maxRequestBytes: number): EnvoyNode {
-  return {
-    "#":
-      "413 at once for a body that is over limits.max_body_bytes by more than one may gain on its way. Without this filter " +
-      "a body over the connection's buffer limit hangs in ext_proc's BUFFERED mode for ever.",
-    name: "envoy.filters.http.buffer",
-    typed_config: createBuffer(maxRequestBytes),
   };
 }
 

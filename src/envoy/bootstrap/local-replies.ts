@@ -65,7 +65,7 @@ export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
     message: "HTTP/1.0 is not supported. Use HTTP/1.1 or HTTP/2.",
   },
   { why: "headers over the limit", when: "response.code == 431", code: "request_header_fields_too_large" },
-  { why: "body over limits.max_body_bytes", when: "response.code == 413", code: "request_too_large" },
+  { why: "body that has grown too much on its way", when: "response.code == 413", code: "request_too_large" },
   { why: "headers or body came too slowly", when: "response.code == 408", code: "request_timeout" },
   {
     why: "Envoy's own memory is used up (overload_manager)",

@@ -136,9 +136,7 @@ function createListener(config: Config, options: ResolvedOptions, secrets: strin
   return {
     name: "gateway",
     address: { socket_address: oneLine({ address: host, port_value: port }) },
-    "#per_connection_buffer_limit_bytes":
-      "What is read while ext_authz decides; the buffer filter raises it for admitted requests. Keep it at an eighth of " +
-      "max_request_bytes or less: with a larger one, bodies hang instead of being passed on or refused.",
+    "#per_connection_buffer_limit_bytes": "What is read while ext_authz decides, before the key is admitted.",
     per_connection_buffer_limit_bytes: limits.connectionBufferBytes,
     ...createFirstBytesWait(first),
     filter_chains: [

@@ -53,7 +53,7 @@ function createGrpcRoute(): EnvoyNode {
     direct_response: { status: 503 },
     typed_per_filter_config: {
       ...createReplyRestorer(),
-      ...disableFilters("buffer", "ext_proc", "content_length"),
+      ...disableFilters("ext_proc", "content_length"),
     },
   };
 }
@@ -93,7 +93,7 @@ function createReadinessRoute(): EnvoyNode {
       "200 or 503. What it lets through by mistake is not ready.",
     match: matchProbe("/readyz"),
     direct_response: { status: 503 },
-    typed_per_filter_config: disableFilters("buffer", "ext_proc", "content_length"),
+    typed_per_filter_config: disableFilters("ext_proc", "content_length"),
   };
 }
 
@@ -141,16 +141,15 @@ function createResponseHeader(key: string, value: string): EnvoyNode {
 
 /**
  * `typed_per_filter_config` of a route or virtual host that all filters of the gateway pass over. A route that Envoy
- * answers by itself asks for no key: a buffer filter that stayed on there would hold whatever anybody sends.
+ * answers by itself asks for no key: a filter that stayed on there would hold whatever anybody sends.
  */
 export function disableAll(): EnvoyNode {
-  return disableFilters("ext_authz", "buffer", "ext_proc", "content_length");
+  return disableFilters("ext_authz", "ext_proc", "content_length");
 }
 
 /** Name of the filter and its message for a route. */
 const PER_ROUTE = {
   ext_authz: ["envoy.filters.http.ext_authz", "ext_authz.v3.ExtAuthzPerRoute"],
-  buffer: ["envoy.filters.http.buffer", "buffer.v3.BufferPerRoute"],
   ext_proc: [PROCESSING_FILTER, "ext_proc.v3.ExtProcPerRoute"],
   content_length: [CONTENT_LENGTH_FILTER, "buffer.v3.BufferPerRoute"],
 } as const;

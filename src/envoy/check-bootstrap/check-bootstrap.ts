@@ -19,11 +19,6 @@ import { type BootstrapFinding, findAt } from "./finding.ts";
 import { findCluster, listOwnFilters, type Rendered, renderExpected } from "./rendered.ts";
 import { YamlView } from "./yaml-view.ts";
 
-interface Edge {
-  readonly listener: YamlView;
-  readonly manager: YamlView;
-}
-
 /** All findings in a bootstrap's text, in the order of its lines. Never throws. */
 export function checkBootstrap(text: string, config: Config): BootstrapFinding[] {
   const source = readYaml(text);
@@ -54,7 +49,7 @@ function checkEdges(root: YamlView, config: Config, rendered: Rendered): Bootstr
     });
   }
   const upstreams = config.upstreams.map(({ name }) => name);
-  return edges.flatMap(({ listener, manager }) => [
+  return edges.flatMap((manager) => [
     ...checkManager(manager, rendered),
     ...checkFilters(manager.at("http_filters"), rendered),
     ...checkRoutes(
@@ -62,19 +57,19 @@ function checkEdges(root: YamlView, config: Config, rendered: Rendered): Bootstr
       rendered,
       new Set([...upstreams, ...calledClusters(manager).map(({ text }) => text)]),
     ),
-    ...checkLimits(listener, manager, rendered, config.limits.maxBodyBytes),
+    ...checkLimits(manager, rendered, config.limits.maxBodyBytes),
   ]);
 }
 
 /** Connection managers that call somebody about requests. */
-function listEdges(listeners: YamlView): Edge[] {
+function listEdges(listeners: YamlView): YamlView[] {
   return listeners.items().flatMap((listener) => {
     const chains = [...listener.at("filter_chains").items(), listener.at("default_filter_chain")];
     return chains
       .flatMap((chain) => chain.at("filters").items())
       .filter((filter) => filter.typeName === FILTERS.manager)
-      .map((filter) => ({ listener, manager: filter.at("typed_config") }))
-      .filter(({ manager }) => calledClusters(manager).length > 0);
+      .map((filter) => filter.at("typed_config"))
+      .filter((manager) => calledClusters(manager).length > 0);
   });
 }
 
@@ -88,9 +83,7 @@ function calledClusters(manager: YamlView): YamlView[] {
 function checkClusters(root: YamlView, config: Config, rendered: Rendered): BootstrapFinding[] {
   const clusters = root.at("static_resources", "clusters");
   const hasDiscovery = root.at("dynamic_resources", "cds_config").exists;
-  const calls = listEdges(root.at("static_resources", "listeners")).flatMap(({ manager }) =>
-    calledClusters(manager),
-  );
+  const calls = listEdges(root.at("static_resources", "listeners")).flatMap(calledClusters);
   const names = new Map(calls.map((call) => [call.text, call]));
   const sidecar = [...names].flatMap(([name, call]) => {
     const cluster = findCluster(clusters, name);

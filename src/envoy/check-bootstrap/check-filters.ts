@@ -153,7 +153,7 @@ function checkFilter(
 /** Of types that may stand elsewhere, too: see `checkClientPath`, and `checkGrpc` among the routes. */
 const ANYWHERE: ReadonlySet<string> = new Set([FILTERS.clientPath, FILTERS.lua]);
 
-/** Of the two buffer filters each counts by its place among those of its type. */
+/** A filter of a type that is there more than once counts by its place among those. */
 function checkOrder(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
   const all = filters.items();
   const order = wanted.items().filter((filter) => !ANYWHERE.has(filter.typeName));

@@ -93,7 +93,7 @@ function isThis({ type, value, place }: Filter, wanted: EnvoyNode): boolean {
   return type.endsWith(FILTERS.headerMutation) ? isSame(place.node, wanted) : true;
 }
 
-/** There are two buffer filters, which only their names tell apart. */
+/** An operator may have a buffer filter too, which only its name tells apart. */
 function isContentLength(value: unknown): boolean {
   return (value as { name?: unknown }).name === CONTENT_LENGTH_FILTER;
 }

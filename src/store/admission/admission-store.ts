@@ -4,14 +4,11 @@ import { storeOf } from "../run.ts";
 import type { AdmissionStore } from "../types/admission.ts";
 import { admit, findKeyReference } from "./admit.ts";
 import { readBuckets } from "./buckets.ts";
-import { beginUpload, endUpload } from "./uploads.ts";
 import { announceWorker } from "./workers.ts";
 
 export const createAdmissionStore = storeOf<AdmissionStore>({
   lookUpKey: findKeyReference,
   admit,
-  beginUpload,
-  endUpload,
   readBuckets,
   timeMs,
   announceWorker,

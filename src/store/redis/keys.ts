@@ -72,10 +72,6 @@ export const holdsKey = (organizationId: string): string => `igw:{${organization
 /** Sorted set by deadline: requests in flight of a key that has a limit of them. */
 export const inflightKey = (organizationId: string, keyId: string): string =>
   `igw:{${organizationId}}:inflight:${keyId}`;
-/** Sorted set by deadline: bodies of an organization that are on their way, "<request id> <key id> <bytes>". */
-export const uploadsKey = (organizationId: string): string => `igw:{${organizationId}}:uploads`;
-/** Hash: `organization`, `key:<id>`: the bytes of these. */
-export const uploadBytesKey = (organizationId: string): string => `igw:{${organizationId}}:upload-bytes`;
 /** Hash: what the requests of a key have spent that named one session. `lua/include/sessions.lua` says how. @param name Its SHA-1. */
 export const sessionSpendKey = (organizationId: string, keyId: string, name: string): string =>
   `igw:{${organizationId}}:session:${keyId}:${name}`;

@@ -47,23 +47,6 @@ export const SCRIPTS = {
     },
     furtherArguments: true,
   },
-  igwBeginUpload: {
-    file: "begin-upload.lua",
-    keys: ["uploads", "bytesOnWay"],
-    arguments: {
-      requestId: "text",
-      keyId: "text",
-      bytes: "number",
-      keyLimit: "number",
-      organizationLimit: "number",
-      countsForMs: "number",
-    },
-  },
-  igwEndUpload: {
-    file: "end-upload.lua",
-    keys: ["uploads", "bytesOnWay"],
-    arguments: { requestId: "text", keyId: "text", bytes: "number" },
-  },
   igwReadBuckets: { file: "read-buckets.lua", keys: [], arguments: {}, furtherKeys: true },
   igwHold: {
     file: "hold.lua",

@@ -22,13 +22,6 @@ export interface AdmissionStore {
    * before which nothing was changed.
    */
   admit: Admit;
-  /**
-   * Counts the body of an admitted request as on its way, unless its key or organization has as much there as it may: then
-   * nothing is counted. One beside which there is no other is always taken.
-   */
-  beginUpload(upload: Upload, limits: UploadLimits): Promise<BegunUpload>;
-  /** It has come, or never will. May be repeated. */
-  endUpload(upload: Upload): Promise<void>;
   /** How full the buckets of these keys are now. Takes nothing; a key that is not there has no entry. */
   readBuckets(organizationId: string, keyIds: readonly string[]): Promise<ReadonlyMap<string, BucketFill>>;
   /** Redis's clock. */
@@ -57,27 +50,6 @@ export interface AdmitInput {
   /** Tokens of its prompt as far as its head tells, which its token buckets are taken for until more is known. */
   readonly promptTokens: number;
 }
-
-/** A body on its way. */
-export interface Upload {
-  readonly organizationId: string;
-  readonly keyId: string;
-  readonly requestId: string;
-  /** As declared. */
-  readonly bytes: number;
-}
-
-export interface UploadLimits {
-  /** The most of one key's bodies. */
-  readonly keyBytes: number;
-  /** The most of an organization's. */
-  readonly organizationBytes: number;
-  /** After so long nobody sends it any more. */
-  readonly countsForMs: number;
-}
-
-/** Begun, or what has as much on its way as it may. */
-export type BegunUpload = "begun" | "key" | "organization";
 
 /** The store's `admit`, or a stage around it. */
 export type Admit = (input: AdmitInput) => Promise<AdmitResult>;

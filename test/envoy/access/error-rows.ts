@@ -11,7 +11,7 @@ import { openaiError, type ScriptedAnswer } from "../../support/scripted-answer.
 import type { CreatedKey } from "../../support/test-key.ts";
 import type { KeySettings } from "../../../src/settings/key.ts";
 import type { OrganizationSettings } from "../../../src/settings/organization.ts";
-import { type RawResponse, startUpload } from "../edge/raw-client.ts";
+import type { RawResponse } from "../edge/raw-client.ts";
 import { useKeyOfCapped, useKeyOfDisabledUser, withKey } from "./owners-keys.ts";
 import { killAllWorkers } from "./worker-processes.ts";
 
@@ -111,21 +111,6 @@ async function fillPlaces(at: Provocation): Promise<RawResponse> {
   const second = await at.send(key);
   await first;
   return second;
-}
-
-/** Two bodies that do not come, of which one has room: the other one is answered. */
-async function fillUploads(at: Provocation): Promise<RawResponse> {
-  const { key } = await at.createKey({ name: "ci" });
-  const { path } = at.route;
-  const head = [
-    `POST ${path} HTTP/1.1`,
-    "host: gateway.example",
-    `authorization: Bearer ${key}`,
-    `content-length: ${MAX_BODY_BYTES}`,
-  ];
-  const port = Number(new URL(at.chat.stack.baseUrl).port);
-  const begun = [1, 2].map(() => startUpload(port, `${head.join("\r\n")}\r\n\r\n{ `));
-  return Promise.race(begun.map((upload) => upload.finish()));
 }
 
 async function pauseRedis(at: Provocation): Promise<RawResponse> {
@@ -296,7 +281,7 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   request_too_large: {
     provoke: (at) =>
       at.send(at.chat.key.key, { body: validBody({ padding: "x".repeat(2 * MAX_BODY_BYTES) }) }),
-    message: /^The request body is larger than this gateway accepts\. Send a smaller one\.$/,
+    message: /^The request body has \d+ bytes; this gateway accepts at most 1048576\.$/,
     closes: true,
   },
   unsupported_media_type: {
@@ -325,12 +310,6 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
     provoke: fillPlaces,
     message: /^API key "ci" has reached its limit of 1 concurrent request\. /,
     retryAfter: "1",
-  },
-  upload_limit_exceeded: {
-    provoke: fillUploads,
-    message: /^API key "ci" has reached its limit of 1 MiB of uploads in progress\. /,
-    retryAfter: "1",
-    closes: true,
   },
   request_header_fields_too_large: {
     provoke: (at) => at.send(at.chat.key.key, { headers: { large: "x".repeat(70_000) } }),

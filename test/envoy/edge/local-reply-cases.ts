@@ -146,21 +146,6 @@ export const LOCAL_REPLY_CASES: readonly LocalReplyCase[] = [
     act: (edge, path) => sendRaw(edge.port, `${head(path, "content-length: 10")}\r\nab`),
   },
   {
-    name: "a body over the limit, its length announced",
-    code: "request_too_large",
-    seen: "admitted",
-    act: (edge, path) => post(edge, path, "x".repeat(1_572_865)),
-  },
-  {
-    name: "a body over the limit, in chunks",
-    code: "request_too_large",
-    seen: "admitted",
-    act: (edge, path) => {
-      const chunk = `${(300_000).toString(16)}\r\n${"x".repeat(300_000)}\r\n`;
-      return sendRaw(edge.port, `${head(path, "transfer-encoding: chunked")}\r\n${chunk.repeat(6)}0\r\n\r\n`);
-    },
-  },
-  {
     name: "a sidecar that does not answer ext_authz",
     code: "gateway_unavailable",
     seen: "headers",

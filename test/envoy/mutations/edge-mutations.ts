@@ -91,7 +91,7 @@ export const EDGE_MUTATIONS: Mutation[] = [
   {
     check: "unread_bodies",
     name: "taken in without a key",
-    find: / *envoy\.filters\.http\.buffer: \{.*BufferPerRoute.*\n/,
+    find: / *inference_gateway\.content_length: \{.*BufferPerRoute.*\n/,
     write: "",
     line: "- match:",
   },
@@ -108,20 +108,6 @@ export const EDGE_MUTATIONS: Mutation[] = [
     find: "max_request_bytes: 34078720",
     write: "max_request_bytes: 16777216",
     line: "max_request_bytes",
-  },
-  {
-    check: "connection_buffer",
-    name: "too large",
-    find: "per_connection_buffer_limit_bytes: 1048576",
-    write: "per_connection_buffer_limit_bytes: 9000000",
-    line: "per_connection_buffer",
-  },
-  {
-    check: "stream_window",
-    name: "default",
-    find: "initial_stream_window_size: 1048576",
-    write: "max_outbound_frames: 10000",
-    line: "http2_protocol_options:",
   },
   {
     check: "sidecar_cluster",

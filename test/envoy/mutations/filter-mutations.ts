@@ -8,14 +8,6 @@ const EXT_PROC = "- name: envoy.filters.http.ext_proc";
 export const FILTER_MUTATIONS: Mutation[] = [
   {
     check: "filter_order",
-    name: "no buffer filter",
-    after: "- name: envoy.filters.http.buffer",
-    find: "buffer.v3.Buffer",
-    write: "buffer.v3.Other",
-    line: "http_filters:",
-  },
-  {
-    check: "filter_order",
     name: "nothing that writes content-length",
     after: "- name: inference_gateway.content_length",
     find: "buffer.v3.Buffer",

@@ -47,7 +47,7 @@ describe("parseConfig", () => {
       sidecar: { workers: "auto", sockets: "/etc/gateway/run", tcp: null, tls: null, transport: "wire" },
       dataDir: "/etc/gateway/data",
       redis: null,
-      limits: { maxBodyBytes: 33_554_432, maxBufferedBytes: 268_435_456, maxUploadBytes: 268_435_456 },
+      limits: { maxBodyBytes: 33_554_432, maxBufferedBytes: 268_435_456 },
       settlement: { graceSeconds: 60, spool: "/etc/gateway/data/spool", spoolMaxBytes: 1_073_741_824 },
       retention: {
         usageMonths: 13,

@@ -141,7 +141,6 @@ describe("what is an operator's own", () => {
       "grpc_reply",
       "header_to_metadata",
       "ext_authz",
-      "buffer",
       "ext_proc",
       "content_length",
       "router",
@@ -157,7 +156,6 @@ describe("what is an operator's own", () => {
     const off = Object.entries(hosts[0]?.typed_per_filter_config ?? {});
     expect(off.map(([name, { disabled }]) => [name.split(".").at(-1), disabled])).toEqual([
       ["ext_authz", true],
-      ["buffer", true],
       ["ext_proc", true],
       ["content_length", true],
     ]);

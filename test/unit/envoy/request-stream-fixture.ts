@@ -45,7 +45,6 @@ export const ADMISSION: Admission = {
   isStrict: false,
   isEntered: false,
   concurrencyLimit: null,
-  uploadBytes: null,
   models: null,
   owners: "",
   tags: "",
@@ -98,7 +97,6 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
   };
   const missing = () => Promise.reject(new Error("not in this test"));
   /** Admissions whose body is on its way no longer. */
-  const endedUploads: string[] = [];
   const underWay = new AdmissionsUnderWay({ isSameWorker: () => true, clock: { monotonicMs: () => 0 } });
   const stream = new RequestStream(
     {
@@ -122,7 +120,6 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
           return { heard: () => undefined, told: () => undefined, end: () => undefined };
         },
       },
-      uploads: { end: ({ requestId }) => void endedUploads.push(requestId) },
       collecting: { budget: services.budget, maxBytes: MAX_MESSAGE_BYTES },
       logger,
     },
@@ -136,7 +133,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
     return replies;
   };
   const { budget } = services;
-  return { stream, send, replies, logged, silent, seen, finished, underWay, endedUploads, budget };
+  return { stream, send, replies, logged, silent, seen, finished, underWay, budget };
 }
 
 export function headers(fields: Record<string, string>, endOfStream = false): object {

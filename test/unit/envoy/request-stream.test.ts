@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER, UPSTREAM_HEADER } from "../../../src/envoy/names.ts";
 import {
-  ADMISSION,
   MAX_MESSAGE_BYTES,
   MODEL,
   VALID,
@@ -139,21 +138,13 @@ describe("RequestStream", () => {
     expect(budget.bufferedBytes).toBe(0);
   });
 
-  it("counts a body as on its way until all of it is here", async () => {
-    const { stream, send, endedUploads } = openStream();
-    stream.onMessage(requestHeaders({ uploadBytes: 100_000 }));
-    stream.onMessage({ request_body: { body: Buffer.from("{"), end_of_stream: false } });
-    expect(endedUploads).toEqual([]);
-    await send(requestBody("}"));
-    stream.onEnd();
-    expect(endedUploads).toEqual([ADMISSION.requestId]);
-  });
-
-  it("counts a body no longer whose client went away", async () => {
-    const { stream, endedUploads } = openStream();
-    stream.onMessage(requestHeaders({ uploadBytes: 100_000 }));
-    stream.onEnd();
-    expect(endedUploads).toEqual([ADMISSION.requestId]);
+  it("refuses a body in crumbs", async () => {
+    const { send, stream, replies } = openStream();
+    await send(requestHeaders());
+    const crumb = { request_body: { body: Buffer.from(" "), end_of_stream: false } };
+    for (let piece = 0; piece < 1_100; piece += 1) stream.onMessage(crumb);
+    expect(replies).toHaveLength(1);
+    expect(kindOf(replies[0] ?? "")).toBe("immediate 400 invalid_parameter");
   });
 
   it("passes chunks of a stream on at once, without a turn of the event loop", async () => {

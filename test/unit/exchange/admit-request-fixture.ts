@@ -1,23 +1,17 @@
 /** What admits requests, with a Redis that answers as a test says. */
+import { GatewayError } from "../../../src/contract/errors.ts";
 import { KeyDirectory } from "../../../src/auth/key-directory.ts";
 import { createKey } from "../../../src/auth/key-format.ts";
 import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
 import { createAdmitRequest, type IncomingRequest } from "../../../src/exchange/admit-request.ts";
 import type { LocalEndpoints } from "../../../src/exchange/local-endpoints.ts";
-import { Uploads } from "../../../src/exchange/uploads.ts";
-import type {
-  AdmitInput,
-  AdmitResult,
-  BegunUpload,
-  KnownKeyResult,
-  Upload,
-} from "../../../src/store/types/admission.ts";
+import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../../src/store/types/admission.ts";
 import { NOTHING_OWN } from "../../../src/store/types/own-spend.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
 
 export const KEY = createKey();
-const MAX_REQUEST_BYTES = 1_000_000;
+const MAX_BODY_BYTES = 1_000_000;
 export const ADMITTED: KnownKeyResult = {
   decision: "admitted",
   timeMs: Date.UTC(2026, 10, 21),
@@ -70,9 +64,7 @@ export const ADMITTED: KnownKeyResult = {
 interface Script {
   readonly lookUp?: () => Promise<{ organizationId: string; keyId: string } | null>;
   readonly admit?: (input: AdmitInput) => Promise<AdmitResult>;
-  readonly beginUpload?: (upload: Upload) => Promise<BegunUpload>;
   readonly answer?: LocalEndpoints["answer"];
-  readonly isOutOfReach?: boolean;
   readonly isReady?: boolean;
   readonly isOnlyWorker?: boolean;
 }
@@ -84,8 +76,6 @@ export function openAdmission(script: Script = {}) {
     admits: [] as AdmitInput[],
     logged: [] as object[],
     left: [] as object[],
-    begun: [] as number[],
-    arrived: [] as Upload[],
   };
   const directory = new KeyDirectory({
     clock: { nowMs: () => 0, monotonicMs: () => 0 },
@@ -98,19 +88,6 @@ export function openAdmission(script: Script = {}) {
   const isSameWorker = () => script.isOnlyWorker ?? false;
   const underWay = new AdmissionsUnderWay({ isSameWorker, clock: { monotonicMs: () => 0 } });
   const logger = { error: (fields: object) => void seen.logged.push(fields) };
-  const uploads = new Uploads({
-    store: {
-      beginUpload: (upload) => {
-        seen.begun.push(upload.bytes);
-        return script.beginUpload?.(upload) ?? Promise.resolve("begun");
-      },
-      endUpload: async (upload) => void seen.arrived.push(upload),
-    },
-    maxUploadBytes: 4 * MAX_REQUEST_BYTES,
-    maxRequestBytes: MAX_REQUEST_BYTES,
-    isOutOfReach: () => script.isOutOfReach ?? false,
-    logger,
-  });
   const admitRequest = createAdmitRequest({
     directory,
     tokenCallers: null,
@@ -126,7 +103,9 @@ export function openAdmission(script: Script = {}) {
     meter,
     underWay,
     localEndpoints: { answer: script.answer ?? (() => Promise.reject(new Error("not in this test"))) },
-    uploads,
+    checkBody: (bytes) => {
+      if (bytes > MAX_BODY_BYTES) throw new GatewayError("request_too_large");
+    },
     dashboard: { baseUrl: null, contact: null },
   });
   const send = (request: Partial<IncomingRequest> = {}, asker = { isOver: false }) =>

@@ -99,7 +99,14 @@ describe("createAdmitRequest", () => {
       reply: { status },
       log: { keyId: "key_1", organizationId: "org_1", errorCode },
     });
-    expect([seen.logged.length, seen.begun]).toEqual([logged, []]);
+    expect(seen.logged).toHaveLength(logged);
+  });
+
+  it("refuses by its head what says to be larger than a body may be, and leaves Redis", async () => {
+    const { refusal, seen } = openAdmission();
+    const headers = { authorization: `Bearer ${KEY}`, "content-length": "1000001" };
+    expect(await refusal({ headers })).toBe("413 request_too_large");
+    expect(seen.left).toHaveLength(1);
   });
 
   it("asks nobody about a key with a wrong checksum", async () => {

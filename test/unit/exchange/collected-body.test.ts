@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { BodyBudget, type BodyOwner } from "../../../src/exchange/body-budget.ts";
+import { BodyBudget } from "../../../src/exchange/body-budget.ts";
+import type { BodyOwner } from "../../../src/exchange/body-owner.ts";
 import { CollectedBody } from "../../../src/exchange/collected-body.ts";
 
 const OWNER: BodyOwner = { keyId: "key_1", keyName: "ci", organizationId: "org_1" };
@@ -43,6 +44,27 @@ describe("CollectedBody", () => {
     budget.release(OTHER, 15);
     budget.keep(OWNER, 7);
     expect(body.add(Buffer.alloc(6), "upstream_error")).toMatchObject({ code: "buffer_limit_exceeded" });
+  });
+
+  it("has as much room in pieces as at once, where it is its owner's only one", () => {
+    const { body } = createBody({ maxBodyBytes: 10, maxUpstreamBytes: 11, maxBufferedBytes: 10 });
+    for (let piece = 0; piece < 12; piece += 1) {
+      expect(body.add(Buffer.from("x"), "request_too_large")).toBeNull();
+    }
+  });
+
+  it("keeps of small pieces what they have, not what they were read into, and knows of crumbs", () => {
+    const { budget } = createBody({ maxBodyBytes: 1e6, maxUpstreamBytes: 1e6, maxBufferedBytes: 2e6 });
+    const body = new CollectedBody({ budget, maxBytes: 1e6 }, OWNER);
+    const read = Buffer.alloc(65_536, "ab");
+    for (let piece = 0; piece < 1_000; piece += 1) body.add(read.subarray(0, 2), "request_too_large");
+    expect(body.isInCrumbs).toBe(false);
+    body.add(read.subarray(0, 2), "request_too_large");
+    expect(body.isInCrumbs).toBe(true);
+    const whole = Buffer.from(body.take());
+    expect(whole.toString()).toBe("ab".repeat(1_001));
+    for (let piece = 0; piece < 1_500; piece += 1) body.add(read.subarray(0, 512), "request_too_large");
+    expect(body.isInCrumbs).toBe(false);
   });
 
   it("counts twice while something is made of it, and not at all once that is done or has failed", async () => {

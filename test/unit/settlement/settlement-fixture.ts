@@ -27,7 +27,6 @@ export const ADMISSION: Admission = {
   isStrict: false,
   isEntered: false,
   concurrencyLimit: null,
-  uploadBytes: null,
   models: null,
   owners: "",
   tags: "",

@@ -3,10 +3,8 @@
 
 export interface HTTPRequestProperties {
   'request_id'?: (string);
-  'request_headers'?: ({[key: string]: string});
 }
 
 export interface HTTPRequestProperties__Output {
   'request_id'?: (string);
-  'request_headers'?: ({[key: string]: string});
 }
