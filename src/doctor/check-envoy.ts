@@ -26,7 +26,7 @@ export async function checkEnvoy(config: Config): Promise<DoctorFinding[]> {
     return [readiness, checkVersion(version), ...checkFilters(dump), ...checkClusters(dump, config)];
   } catch (error) {
     const fix =
-      "Start Envoy with the bootstrap of `inference-gateway envoy render`\. Run this command as Envoy's user on " +
+      "Start Envoy with the bootstrap of `inference-gateway envoy render`. Run this command as Envoy's user on " +
       "its host; with `sidecar.tcp` that is another host.";
     const message = `Envoy's admin interface ${envoyAdminSocket(config)} doesn't respond: ${reasonOf(error)}.`;
     return [found("envoy_unreachable", "envoy.reachable", { message, fix })];

@@ -128,7 +128,7 @@ async function checkSpool(spool: string): Promise<DoctorFinding[]> {
   if (names.includes("reported.jsonl")) {
     const { birthtime } = await stat(join(spool, "reported.jsonl"));
     const fix =
-      "These charges were rejected by Redis\. Check each against the request log, correct spend with " +
+      "These charges were rejected by Redis. Check each against the request log, correct spend with " +
       "`usage correct`, then move the file away.";
     const message = `${join(spool, "reported.jsonl")} has entries.`;
     findings.push(found("spool_reported", "spool.reported", { message, fix, since: birthtime }));

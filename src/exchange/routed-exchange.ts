@@ -37,8 +37,9 @@ export class RoutedExchange implements RoutedCall {
     way.answered(start.status);
     if (start.status < 200 || start.status > 299) return this.#onErrorStart(start);
     const coding = readCoding(start.contentEncoding);
-    if (coding !== null && !isDecodable(coding))
+    if (coding !== null && !isDecodable(coding)) {
       return this.#refuseUnusable({ message: describeCoding(coding) });
+    }
     const { contentType = "" } = start;
     const isStream = /^text\/event-stream\b/i.test(contentType);
     const problem =

@@ -145,7 +145,13 @@ describe("limit", () => {
     expect(await shown("limit list --group Squad --members --org", org)).toEqual(expected);
     expect(await shown("limit list --group Squad --org", org)).toEqual(listOf([]));
     expect(await shown("limit set", ...members)).toEqual(expected);
-    const again = await igw("limit", "set", "--group", "Squad", ...members.with(-3, "30.00"));
+    const again = await igw(
+      "limit",
+      "set",
+      "--group",
+      "Squad",
+      ...members.with(members.indexOf("20.00"), "30.00"),
+    );
     expect(again.stdout).toMatch(
       /^Set the weekly cap of each member of the group "Squad" to 30\.00 USD \(was 20\.00 USD\)\.\n\n/,
     );

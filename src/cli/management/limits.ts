@@ -41,8 +41,9 @@ const set: OrganizationCommandRow = {
     ),
   async runInOrganization(call: OrganizationCommandCall<SetOptions>) {
     const cents = convertNone(call.options.amount);
-    if (typeof cents !== "number")
+    if (typeof cents !== "number") {
       throw new CommandError("--amount must be an amount. Remove a limit with `limit remove`.");
+    }
     const { period, kind } = call.options;
     return change(call, (others) => [...others, { period, kind, cents }]);
   },

@@ -85,7 +85,8 @@ export function describeKeysOf(found: JsonObject, { withKeys }: DeleteOptions): 
   const count = Number(found["key_count"]);
   if (count === 0) return "it has no keys";
   const keys = count === 1 ? "its key" : `its ${count} keys`;
-  if (withKeys === true)
+  if (withKeys === true) {
     return `and ${keys}: requests with ${count === 1 ? "it" : "them"} return 401 at once`;
+  }
   return `${keys} ${count === 1 ? "stays" : "stay"} without it`;
 }

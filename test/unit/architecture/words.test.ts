@@ -99,7 +99,7 @@ describe.each([
 ])("words in $where", ({ texts, mostOf }) => {
   it.each(WORDS)("$instead, not $pattern", (word) => {
     const uses = listUses(texts, word);
-    expect(uses.length, uses.join("\n")).toBeLessThanOrEqual(mostOf(word));
+    expect(uses.slice(mostOf(word))).toEqual([]);
   });
 });
 
@@ -115,7 +115,7 @@ it("sentences in pages have at most 40 words", () => {
       .filter((sentence) => sentence.split(/\s+/).length > MOST_WORDS)
       .map((sentence) => `${file}:${line}: ${sentence}`),
   );
-  expect(long.length, long.join("\n")).toBeLessThanOrEqual(MOST_LONG_SENTENCES);
+  expect(long.slice(MOST_LONG_SENTENCES)).toEqual([]);
 });
 
 /** Words of a page, tables and code included. A page with more is two pages. */
