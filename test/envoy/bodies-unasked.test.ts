@@ -37,7 +37,7 @@ const UNASKED: readonly Unasked[] = [
     path: "/v1/chat/completions",
     hasKey: false,
     contentType: "application/grpc+json",
-    status: 415,
+    status: 401,
   },
 ];
 const CASES = VERSIONS.flatMap((version) => UNASKED.map((unasked) => ({ version, ...unasked })));
