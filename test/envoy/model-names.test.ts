@@ -213,21 +213,22 @@ describe("an organization's own names", () => {
   });
 
   it.each([
-    [{ aliases: { [CHAT_MODEL]: OTHER_MODEL } }, "must not hide"],
-    [{ aliases: { mine: ALIAS } }, "unknown model"],
-    [{ aliases: { mine: "mine" } }, "unknown model"],
-    [{ aliases: { "gpt-4\u043E": OTHER_MODEL } }, "expected a name"],
-    [{ aliases: { "": OTHER_MODEL } }, "expected a name"],
-    [{ aliases: { ["a".repeat(129)]: OTHER_MODEL } }, "expected a name"],
+    ["a model's id", { aliases: { [CHAT_MODEL]: OTHER_MODEL } }, "must not hide"],
+    ["an alias of an alias", { aliases: { mine: ALIAS } }, "unknown model"],
+    ["an alias of itself", { aliases: { mine: "mine" } }, "unknown model"],
+    ["a Cyrillic letter", { aliases: { "gpt-4\u043E": OTHER_MODEL } }, "expected a name"],
+    ["an empty name", { aliases: { "": OTHER_MODEL } }, "expected a name"],
+    ["a name of 129 characters", { aliases: { ["a".repeat(129)]: OTHER_MODEL } }, "expected a name"],
     [
+      "10,000 names",
       {
         aliases: Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`n${index}`, OTHER_MODEL])),
       },
       "at most 100 names",
     ],
-    [{ default_model: ALIAS }, "unknown model"],
-    [{ default_model: "" }, "expected a catalog id"],
-  ])("are refused where they are no names of models: %j", async (names, message) => {
+    ["an alias as the default model", { default_model: ALIAS }, "unknown model"],
+    ["an empty default model", { default_model: "" }, "expected a catalog id"],
+  ])("are refused where they are no names of models: %s", async (_, names, message) => {
     const key = await chat.stack.createKey();
     const { adminUrl, adminToken } = chat.stack;
     const answer = await sendTo(adminUrl, {
