@@ -34,7 +34,6 @@ import type { ProcessingRequest__Output } from "./messages/generated/envoy/servi
 import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { findHeader, namesOf, queryOf } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
-import { LOST_CONNECTION_HEADER, PROCESSING_FILTER } from "./names.ts";
 import {
   AWAIT_HEADERS,
   type AwaitBody,
@@ -54,6 +53,7 @@ import {
   type Upstream,
 } from "./phase.ts";
 import { readAdmission, type ReadAdmission } from "./read-admission.ts";
+import { readResponseStart, type ReceivedStart } from "./response-start.ts";
 import type { StreamServices } from "./stream-services.ts";
 import type { ProcessCall, ProcessListener } from "./transport/contract.ts";
 import { TurnPieces } from "./turn-pieces.ts";
@@ -194,9 +194,8 @@ export class RequestStream implements ProcessListener {
 
   #onRequestBody({ body, end_of_stream }: Partial<HttpBody__Output>): Handled {
     const phase = this.#in("awaitBody");
-    const problem = phase.body.add(body, "request_too_large");
+    const problem = phase.body.add(body, "request_too_large") ?? phase.body.refusalOfCrumbs();
     if (problem !== null) return this.#refuse(phase.request, problem, phase.request);
-    if (phase.body.isInCrumbs) return this.#refuse(phase.request, inCrumbs(), phase.request);
     if (end_of_stream === true) return this.#onWholeRequest(phase);
     return phase.body.isUnexpected ? this.#makeRoom(phase) : undefined;
   }
@@ -227,38 +226,24 @@ export class RequestStream implements ProcessListener {
   #onResponseHeaders(message: ProcessingRequest__Output): Handled {
     const phase = this.#in("upstream");
     const { request, routed } = phase;
-    const received = message.response_headers;
-    const find = (name: string): string | undefined => findHeader(received?.headers, name);
-    const attributes = message.attributes?.[PROCESSING_FILTER]?.fields;
-    const status = Number(find(":status"));
-    const contentEncoding = find("content-encoding");
+    const start = readResponseStart(message);
     let response: UpstreamResponse | Promise<Reply>;
     try {
-      response = routed.onResponseStart({
-        status,
-        contentType: find("content-type"),
-        contentEncoding,
-        retryAfter: find("retry-after"),
-        codeDetails: attributes?.["response.code_details"]?.stringValue ?? "",
-        lostConnection: find(LOST_CONNECTION_HEADER),
-        attempts: attributes?.["upstream.request_attempt_count"]?.numberValue ?? 1,
-        endOfStream: received?.end_of_stream === true,
-      });
+      response = routed.onResponseStart(start);
     } catch (thrown) {
       return this.#refuse(request, thrown, null);
     }
     if (response instanceof Promise) return this.#close(request, response, createImmediateReply);
-    const coding = readCoding(contentEncoding);
+    const coding = readCoding(start.contentEncoding);
     if (coding !== null && isDecodable(coding)) this.#decoder = new BodyDecoder(coding);
-    this.#startResponse(phase, readableResponse(response, coding), status, namesOf(received?.headers));
+    this.#startResponse(phase, readableResponse(response, coding), start);
     return undefined;
   }
 
   #startResponse(
     { request, routed }: Upstream,
     response: UpstreamResponse,
-    status: number,
-    names: string[],
+    { status, names }: ReceivedStart,
   ): void {
     const { collecting, silence } = this.#services;
     if (response.kind === "error") {
@@ -294,9 +279,8 @@ export class RequestStream implements ProcessListener {
 
   #onResponseBody({ body = EMPTY, end_of_stream }: Partial<HttpBody__Output>): Handled {
     const isLast = end_of_stream === true;
-    return this.#decoder === null
-      ? this.#onBodyPiece(body, isLast)
-      : this.#onCodedBody(this.#decoder, body, isLast);
+    const decoder = this.#decoder;
+    return decoder === null ? this.#onBodyPiece(body, isLast) : this.#onCodedBody(decoder, body, isLast);
   }
 
   /** A body that breaks its coding ends there: what came before is read. */
@@ -307,8 +291,9 @@ export class RequestStream implements ProcessListener {
       handled = this.#onBodyPiece(piece, isEnd);
     };
     const problem = await decoder.push(coded, (piece) => take(piece, false));
-    if (problem !== null)
+    if (problem !== null) {
       this.#services.logger.warn({ err: problem }, "an upstream's body breaks its coding");
+    }
     if (isLast || problem !== null) take(EMPTY, true);
     await handled;
   }
@@ -329,12 +314,9 @@ export class RequestStream implements ProcessListener {
     if (!isLast) return undefined;
     const answer = collected.takeFor((whole) => response.onBody(withoutByteOrderMark(whole)));
     return this.#close(request, answer, (bytes) => {
-      const headers = { set: [...changed.set, ...formatCostHeader(request.call.formattedCost)] };
-      return createWholeReply(
-        { ...headers, remove: changed.remove },
-        bytes,
-        formatMetadata(null, request.call),
-      );
+      const set = [...changed.set, ...formatCostHeader(request.call.formattedCost)];
+      const metadata = formatMetadata(null, request.call);
+      return createWholeReply({ set, remove: changed.remove }, bytes, metadata);
     });
   }
 
@@ -416,11 +398,4 @@ export class RequestStream implements ProcessListener {
     this.#services.logger.error({ request_id: requestId, err: error }, "exchange interrupted");
     if (phase.name !== "ended") this.#call.fail("internal error");
   }
-}
-
-function inCrumbs(): GatewayError {
-  return new GatewayError("invalid_parameter", {
-    message:
-      "The request body comes in more than 1,000 pieces of less than 512 bytes. Send it in larger ones.",
-  });
 }

@@ -1,7 +1,7 @@
 /**
- * Room for large bodies before they come. A body that says its length takes room for all of it, another one for the most that
- * it may have once it is large. Where its key or organization holds much already, it waits, and stays with its client. So many large bodies at once are taken in one
- * after the other instead of being refused, and bodies that never end hold no more than their owner's share.
+ * Room for large bodies before they come. A body that says its length takes room for all of it; another one, once it is
+ * large, for the most that a body may have. Where its key or organization holds much already, it waits with its client. So
+ * many large bodies at once are taken in one after the other, and those that never end hold no more than their owner's share.
  */
 import { GatewayError } from "../contract/errors.ts";
 import { createDeferred } from "../event-loop/deferred.ts";
@@ -94,7 +94,7 @@ export class BodyRoom {
   /** Of each key in the order in which they came. */
   #next(): void {
     const behind = new Set<string>();
-    for (const { owner, bytes, begin } of [...this.#waiting]) {
+    for (const { owner, bytes, begin } of this.#waiting.slice()) {
       if (behind.has(owner.keyId)) continue;
       if (this.#hasTaken(owner, bytes - LARGE_BYTES)) begin();
       else behind.add(owner.keyId);

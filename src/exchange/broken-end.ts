@@ -48,11 +48,6 @@ const SILENCE = "stream_idle_timeout";
  */
 const MOST_UNREAD_BYTES = 1024 ** 2;
 
-/** What a client reads in an answer of this status that Envoy made by itself; undefined: it makes none. */
-export function codeToldFor(status: number): ErrorCode | undefined {
-  return TOLD[status];
-}
-
 /**
  * @param end Null: Envoy has said nothing.
  * @param streamedBytes So much of a streamed answer was given out.
@@ -60,7 +55,7 @@ export function codeToldFor(status: number): ErrorCode | undefined {
 export function describeBrokenEnd(end: ReportedEnd | null, streamedBytes = 0): BrokenEnd {
   if (end === null) return { result: CLIENT_GONE, error: null, cause: null };
   const { status, details: cause } = end;
-  const told = codeToldFor(status);
+  const told = TOLD[status];
   if (told !== undefined) return failed(told, status, cause);
   const isUpstreamSilent = status === 200 && cause.startsWith(SILENCE) && streamedBytes <= MOST_UNREAD_BYTES;
   if (isUpstreamSilent) return failed("upstream_timeout", status, cause);

@@ -79,9 +79,12 @@ export class CollectedBody {
     return null;
   }
 
-  /** It comes in more and smaller pieces than any network or client cuts it into, and costs more than it is worth. */
-  get isInCrumbs(): boolean {
-    return this.#pieces > PIECES_OF_ANY_SIZE && this.#byteLength < this.#pieces * MIN_PIECE_BYTES;
+  /** An error where the body comes in more and smaller pieces than any network or client cuts it into; each costs a call. */
+  refusalOfCrumbs(): GatewayError | null {
+    if (this.#pieces <= PIECES_OF_ANY_SIZE || this.#byteLength >= this.#pieces * MIN_PIECE_BYTES) return null;
+    return new GatewayError("invalid_parameter", {
+      message: `The request body comes in more than ${PIECES_OF_ANY_SIZE.toLocaleString("en-US")} pieces of less than ${MIN_PIECE_BYTES} bytes. Send it in larger ones.`,
+    });
   }
 
   /** It returns all of it, which is the caller's from here on, and this is empty. */

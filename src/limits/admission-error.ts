@@ -58,16 +58,12 @@ function describeBlocked(
   const subject = `API key "${key.name}"`;
   const page =
     baseUrl === null ? "the API keys page" : `${baseUrl}/organizations/${organization.id}/keys/${key.id}`;
-  switch (decision) {
-    case "key_disabled":
-      return `${subject} is disabled. Enable it on ${page}, or use another key.`;
-    case "key_expired": {
-      const at = formatTimeOrNull(key.expiresAtMs);
-      return `${subject} expired${at === null ? "" : ` at ${at}`}. Extend it on ${page}, or use another key.`;
-    }
-    case "user_disabled":
-      return `User "${user?.name ?? ""}" of ${subject} is disabled. Ask ${contact ?? "an admin of your organization"} to enable the user.`;
+  if (decision === "key_disabled") return `${subject} is disabled. Enable it on ${page}, or use another key.`;
+  if (decision === "key_expired") {
+    const at = formatTimeOrNull(key.expiresAtMs);
+    return `${subject} expired${at === null ? "" : ` at ${at}`}. Extend it on ${page}, or use another key.`;
   }
+  return `User "${user?.name ?? ""}" of ${subject} is disabled. Ask ${contact ?? "an admin of your organization"} to enable the user.`;
 }
 
 function describeCapError(

@@ -68,23 +68,19 @@ describe("of a worker's budget", () => {
       const events = [textChunk("begun"), gate, finishChunk()];
       const tools = [{ type: "function", name: "f", description: "x".repeat(12 * MEBIBYTE), parameters: {} }];
       const body = { model: CHAT_MODEL, stream: true, input: "hi", tools };
-      const answers: Promise<HttpAnswer>[] = [];
-      for (let sent = 1; sent <= HOSTILE_REQUESTS; sent += 1) {
-        chat.upstream.answerNext({ kind: "events", events });
+      chat.upstream.answer({ kind: "events", events });
+      // At once: each body that finds no room waits for twenty seconds before it is refused.
+      const sent = Array.from({ length: HOSTILE_REQUESTS }, () => {
         const begun = createGate();
-        const answer = chat.send({
-          key: hostile.key,
-          path: "/v1/responses",
-          body,
-          onData: () => begun.release(),
-        });
-        answers.push(answer);
-        await Promise.race([begun.opened, answer]);
-      }
+        const path = "/v1/responses";
+        const answer = chat.send({ key: hostile.key, path, body, onData: () => begun.release() });
+        return { answer, settled: Promise.race([begun.opened, answer]) };
+      });
+      await Promise.all(sent.map(({ settled }) => settled));
       chat.upstream.reset();
       expect(await askAsAnother()).toEqual(ALL_WELL);
       gate.release();
-      const ended = await Promise.all(answers);
+      const ended = await Promise.all(sent.map(({ answer }) => answer));
       expect(new Set(ended.map(({ status }) => status))).toEqual(new Set([200, 429]));
       for (const answer of ended.filter(({ status }) => status === 429)) {
         expect(summarizeError(answer)).toMatchObject({ code: "buffer_limit_exceeded", breaches: [] });

@@ -107,11 +107,9 @@ describe("bodies of one key at once", () => {
     const stream = session.request(headersOf(chat.key.key));
     stream.on("error", () => undefined);
     const status = statusOf(stream);
-    let answered: unknown = null;
-    void status.then((one) => (answered = one));
-    while (answered === null) {
-      await Promise.race([status, new Promise((resolve) => stream.write(" ", resolve))]);
-    }
+    const write = () => new Promise<null>((resolve) => stream.write(" ", () => resolve(null)));
+    let answered = await Promise.race([status, write()]);
+    while (answered === null) answered = await Promise.race([status, write()]);
     expect(answered).toBe(400);
     session.destroy();
   });

@@ -96,16 +96,10 @@ function formatReasoning(
   reasoning: string | undefined,
   { reasoningHistory }: Pick<ModelProfile, "reasoningHistory">,
 ): Pick<AssistantMessage, "reasoning" | "reasoning_content"> {
-  switch (reasoningHistory) {
-    case "reasoning_content":
-      return { reasoning_content: reasoning };
-    case "reasoning_content_always":
-      return { reasoning_content: reasoning ?? "" };
-    case "reasoning":
-      return { reasoning };
-    case "drop":
-      return {};
-  }
+  if (reasoningHistory === "reasoning") return { reasoning };
+  if (reasoningHistory === "reasoning_content") return { reasoning_content: reasoning };
+  if (reasoningHistory === "reasoning_content_always") return { reasoning_content: reasoning ?? "" };
+  return {};
 }
 
 function convertCall(

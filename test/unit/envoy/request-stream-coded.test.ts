@@ -70,10 +70,10 @@ describe("an upstream's answer", () => {
     expect(String((replies.at(-1) as ProcessingResponse).immediate_response?.body)).toContain("zstd");
   });
 
-  it("is given up when it unpacks to more than the worker keeps for a key, and nothing of it is kept", async () => {
+  it("is given up when it unpacks to more than an answer may have, and nothing of it is kept", async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1_048_576, " "));
     const { replies, budget } = await answer(VALID, { ...JSON_TYPE, ...GZIP }, [bomb]);
-    expect(kindOf(replies.at(-1))).toBe("immediate 429 buffer_limit_exceeded");
+    expect(kindOf(replies.at(-1))).toBe("immediate 502 upstream_error");
     expect(budget.bufferedBytes).toBe(0);
   });
 });

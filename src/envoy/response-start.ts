@@ -1,0 +1,29 @@
+import type { ResponseStart } from "../exchange/upstream-call.ts";
+import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
+import { findHeader, namesOf } from "./messages/headers.ts";
+import { LOST_CONNECTION_HEADER, PROCESSING_FILTER } from "./names.ts";
+
+/** How a response begins, and the names of all its headers. */
+export interface ReceivedStart extends ResponseStart {
+  readonly names: string[];
+}
+
+/** Reads the message that ext_proc gets with a response's headers. */
+export function readResponseStart({
+  response_headers: received,
+  attributes,
+}: ProcessingRequest__Output): ReceivedStart {
+  const find = (name: string): string | undefined => findHeader(received?.headers, name);
+  const fields = attributes?.[PROCESSING_FILTER]?.fields;
+  return {
+    status: Number(find(":status")),
+    contentType: find("content-type"),
+    contentEncoding: find("content-encoding"),
+    retryAfter: find("retry-after"),
+    codeDetails: fields?.["response.code_details"]?.stringValue ?? "",
+    lostConnection: find(LOST_CONNECTION_HEADER),
+    attempts: fields?.["upstream.request_attempt_count"]?.numberValue ?? 1,
+    endOfStream: received?.end_of_stream === true,
+    names: namesOf(received?.headers),
+  };
+}
