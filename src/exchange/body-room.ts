@@ -70,6 +70,8 @@ export class BodyRoom {
 
   #wait(owner: BodyOwner, bytes: number): Room {
     const { promise, resolve } = createDeferred<void>();
+    // A stream that has ended meanwhile waits for no turn.
+    promise.catch(nothing);
     const room = { bytes: LARGE_BYTES, turn: promise, leave: () => this.#leave(waiting, timer) };
     const begin = (): void => {
       room.leave();
