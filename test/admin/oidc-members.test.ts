@@ -353,7 +353,7 @@ describe("a member", () => {
     expect(ended).toMatchObject({ action: "session.ended", after: { reason: "user_disabled" } });
     const again = await under.signIn("max");
     expect(again.answer.status).toBe(403);
-    expect(again.answer.text).toContain("Your user is disabled here");
+    expect(again.answer.text).toContain("Your user is disabled. Ask an admin");
     expect((await readAudit(under.admin, "/api/audit"))[0]).toMatchObject({
       action: "session.refused",
       after: { reason: "user_disabled" },

@@ -123,7 +123,7 @@ describe("the way to the provider and back", () => {
     change(url);
     const answer = await client.get(url.href);
     expect(answer.status).toBe(403);
-    expect(answer.text).toContain("did not succeed");
+    expect(answer.text).toContain("failed: it was rejected");
     expect(client.cookie(host(), "igw_session")).toBeUndefined();
     expect(answer.text).not.toContain(url.searchParams.get("code") ?? "no code");
   });

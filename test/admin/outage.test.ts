@@ -29,7 +29,7 @@ describe("while Redis is away", () => {
         expect(answer.headers["retry-after"]).toBe("1");
         expect(answer.json()).toMatchObject({ error: { type: "api_error", code: "gateway_unavailable" } });
       }
-      expect(write.text).toContain("not known");
+      expect(write.text).toContain("outcome of this change is unknown");
       expect((await admin.call("GET", "/readyz")).status).toBe(503);
       expect((await admin.call("GET", "/healthz")).status).toBe(200);
       expect((await admin.call("GET", "/api/catalog")).status).toBe(200);
