@@ -254,7 +254,7 @@ describe("up --upstream", () => {
     {
       name: "has strange names alone",
       list: [{ id: "///" }],
-      says: /lists no model that has a usable name: /u,
+      says: /lists no model with a usable name\. /u,
     },
   ])(
     "says in a sentence that the server $name, and writes nothing",

@@ -140,8 +140,8 @@ describe("a request with a token", () => {
       [await sign({ tenant: "evil" }), /`tenant`/],
       [await sign({ sub: "" }), /`sub`/],
       [await tokens.other.sign({}), /`https:\/\/example.com\/org` leads to no organization/],
-      [await tokens.other.sign({ "https://example.com/org": "gone" }), /nobody here is whom it names/],
-      [await tokens.other.sign({ "https://example.com/org": ["acme"] }), /nobody here is whom it names/],
+      [await tokens.other.sign({ "https://example.com/org": "gone" }), /this gateway has no user for it/],
+      [await tokens.other.sign({ "https://example.com/org": ["acme"] }), /this gateway has no user for it/],
     ] as const;
     for (const [token, message] of rows) {
       const answer = await tokens.bearer(token);
