@@ -1,5 +1,5 @@
 import type { AdminClient, JsonObject } from "./management/admin-client.ts";
-import { CommandError } from "./management/command-error.ts";
+import { CommandError, RefusedCall } from "./management/command-error.ts";
 import { explainRequest } from "./management/explain-request.ts";
 import { findOrganization, findRequestIds, organizationPath, refuseAmbiguous } from "./management/find.ts";
 import { addOrganizationOption, type GlobalCommandRow } from "./management/management-command.ts";
@@ -54,7 +54,7 @@ async function findRequest(client: AdminClient, wanted: string, org: string | un
 /** Null: this organization has none such. */
 async function readRequest(client: AdminClient, path: string): Promise<JsonObject | null> {
   return client.call("GET", path).catch((error: unknown) => {
-    if (error instanceof Error && /request_not_found|no such request/i.test(error.message)) return null;
+    if (error instanceof RefusedCall && error.status === 404) return null;
     throw error;
   });
 }

@@ -144,7 +144,7 @@ async function open(config: Config, isPrivate: boolean): Promise<OpenStore> {
     const hint = isPrivate
       ? "It is the private Redis of `inference-gateway up`, which runs as long as that does: start it, and leave it running meanwhile."
       : "Is Redis running where `redis` of the configuration says?";
-    throw new CommandError(`Redis at ${where} cannot be used: ${error.message}\n${hint}`, { cause: error });
+    throw new CommandError(`Redis at ${where} can't be used: ${error.message}\n${hint}`, { cause: error });
   }
 }
 

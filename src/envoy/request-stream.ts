@@ -194,7 +194,7 @@ export class RequestStream implements ProcessListener {
 
   #onRequestBody({ body, end_of_stream }: Partial<HttpBody__Output>): Handled {
     const phase = this.#in("awaitBody");
-    const problem = phase.body.add(body, "request_too_large") ?? phase.body.refusalOfCrumbs();
+    const problem = phase.body.add(body, "request_too_large") ?? phase.body.refusalOfRequest();
     if (problem !== null) return this.#refuse(phase.request, problem, phase.request);
     if (end_of_stream === true) return this.#onWholeRequest(phase);
     return phase.body.isUnexpected ? this.#makeRoom(phase) : undefined;

@@ -48,11 +48,14 @@ export class BodyBudget {
     return this.#keptBytes + this.#workBytes;
   }
 
-  /** @throws GatewayError 413 `request_too_large` */
+  /**
+   * @param bytes Of the body so far.
+   * @throws GatewayError 413 `request_too_large`
+   */
   checkBody(bytes: number): void {
     const { maxBodyBytes } = this.#limits;
     if (bytes <= maxBodyBytes) return;
-    const message = `The request body has ${bytes} bytes; this gateway accepts at most ${maxBodyBytes}.`;
+    const message = `The request body has more than ${maxBodyBytes} bytes, the most that this gateway accepts.`;
     throw new GatewayError("request_too_large", { message });
   }
 

@@ -15,7 +15,7 @@ const MIN_PIECE_BYTES = 512;
 
 export interface CollectedBodyOptions {
   /** A worker counts all bodies together in it. */
-  readonly budget: Pick<BodyBudget, "take" | "keep" | "release" | "room">;
+  readonly budget: Pick<BodyBudget, "checkBody" | "take" | "keep" | "release" | "room">;
   /** One body may have so much. */
   readonly maxBytes: number;
 }
@@ -79,8 +79,16 @@ export class CollectedBody {
     return null;
   }
 
-  /** An error where the body comes in more and smaller pieces than any network or client cuts it into; each costs a call. */
-  refusalOfCrumbs(): GatewayError | null {
+  /**
+   * An error where a client's body is too large, or comes in more and smaller pieces than any network or client cuts it
+   * into; each costs a call.
+   */
+  refusalOfRequest(): GatewayError | null {
+    try {
+      this.#options.budget.checkBody(this.#byteLength);
+    } catch (thrown) {
+      return GatewayError.from(thrown);
+    }
     if (this.#pieces <= PIECES_OF_ANY_SIZE || this.#byteLength >= this.#pieces * MIN_PIECE_BYTES) return null;
     return new GatewayError("invalid_parameter", {
       message: `The request body comes in more than ${PIECES_OF_ANY_SIZE.toLocaleString("en-US")} pieces of less than ${MIN_PIECE_BYTES} bytes. Send it in larger ones.`,

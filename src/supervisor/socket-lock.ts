@@ -19,7 +19,7 @@ export function socketLockPath(folder: string): string {
 
 /** What the second gateway says. */
 export function describeHolder(folder: string, pid: number): string {
-  return `Another gateway (process ${pid}) has its sockets in ${folder}: ${REMEDY}`;
+  return `Another gateway (process ${pid}) has its sockets in ${folder}. ${REMEDY}`;
 }
 
 /**

@@ -25,7 +25,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "npm start -- --upstream":
     "installs, builds and serves until it is stopped: test/setup/up-upstream.test.ts",
   "npm start": "installs, builds and serves until it is stopped: test/setup/up.test.ts",
-  "npm test": "it is what runs this",
   "npm run bench": "takes minutes: test/setup/bench-programs.test.ts",
   "npx tsx test/bench/": "takes minutes, and fills a Redis",
   "KEY=$(printf %s": "wants an event that was received: test/alerts/documentation.test.ts",

@@ -39,7 +39,7 @@ describe.skipIf(CHROMIUM === null)(`the dashboard without Redis${SKIPPED_WHY}`, 
 
     await page.getByRole("button", { name: "Create the key" }).click();
     await page.getByText("Nothing was changed.").waitFor();
-    expect(await page.getByRole("alert").textContent()).toContain("The store (Redis) cannot be reached");
+    expect(await page.getByRole("alert").textContent()).toContain("Redis can't be reached");
     await expectAccessible(page);
     const other = await page.context().newPage();
     const answer = await other.goto(url);

@@ -337,7 +337,7 @@ describe("a second `serve` on the same sockets", () => {
     const second = startChild(process.execPath, ["dist/main.js", "serve", "--config", file]);
     expect(await second.waitForEnd()).toBe(1);
     expect(second.stderr).toContain(
-      `Another gateway (process ${stack.serve.pid}) has its sockets in ${stack.sockets}: stop it, or set another \`sidecar.sockets\`.`,
+      `Another gateway (process ${stack.serve.pid}) has its sockets in ${stack.sockets}. Stop it, or set another \`sidecar.sockets\`.`,
     );
     expect(readdirSync(folder)).toEqual(["gateway.yaml"]);
     expect((await post()).status).toBe(200);

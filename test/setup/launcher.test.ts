@@ -183,7 +183,7 @@ describe("launch, when it cannot start", () => {
     const second = await startStandInStack({ overrides: { data_dir: "data", sidecar: { sockets } } });
     expect(await second.child.waitForEnd()).toBe(1);
     expect(second.child.stderr).toContain(
-      `Another gateway (process ${first.child.pid}) has its sockets in ${sockets}: stop it, or set another \`sidecar.sockets\`.`,
+      `Another gateway (process ${first.child.pid}) has its sockets in ${sockets}. Stop it, or set another \`sidecar.sockets\`.`,
     );
     expect(listWithInodes(sockets)).toEqual(before);
     expect(second.processes()).toEqual([]);
@@ -197,7 +197,7 @@ describe("launch, when it cannot start", () => {
     onTestFinished(() => void server.close());
     const stack = await startStandInStack({ overrides: { data_dir: "data", sidecar: { sockets: folder } } });
     expect(await stack.child.waitForEnd()).toBe(1);
-    expect(stack.child.stderr).toContain(`Another gateway listens on ${path}: stop it`);
+    expect(stack.child.stderr).toContain(`Another gateway listens on ${path}. Stop it`);
     expect(stack.processes()).toEqual([]);
   });
 });

@@ -94,7 +94,7 @@ async function findSignOutUrl(
 function answerStillSignedIn(context: Context, error: AdminError) {
   const message =
     error.code === "gateway_unavailable"
-      ? "The store (Redis) cannot be reached at the moment: you may still be signed in. Go back and sign out again in a moment."
+      ? "Redis can't be reached at the moment, so you may still be signed in. Go back and sign out again in a moment."
       : error.message;
   const markup = <ProblemPage page={null} title="Not signed out" message={message} requestId={null} />;
   return answerMarkup(context, markup, error.status);

@@ -281,7 +281,7 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   request_too_large: {
     provoke: (at) =>
       at.send(at.chat.key.key, { body: validBody({ padding: "x".repeat(2 * MAX_BODY_BYTES) }) }),
-    message: /^The request body has \d+ bytes; this gateway accepts at most 1048576\.$/,
+    message: /^The request body has more than 1048576 bytes, the most that this gateway accepts\.$/,
     closes: true,
   },
   unsupported_media_type: {

@@ -83,7 +83,7 @@ describe("what a worker holds of bodies", () => {
     const budget = new BodyBudget(LIMITS);
     budget.checkBody(1_000);
     expect(() => budget.checkBody(1_001)).toThrow(
-      "The request body has 1001 bytes; this gateway accepts at most 1000.",
+      "The request body has more than 1000 bytes, the most that this gateway accepts.",
     );
   });
 

@@ -58,13 +58,13 @@ describe("CollectedBody", () => {
     const body = new CollectedBody({ budget, maxBytes: 1e6 }, OWNER);
     const read = Buffer.alloc(65_536, "ab");
     for (let piece = 0; piece < 1_000; piece += 1) body.add(read.subarray(0, 2), "request_too_large");
-    expect(body.refusalOfCrumbs()).toBeNull();
+    expect(body.refusalOfRequest()).toBeNull();
     body.add(read.subarray(0, 2), "request_too_large");
-    expect(body.refusalOfCrumbs()?.code).toBe("invalid_parameter");
+    expect(body.refusalOfRequest()?.code).toBe("invalid_parameter");
     const whole = Buffer.from(body.take());
     expect(whole.toString()).toBe("ab".repeat(1_001));
     for (let piece = 0; piece < 1_500; piece += 1) body.add(read.subarray(0, 512), "request_too_large");
-    expect(body.refusalOfCrumbs()).toBeNull();
+    expect(body.refusalOfRequest()).toBeNull();
   });
 
   it("counts twice while something is made of it, and not at all once that is done or has failed", async () => {
