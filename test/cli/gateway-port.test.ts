@@ -36,7 +36,7 @@ describe("a management command at the port of the gateway's clients", () => {
   it("is no matter of the management API's own refusals", async () => {
     const env = { XDG_CONFIG_HOME: home, IGW_ADMIN_TOKEN: chat.key.key };
     const { stderr } = await callCli(["login", "--admin-url", chat.stack.adminUrl], { env });
-    expect(stderr).toContain("The token is not valid");
+    expect(stderr).toContain("Invalid management token");
     expect(stderr).not.toContain("API port");
   });
 });

@@ -197,6 +197,8 @@ describe("two keys in flight ahead of their admission", () => {
         sendHeadersAlone(refused, body.length),
         sendHeadersAlone(admitted, body.length),
       ] as const;
+      // At once: a refusal waits for no body.
+      const answers = requests.map((request) => once(request, "response") as Promise<[IncomingMessage]>);
       try {
         await waitFor(
           "one refusal",
@@ -209,7 +211,6 @@ describe("two keys in flight ahead of their admission", () => {
       } finally {
         redis.disconnect();
       }
-      const answers = requests.map((request) => once(request, "response") as Promise<[IncomingMessage]>);
       const order = first === "the refused one's" ? [0, 1] : [1, 0];
       for (const place of order) {
         requests[place]?.end(body);

@@ -158,7 +158,7 @@ describe("POST /v1/embeddings", () => {
       {
         code: "endpoint_not_available_for_model",
         param: "model",
-        message: `The model \`${CHAT_MODEL}\` isn't available at this endpoint. It is available at \`POST /v1/chat/completions\` and \`POST /v1/messages\` and \`POST /v1/responses\`.`,
+        message: `The model \`${CHAT_MODEL}\` isn't available at this endpoint. It is available at \`POST /v1/chat/completions\`, \`POST /v1/messages\` and \`POST /v1/responses\`.`,
       },
     ]);
   });

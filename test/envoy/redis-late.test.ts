@@ -53,7 +53,7 @@ describe("a gateway that starts while Redis is away", () => {
     });
     expect([refused.status, readError(refused).code]).toEqual([503, "gateway_unavailable"]);
 
-    const waiting = serve.stderr.split("\n").filter((line) => line.includes("waiting for Redis"));
+    const waiting = serve.stderr.split("\n").filter((line) => line.includes("waiting for redis"));
     expect(waiting.map((line) => (JSON.parse(line) as { redis: string }).redis)).toEqual([redis.url]);
 
     await redis.restart();

@@ -269,7 +269,7 @@ describe("up --upstream", () => {
   it.each([
     ["nobody", /does not answer \(connect ECONNREFUSED .*\): is the model server running there\?$/u],
     ["no URL", /^`--upstream` expects the base URL of an OpenAI API, such as/u],
-    ["a URL with a key", /without a user or password: a key comes by `--upstream-key-env`\.$/u],
+    ["a URL with a key", /without user and password\. Pass a key with `--upstream-key-env`\.$/u],
   ])("says in a sentence that %s is there, and writes nothing", async (what, says) => {
     const port = await findFreePort();
     const url = { nobody: `http://127.0.0.1:${port}/v1`, "no URL": "localhost" }[what];

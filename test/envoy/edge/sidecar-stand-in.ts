@@ -94,7 +94,15 @@ export class SidecarStandIn {
   }
 
   #process(stream: ProcessingStream): void {
-    stream.on("data", (message: ProcessingMessage) => {
+    const pieces: Buffer[] = [];
+    stream.on("data", (received: ProcessingMessage) => {
+      const { request_body: piece } = received;
+      if (piece) pieces.push(piece.body);
+      // A body comes in pieces; its handler gets it whole.
+      if (piece && !piece.end_of_stream) return;
+      const message = piece
+        ? { ...received, request_body: { ...piece, body: Buffer.concat(pieces) } }
+        : received;
       this.messages.push(message);
       const reply = this.onProcess(message, stream);
       if (reply !== null && !stream.destroyed) stream.write(reply);
