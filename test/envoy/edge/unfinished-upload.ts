@@ -33,7 +33,8 @@ export interface UnfinishedUpload {
   leave(): void;
 }
 
-const PIECE = Buffer.alloc(256 * 1024, 0x20);
+/** Small, so that each turn of the event loop reads answers of all uploads before Envoy resets what it has answered. */
+const PIECE = Buffer.alloc(64 * 1024, 0x20);
 
 /** Resolves once all that comes is sent, or Envoy has answered. What is held is left when the test is finished. */
 export async function beginUpload(options: UploadOptions): Promise<UnfinishedUpload> {
