@@ -85,9 +85,7 @@ export class RequestStream implements ProcessListener {
     const phase = this.#phase;
     this.#enter(ENDED);
     this.#decoder?.close();
-    endIn(phase).catch((error: unknown) =>
-      this.#services.logger.error({ err: error }, "exchange not settled"),
-    );
+    endIn(phase).catch((err: unknown) => this.#services.logger.error({ err }, "exchange not settled"));
   }
 
   #handle(message: ProcessingRequest__Output): Handled {

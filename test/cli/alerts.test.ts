@@ -53,7 +53,10 @@ describe("alerts", () => {
       "Sending the alert again.",
     );
     const refused = await igw("redeliver", alert!.id, "--channel", "email");
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("has no email in its `notifications`")]);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining("has no email in its `notifications`"),
+    ]);
     expect((await igw("redeliver", "alert_x")).stderr).toContain("Unknown alert");
   });
 

@@ -144,7 +144,10 @@ describe("a currency that is changed behind an admission", () => {
     redis.disconnect();
     expect(await changeOrganization(key, { currency: "EUR" })).toBe("changed");
     const { status, text } = await end();
-    expect([status, text]).toEqual([503, expect.stringContaining("changed its currency from USD to EUR during this request")]);
+    expect([status, text]).toEqual([
+      503,
+      expect.stringContaining("changed its currency from USD to EUR during this request"),
+    ]);
     expect(chat.upstream.requests).toEqual([]);
     const headers = { "x-include-cost": "true" };
     const again = await chat.send({ key: key.key, headers, body: chatBody() });
