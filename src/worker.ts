@@ -240,7 +240,7 @@ interface Parts {
   readonly reached: ReachedUpstreams;
   readonly ends: ReportedEnds;
   readonly meter: RequestMeter;
-  /** Whether Envoy should send requests here: past the grace time too, where it is this worker that says why not. */
+  /** Whether Envoy should send requests here: past the grace period too, where it is this worker that says why not. */
   readonly isServing: () => boolean;
   /** Redis is unreachable, and every request is refused for it. */
   readonly isGraceOver: () => boolean;

@@ -38,7 +38,7 @@ export const PROCESSING_FILTER = "envoy.filters.http.ext_proc";
 /** A buffer filter, by a name of its own: what a route sets for an operator's is not for this one. */
 export const CONTENT_LENGTH_FILTER = "inference_gateway.content_length";
 
-/** The filter that refuses requests which call themselves gRPC. */
+/** The filter that gives replies to requests with a content type of gRPC their own form again. */
 export const GRPC_REPLY_FILTER = "inference_gateway.grpc_reply";
 
 /** Dynamic metadata of ext_proc's replies for the access log; see `ACCESS_LOG_METADATA`. */

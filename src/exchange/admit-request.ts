@@ -81,7 +81,7 @@ export interface AdmissionServices extends CallerServices {
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** `req_` + UUID v7. */
   readonly createRequestId: () => string;
-  /** Whether a request could be admitted: Redis answers or the grace time is not over, no drain has begun. */
+  /** Whether a request could be admitted: Redis answers or the grace period is not over, no drain has begun. */
   readonly isReady: () => boolean;
   readonly logger: Logger<"error">;
   readonly meter: Pick<RequestMeter, "admitted" | "finished">;
@@ -144,7 +144,7 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const decision = await decided;
     if (decision.kind === "refused") return decision;
     if (LOCAL_ENDPOINTS.has(match.endpoint.name)) return answer(services, asked, decision.admission);
-    // It never goes on. Where its admission was not answered (grace time), Redis may still carry it out.
+    // It never goes on. Where its admission was not answered (grace period), Redis may still carry it out.
     if (asker.isOver) services.leave(decision.admission);
     return formatAdmitted(decision.admission);
   };

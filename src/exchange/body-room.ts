@@ -9,7 +9,7 @@ import type { BodyOwner } from "./body-owner.ts";
 
 /** Smaller bodies count as they come. It is also what Envoy may hold of a body that waits, and what one counts for. */
 export const LARGE_BYTES = 2 * 1024 ** 2;
-/** Of its owner's share: what bodies take that come, and, with those that wait, what the rest leaves to small ones. */
+/** The parts of an owner's share that large bodies take: those that come, and those with the ones that wait. */
 const PART_FOR_COMING = 1 / 2;
 const PART_WITH_WAITING = 3 / 4;
 const MAX_WAIT_MS = 20_000;
@@ -93,7 +93,7 @@ export class BodyRoom {
     if (index !== -1) this.#waiting.splice(index, 1);
   }
 
-  /** Of each key in the order in which they came. */
+  /** Lets bodies begin; those of one key in the order in which they came. */
   #next(): void {
     const behind = new Set<string>();
     for (const { owner, bytes, begin } of this.#waiting.slice()) {

@@ -1,10 +1,10 @@
 /**
  * Admission while Redis is unreachable: keys that this worker has admitted or refused in the last minutes go on for the
- * grace time, by what was last known of them.
+ * grace period, by what was last known of them.
  *
  * Redis is asked first, every time, so that its first answer ends the outage. Never on a guess: a key that this worker
  * has not seen, a token that asks for another group than the last one did, an organization with strict caps, a key that
- * meets limits of tokens per minute, and everything past the grace time get the error that Redis failed with (503). So does
+ * meets limits of tokens per minute, and everything past the grace period get the error that Redis failed with (503). So does
  * a request that only a raise lets through, which may have ended since. Having nothing to fall back on, these wait longer
  * for Redis. Last known are the record (what refuses by it still refuses), the rate, of which each worker grants its share,
  * and spend in each window of each owner, to which this worker adds what it has counted itself.
@@ -81,7 +81,7 @@ const MAX_AGE_MS = 10 * 60_000;
 /** About two kilobytes each. */
 const MAX_KEYS = 20_000;
 
-/** Wraps the store's `admit`. Rejects as it does where the grace time does not apply. */
+/** Wraps the store's `admit`. Rejects as it does where the grace period does not apply. */
 export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
   const known = new Map<string, LastKnown>();
   return async (input) => {

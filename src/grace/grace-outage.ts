@@ -15,7 +15,7 @@ const TELL_INTERVAL_MS = 10_000;
 
 /**
  * Since when Redis is unreachable: as a whole, and for each organization, since in a cluster one node can be away. The
- * grace time of an organization begins with the earlier of the two and ends for good until Redis has answered for it.
+ * grace period of an organization begins with the earlier of the two and ends for good until Redis has answered for it.
  */
 export class GraceOutage {
   readonly #options: GraceOutageOptions;

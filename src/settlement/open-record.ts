@@ -1,6 +1,6 @@
 /**
  * A request gets on record before it goes upstream: by a line of this host's journal, by a hold in Redis, or, where
- * Redis does not answer the hold and the grace time lets it go on, by an entry in the spool.
+ * Redis does not answer the hold and the grace period lets it go on, by an entry in the spool.
  */
 import type { Clock } from "../time/clock.ts";
 import { GatewayError } from "../contract/errors.ts";
@@ -30,7 +30,7 @@ export interface RecordOpenerOptions {
   readonly spool: Pick<Spool, "append" | "journal">;
   /** It knows whether requests may go upstream without a hold in Redis. */
   readonly outage: GraceOutage;
-  /** It tells how many workers share a key's limits in the grace time. */
+  /** It tells how many workers share a key's limits in the grace period. */
   readonly shares: () => number;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"error">;
@@ -134,7 +134,7 @@ export class RecordOpener {
   }
 
   /**
-   * Its hold was not answered: the request is put in the spool instead, where the grace time lets it go on. It is null when
+   * Its hold was not answered: the request is put in the spool instead, where the grace period lets it go on. It is null when
    * the request may go upstream, else the client's error; it is never null with strict caps, nor unless the disk has it.
    */
   async #goOnWithout(
@@ -148,7 +148,7 @@ export class RecordOpener {
     if (isStrict || !isOutOfReach(error)) return unavailable;
     outage.missed(organizationId);
     if (!outage.isInGrace(organizationId)) return unavailable;
-    // In the grace time this worker counts by itself, and from before the request is on disk, or many would fit at once.
+    // In the grace period this worker counts by itself, and from before the request is on disk, or many would fit at once.
     const fits = fitsShare(concurrencyLimit, shares(), this.#records.countInFlight(keyId));
     if (!fits) return createConcurrencyError(keyName, concurrencyLimit);
     this.#records.takePlace(account);

@@ -36,7 +36,7 @@ export interface Held {
 }
 
 /**
- * Its hold was not answered, and the grace time lets it go on: it has its place among the key's requests in flight, and
+ * Its hold was not answered, and the grace period lets it go on: it has its place among the key's requests in flight, and
  * goes upstream once the spool's disk has it.
  */
 export interface Spooling {

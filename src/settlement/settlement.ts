@@ -5,7 +5,7 @@
  * lets a charge be forgotten: one that Redis did not acknowledge goes to the spool on this host's disk and is sent until
  * it is. Most requests go upstream on what their admission has entered in Redis and a line of this host's journal; the
  * others wait for a hold (`open-record.ts`). When Redis fails at the hold, the request is refused, because without a record
- * its spend could be lost; in the grace time (never with strict caps) it goes on once it is on record in the spool. Where
+ * its spend could be lost; in the grace period (never with strict caps) it goes on once it is on record in the spool. Where
  * each record stands is a state of `record-state.ts`.
  */
 import type { Clock } from "../time/clock.ts";

@@ -174,7 +174,7 @@ export const METRICS = {
   ),
   spoolEntries: counter(
     "inference_gateway_spool_entries_total",
-    "Entries of the spool by the outcome of them: replayed, expired, rejected, damaged, refused (spool full or disk failing).",
+    "Entries of the spool by outcome: replayed, expired, rejected, damaged, refused (spool full or disk failing).",
     ["result"],
   ),
   requestLogBytes: gauge(

@@ -21,7 +21,7 @@ import {
   waitForAdmission,
 } from "./metering-figures.ts";
 
-/** Without a grace time: what Redis does not answer at the hold is refused. */
+/** Without a grace period: what Redis does not answer at the hold is refused. */
 const chat = withChatStack(() => ({
   catalog: METERED_CATALOG,
   overrides: { settlement: { grace_seconds: 0 } },

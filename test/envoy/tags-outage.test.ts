@@ -50,7 +50,7 @@ it("tags of requests in an outage of Redis are replayed from the spool into thei
   const statuses = await Promise.all(
     ["team=a", "team=b", "team=b"].map(async (tags) => (await post(key, tags)).status),
   );
-  // In the grace time the gateway is ready, though it refuses who it does not know.
+  // In the grace period the gateway is ready, though it refuses who it does not know.
   const unknown = await send(stack.baseUrl, {
     path: "/v1/models",
     headers: { authorization: `Bearer ${createKey()}` },

@@ -59,7 +59,7 @@ beforeAll(async () => {
         cert_file: join(files, "redis-client.crt"),
         key_file: join(files, "redis-client.key"),
       },
-      // A 200 is then the word of Redis, not of the grace time.
+      // A 200 is then the word of Redis, not of the grace period.
       settlement: { grace_seconds: 0 },
     },
   });

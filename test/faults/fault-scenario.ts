@@ -178,7 +178,7 @@ function createOptions(
 /**
  * By how much a cap may be overrun. The default one: by what was in flight when it was reached, which is what clients wait
  * for and what they have just left. Requests of a worker that stands still are in flight too, until it comes back or another
- * closes them; and in the grace time every worker has a cap of its own: the others may spend what was left once more, and
+ * closes them; and in the grace period every worker has a cap of its own: the others may spend what was left once more, and
  * each has something in flight when it finds the cap reached. The strict one: by nothing, but for what a worker that stood
  * still for longer than its requests' deadlines charges late.
  */

@@ -92,7 +92,7 @@ describe("while Redis is away", () => {
     ]);
   });
 
-  it("known keys continue for the grace time and are then told to wait, until Redis responds again", async () => {
+  it("known keys continue for the grace period and are then told to wait, until Redis responds again", async () => {
     const { open, strict } = tenants;
     const before = faults.upstream.accounts.size;
     expect(await answersAlways(open)).toBe(true);
@@ -112,7 +112,7 @@ describe("while Redis is away", () => {
       expect(answer.headers["x-service-ratelimit-remaining"]).toBeDefined();
     }
 
-    const over = await waitFor("the end of the grace time", async () => {
+    const over = await waitFor("the end of the grace period", async () => {
       const answer = await ask(open.key);
       return answer.status !== 200 && answer;
     });

@@ -14,7 +14,7 @@ import { restartStack } from "./restart.ts";
 import { createDraw, type Draw, readSeeds } from "./seeded-draw.ts";
 
 const FAILOVERS = Number(process.env["FAULTS_FAILOVERS"] ?? (IS_LONG ? 6 : 1));
-/** Within the grace time, with what the Sentinels take. */
+/** Within the grace period, with what the Sentinels take. */
 const MAX_LAG_MS = 1_500;
 const RUN_MS = 3_600_000;
 

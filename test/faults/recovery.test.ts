@@ -48,7 +48,7 @@ async function pass({ stack }: FaultStack, { key }: CreatedKey): Promise<void> {
   }
 }
 
-/** Each worker knows the key then, and goes on with it in the grace time; nothing of it is in flight or costs anything. */
+/** Each worker knows the key then, and goes on with it in the grace period; nothing of it is in flight or costs anything. */
 async function introduce(faults: FaultStack, created: CreatedKey): Promise<void> {
   const body = { model: "acme/unknown", messages: [] };
   for (let count = 0; count < WARM_REQUESTS; count += 1) {

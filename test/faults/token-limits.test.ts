@@ -198,7 +198,7 @@ describe("a limit of tokens per minute", () => {
     const { left, lowest, highest } = await readLevel(flooded);
     expect(left).toBeGreaterThanOrEqual(lowest);
     expect(left).toBeLessThanOrEqual(highest);
-    // No worker knows what the others let through: there is no grace time.
+    // No worker knows what the others let through: there is no grace period.
     const [outage] = flooded.outages;
     const meanwhile = run.sent.filter(
       ({ sentMs, endedMs, isAborted }) =>

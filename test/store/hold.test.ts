@@ -260,7 +260,7 @@ describe("a place among the concurrent requests", () => {
     expect((await hold(key)).result.outcome).toBe("held");
   });
 
-  it("is taken by a charge that comes without a hold: a request of the grace time still runs", async () => {
+  it("is taken by a charge that comes without a hold: a request of the grace period still runs", async () => {
     const key = await createTestKey(test.store, { maxConcurrentRequests: 1 });
     const identity = await createIdentity(test.store, key);
     await test.store.charge(chargeInput(identity, 1, 1n));

@@ -13,7 +13,7 @@ export function describeSchemas(named: NamedSchemas): JsonObject {
   const { schemas } = z.toJSONSchema(named, {
     io: "input",
     uri: (id) => `${SCHEMAS}${id}`,
-    // Of what has no type in JSON there is the bigint alone.
+    // The only type here that JSON does not have is the bigint, see below.
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema._zod.def.type === "bigint") Object.assign(jsonSchema, BIGINT);

@@ -17,9 +17,9 @@
 -- Reply: {'held' or 'exists', tag row, session uncapped}; session uncapped: '1' when the key has too many sessions;
 --   {'currency_changed', currency}: the organization has another than ARGV[13];
 --   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
---   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name, amounts hidden, alerts fired} of a key, a user, a group or an
---   organization, or of a session, whose period is 'session': the cap that caps.lua names, with strict caps the one that
---   leaves least room.
+--   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name, amounts hidden, alerts fired} of a key,
+--   a user, a group or an organization, or of a session, whose period is 'session': the cap that caps.lua names, with
+--   strict caps the one that leaves least room.
 --
 -- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
 -- flight of a key = its open records, whether or not it has a limit, so that a limit counts from when it is set; with a

@@ -141,7 +141,7 @@ export interface AlertStore {
   findAlert(organizationId: string, alertId: string): Promise<ListedAlert | null>;
   /** Alerts since the list was last marked as read; more than 100 count as 100. */
   countUnreadAlerts(organizationId: string): Promise<number>;
-  /** Mark all alerts as read. */
+  /** Marks all alerts up to now as read. */
   markAlertsRead(organizationId: string): Promise<void>;
   /**
    * Sends an alert's message again on these channels, and lets whatever else waits for a next try be tried at once. One

@@ -34,8 +34,8 @@ export interface UpdatedCall {
  * Tells which tool call a delta belongs to: the one at its index; without an index the one with its id, else, of several
  * in one chunk, the one at its place among them, else the open one. A new id together with a name at an index that is
  * taken is a new call: some servers number every call 0. Some of these give no ids: a name and arguments behind a
- * finished call are a new call there, as is the name of another declared tool. Arguments alone at an index that no call or only a finished one
- * has belong to the open call: some servers count their deltas.
+ * finished call are a new call there, as is the name of another declared tool. Arguments alone at an index that no call or
+ * only a finished one has belong to the open call: some servers count their deltas.
  */
 export class ToolCallTable {
   readonly #byIndex = new Map<number, ToolCall>();

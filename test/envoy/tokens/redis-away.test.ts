@@ -1,4 +1,4 @@
-/** Redis is unreachable: callers with a token go on in the grace time as those with keys do, by what was last known. */
+/** Redis is unreachable: callers with a token go on in the grace period as those with keys do, by what was last known. */
 import { expect, it } from "vitest";
 import { BOUND, withTokenStack } from "./token-stack.ts";
 

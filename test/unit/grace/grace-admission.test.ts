@@ -28,7 +28,7 @@ describe("admission while Redis is unreachable", () => {
       {},
       {},
     ],
-    ["a gateway without a grace time", {}, { graceMs: 0 }, {}],
+    ["a gateway without a grace period", {}, { graceMs: 0 }, {}],
     ["a token of a group, where the last request was of none", {}, {}, { groupId: "group_2" }],
   ])("fails as Redis did for %s", async (_name, changes, options, input) => {
     const { admit } = await createOutage(changes, options);
@@ -56,14 +56,14 @@ describe("admission while Redis is unreachable", () => {
       { tokenBuckets: [{ type: "total", limit: 1, remaining: 1, resetMs: 0 } as const] },
       {},
     ],
-    ["a gateway without a grace time", {}, { graceMs: 0 }],
+    ["a gateway without a grace period", {}, { graceMs: 0 }],
   ])("waits longer for Redis's answer for %s", async (_name, changes, options) => {
     const { admit, patience } = await createOutage(changes, options);
     await expect(admit()).rejects.toThrow("Command timed out");
     expect(patience.at(-1)).toBe(true);
   });
 
-  it("waits longer once the grace time is over, and not before", async () => {
+  it("waits longer once the grace period is over, and not before", async () => {
     const { admit, patience, wait } = await createOutage();
     await admit();
     expect(patience.at(-1)).toBe(false);
@@ -80,7 +80,7 @@ describe("admission while Redis is unreachable", () => {
     await expect(admit()).rejects.toThrow("ERR");
   });
 
-  it("fails once the grace time is over, until Redis has answered", async () => {
+  it("fails once the grace period is over, until Redis has answered", async () => {
     const { admit, decide, wait, comeBack, goAway } = await createOutage();
     expect(await decide()).toBe("admitted");
     wait(MINUTE_MS - 1);
@@ -93,7 +93,7 @@ describe("admission while Redis is unreachable", () => {
     expect(await decide()).toBe("admitted");
   });
 
-  it("begins the grace time when Redis was first missed by anybody", async () => {
+  it("begins the grace period when Redis was first missed by anybody", async () => {
     const { admit, outage, wait } = await createOutage();
     outage.missed(null);
     wait(MINUTE_MS);
@@ -293,7 +293,7 @@ describe("admission while Redis is unreachable", () => {
     expect(warnings).toEqual([goes, comes, goes, comes]);
   });
 
-  it("counts the grace time of an organization on while others are answered", async () => {
+  it("counts the grace period of an organization on while others are answered", async () => {
     const { admit, outage, wait } = await createOutage();
     await admit();
     wait(MINUTE_MS - 1);

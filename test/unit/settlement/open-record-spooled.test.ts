@@ -14,7 +14,7 @@ import { ADMISSION } from "./settlement-fixture.ts";
 const TIMEOUT = new Error("Command timed out");
 const FULL = () => Promise.reject(new Error("the spool holds as much as it may"));
 
-/** A request whose hold the store rejects with an error, on a worker in the grace time. */
+/** A request whose hold the store rejects with an error, on a worker in the grace period. */
 async function openWithoutHold(failure: Error, admission: Partial<Admission> = {}, changes: Changes = {}) {
   const { account, charges } = createAccount();
   const entries: SpoolEntry[] = [];
@@ -95,14 +95,14 @@ describe("a request whose hold was not answered", () => {
 
   it.each([
     ["strict caps", { isStrict: true }, {}],
-    ["no grace time", {}, { graceMs: 0 }],
+    ["no grace period", {}, { graceMs: 0 }],
   ] as const)("waited longer for it with %s", async (_name, admission, changes) => {
     expect((await openWithoutHold(TIMEOUT, admission, changes)).asked).toEqual(["patient"]);
   });
 
   it.each([
     ["strict caps", { isStrict: true }, {}, TIMEOUT],
-    ["no grace time", {}, { graceMs: 0 }, TIMEOUT],
+    ["no grace period", {}, { graceMs: 0 }, TIMEOUT],
     ["an error that is no outage", {}, {}, new TypeError("a script replied number")],
     ["a spool that is full", {}, { append: FULL }, TIMEOUT],
   ] as const)("does not go on with %s, and a final charge of nothing follows", async (...row) => {

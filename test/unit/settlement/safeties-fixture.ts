@@ -1,4 +1,4 @@
-/** What keeps money safe, as every settlement has it: here a disk that takes nothing and no grace time. */
+/** What keeps money safe, as every settlement has it: here a disk that takes nothing and no grace period. */
 import { GraceOutage } from "../../../src/grace/grace-outage.ts";
 import { GraceSpend } from "../../../src/grace/grace-spend.ts";
 import type { OpenJournal } from "../../../src/spool/open-journal.ts";

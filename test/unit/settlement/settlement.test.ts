@@ -253,7 +253,7 @@ describe("Settlement.open", () => {
   });
 });
 
-describe("Settlement.open in the grace time", () => {
+describe("Settlement.open in the grace period", () => {
   const clock = { nowMs: () => 0, monotonicMs: () => 0 };
   const away = () => Promise.reject(new Error("Command timed out"));
 
