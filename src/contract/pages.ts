@@ -27,10 +27,11 @@ export function formatLimitPath(subject: LimitSubject, kind: "budget" | "hard_ca
   const { scope, period } = subject;
   // Fields have the names of their settings in the API. Those of a month are older than the others, and there were keys first.
   const isOfMonth = period === "month" && (scope === "key" || scope === "organization");
-  return `${formatLimitPage(subject)}#${isOfMonth ? `${kind}_cents` : "limits"}`;
+  return `${formatOwnerPath(subject)}#${isOfMonth ? `${kind}_cents` : "limits"}`;
 }
 
-function formatLimitPage(subject: LimitSubject): string {
+/** The page of a key, a user or a group, or the organization's settings. */
+export function formatOwnerPath(subject: Omit<LimitSubject, "period">): string {
   const { scope, organizationId, keyId, ownerId } = subject;
   if (scope === "organization") return formatSettingsPath(subject);
   return `/organizations/${organizationId}/${scope}s/${(scope === "key" ? keyId : ownerId) ?? ""}`;

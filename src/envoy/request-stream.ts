@@ -10,7 +10,7 @@
 import { GatewayError } from "../contract/errors.ts";
 import { INCLUDE_COST_HEADER } from "../contract/header-names.ts";
 import { CollectedBody } from "../exchange/collected-body.ts";
-import { BodyDecoder, isDecodable, readableResponse, readCoding } from "../exchange/content-coding.ts";
+import { BodyDecoder, isDecodable, readableResponse } from "../exchange/content-coding.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
 import { ErrorBody } from "../exchange/error-body.ts";
 import { BETA_HEADER, changesForUpstream, namesToRemoveDownstream } from "../exchange/header-policy.ts";
@@ -232,7 +232,7 @@ export class RequestStream implements ProcessListener {
       return this.#refuse(request, thrown, null);
     }
     if (response instanceof Promise) return this.#close(request, response, createImmediateReply);
-    const coding = readCoding(start.contentEncoding);
+    const { coding } = start;
     if (coding !== null && isDecodable(coding)) this.#decoder = new BodyDecoder(coding);
     this.#startResponse(phase, readableResponse(response, coding), start);
     return undefined;

@@ -1,3 +1,4 @@
+import { readCoding } from "../exchange/content-coding.ts";
 import type { ResponseStart } from "../exchange/upstream-call.ts";
 import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import { findHeader, namesOf } from "./messages/headers.ts";
@@ -18,7 +19,7 @@ export function readResponseStart({
   return {
     status: Number(find(":status")),
     contentType: find("content-type"),
-    contentEncoding: find("content-encoding"),
+    coding: readCoding(find("content-encoding")),
     retryAfter: find("retry-after"),
     codeDetails: fields?.["response.code_details"]?.stringValue ?? "",
     lostConnection: find(LOST_CONNECTION_HEADER),

@@ -2,7 +2,7 @@
 import { type ErrorOptions, GatewayError } from "../contract/errors.ts";
 import type { Outcome } from "../request-log/line.ts";
 import { CLIENT_GONE } from "./broken-end.ts";
-import { describeCoding, isDecodable, readCoding } from "./content-coding.ts";
+import { describeCoding, isDecodable } from "./content-coding.ts";
 import { FailedAnswer, StreamedAnswer, WholeAnswer } from "./exchange-answers.ts";
 import { formatShrunkHeader, type Header } from "./reply.ts";
 import type { RoutedRequest } from "./routed-request.ts";
@@ -36,11 +36,10 @@ export class RoutedExchange implements RoutedCall {
     services.reached.note(model.upstream);
     way.answered(start.status);
     if (start.status < 200 || start.status > 299) return this.#onErrorStart(start);
-    const coding = readCoding(start.contentEncoding);
+    const { coding, contentType = "" } = start;
     if (coding !== null && !isDecodable(coding)) {
       return this.#refuseUnusable({ message: describeCoding(coding) });
     }
-    const { contentType = "" } = start;
     const isStream = /^text\/event-stream\b/i.test(contentType);
     const problem =
       (isStream && !request.stream && "an event stream in answer to a request without `stream`") ||

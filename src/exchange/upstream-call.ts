@@ -22,7 +22,8 @@ export interface ResponseStart {
   readonly status: number;
   /** Of the response's headers these decide something. They are undefined where there are none. */
   readonly contentType: string | undefined;
-  readonly contentEncoding: string | undefined;
+  /** `content-encoding`, as `readCoding` reads it. */
+  readonly coding: string | null;
   readonly retryAfter: string | undefined;
   /** It is Envoy's `response.code_details`. */
   readonly codeDetails: string;

@@ -1,6 +1,6 @@
 /** The refusals of an admission, in the contract's words. */
 import { clampRetryAfterSeconds, GatewayError } from "../contract/errors.ts";
-import type { DashboardAddress } from "../contract/pages.ts";
+import { type DashboardAddress, formatOwnerPath } from "../contract/pages.ts";
 import { formatTimeOrNull } from "../time/calendar.ts";
 import { requestsPerMinuteOf } from "../settings/key.ts";
 import { monthCapOf } from "../settings/month-limits.ts";
@@ -56,8 +56,13 @@ function describeBlocked(
   { baseUrl, contact }: DashboardAddress,
 ): string {
   const subject = `API key "${key.name}"`;
-  const page =
-    baseUrl === null ? "the API keys page" : `${baseUrl}/organizations/${organization.id}/keys/${key.id}`;
+  const path = formatOwnerPath({
+    scope: "key",
+    organizationId: organization.id,
+    keyId: key.id,
+    ownerId: null,
+  });
+  const page = baseUrl === null ? "the API keys page" : baseUrl + path;
   if (decision === "key_disabled") return `${subject} is disabled. Enable it on ${page}, or use another key.`;
   if (decision === "key_expired") {
     const at = formatTimeOrNull(key.expiresAtMs);

@@ -1,4 +1,7 @@
-/** JSON whose integers keep all their digits: those beyond 2^53 are bigints here. */
+/**
+ * JSON whose integers keep all their digits: those beyond 2^53 are bigints here. Bodies of requests and answers are parsed
+ * within bounds, by `src/translation/json/exact-json.ts`.
+ */
 
 declare global {
   interface JSON {

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { atOnce, type Steps } from "../../event-loop/steps.ts";
+import { formatExactJson } from "../../text/exact-json.ts";
 import { MAX_LONG_INTEGERS, tooMany } from "./json-bounds.ts";
 import { applyEdits, type Edit, skipScalar, skipString } from "./object-spans.ts";
 
@@ -23,9 +24,8 @@ const MINUS = 0x2d;
 /** So many characters are searched in one step. */
 const STEP_CHARACTERS = 8 * 1024 * 1024;
 
-/** Begins a string that stands for an integer; nobody can guess it, and it leaves neither of the functions below. */
+/** Begins a string that stands for an integer while it is parsed; nobody can guess it. */
 const MARK = `${randomUUID()}:`;
-const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
 
 /** As `JSON.parse`, integers beyond 2^53 as bigints. @throws SyntaxError @throws JsonBoundError for very many of them. */
 export function parseExactJson(text: string): unknown {
@@ -69,10 +69,7 @@ export function formatJson(value: unknown): string {
     // What it throws at a bigint. Looking for one before would cost each answer a walk through all of it.
     if (!(error instanceof TypeError)) throw error;
   }
-  const text = JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === "bigint" ? MARK + String(member) : member,
-  );
-  return text.replaceAll(MARKED, "$1");
+  return formatExactJson(value);
 }
 
 /** As `JSON.stringify`, in half the time for a text that needs no escapes, as most pieces of one do not. */

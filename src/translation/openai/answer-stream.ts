@@ -1,9 +1,10 @@
-import { GatewayError } from "../../contract/errors.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import type { AnswerOutput } from "../client-protocol.ts";
 import { encodeCharacters } from "../sse/event-block.ts";
 import { type EventReader, feedEvents } from "../sse/event-feed.ts";
 import { LineSplitter, SseLimitError } from "../sse/line-splitter.ts";
 import { isComment, readField } from "../sse/read-field.ts";
+import { createBrokenOff } from "../upstream/end-reasons.ts";
 import { asGatewayError, DONE, isBlank, isDone, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
 import { type ChunkRewriter, isChunk } from "./chunk-rewriter.ts";
 import { formatStreamError } from "./error-body.ts";
@@ -170,9 +171,7 @@ export class AnswerStream {
     if (this.#data !== null && (isDone(this.#data) || isChunk(this.#data))) this.#dispatch();
     if (this.#isFinal) return;
     if (!this.#rewriter.isComplete) {
-      throw new GatewayError("upstream_error", {
-        message: "The model server ended its response before it was complete. Try again.",
-      });
+      throw createBrokenOff();
     }
     this.#finish();
   }

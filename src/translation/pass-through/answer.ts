@@ -1,4 +1,4 @@
-import { GatewayError } from "../../contract/errors.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
 import { boundJsonText, isUnreadable } from "../json/parse-json-text.ts";
@@ -8,6 +8,7 @@ import { parseEvent } from "../sse/parse-event.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
+import { createBrokenOff } from "../upstream/end-reasons.ts";
 import { asGatewayError, isBlank, isDone, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
 import { type Replacement, replaceValues } from "./replace-values.ts";
 
@@ -199,9 +200,7 @@ export abstract class PassThroughAnswer implements Answer {
   #end(): void {
     const rest = this.completeStream();
     if (rest === null) {
-      throw new GatewayError("upstream_error", {
-        message: "The model server ended its response before it was complete. Try again.",
-      });
+      throw createBrokenOff();
     }
     this.#write(ENCODER.encode(rest));
     this.#isFinal = true;

@@ -1,6 +1,6 @@
 import type { ModelProfile } from "../client-protocol.ts";
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
-import { readContent, readReasoning, readRefusal, type Reasoning } from "./read-message.ts";
+import { readContent, readReasoning, readRefusal, REASONING_TEXTS, type Reasoning } from "./read-message.ts";
 import { type SplitText, ThinkTags } from "./think-tags.ts";
 
 /** What a chunk, or a whole message, adds to an answer. */
@@ -16,10 +16,7 @@ const NO_TEXT: SplitText = { reasoning: "", text: "" };
 
 /** Fields in which servers write the same thing; a field of another name stands for itself. */
 const SAME_FIELDS: ReadonlyMap<string, string> = new Map([
-  ["reasoning_content", "reasoning"],
-  ["reasoning_text", "reasoning"],
-  ["thinking", "reasoning"],
-  ["thinking_content", "reasoning"],
+  ...REASONING_TEXTS.map((name) => [name, "reasoning"] as const),
   ["function_call", "tool_calls"],
 ]);
 

@@ -103,10 +103,11 @@ export function requireEnd(finishReason: string, isDone: boolean): EndReason {
   return reason ?? "stop";
 }
 
-function createBrokenOff(how: string): GatewayError {
+/** The error of an answer that its server did not end. @param how For the log; null: nothing is known. */
+export function createBrokenOff(how: string | null = null): GatewayError {
   return new GatewayError("upstream_error", {
     message: "The model server ended its response before it was complete. Try again.",
-    cause: new Error(`an answer without an end: ${how}`),
+    ...(how !== null && { cause: new Error(`an answer without an end: ${how}`) }),
   });
 }
 

@@ -90,9 +90,7 @@ export function mayHaveText(value: unknown): value is string | object {
 }
 
 function meaningOf(name: string): Meaning {
-  return (
-    MEANINGS.get(name) ?? (NOTHING_FORM.test(name) || name.startsWith("content_filter") ? "nothing" : "text")
-  );
+  return MEANINGS.get(name) ?? (NOTHING_FORM.test(name) ? "nothing" : "text");
 }
 
 function isCall(object: JsonObject, name: string): boolean {

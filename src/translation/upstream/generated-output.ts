@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, toArray } from "../../text/json-object.t
 import { TextBuffer } from "../text-buffer.ts";
 import { CountedOutput, type FieldName } from "./counted-output.ts";
 import { findGenerated, type Generated, mayHaveText } from "./find-generated.ts";
+import { REASONING_TEXTS } from "./read-message.ts";
 import { ServerToolUses } from "./server-tool-uses.ts";
 
 /** The most text that a tokenizer is given when an upstream reports no usage. */
@@ -13,10 +14,7 @@ const OTHERS = Symbol("others");
 /** Fields of chat completions in which servers repeat each other's text; every other field stands for itself. */
 const SAME_TEXTS: ReadonlyMap<string, string> = new Map([
   ["text", "content"],
-  ["reasoning_content", "reasoning"],
-  ["reasoning_text", "reasoning"],
-  ["thinking", "reasoning"],
-  ["thinking_content", "reasoning"],
+  ...REASONING_TEXTS.map((name) => [name, "reasoning"] as const),
   ["reasoning_details", "reasoning"],
   ["thinking_blocks", "reasoning"],
   // LiteLLM's copies.

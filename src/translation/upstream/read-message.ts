@@ -14,8 +14,8 @@ export interface Reasoning {
 /** Where reasoning was found: in a text of its own or parts of the content, or in a list of its details. */
 type ReasoningSource = "text" | "list" | null;
 
-/** Members that have it as a text, the first that says something. */
-const TEXT_FIELDS = [
+/** Members that have reasoning as a text; servers that send two send the same text twice. */
+export const REASONING_TEXTS = [
   "reasoning_content",
   "reasoning",
   "reasoning_text",
@@ -34,7 +34,7 @@ export function readReasoning(message: JsonObject): Reasoning & { readonly sourc
   const thinking_blocks =
     message["thinking_blocks"] ?? (isJsonObject(specific) ? specific["thinking_blocks"] : undefined);
   const parts = readParts(content).filter(isThinking);
-  const field = TEXT_FIELDS.find((name) => readTexts(message[name]) !== "");
+  const field = REASONING_TEXTS.find((name) => readTexts(message[name]) !== "");
   const text = field === undefined ? readTexts(parts) : readTexts(message[field]);
   const listed = text === "" ? readTexts(thinking_blocks) || readTexts(reasoning_details) : "";
   return {

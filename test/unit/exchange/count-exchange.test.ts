@@ -19,7 +19,7 @@ const NATIVE = "    protocols: [messages, responses]\n    upstream_model: native
 const FOUND: ResponseStart = {
   status: 200,
   contentType: "application/json",
-  contentEncoding: undefined,
+  coding: null,
   retryAfter: undefined,
   codeDetails: "via_upstream",
   lostConnection: undefined,

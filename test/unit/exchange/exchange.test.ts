@@ -15,7 +15,7 @@ import { createRecordingMeter } from "./meter-fixture.ts";
 const JSON_START: ResponseStart = {
   status: 200,
   contentType: "application/json",
-  contentEncoding: undefined,
+  coding: null,
   retryAfter: undefined,
   codeDetails: "via_upstream",
   lostConnection: undefined,
@@ -142,7 +142,7 @@ describe("an exchange whose upstream does not answer as it should", () => {
     },
     {
       name: "answers in an encoding that is not read",
-      start: { contentType: undefined, contentEncoding: "zstd" },
+      start: { contentType: undefined, coding: "zstd" },
       code: "upstream_error",
       isFree: false,
     },
