@@ -7,7 +7,10 @@ import { formatSuggestion } from "../config/schema/nearest.ts";
 import { parseTagList } from "../usage/tags.ts";
 import { NAME_PATTERN } from "./published-patterns.ts";
 
-/** An object with these fields and no others; the message of an unknown one names the nearest. */
+/** Comparing with every known name takes time: further unknown fields of an object get no suggestion. */
+const MAX_SUGGESTIONS = 10;
+
+/** An object with these fields and no others; the message has a line for each unknown field, with the nearest name. */
 export function record<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
 ): z.ZodObject<Shape, z.core.$strict> {
@@ -15,9 +18,15 @@ export function record<Shape extends z.core.$ZodLooseShape>(
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? issue.keys.map((key) => `unknown field${formatSuggestion(key, names)}`).join("\n")
+        ? issue.keys
+            .map((key, index) => describeUnknown(key, index < MAX_SUGGESTIONS ? names : []))
+            .join("\n")
         : "expected a JSON object",
   });
+}
+
+function describeUnknown(key: string, names: readonly string[]): string {
+  return `unknown field${formatSuggestion(key, names)}`;
 }
 
 /** A whole number in bounds, both included. */

@@ -21,6 +21,7 @@ import {
 
 /** Query parameters that are numbers. */
 const NUMERIC = new Set(["limit"]);
+const MAX_PARAMETERS = 50;
 const IDEMPOTENCY_KEY_FORM = /^[\x21-\x7e]{1,200}$/;
 
 export interface IncomingCall
@@ -110,6 +111,8 @@ async function readInput(route: RouteDescription, request: Request) {
 
 function checkQuery({ query }: RouteDescription, parameters: URLSearchParams): unknown {
   const names = [...parameters.keys()];
+  if (names.length > MAX_PARAMETERS)
+    throw invalidField("query", `expected at most ${MAX_PARAMETERS} parameters`);
   const twice = names.find((name, position) => names.indexOf(name) !== position);
   if (twice !== undefined) throw invalidField(twice, "given more than once");
   const values = Object.fromEntries(

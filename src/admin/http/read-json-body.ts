@@ -2,10 +2,12 @@ import { AdminError } from "../admin-error.ts";
 
 /** 1 MiB: the largest body that anybody needs is a list of a few hundred model ids. */
 const MAX_BODY_BYTES = 1024 * 1024;
+/** Fields and list elements, at any depth: the largest valid body has fewer than 500. */
+const MAX_VALUES = 2_000;
 
 /**
  * The JSON object of a request's body; undefined when the body is empty.
- * @throws AdminError 400 `invalid_json`, 413 `request_too_large`, 415 `unsupported_media_type`.
+ * @throws AdminError 400 `invalid_json`, 400 `invalid_parameter` for too many values, 413 `request_too_large`, 415 `unsupported_media_type`.
  */
 export async function readJsonBody(request: Request): Promise<object | undefined> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
@@ -16,7 +18,24 @@ export async function readJsonBody(request: Request): Promise<object | undefined
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new AdminError("invalid_json");
   }
+  if (hasMoreValues(value, MAX_VALUES)) {
+    const message = `The request body has more than ${MAX_VALUES} fields and list elements. Send fewer.`;
+    throw new AdminError("invalid_parameter", { message, param: "body" });
+  }
   return value;
+}
+
+/** Whether there are more fields and list elements than `most`; looks no further than that. */
+function hasMoreValues(value: object, most: number): boolean {
+  const pending: object[] = [value];
+  let count = 0;
+  for (let inner = pending.pop(); inner !== undefined; inner = pending.pop()) {
+    const values: readonly unknown[] = Object.values(inner);
+    count += values.length;
+    if (count > most) return true;
+    for (const one of values) if (typeof one === "object" && one !== null) pending.push(one);
+  }
+  return false;
 }
 
 async function readBytes(request: Request): Promise<Buffer> {

@@ -43,6 +43,14 @@ describe("checkInput", () => {
     expect(refusal({ budget_cents: -1 }).code).toBe("invalid_parameter");
   });
 
+  it("looks for the nearest name of an object's first ten unknown fields only", () => {
+    const unknown = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`budget_cent${index}`, 1]));
+    const issues = keyCreation.safeParse({ name: "a", ...unknown }).error?.issues ?? [];
+    const lines = issues.flatMap(({ message }) => message.split("\n"));
+    expect(lines.filter((line) => line.includes("did you mean"))).toHaveLength(10);
+    expect(lines.slice(10)).toEqual(["unknown field", "unknown field"]);
+  });
+
   it("does not print an endless list", () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`field${index}`, 1]));
     expect(refusal({ name: "a", ...many }).message).toMatch(/; and 90 more$/);
