@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import type { BodyOwner } from "../../../src/exchange/body-owner.ts";
 import { BodyRoom } from "../../../src/exchange/body-room.ts";
@@ -7,6 +7,12 @@ import { CollectedBody } from "../../../src/exchange/collected-body.ts";
 const MEBIBYTE = 1024 ** 2;
 const OWNER: BodyOwner = { keyId: "key_1", keyName: "ci", organizationId: "org_1" };
 const OTHER: BodyOwner = { keyId: "key_2", keyName: "cd", organizationId: "org_2" };
+
+/** What a test does not take itself is taken after it: a turn that is still waited for would reject long afterwards. */
+const expected: CollectedBody[] = [];
+afterEach(() => {
+  for (const body of expected.splice(0)) body.take();
+});
 
 /** A key alone has 96 MiB: 48 for large bodies that come, 72 with those that wait. */
 function open() {
@@ -20,6 +26,7 @@ function open() {
   /** Bodies of so many MiB that are about to come, and which of them have had their turn. */
   const expectBodies = (count: number, mebibytes: number, owner = OWNER) => {
     const bodies = Array.from({ length: count }, () => create(owner));
+    expected.push(...bodies);
     const come: number[] = [];
     const turns = bodies.map((body) => body.expect(mebibytes * MEBIBYTE));
     for (const [index, turn] of turns.entries()) {
