@@ -44,7 +44,7 @@ interface TestRun {
 const NOTHING_RAN: TestSummary = { passed: 0, failed: [], skipped: 0, retried: [], files: [] };
 const NO_SUMMARY: TestSummary = { ...NOTHING_RAN, failed: ["vitest ended before it had a summary"] };
 const NO_TEST_FAILED =
-  "no test, but its run: a floor of coverage was missed, or an error came outside of the tests";
+  "no test, but vitest: a coverage floor was missed, or vitest itself failed (see its output above)";
 const NO_RUN: TestRun = { code: 1, interrupted: false, summary: null, output: "" };
 
 /** What the tests start besides Node, as the environment variables by which they find it. */
@@ -127,8 +127,8 @@ function selectProject(project: string): string {
 }
 
 /**
- * A run that ended badly though none of its tests failed counts as one that did: its coverage is below a floor, something
- * was thrown outside of a test, or vitest itself died.
+ * Adds the runs up. A run that ended with an error though nothing in it failed counts as a failed test: its coverage is
+ * below a floor, or vitest itself died.
  */
 export function addUp(runs: readonly Pick<TestRun, "code" | "summary">[]): TestSummary {
   return runs.reduce((total, { code, summary }) => addRun(total, code, summary ?? NO_SUMMARY), NOTHING_RAN);

@@ -11,7 +11,7 @@ export interface TestSummary {
   readonly passed: number;
   /**
    * Each test that failed: its full name and the beginning of its error. So is each file that failed though none of its
-   * tests did: it could not be loaded or set up.
+   * tests did: it could not be loaded or set up. So is each error that was thrown outside of a test.
    */
   readonly failed: readonly string[];
   readonly skipped: number;
@@ -28,8 +28,8 @@ export interface TestedFile {
 
 /** vitest's reporter behind the closing lines of `npm test`: its own JSON does not say which tests were tried again. */
 export default class SummaryReporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
-    writeFileSync(process.env[SUMMARY_FILE] ?? "", JSON.stringify(summarize(modules)));
+  onTestRunEnd(modules: readonly TestModule[], thrownOutside: readonly ThrownOutside[]): void {
+    writeFileSync(process.env[SUMMARY_FILE] ?? "", JSON.stringify(summarize(modules, thrownOutside)));
   }
 }
 
@@ -38,7 +38,17 @@ type Summarized = Pick<
   "children" | "diagnostic" | "errors" | "project" | "relativeModuleId" | "state"
 >;
 
-export function summarize(modules: readonly Summarized[]): TestSummary {
+/** An error, with the test that ran when it was thrown, as far as vitest knows it. */
+interface ThrownOutside {
+  readonly message: string;
+  readonly stack?: string;
+  readonly VITEST_TEST_NAME?: unknown;
+}
+
+export function summarize(
+  modules: readonly Summarized[],
+  thrownOutside: readonly ThrownOutside[] = [],
+): TestSummary {
   const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
   const failed: string[] = [];
   const retried: string[] = [];
@@ -54,6 +64,7 @@ export function summarize(modules: readonly Summarized[]): TestSummary {
       failed.push(describeFailure(module.relativeModuleId, module.errors()));
     }
   }
+  failed.push(...new Set(thrownOutside.map(describeThrownOutside)));
   const files = modules.map(measureFile);
   return { passed: count.passed, failed, skipped: count.skipped + count.pending, retried, files };
 }
@@ -69,4 +80,11 @@ function measureFile(module: Pick<Summarized, "diagnostic" | "project" | "relati
 function describeFailure(name: string, errors: readonly { readonly message: string }[] | undefined): string {
   const message = errors?.[0]?.message.split("\n")[0] ?? "";
   return message === "" ? name : `${name}: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
+}
+
+/** With the line that threw it, the only trace of which file it was. */
+function describeThrownOutside({ message, stack, VITEST_TEST_NAME: test }: ThrownOutside): string {
+  const line = stack?.split("\n").find((frame) => frame.trim().startsWith("at ")) ?? "";
+  const place = [test, line.trim()].filter((part) => typeof part === "string" && part !== "").join(", ");
+  return describeFailure(`outside of a test${place === "" ? "" : ` (${place})`}`, [{ message }]);
 }

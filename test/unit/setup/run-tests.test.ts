@@ -65,6 +65,16 @@ describe("the closing lines of a run of the tests", () => {
     expect(formatClosing(summarize(modules)).split("\n")).toEqual(lines);
   });
 
+  it("name an error that was thrown outside of a test, and its line", () => {
+    const thrown = {
+      message: "read ECONNRESET\nmore",
+      stack: "Error: read\n    at read (test/a.ts:3:1)\n    at b",
+    };
+    expect(formatClosing(summarize([moduleOf("passed", [{ state: "passed" }])], [thrown]))).toBe(
+      "1 failed:\n  outside of a test (at read (test/a.ts:3:1)): read ECONNRESET\n0 retried\n1 passed, 1 failed",
+    );
+  });
+
   it("name every test that was tried more than once, whether it passed then or not, and why", () => {
     const module = moduleOf("failed", [
       { state: "passed", retryCount: 1, message: "too late" },
@@ -108,7 +118,7 @@ describe("the closing lines of a run of the tests", () => {
         { code: 1, summary: summarize([moduleOf("passed", [{ state: "passed" }])]) },
         { code: 0, summary: summarize([moduleOf("passed", [{ state: "passed" }])]) },
       ],
-      why: "no test, but its run: a floor of coverage was missed, or an error came outside of the tests",
+      why: "no test, but vitest: a coverage floor was missed, or vitest itself failed (see its output above)",
       last: "2 passed, 1 failed",
     },
   ])("report a failure when $name", ({ runs, why, last }) => {
