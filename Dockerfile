@@ -1,5 +1,5 @@
 # The sidecar: gRPC workers for Envoy, management API, dashboard, alert delivery. Envoy and Redis run beside it.
-# Runs as a user without rights, on a read-only root file system, and needs no shell. docs/deploy.md says how.
+# Runs as a user without rights, on a read-only root file system, and needs no shell. docs/compose.md says how.
 ARG BASE=node:26-slim
 
 FROM ${BASE} AS packages

@@ -98,7 +98,7 @@ describe("deploy/helm", () => {
     expect(chart.appVersion).toBe(program.version);
   });
 
-  it("has every switch on in the values that docs/deploy.md says so of", () => {
+  it("has every switch on in the values that docs/kubernetes.md says so of", () => {
     const read = (file: string) => parse(readFileSync(`${CHART}${file}`, "utf8")) as unknown;
     expect(listOff(read("values.yaml"), read(FULL))).toEqual([]);
     expect(listOff(read("values.yaml"), {})).toContain("serviceMonitor.enabled");

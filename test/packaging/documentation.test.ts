@@ -176,7 +176,7 @@ describe("fields that a sentence of the documents names", () => {
   });
 
   it("are services and variables of docker-compose.yml, where they are compose's", () => {
-    const spans = listCodeSpans().filter(({ page }) => page === "docs/deploy.md");
+    const spans = listCodeSpans().filter(({ page }) => page === "docs/compose.md");
     const services = spans.flatMap(({ text }) =>
       text.startsWith("docker compose up") ? text.split(" ").filter((word) => /^[a-z]+$/.test(word)) : [],
     );

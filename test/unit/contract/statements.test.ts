@@ -138,13 +138,13 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "the runbook's address in alert rules",
-    text: () => section("docs/deploy.md", "- **Metrics**", "The chart is tested"),
+    text: () => section("docs/kubernetes.md", "- **Metrics:**", "- **Memory:**"),
     says: ["`runbook_url` is relative; make it absolute", "s#runbook_url: docs/#"],
   },
   {
     where: "the Kubernetes image",
-    text: () => section("docs/deploy.md", "## Kubernetes", "helm install"),
-    says: ["docker push", "image.repository"],
+    text: () => section("docs/kubernetes.md", "## 1. Build and push the image", "helm install"),
+    says: ["docker push", "image: {repository"],
   },
   {
     where: "the README's list of pages",
