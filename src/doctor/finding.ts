@@ -3,7 +3,7 @@ import type { Finding } from "../host/finding.ts";
 interface Kind {
   /** `problem`: requests fail or spend can be lost. `warning`: they will, or may. */
   readonly level: "warning" | "problem";
-  /** What is so; for docs/operations.md, whose table is made from this one. */
+  /** What is so; for docs/doctor.md, whose table is made from this one. */
   readonly meaning: string;
 }
 

@@ -86,7 +86,7 @@ describe("inference-gateway doctor, beside a running gateway", () => {
   });
   afterAll(async () => upstream.close());
 
-  it("exits with 1 when there is a problem, and has the form that docs/operations.md promises programs", async () => {
+  it("exits with 1 when there is a problem, and has the form that docs/operate.md promises programs", async () => {
     const { configFile, dir } = stack();
     const config: object = parse(readFileSync(configFile, "utf8"));
     const file = join(dir, "wrong.yaml");

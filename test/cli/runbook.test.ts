@@ -7,7 +7,9 @@ import { METRICS } from "../../src/telemetry/metric-definitions.ts";
 import { callCli } from "./call-cli.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const page = readFileSync(join(root, "docs/operations.md"), "utf8");
+const page = ["runbook", "operate"]
+  .map((name) => readFileSync(join(root, `docs/${name}.md`), "utf8"))
+  .join("\n");
 const spans = Array.from(page.matchAll(/`([^`\n]+)`/g), ([, text = ""]) => text);
 const GROUPS = "config|envoy|requests|usage|key|alerts|org|token";
 const COMMAND = new RegExp(`^(?:inference-gateway )?((?:${GROUPS}) [a-z-]+|doctor|explain|audit)(?: |$)`);
@@ -18,7 +20,7 @@ const source = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8
   .map((name) => readFileSync(join(root, "src", name), "utf8"))
   .join("\n");
 
-describe("docs/operations.md", () => {
+describe("docs/runbook.md and docs/operate.md", () => {
   it.each(commands)("names a command that there is: %s", async (command) => {
     const { code, stdout } = await callCli([...command.split(" "), "--help"]);
     expect(code).toBe(0);

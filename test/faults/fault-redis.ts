@@ -77,7 +77,7 @@ export async function startFaultRedis({
       await child.waitForEnd();
     },
     async restart() {
-      // As docs/reliability.md asks of who runs one: the end of a file that was copied, or killed, may be half a transaction.
+      // As docs/durability.md asks of who runs one: the end of a file that was copied, or killed, may be half a transaction.
       await cutHalfTransaction(program, files);
       child = await start();
     },

@@ -19,7 +19,7 @@ interface Run {
 const RESULTS = new URL("../bench/results/", import.meta.url);
 /** Runs of before have other code under them. */
 const SINCE = "2026-11-23";
-const page = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/sizing.md", import.meta.url), "utf8");
 const runs = readdirSync(RESULTS)
   .filter((name) => name.endsWith(".json") && name >= SINCE)
   .map((name) => JSON.parse(readFileSync(new URL(name, RESULTS), "utf8")) as Run);
@@ -40,7 +40,7 @@ function rangeOf(before: string, after: string): [number, number] {
   return [low, high].map((text) => Number(text.replaceAll(",", ""))) as [number, number];
 }
 
-describe("docs/operations.md", () => {
+describe("docs/sizing.md", () => {
   it.each([
     {
       what: "a request of 100 kB",
@@ -48,7 +48,7 @@ describe("docs/operations.md", () => {
       after: " ms of a worker",
       seen: sidecarMs("100k"),
     },
-    { what: "a refusal", before: "a refusal ", after: " ms", seen: sidecarMs("refused") },
+    { what: "a rejection", before: "a rejection ", after: " ms", seen: sidecarMs("refused") },
     { what: "an event", before: "an event of a stream ", after: " µs", seen: eventUs },
     {
       what: "requests of a worker",

@@ -135,8 +135,6 @@ const LONG_PAGES: Readonly<Record<string, number>> = {
   "docs/management.md": 7_600,
   "docs/messages.md": 4_700,
   "docs/metrics.md": 1_900,
-  "docs/operations.md": 3_800,
-  "docs/reliability.md": 3_000,
   "docs/responses.md": 3_600,
   "docs/security.md": 2_400,
   "docs/speed-steps.md": 2_500,

@@ -114,9 +114,9 @@ const STATEMENTS: readonly Statement[] = [
     never: ["two to three times"],
   },
   {
-    where: "how often a request waits for Redis, by the operations page",
-    text: () => section("docs/operations.md", "### GatewayRedisSlow", "### GatewayRedisErrors"),
-    says: ["waits for Redis once", "With strict caps or a limit of concurrent requests it waits three times"],
+    where: "how often a request waits for Redis, by the runbook",
+    text: () => section("docs/runbook.md", "### GatewayRedisSlow", "### GatewaySpoolPending"),
+    says: ["waits for Redis once", "with strict caps or a limit of concurrent requests it waits three times"],
   },
   {
     where: "endpoints that no health check watches, by doctor",

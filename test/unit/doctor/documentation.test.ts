@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FINDINGS } from "../../../src/doctor/finding.ts";
 
-const page = new URL("../../../docs/operations.md", import.meta.url);
+const page = new URL("../../../docs/doctor.md", import.meta.url);
 
-describe("docs/operations.md", () => {
+describe("docs/doctor.md", () => {
   it("has the table of all findings of the doctor (vitest -u renews it)", async () => {
     const rows = Object.entries(FINDINGS).map(
       ([code, { level, meaning }]) => `| \`${code}\` | ${level} | ${meaning} |`,

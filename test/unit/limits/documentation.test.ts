@@ -105,9 +105,9 @@ describe("docs/api.md", () => {
   });
 });
 
-describe("docs/reliability.md", () => {
+describe("docs/durability.md", () => {
   it("lists each answer of Redis that means out of reach", () => {
-    const sentence = /or one of ([A-Z, ]+)\./.exec(read("reliability.md"))?.[1] ?? "";
+    const sentence = /or one of ([A-Z, ]+)\./.exec(read("durability.md"))?.[1] ?? "";
     const listed = sentence.split(", ");
     const error = (code: string): Error => Object.assign(new Error(`${code} text`), { name: "ReplyError" });
     expect(listed.filter((code) => !isOutOfReach(error(code)))).toEqual([]);

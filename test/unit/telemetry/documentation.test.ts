@@ -70,7 +70,7 @@ describe("the metrics' names", () => {
   });
 });
 
-const RUNBOOK = read("docs/operations.md");
+const RUNBOOK = read("docs/runbook.md");
 
 describe("deploy/prometheus/inference-gateway.rules.yml", () => {
   it("names no metric and no label that the gateway does not export", () => {
@@ -83,12 +83,13 @@ describe("deploy/prometheus/inference-gateway.rules.yml", () => {
       const { summary, description, runbook_url: runbook } = rule.annotations;
       expect([summary, description].every((text) => (text ?? "").length > 10)).toBe(true);
       const [page, anchor] = String(runbook).split("#");
-      expect(page).toBe("docs/operations.md");
+      expect(page).toBe("docs/runbook.md");
       const headings = Array.from(RUNBOOK.matchAll(/^#+ (.+)$/gm), ([, text = ""]) =>
         text.toLowerCase().replaceAll(" ", "-"),
       );
       expect(headings).toContain(anchor);
-      const [, section = ""] = new RegExp(`^### ${rule.alert}\n([^]*?)(?=^##)`, "m").exec(RUNBOOK) ?? [];
+      const [, section = ""] =
+        new RegExp(`^### ${rule.alert}\n([^]*?)(?=^##|(?![^]))`, "m").exec(RUNBOOK) ?? [];
       const parts = Array.from(section.matchAll(/^- \*\*(\w+):\*\* /gm), ([, part]) => part);
       expect(parts).toEqual(["Impact", "Check", "Fix", "Afterwards"]);
     },
