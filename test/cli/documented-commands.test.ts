@@ -46,7 +46,7 @@ interface DocumentedCommand {
 
 /** Blocks of shell as a whole, sessions at a prompt command by command, and what is to be asked for within a sentence. */
 function listCommands(): DocumentedCommand[] {
-  const blocks = listCodeBlocks().filter(({ page }) => page !== "docs/walkthrough.md");
+  const blocks = listCodeBlocks().filter(({ page }) => page !== "docs/first-cap.md");
   const commands = blocks.flatMap(({ page, language, text }) => {
     if (language === "sh") return [{ page, command: text }];
     if (language !== "console") return [];

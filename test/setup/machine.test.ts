@@ -1,4 +1,4 @@
-/** What README.md says that a machine needs is what the set-up asks for, and what the Envoy asks for that it installs. */
+/** What docs/quickstart.md says that a machine needs is what the set-up asks for, and what the Envoy asks for that it installs. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { OLDEST_REDIS, PROVEN_ENVOYS } from "../../src/contract/proven-versions.ts";
@@ -7,14 +7,14 @@ import { MINIMUM_NODE } from "../../src/setup/node-version.js";
 import { createToolContext } from "../../src/setup/tool-context.ts";
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-const README = read("README.md");
+const PAGE = read("docs/quickstart.md");
 
 /** The versions that stand in a text behind some words, "2.31". */
 const versionAfter = (text: string, words: RegExp): string =>
   new RegExp(`${words.source}(\\d+(?:\\.\\d+)*)`).exec(text)?.[1] ?? `none after ${words}`;
 const minorOf = (version: string): number => Number(version.split(".")[1]);
 
-describe("README.md", () => {
+describe("docs/quickstart.md", () => {
   it.each([
     { what: "Node", asked: MINIMUM_NODE, told: /Node / },
     {
@@ -33,7 +33,7 @@ describe("README.md", () => {
       told: /a Redis /,
     },
   ])("names the $what that the set-up asks for", ({ asked, told }) => {
-    expect(`${asked}.`).toContain(`${versionAfter(README, told)}.`);
+    expect(`${asked}.`).toContain(`${versionAfter(PAGE, told)}.`);
   });
 
   it("names a glibc that has all that the Envoy needs which is installed", async () => {
@@ -41,6 +41,6 @@ describe("README.md", () => {
     const program = readFileSync(envoy?.path ?? "no Envoy is installed", "latin1");
     const needed = Array.from(program.matchAll(/GLIBC_2\.(\d+)/g), ([, minor]) => Number(minor));
     expect(needed.length).toBeGreaterThan(0);
-    expect(Math.max(...needed)).toBeLessThanOrEqual(minorOf(versionAfter(README, /glibc /)));
+    expect(Math.max(...needed)).toBeLessThanOrEqual(minorOf(versionAfter(PAGE, /glibc /)));
   });
 });

@@ -10,7 +10,7 @@ import { type Stack, START_TIMEOUT_MS, startStack } from "../support/stack.ts";
 /** A dozen commands, one after the other, each a program of its own: some seconds each on a machine with more to do. */
 const PAGE_TIMEOUT_MS = 300_000;
 const run = promisify(execFile);
-const PAGE = readFileSync(new URL("../../docs/walkthrough.md", import.meta.url), "utf8");
+const PAGE = readFileSync(new URL("../../docs/first-cap.md", import.meta.url), "utf8");
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
 /** As in the built-in configuration that `npm start` runs with. */
@@ -91,7 +91,7 @@ async function runSteps(
   return stdout.split(`${mark}\n`).slice(0, steps.length);
 }
 
-describe("docs/walkthrough.md", () => {
+describe("docs/first-cap.md", () => {
   // A second try begins where a reader begins: on what the first one left, the page's names would stand twice.
   let builtIn: Awaited<ReturnType<typeof startBuiltIn>>;
   beforeEach(async () => {
@@ -114,7 +114,7 @@ describe("docs/walkthrough.md", () => {
   );
 });
 
-describe("the demo of docs/walkthrough.md", () => {
+describe("the demo of docs/first-cap.md", () => {
   it("has the addresses and the model of the built-in configuration", () => {
     const builtIn = readFileSync(new URL("../../src/launcher/default-gateway.yaml", import.meta.url), "utf8");
     expect(builtIn).toContain("listen: { host: 127.0.0.1, port: 10000 }");
