@@ -56,7 +56,7 @@ function judgeServer(upstream: UpstreamConfig, { server }: ServerModels): Doctor
   const written =
     upstream.server === null ? "`server` does not say so" : `\`server\` says \`${upstream.server}\``;
   const message = `Upstream ${upstream.name} is ${title} by its list of models, and ${written}.`;
-  const fix = `Set \`server: ${server}\` of this upstream, which sets what that server needs (docs/configuration.md, "Model servers").`;
+  const fix = `Set \`server: ${server}\` of this upstream, which sets what that server needs (docs/gateway-yaml.md, "What server sets").`;
   return [found("model_server_unnamed", checkOf(upstream), { message, fix })];
 }
 

@@ -1,6 +1,6 @@
 /**
  * Servers of models that are known by name: what each wants otherwise than the general defaults, so that `server: ollama`
- * on an upstream says it all. What `gateway.yaml` says itself counts before it. docs/configuration.md has the table.
+ * on an upstream says it all. What `gateway.yaml` says itself counts before it. docs/gateway-yaml.md has the table.
  */
 import { isJsonObject, type JsonObject } from "../text/json-object.ts";
 

@@ -11,7 +11,7 @@ import type { YamlSource } from "./yaml-source.ts";
 const HEADING =
   "this is a LiteLLM configuration: each server of `model_list` becomes one of `upstreams`, each entry one of " +
   "`catalog`, as below; `prices` are per million tokens, keys with their monthly caps and budgets are made in the dashboard. " +
-  "See docs/configuration.md, From LiteLLM";
+  "See docs/migrate-litellm.md";
 
 interface KnownServer {
   /** Where it is when `api_base` does not say it. */

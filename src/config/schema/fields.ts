@@ -1,7 +1,7 @@
 /**
  * The kinds of fields that `gateway.yaml` has. Each one's error text is a whole expectation ("expected a whole number
  * from 0 to 65535"); issues.ts adds what was found. Descriptions, units and defaults stand in the schema, and the
- * reference in docs/configuration.md is made of them.
+ * reference in docs/gateway-yaml.md is made of them.
  */
 import { resolve } from "node:path";
 

@@ -74,7 +74,7 @@ export function createUpstreamsSchema(source: SecretSource) {
       ),
     server: described(
       orNull(choice(MODEL_SERVER_NAMES)),
-      "What serves there: sets what that server wants, of this upstream and of its models' profiles, where this file does not ([list](#model-servers)).",
+      "What serves there: sets what that server wants, of this upstream and of its models' profiles, where this file does not ([list](#what-server-sets)).",
       { default: "nothing is known of it" },
     ),
     protocols: protocols()

@@ -24,7 +24,7 @@ export function formatFirstConfig(config: FirstConfig): string {
   const credential = keyVariable === null ? "" : `, credential: { env: ${keyVariable} }`;
   const lines = [
     `# Written by \`inference-gateway up --upstream\` from what ${baseUrl} says of its models; yours from now on.`,
-    "# Start again with `inference-gateway up --config gateway.yaml`. Every field: docs/configuration.md.",
+    "# Start again with `inference-gateway up --config gateway.yaml`. Every field: docs/gateway-yaml.md.",
     `listen: { host: ${host}, port: ${ports.listen} }`,
     `admin: { host: ${host}, port: ${ports.admin} }`,
     "upstreams:",

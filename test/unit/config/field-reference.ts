@@ -1,4 +1,4 @@
-/** The fields of `gateway.yaml` as the tables of docs/configuration.md, made from the schema. */
+/** The fields of `gateway.yaml` as the tables of docs/gateway-yaml.md, made from the schema. */
 import { z } from "zod";
 
 import { createConfigSchema } from "../../../src/config/schema.ts";

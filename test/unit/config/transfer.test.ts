@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../../src/config/load.ts";
 import { receiveConfig, transferConfig } from "../../../src/config/transfer.ts";
 
-/** The example of docs/configuration.md that has every section. */
-const DOCUMENT = readFileSync(new URL("../../../docs/configuration.md", import.meta.url), "utf8");
+/** The example of docs/gateway-yaml.md that has every section. */
+const DOCUMENT = readFileSync(new URL("../../../docs/gateway-yaml.md", import.meta.url), "utf8");
 const COMPLETE = /<!-- example: complete -->\n```yaml\n(.*?)```/s.exec(DOCUMENT)?.[1] ?? "";
 
 describe("transferConfig", () => {

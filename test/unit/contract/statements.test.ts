@@ -59,7 +59,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "the guide for LiteLLM users",
-    text: () => section("docs/configuration.md", "## From LiteLLM", "## A complete example"),
+    text: () => read("docs/migrate-litellm.md"),
     says: ["`tokens_per_minute`", "by day, week, month and in total", "| teams | [groups]"],
     never: ["not there yet"],
   },
