@@ -68,6 +68,8 @@ async function installPackages(root, development) {
   // Said in either case: NODE_ENV and npm's own configuration may say otherwise.
   const options = [
     development ? "--include=dev" : "--omit=dev",
+    // No package needs its install script, and a package that was taken over would run its own with the developer's rights.
+    "--ignore-scripts",
     "--no-audit",
     "--no-fund",
     "--loglevel=error",

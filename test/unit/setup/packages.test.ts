@@ -86,7 +86,7 @@ describe("ensurePackages", () => {
     }
     const calls = join(root, "calls");
     writeFileSync(calls, "");
-    writeFileSync(join(root, "npm"), '#!/bin/sh\necho "$1 $2" >> calls\n');
+    writeFileSync(join(root, "npm"), '#!/bin/sh\necho "$1 $2 $3" >> calls\n');
     chmodSync(join(root, "npm"), 0o755);
     vi.stubEnv("PATH", root);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -97,15 +97,20 @@ describe("ensurePackages", () => {
   const old = { "node_modules/a": { version: "0.9.0" } };
 
   it.each([
-    { name: "a fresh clone", present: null, development: false, call: "ci --omit=dev\n" },
+    { name: "a fresh clone", present: null, development: false, call: "ci --omit=dev --ignore-scripts\n" },
     { name: "a clone that has what the program needs", present: program, development: false, call: "" },
-    { name: "the same for developers", present: program, development: true, call: "ci --include=dev\n" },
-    { name: "an old clone", present: old, development: false, call: "ci --omit=dev\n" },
+    {
+      name: "the same for developers",
+      present: program,
+      development: true,
+      call: "ci --include=dev --ignore-scripts\n",
+    },
+    { name: "an old clone", present: old, development: false, call: "ci --omit=dev --ignore-scripts\n" },
     {
       name: "an old clone of a developer",
       present: { ...old, ...compiler },
       development: false,
-      call: "ci --include=dev\n",
+      call: "ci --include=dev --ignore-scripts\n",
     },
   ])("runs npm as $name needs it", async ({ present, development, call }) => {
     const { root, readCalls } = createClone(present);
