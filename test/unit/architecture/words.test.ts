@@ -134,7 +134,7 @@ const LONG_PAGES: Readonly<Record<string, number>> = {
   "docs/limits.md": 2_700,
   "docs/management.md": 7_600,
   "docs/messages.md": 4_700,
-  "docs/metrics.md": 1_900,
+  "docs/metrics.md": 1_200,
   "docs/responses.md": 3_600,
   "docs/security.md": 2_400,
   "docs/speed-steps.md": 2_500,
