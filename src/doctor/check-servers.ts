@@ -6,6 +6,9 @@ import { AskError } from "../model-servers/fetch-answer.ts";
 import { MODEL_SERVERS } from "../model-servers/presets.ts";
 import { type DoctorFinding, found, ok } from "./finding.ts";
 
+/** Names of the server's that a fix shows. */
+const MAX_NAMED = 5;
+
 /**
  * A server without a list of models, or behind a signature, is nothing to warn of.
  * @param isTrusted The configuration was named by who asks: its upstreams get the credentials that it has for them.
@@ -42,9 +45,12 @@ async function ask({ endpoints, pathPrefix, credentials }: UpstreamConfig): Prom
   }
 }
 
+type CatalogEntry = Pick<Config["catalog"][number], "id" | "upstream" | "upstreamModel" | "contextWindow">;
+type ListedModel = ServerModels["models"][number];
+
 function judge(config: Config, upstream: UpstreamConfig, told: ServerModels): DoctorFinding[] {
   const models = config.catalog.filter((model) => model.upstream === upstream.name);
-  const findings = [...judgeServer(upstream, told), ...models.flatMap((model) => judgeModel(model, told))];
+  const findings = [...judgeServer(upstream, told), ...judgeModels(models, told.models)];
   return findings.length > 0
     ? findings
     : [ok(checkOf(upstream), `The server of ${upstream.name} lists the models that the catalog has of it.`)];
@@ -60,16 +66,26 @@ function judgeServer(upstream: UpstreamConfig, { server }: ServerModels): Doctor
   return [found("model_server_unnamed", checkOf(upstream), { message, fix })];
 }
 
+/** Linear: a server may list, and the catalog may have, tens of thousands. */
+export function judgeModels(
+  catalog: readonly CatalogEntry[],
+  listed: readonly ListedModel[],
+): DoctorFinding[] {
+  const byId = new Map(listed.map((model) => [model.id, model]));
+  const shown = listed.slice(0, MAX_NAMED).map(({ id }) => `\`${id}\``);
+  const names = `${shown.join(", ")}${listed.length > MAX_NAMED ? ", …" : ""}`;
+  return catalog.flatMap((entry) => judgeModel(entry, byId.get(entry.upstreamModel), names));
+}
+
 function judgeModel(
-  { id, upstream, upstreamModel, contextWindow }: Config["catalog"][number],
-  { models }: ServerModels,
+  { id, upstream, upstreamModel, contextWindow }: CatalogEntry,
+  listed: ListedModel | undefined,
+  names: string,
 ): DoctorFinding[] {
   const check = checkOf({ name: upstream });
-  const listed = models.find((model) => model.id === upstreamModel);
   if (listed === undefined) {
     const message = `${id}: the server of ${upstream} lists no model \`${upstreamModel}\`.`;
-    const names = models.slice(0, 5).map((model) => `\`${model.id}\``);
-    const fix = `Set one of its names as \`upstream_model\` (${names.join(", ")}${models.length > 5 ? ", …" : ""}), or load the model on that server.`;
+    const fix = `Set one of its names as \`upstream_model\` (${names}), or load the model on that server.`;
     return [found("upstream_model_unlisted", check, { message, fix })];
   }
   if (listed.contextWindow === null || listed.contextWindow >= contextWindow) return [];

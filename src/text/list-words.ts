@@ -4,3 +4,9 @@ export function listWords(items: readonly string[], word: "and" | "or" = "and"):
   if (items.length < 2 || last === undefined) return last ?? "";
   return `${items.slice(0, -1).join(", ")} ${word} ${last}`;
 }
+
+/** The same of the first `count`, with how many more there are: "a, b and 27 more". */
+export function listFirst(items: readonly string[], count: number): string {
+  if (items.length <= count) return listWords(items);
+  return listWords([...items.slice(0, count), `${items.length - count} more`]);
+}

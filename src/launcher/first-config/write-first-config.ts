@@ -10,9 +10,10 @@ import { VARIABLE_NAME_FORM } from "../../config/secret.ts";
 import { LaunchError } from "../launch-error.ts";
 import { findFreePort, isFree } from "../ports.ts";
 import { askModels, type ServerModels } from "../../model-servers/ask-models.ts";
+import { listFirst } from "../../text/list-words.ts";
 import { AskError } from "../../model-servers/fetch-answer.ts";
 import { formatFirstConfig, UNKNOWN_CONTEXT_WINDOW } from "./format-first-config.ts";
-import { nameModels } from "./name-models.ts";
+import { type NamedModel, nameModels } from "./name-models.ts";
 
 export interface FirstConfigOptions {
   /** As it was typed: the base URL of an OpenAI API. */
@@ -25,6 +26,8 @@ export interface FirstConfigOptions {
   readonly notice: (line: string) => void;
 }
 
+/** A server may list tens of thousands; the file has all of them. */
+const MAX_TOLD = 10;
 const HOST = "127.0.0.1";
 const PORTS = { listen: 10_000, admin: 10_001 };
 
@@ -39,9 +42,11 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
   const onLoading = (): void => notice(`${place.baseUrl} is loading its model: waiting for it.`);
   const { models, strange, server } = await ask(place.baseUrl, keyVariable, onLoading);
   const { named, nameless } = nameModels(models, place.name);
-  for (const id of [...strange, ...nameless.map((name) => JSON.stringify(name))]) {
+  const leftOut = [...strange, ...nameless.map((name) => JSON.stringify(name))];
+  for (const id of leftOut.slice(0, MAX_TOLD)) {
     notice(`Left out: ${id}, of which no model's name can be made.`);
   }
+  if (leftOut.length > MAX_TOLD) notice(`Left out: ${leftOut.length - MAX_TOLD} more entries of the list.`);
   if (named.length === 0) {
     throw new LaunchError(
       `${place.baseUrl}/models lists no model with a usable name. Name the model on that server.`,
@@ -59,16 +64,20 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
   // A mistake of ours is found here, and not by whoever starts with the file.
   parseConfig(text, { baseDir: dirname(resolve(file)), source: file, secrets: "none" });
   write(file, text);
-  notice(
-    `Wrote ${file}: ${named.map(({ catalogId }) => catalogId).join(", ")}. All prices are 0: set them there.`,
-  );
+  notice(`Wrote ${file}: ${listIds(named)}. All prices are 0: set them there.`);
   const unknown = named.filter(({ contextWindow }) => contextWindow === null);
   if (unknown.length > 0) {
-    const ids = unknown.map(({ catalogId }) => catalogId).join(", ");
     notice(
-      `The server does not tell the context window of ${ids}: ${UNKNOWN_CONTEXT_WINDOW} is written, set it there too.`,
+      `The server does not tell the context window of ${listIds(unknown)}: ${UNKNOWN_CONTEXT_WINDOW} is written, set it there too.`,
     );
   }
+}
+
+function listIds(models: readonly NamedModel[]): string {
+  return listFirst(
+    models.map(({ catalogId }) => catalogId),
+    MAX_TOLD,
+  );
 }
 
 async function ask(baseUrl: string, variable: string | null, onLoading: () => void): Promise<ServerModels> {
