@@ -1,7 +1,8 @@
 /** What a message says, in words: for mails, and for what webhooks show to people. */
 import { wholeCents } from "../money/money.ts";
 import { formatLimitPath } from "../contract/pages.ts";
-import { LIMIT_PERIODS, PERIOD_WORDS } from "../settings/limits.ts";
+import { capitalize, nameLimit, nameOwner } from "../settings/limit-words.ts";
+import { LIMIT_PERIODS } from "../settings/limits.ts";
 import { LIMIT_SCOPES } from "../store/types/decision.ts";
 import type { AlertMessage, AlertRecord } from "../store/types/alerts.ts";
 import { describeWindow, formatWindowEnd } from "../time/calendar.ts";
@@ -103,7 +104,7 @@ function describeReached(own: Alerts, organization: string): string {
   const whose = first.scope === "organization" ? ` ${organization}` : ` of ${organization}`;
   const limits = own.filter(isFirstOfLimit).map((limit) => {
     const percents = own.filter((alert) => isOfLimit(alert, limit)).map(nameThreshold);
-    return `${percents.join(" and ")} of its ${PERIOD_WORDS[limit.period]} ${nameLimit(limit)} of ${formatLimit(limit)}`;
+    return `${percents.join(" and ")} of its ${limitNameOf(limit)} of ${formatLimit(limit)}`;
   });
   const verb = own.length === 1 ? "is" : "are";
   return `${subject}${whose} has spent ${formatSpent(first)} ${nameWindow(first)}: ${limits.join(", ")} ${verb} reached.`;
@@ -158,8 +159,8 @@ function isOfLimit(alert: AlertRecord, limit: AlertRecord): boolean {
 
 /** 'API key "ci"', 'user "Zoë"', "the organization". */
 export function nameSubject({ scope, keyName, ownerName }: AlertRecord): string {
-  if (scope === "organization") return "the organization";
-  return `${scope === "key" ? "API key" : scope} "${cleanName((scope === "key" ? keyName : ownerName) ?? "")}"`;
+  const name = scope === "organization" ? null : cleanName((scope === "key" ? keyName : ownerName) ?? "");
+  return nameOwner({ scope, name });
 }
 
 /** "in November 2026". */
@@ -167,20 +168,21 @@ export function nameWindow({ period, windowStart, month }: AlertRecord): string 
   return describeWindow(period, windowStart ?? `${month}-01`);
 }
 
-/** "November 2026 budget", "weekly hard cap". */
+/** "monthly budget", "weekly hard cap". */
+export function limitNameOf({ period, kind }: Pick<AlertRecord, "period" | "kind">): string {
+  return nameLimit({ period, kind: kind === "hard_cap" ? "cap" : kind });
+}
+
+/** The same with the name of a month: "November 2026 budget". */
 function nameLimitOfWindow(alert: AlertRecord): string {
-  const window = alert.period === "month" ? nameWindow(alert).replace("in ", "") : PERIOD_WORDS[alert.period];
-  return `${window} ${nameLimit(alert)}`;
+  const name = limitNameOf(alert);
+  return alert.period === "month" ? name.replace("monthly", nameWindow(alert).replace("in ", "")) : name;
 }
 
 /** "2026-12-01 00:00 UTC"; null: never. */
 function nameEnd({ period, windowStart }: AlertRecord): string | null {
   const end = windowStart === null ? null : formatWindowEnd(period, windowStart);
   return end === null ? null : `${end.slice(0, "2026-12-01".length)} 00:00 UTC`;
-}
-
-function nameLimit({ kind }: AlertRecord): string {
-  return kind === "budget" ? "budget" : "hard cap";
 }
 
 function nameThreshold({ thresholdPercent }: AlertRecord): string {
@@ -196,9 +198,5 @@ function formatLimit({ amountCents, currency }: AlertRecord): string {
 }
 
 function linkLabel(alert: AlertRecord): string {
-  return `Change the ${alert.scope}'s ${nameLimit(alert)}`;
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return `Change the ${alert.scope}'s ${limitNameOf(alert)}`;
 }

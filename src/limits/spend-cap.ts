@@ -6,8 +6,14 @@ import { type ErrorCode, GatewayError } from "../contract/errors.ts";
 import { ceilCents, formatCents, isReached, roomUnder, wholeCents } from "../money/money.ts";
 import { describeWindow, formatWindowEnd } from "../time/calendar.ts";
 import { type DashboardAddress, formatLimitPath } from "../contract/pages.ts";
-import { type LimitPeriod, PERIOD_WORDS } from "../settings/limits.ts";
-import type { LimitScope } from "../store/types/decision.ts";
+import {
+  describeExceeded,
+  describeLimit,
+  describeReached,
+  type NamedLimit,
+} from "../settings/limit-words.ts";
+import type { LimitPeriod } from "../settings/limits.ts";
+import { LIMIT_SCOPES, type LimitScope } from "../store/types/decision.ts";
 
 /** How long each answer to a request may be: what it asked for does not fit. */
 export interface Affordable {
@@ -62,21 +68,21 @@ export interface ReachedCap {
 
 interface ScopeWords {
   readonly code: ErrorCode;
-  readonly subject: string;
   /** Where it is raised, as long as nobody has said where the dashboard is. */
   readonly raise: string;
 }
 
 const SCOPES: Readonly<Record<LimitScope, ScopeWords>> = {
-  key: { code: "hard_cap_reached", subject: "API key", raise: "Raise the cap on the API keys page" },
-  user: { code: "user_hard_cap_reached", subject: "user", raise: "Raise the cap on the Users page" },
-  group: { code: "group_hard_cap_reached", subject: "group", raise: "Raise the cap on the Groups page" },
-  organization: {
-    code: "org_hard_cap_reached",
-    subject: "organization",
-    raise: "Raise it in the organization's inference settings",
-  },
+  key: { code: "hard_cap_reached", raise: "Raise the cap on the API keys page" },
+  user: { code: "user_hard_cap_reached", raise: "Raise the cap on the Users page" },
+  group: { code: "group_hard_cap_reached", raise: "Raise the cap on the Groups page" },
+  organization: { code: "org_hard_cap_reached", raise: "Raise it in the organization's inference settings" },
 };
+
+/** Whose cap an error code is of; null: it is no cap's, or a session's. */
+export function capScopeOf(code: string | null): LimitScope | null {
+  return LIMIT_SCOPES.find((scope) => SCOPES[scope].code === code) ?? null;
+}
 
 /**
  * The published 402 body's error: `scope`, `spent_cents`, `hard_cap_cents`, with strict caps `held_cents` and
@@ -126,31 +132,27 @@ export function describeAffordable({ affordable }: Pick<ReachedCap, "affordable"
 
 /** Not how much it is, nor how near. */
 function describeHidden(cap: ReachedCap): string {
-  const subject = `${nameCap(cap)} for ${describeSubject(cap)}`;
+  const subject = describeLimit(limitOf(cap), null);
   if (isCapReached(cap)) return `${subject} reached ${describeWindow(cap.period, cap.day)}.`;
   return `${subject} would be exceeded by this request and the ones in flight.`;
 }
 
-/** "Weekly hard cap", at the beginning of a sentence. */
-function nameCap({ period }: ReachedCap): string {
-  const word = PERIOD_WORDS[period];
-  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)} hard cap`;
-}
-
-function describeSubject({ scope, name }: ReachedCap): string {
-  return `${SCOPES[scope].subject} "${name}"`;
+function limitOf({ scope, name, period }: ReachedCap): NamedLimit {
+  return { scope, name, period, kind: "cap" };
 }
 
 function describeCap(cap: ReachedCap): string {
-  const spentCents = wholeCents(cap.spentMicrocents);
-  const amount = `${nameCap(cap)} of ${formatCents(cap.capCents, cap.currency)} for ${describeSubject(cap)}`;
-  const spent = `${formatCents(spentCents, cap.currency)} spent ${describeWindow(cap.period, cap.day)}`;
-  if (cap.held === undefined || isCapReached(cap)) return `${amount} reached: ${spent}.`;
-  const heldCents = ceilCents(cap.held.heldMicrocents);
-  const worstCents = ceilCents(cap.held.worstCaseMicrocents);
-  const worst = `this request may cost up to ${formatCents(worstCents, cap.currency)}`;
-  const sum = `${spent}, ${formatCents(heldCents, cap.currency)} reserved for requests in flight, and ${worst}.`;
-  return `${amount} would be exceeded: ${sum}${inFlightOnly(cap) ? " Only the requests in flight block it. Try again when they have ended." : ""}`;
+  const format = (cents: number): string => formatCents(cents, cap.currency);
+  const spend = {
+    amount: format(cap.capCents),
+    spent: format(wholeCents(cap.spentMicrocents)),
+    day: cap.day,
+  };
+  if (cap.held === undefined || isCapReached(cap)) return describeReached(limitOf(cap), spend);
+  const reserved = format(ceilCents(cap.held.heldMicrocents));
+  const worst = format(ceilCents(cap.held.worstCaseMicrocents));
+  const exceeded = describeExceeded(limitOf(cap), { ...spend, reserved, worst });
+  return `${exceeded}${inFlightOnly(cap) ? " Only the requests in flight block it. Try again when they have ended." : ""}`;
 }
 
 function describeRemedy(cap: ReachedCap, dashboard: DashboardAddress): string {

@@ -38,10 +38,12 @@ describe("alerts", () => {
     const { code, stdout } = await igw("list");
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^alert_\S+ +\S+Z +key ci +90% of the hard cap, 1\.00 USD +0\.95 USD +pending +pending$/m,
+      /^alert_\S+ +\S+Z +API key "ci" +90% of the monthly hard cap, 1\.00 USD +0\.95 USD +pending +pending$/m,
     );
     const path = `/organizations/${organization}/keys/${key}#hard_cap_cents`;
-    expect(stdout).toMatch(new RegExp(`\n\nChange the hard cap of key ci: ${DASHBOARD}${path}\n$`));
+    expect(stdout).toMatch(
+      new RegExp(`\n\nChange the monthly hard cap of API key "ci": ${DASHBOARD}${path}\n$`),
+    );
     const { data } = (await igw("list", "--json")).json();
     expect(data).toMatchObject([{ key_name: "ci", threshold_percent: 90, path, url: `${DASHBOARD}${path}` }]);
   });
@@ -77,11 +79,11 @@ describe("alerts", () => {
     const page = `${DASHBOARD}/organizations/${other}/keys/${made.id}`;
     const lines = stdout.trimEnd().split("\n");
     expect(lines).toHaveLength(6);
-    expect(stdout).toMatch(/key both +90%, 100% of the hard cap, 1\.00 USD/);
-    expect(stdout).toMatch(/key both +80%, 100% of the budget, 1\.00 USD/);
+    expect(stdout).toMatch(/API key "both" +90%, 100% of the monthly hard cap, 1\.00 USD/);
+    expect(stdout).toMatch(/API key "both" +80%, 100% of the monthly budget, 1\.00 USD/);
     expect(lines.slice(4)).toEqual([
-      `Change the hard cap of key both: ${page}#hard_cap_cents`,
-      `Change the budget of key both: ${page}#budget_cents`,
+      `Change the monthly hard cap of API key "both": ${page}#hard_cap_cents`,
+      `Change the monthly budget of API key "both": ${page}#budget_cents`,
     ]);
   });
 });

@@ -87,7 +87,7 @@ describe("raise", () => {
       ...words,
     );
     expect(made.stdout).toMatch(
-      /^Increased the cap of the key "shown": \+50\.00 USD a month until 2099-12-04T00:00:00Z \(raise_[0-9a-f-]+\)\.\n$/,
+      /^Increased the monthly hard cap of the key "shown": \+50\.00 USD a month until 2099-12-04T00:00:00Z \(raise_[0-9a-f-]+\)\.\n$/,
     );
     expect((await igw("key", "show", "shown", "--org", org)).stdout).toMatch(
       /raises +\+50\.00 USD a month until 2099-12-04T00:00:00Z/,
@@ -153,7 +153,7 @@ describe("limit", () => {
       ...members.with(members.indexOf("20.00"), "30.00"),
     );
     expect(again.stdout).toMatch(
-      /^Set the weekly cap of each member of the group "Squad" to 30\.00 USD \(was 20\.00 USD\)\.\n\n/,
+      /^Set the weekly hard cap of each member of the group "Squad" to 30\.00 USD \(was 20\.00 USD\)\.\n\n/,
     );
     await shown("key create --name memberless --org", org);
     const refused = await igw("limit", "set", "--key", "memberless", ...members);

@@ -303,9 +303,13 @@ describe("usage, requests, token, audit, catalog", () => {
     expect(list.stdout).toContain("402 hard_cap_reached");
     expect(list.stdout).toMatch(/ capped /);
     const shown = await ok("requests show", id, "--org", org);
-    expect(shown.stdout).toMatch(/^Refused: this key has spent 0\.00 of its 0\.00 USD monthly cap in /);
+    expect(shown.stdout).toMatch(
+      /^Blocked\. Monthly hard cap of 0\.00 USD for this API key reached: 0\.00 USD spent in /,
+    );
     expect(shown.stdout).toMatch(/Change this cap: http:\S+\/keys\/key_\S+#hard_cap_cents/);
-    expect(shown.stdout).toMatch(/key hard cap +REFUSED +0\.00 USD spent of 0\.00 USD/);
+    expect(shown.stdout).toMatch(
+      /key hard cap +REFUSED +0\.00 USD spent of the monthly hard cap of 0\.00 USD/,
+    );
     expect((await ok("explain", id, "--org", org)).stdout).toBe(shown.stdout);
     const filtered = async (filter: string) =>
       (await ok("requests list --org", org, "--json", filter)).json()["data"];

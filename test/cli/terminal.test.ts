@@ -172,7 +172,9 @@ describe("tables", () => {
       ["requests", "show", short],
     ]) {
       const explained = await callCli(args, { env: environment() });
-      expect(explained.stdout).toMatch(/^Refused: this key has spent 0\.00 of its 0\.00 USD monthly cap/);
+      expect(explained.stdout).toMatch(
+        /^Blocked\. Monthly hard cap of 0\.00 USD for this API key reached: 0\.00 USD spent/,
+      );
     }
     const [listed] = (
       await callCli(["requests", "list", "--id", short, "--json"], { env: environment() })
@@ -209,6 +211,6 @@ describe("colours", () => {
     // Without `dashboard.base_url` the pages are where the API is.
     const alerts = await callCli(["alerts", "list"], { env: environment() });
     const page = `${admin.url}/organizations/${organization}/keys/${key.id}#budget_cents`;
-    expect(alerts.stdout).toContain(`Change the budget of key ci: ${page}\n`);
+    expect(alerts.stdout).toContain(`Change the monthly budget of API key "ci": ${page}\n`);
   });
 });

@@ -76,7 +76,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
     await show(path);
     await expectAccessible(page);
     const { pathname, hash } = await follow(
-      /^The organization has reached its monthly hard cap: 60\.00 USD of 50\.00 USD in \w+ \d{4}\. Requests that cost money return 402 until \d{4}-\d\d-01 00:00 UTC\./,
+      /^Monthly hard cap of 50\.00 USD for the organization reached: 60\.00 USD spent in \w+ \d{4}\. Requests that cost money return 402 until \d{4}-\d\d-01 00:00 UTC\./,
       "Change this cap",
     );
     expect(pathname + hash).toBe(`${path}/settings#hard_cap_cents`);
@@ -88,7 +88,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
     await spend(path, 6_000);
     await show(path);
     const { pathname, hash } = await follow(
-      /^The organization is past its monthly budget: 60\.00 USD of 50\.00 USD in \w+ \d{4}\./,
+      /^Monthly budget of 50\.00 USD for the organization reached: 60\.00 USD spent in \w+ \d{4}\./,
       "Change this budget",
     );
     expect(pathname + hash).toBe(`${path}/settings#budget_cents`);
@@ -102,7 +102,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
     await page.getByRole("heading", { name: "Day by day" }).waitFor();
     const hrefs = entries().getByRole("link", { name: "Change this cap", exact: true });
     const isFirstDay = new Date().getUTCDate() === 1;
-    const said = /^At this pace the month comes to [\d,.]+ USD, past the hard cap of 1,000\.00 USD\./;
+    const said = /^At this pace the month comes to [\d,.]+ USD, past the monthly hard cap of 1,000\.00 USD\./;
     const texts = await entries().allTextContents();
     expect(texts.map((text) => said.test(text))).toEqual(isFirstDay ? [] : [true]);
     expect(await hrefs.evaluateAll((links) => links.map((link) => link.getAttribute("href")))).toEqual(
@@ -119,14 +119,14 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
     await show(path);
     expect(await entries().count()).toBe(2);
     const cap = await follow(
-      /^API key "ci" has reached its monthly hard cap: 2\.50 USD of 1\.00 USD in \w+ \d{4}\. Requests that cost money return 402 until /,
+      /^Monthly hard cap of 1\.00 USD for API key "ci" reached: 2\.50 USD spent in \w+ \d{4}\. Requests that cost money return 402 until /,
       "Change this cap",
     );
     expect(cap.pathname + cap.hash).toBe(`${path}/keys/${capped.id}#hard_cap_cents`);
     await expectField("hard_cap_cents");
     await show(path);
     const budget = await follow(
-      /^API key "laptop" is past its monthly budget: 1\.20 USD of 1\.00 USD in \w+ \d{4}\./,
+      /^Monthly budget of 1\.00 USD for API key "laptop" reached: 1\.20 USD spent in \w+ \d{4}\./,
       "Change this budget",
     );
     expect(budget.pathname + budget.hash).toBe(`${path}/keys/${budgeted.id}#budget_cents`);
@@ -223,7 +223,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
     );
     const { pathname } = await follow(failing, "See the deliveries");
     expect(pathname).toBe(`${path}/alerts`);
-    await page.getByText("80 % of the budget").waitFor();
+    await page.getByText("80 % of the monthly budget").waitFor();
   });
 
   it("a webhook that is gone for good: its settings", async () => {

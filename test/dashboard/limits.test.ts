@@ -284,22 +284,22 @@ describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () =
       await expectAccessible(page);
       for (const [text, label, path] of [
         [
-          /^The organization has reached its weekly hard cap: 0\.25 USD of 0\.10 USD in the week of [\d-]+\. Requests that cost money return 402 until Monday 00:00 UTC\./,
+          /^Weekly hard cap of 0\.10 USD for the organization reached: 0\.25 USD spent in the week of [\d-]+\. Requests that cost money return 402 until Monday 00:00 UTC\./,
           "Change this cap",
           "/settings#limits",
         ],
         [
-          /^The organization is past its total budget: 0\.25 USD of 0\.20 USD in total\./,
+          /^Total budget of 0\.20 USD for the organization reached: 0\.25 USD spent in total\./,
           "Change this budget",
           "/settings#limits",
         ],
         [
-          /^Group "Search" has reached its daily hard cap: 0\.25 USD of 0\.15 USD on /,
+          /^Daily hard cap of 0\.15 USD for group "Search" reached: 0\.25 USD spent on /,
           "Change this cap",
           `/groups/${ids.search}#limits`,
         ],
         [
-          /^Group "Past" is past its monthly budget: 0\.00 USD of 0\.00 USD in /,
+          /^Monthly budget of 0\.00 USD for group "Past" reached: 0\.00 USD spent in /,
           "Change this budget",
           `/groups/${group}#limits`,
         ],

@@ -82,7 +82,7 @@ describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 reques
     expect(levels).toContain("bad");
     expect(levels).toEqual(levels.toSorted());
     expect(texts.join("\n")).toMatch(
-      /API key "support-assistant" is past its monthly budget: [\d,.]+ USD of [\d,.]+ USD in \w+ \d{4}\./,
+      /Monthly budget of [\d,.]+ USD for API key "support-assistant" reached: [\d,.]+ USD spent in \w+ \d{4}\./,
     );
     await attention.filter({ hasText: "support-assistant" }).getByRole("link").click();
     await page.waitForURL(/\/keys\/key_[^/]+#budget_cents$/);

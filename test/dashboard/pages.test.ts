@@ -113,7 +113,9 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
     const row = page.getByRole("row", { name: "402 hard_cap_reached" });
     expect(await row.locator("td[data-label=cost]").textContent()).toBe("none");
     await row.getByRole("link").click();
-    await page.getByText(/Refused: this key has spent [\d.]+ of its 0\.01 USD monthly cap in/).waitFor();
+    await page
+      .getByText(/Blocked\. Monthly hard cap of 0\.01 USD for this API key reached: [\d.]+ USD spent in/)
+      .waitFor();
     const change = page.getByRole("link", { name: "Change this cap" });
     expect(await change.getAttribute("href")).toMatch(/\/keys\/key_[^/]+#hard_cap_cents$/);
     expect(await page.getByRole("listitem").filter({ hasText: "rejected here" }).textContent()).toContain(

@@ -77,7 +77,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByText("Saved.").waitFor();
       await page.goto(`${base}/alerts`);
-      await page.getByText("80 % and 100 % of the budget").waitFor();
+      await page.getByText("80 % and 100 % of the monthly budget").waitFor();
       expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(1);
     });
 

@@ -121,7 +121,9 @@ describe("a request that does not fit", () => {
       checks: expect.arrayContaining([
         expect.objectContaining({
           name: "affordable output",
-          text: expect.stringMatching(/^shortened from 30,000 to 9,\d{3} tokens, .* the group's weekly cap/),
+          text: expect.stringMatching(
+            /^shortened from 30,000 to 9,\d{3} tokens, .* the group's weekly hard cap/,
+          ),
         }),
       ]),
     });

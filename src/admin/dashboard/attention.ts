@@ -1,4 +1,5 @@
 /** What needs somebody: each with the page where it is settled. The most urgent first. */
+import { nameLimit } from "../../settings/limit-words.ts";
 import { MONTH_NAMES } from "../../settings/limits.ts";
 import type { ListedAlert } from "../../store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../format.ts";
@@ -70,7 +71,7 @@ function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput
   const cap = limits.find(({ period, kind }) => period === "month" && kind === "cap");
   if (cap === undefined || standingOf(cap) === "reached") return [];
   if (!isOverCap({ monthCapCents: cap.cents }, forecastMicrocents ?? 0)) return [];
-  const text = `At this pace the month comes to ${formatMoney(forecastMicrocents ?? 0, currency)}, past the hard cap of ${formatLimit(cap.cents, currency)}.`;
+  const text = `At this pace the month comes to ${formatMoney(forecastMicrocents ?? 0, currency)}, past the ${nameLimit(cap)} of ${formatLimit(cap.cents, currency)}.`;
   const path = `/organizations/${id}/settings#${MONTH_NAMES.cap}`;
   return [{ level: "warn", text, label: "Change this cap", path }];
 }
@@ -81,7 +82,7 @@ function ofKeys(input: AttentionInput, kind: Kind): Attention[] {
     const limit = input.keyLimits
       .get(id)
       ?.find((one) => one.scope === "key" && one.kind === kind && standingOf(one) === "reached");
-    const named = { title: `API key "${name}"`, keyId: id, ownerId: null };
+    const named = { name, keyId: id, ownerId: null };
     return limit === undefined ? [] : [describeReached(limit, named, input)];
   });
   const more = found.length - MOST_KEYS;

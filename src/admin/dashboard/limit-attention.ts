@@ -1,6 +1,6 @@
 /** Of limits what needs somebody: those that are reached, by window and owner, and whom one stopped today. */
-import { PERIOD_WORDS } from "../../settings/limits.ts";
-import { dayAt, describeWindow } from "../../time/calendar.ts";
+import { describeReached as describeReachedLimit, nameLimit, nameOwner } from "../../settings/limit-words.ts";
+import { dayAt } from "../../time/calendar.ts";
 import { formatLimitPath, type LimitSubject } from "../../contract/pages.ts";
 import type { LimitScope } from "../../store/types/decision.ts";
 import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.ts";
@@ -42,14 +42,14 @@ type Kind = LimitFiguresView["kind"];
 export function listReachedLimits(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
   return input.limits
     .filter((limit) => limit.kind === kind && standingOf(limit) === "reached")
-    .map((limit) => describeReached(limit, { title: "The organization", keyId: null, ownerId: null }, input));
+    .map((limit) => describeReached(limit, { name: null, keyId: null, ownerId: null }, input));
 }
 
 /** Of groups: the pools that are used up, or past their budget. */
 export function listReachedPools(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
   const reached = input.groups.flatMap(({ id, name, tightest_limit: limit }) =>
     limit?.kind === kind && standingOf(limit) === "reached"
-      ? [describeReached(limit, { title: `Group "${name}"`, keyId: null, ownerId: id }, input)]
+      ? [describeReached(limit, { name, keyId: null, ownerId: id }, input)]
       : [],
   );
   const more = reached.length - MOST_SHOWN;
@@ -62,7 +62,8 @@ export function listReachedPools(input: LimitAttentionInput, kind: Kind): readon
 }
 
 interface Named {
-  readonly title: string;
+  /** Null: the organization. */
+  readonly name: string | null;
   /** Null unless it is a key. */
   readonly keyId: string | null;
   /** Null unless it is a group. */
@@ -72,21 +73,20 @@ interface Named {
 /** A reached limit with its window, its amounts and the page where it is changed. */
 export function describeReached(
   limit: LimitFiguresView,
-  { title, keyId, ownerId }: Named,
+  { name, keyId, ownerId }: Named,
   whose: Whose,
 ): Attention {
   const { id: organizationId, currency } = whose.organization;
   const { scope, period, kind, resets_at: resetsAt } = limit;
   const subject: LimitSubject = { scope, organizationId, keyId, ownerId, period };
-  const window = describeWindow(period, dayAt(whose.nowMs).name);
-  const spent = `${formatLimit(limit.spent_cents, currency)} of ${formatLimit(limit.cents, currency)} ${window}`;
+  const amount = formatLimit(limit.cents, currency);
+  const spent = formatLimit(limit.spent_cents, currency);
+  const day = dayAt(whose.nowMs).name;
+  const reached = describeReachedLimit({ scope, name, period, kind }, { amount, spent, day });
   const until = resetsAt === null ? "" : ` until ${nameReset(period, resetsAt)}`;
   return {
     level: levelOf(kind),
-    text:
-      kind === "cap"
-        ? `${title} has reached its ${PERIOD_WORDS[period]} hard cap: ${spent}. Requests that cost money return 402${until}.`
-        : `${title} is past its ${PERIOD_WORDS[period]} budget: ${spent}.`,
+    text: kind === "cap" ? `${reached} Requests that cost money return 402${until}.` : reached,
     label: kind === "cap" ? "Change this cap" : "Change this budget",
     path: formatLimitPath(subject, kind === "cap" ? "hard_cap" : "budget"),
   };
@@ -111,7 +111,7 @@ export function listStops(input: LimitAttentionInput): readonly Attention[] {
 
 function describeStop(stop: StoppedRequests, input: LimitAttentionInput): Attention {
   const { scope, ownerId, period, errorCode, count, lastMs } = stop;
-  const whom = WHOM[scope](input.names.get(ownerId ?? "") ?? ownerId ?? "");
+  const whom = nameOwner({ scope, name: ownerId === null ? null : (input.names.get(ownerId) ?? ownerId) });
   const last = formatTime(new Date(lastMs).toISOString()).slice("2026-11-21 ".length);
   const requests =
     count === 1
@@ -119,18 +119,11 @@ function describeStop(stop: StoppedRequests, input: LimitAttentionInput): Attent
       : `${input.recent.isWhole ? "" : "at least "}${formatCount(count)} requests were`;
   return {
     level: "warn",
-    text: `Today ${requests} blocked by the ${PERIOD_WORDS[period]} hard cap of ${whom}, the last at ${last}.`,
+    text: `Today ${requests} blocked by the ${nameLimit({ period, kind: "cap" })} of ${whom}, the last at ${last}.`,
     label: "See these requests",
     path: pathOf(input, { status: errorCode, ...filterOf(scope, ownerId) }),
   };
 }
-
-const WHOM: Readonly<Record<LimitScope, (name: string) => string>> = {
-  key: (name) => `API key "${name}"`,
-  user: (name) => `user "${name}"`,
-  group: (name) => `group "${name}"`,
-  organization: () => "the organization",
-};
 
 function filterOf(scope: LimitScope, ownerId: string | null): Readonly<Record<string, string>> {
   if (ownerId === null || scope === "organization") return {};

@@ -1,6 +1,6 @@
 /** A limit in words: how it stands, what it is called, when it begins anew. */
 import { DAY_MS } from "../../time/calendar.ts";
-import { type LimitPeriod, PERIOD_WORDS } from "../../settings/limits.ts";
+import type { LimitPeriod } from "../../settings/limits.ts";
 import { isReached, MICROCENTS_PER_CENT } from "../../money/money.ts";
 import type { LimitFiguresView } from "./views.ts";
 
@@ -32,11 +32,6 @@ export function describeStanding(limit: Figures): { readonly words: string; read
   if (standing === "fine") return { words: "fine", level: "good" };
   if (standing === "near") return { words: "near", level: "warn" };
   return limit.kind === "cap" ? { words: "reached", level: "bad" } : { words: "past it", level: "warn" };
-}
-
-/** "weekly cap", "total budget". */
-export function nameLimit({ period, kind }: Pick<LimitFiguresView, "period" | "kind">): string {
-  return `${PERIOD_WORDS[period]} ${kind}`;
 }
 
 /** What an amount is for: "20.00 USD a week". */

@@ -1,5 +1,6 @@
 /** Which limits stopped requests today, by the organization's recent ones. */
 import { dayAt } from "../../time/calendar.ts";
+import { capScopeOf } from "../../limits/spend-cap.ts";
 import { toldOf } from "../../limits/told.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../settings/limits.ts";
 import { timeOfId } from "../../store/ids.ts";
@@ -19,13 +20,6 @@ export interface StoppedRequests {
   readonly lastMs: number;
 }
 
-const SCOPES: ReadonlyMap<string, LimitScope> = new Map([
-  ["hard_cap_reached", "key"],
-  ["user_hard_cap_reached", "user"],
-  ["group_hard_cap_reached", "group"],
-  ["org_hard_cap_reached", "organization"],
-]);
-
 export interface StopCounter {
   /** Newest first. */
   look(request: RecentRequest): void;
@@ -40,8 +34,8 @@ export function createStopCounter(nowMs: number): StopCounter {
   return {
     look(request) {
       const { errorCode } = toldOf(request);
-      const scope = SCOPES.get(errorCode ?? "");
-      if (scope === undefined || errorCode === null || (timeOfId(request.requestId) ?? 0) < startMs) return;
+      const scope = capScopeOf(errorCode);
+      if (scope === null || errorCode === null || (timeOfId(request.requestId) ?? 0) < startMs) return;
       const stop = { scope, ownerId: ownerOf(scope, request), period: periodOf(request), errorCode };
       const key = [scope, stop.ownerId, stop.period].join(" ");
       const before = counted.get(key) ?? { ...stop, count: 0, lastMs: request.recordedAtMs };

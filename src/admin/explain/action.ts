@@ -1,4 +1,5 @@
 import { KEY_SETTINGS, REQUEST_RATE } from "../../settings/key.ts";
+import { capScopeOf } from "../../limits/spend-cap.ts";
 import { formatLimitPath, type LimitSubject } from "../../contract/pages.ts";
 import { type ExplainedRequest, failedCheckOf, periodOf } from "./explained-request.ts";
 
@@ -25,14 +26,6 @@ const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: 
   model_not_available_in_currency: { label: "See the models and their prices", page: "/models" },
 };
 
-/** By error code: whose cap it is. */
-const CAP_SCOPES: Readonly<Record<string, LimitSubject["scope"]>> = {
-  hard_cap_reached: "key",
-  user_hard_cap_reached: "user",
-  group_hard_cap_reached: "group",
-  org_hard_cap_reached: "organization",
-};
-
 type ActedOn = Pick<
   ExplainedRequest,
   | "error_code"
@@ -48,8 +41,8 @@ type ActedOn = Pick<
 
 /** Null if no page of the organization can change it, for example because the key was deleted. */
 export function chooseAction(request: ActedOn): Action | null {
-  const scope = CAP_SCOPES[request.error_code ?? ""];
-  if (scope !== undefined) return changeCap(scope, request);
+  const scope = capScopeOf(request.error_code);
+  if (scope !== null) return changeCap(scope, request);
   const action = ACTIONS[request.error_code ?? ""];
   if (action === undefined || (request.key_deleted && action.page.includes("{key}"))) return null;
   const page = action.page.replace("{key}", request.key_id);

@@ -1,5 +1,5 @@
 /** Every check of a request in words and money. */
-import { PERIOD_WORDS } from "../../settings/limits.ts";
+import { nameLimit } from "../../settings/limit-words.ts";
 import { nameTokenType } from "../../settings/token-limits.ts";
 import { SHRUNK_CHECK } from "../../limits/request-status.ts";
 import { formatPrice } from "../../money/money.ts";
@@ -71,17 +71,18 @@ function explainConcurrency(figures: Figures): string {
 function explainCap(figures: Figures, currency: string): string {
   const spent = formatMoney(microcentsOf(figures, "spent") ?? 0, currency);
   const cap = microcentsOf(figures, "hard_cap");
-  if (cap === null) return `${spent} spent, no cap`;
-  const amount = `${spent} spent of ${formatMoney(cap, currency)}`;
-  return figures["period"] === undefined ? amount : `${amount} (${PERIOD_WORDS[periodOf(figures)]} cap)`;
+  const name = nameLimit({ period: periodOf(figures), kind: "cap" });
+  return cap === null
+    ? `${spent} spent, no ${name}`
+    : `${spent} spent of the ${name} of ${formatMoney(cap, currency)}`;
 }
 
 /** "shortened from 32,000 to 27,342 tokens, which is all that the group's weekly cap could pay for" */
 function explainShrunk(figures: Figures): string {
   const { scope, period } = figures;
   const lengths = `from ${countAt(figures, "requested_max_tokens")} to ${countAt(figures, "max_tokens")} tokens`;
-  const window = period === "session" ? "session" : PERIOD_WORDS[periodOf(figures)];
-  return `shortened ${lengths}, which is all that the ${String(scope)}'s ${window} cap could pay for`;
+  const cap = period === "session" ? "session cap" : nameLimit({ period: periodOf(figures), kind: "cap" });
+  return `shortened ${lengths}, which is all that the ${String(scope)}'s ${cap} could pay for`;
 }
 
 const PRICE = /^(.+)_microcents_per_million$/;

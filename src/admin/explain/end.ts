@@ -1,6 +1,6 @@
 /** One sentence on how a request ended. */
-import { PERIOD_WORDS } from "../../settings/limits.ts";
-import { describeWindow } from "../../time/calendar.ts";
+import { capScopeOf } from "../../limits/spend-cap.ts";
+import { describeExceeded, describeReached, type NamedLimit } from "../../settings/limit-words.ts";
 import {
   formatCount,
   formatCountOf,
@@ -27,7 +27,7 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
     return `Its worker died before the end. Another has closed it at what was charged until then, at least its prompt: ${costOf(request, currency)}.`;
   }
   const failed = failedCheckOf(request);
-  if (failed !== null) return `Refused: ${explainRefusal(request, failed.figures, currency)}`;
+  if (failed !== null) return explainRefusal(request, failed.figures, currency);
   if (status === 499) {
     return `${explainLeft(request)} What was generated until then is charged: ${costOf(request, currency)}.`;
   }
@@ -67,14 +67,7 @@ function explainAnswer(request: ExplainedRequest, currency: string): string {
   return `Answered${duration}: ${tokens.join(", ")} and ${formatCount(request.output_tokens)} output tokens cost ${costOf(request, currency)}.${counted}`;
 }
 
-/** @param call With the day of the admission, "2026-11-21". */
-type Explainer = (figures: Figures, call: { readonly day: string; readonly currency: string }) => string;
-
-const EXPLAINERS: Readonly<Record<string, Explainer>> = {
-  hard_cap_reached: (figures, call) => explainCap("this key", figures, call),
-  user_hard_cap_reached: (figures, call) => explainCap("this key's user", figures, call),
-  group_hard_cap_reached: (figures, call) => explainCap("this key's group", figures, call),
-  org_hard_cap_reached: (figures, call) => explainCap("the organization", figures, call),
+const EXPLAINERS: Readonly<Record<string, (figures: Figures) => string>> = {
   rate_limit_exceeded: (figures) =>
     `this key may send ${formatCountOf(rateAt(figures), "request")} per minute, ${formatCount(Number(figures["burst"]))} at once, and had none left. The next was free ${formatCount(Number(figures["retry_after_seconds"]))} s later.`,
   key_disabled: () => "this key is disabled.",
@@ -85,33 +78,34 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
 };
 
 function explainRefusal(request: ExplainedRequest, figures: Figures, currency: string): string {
+  const scope = capScopeOf(request.error_code);
+  if (scope !== null) {
+    return `Blocked. ${explainCap(scope, figures, { day: request.created_at.slice(0, 10), currency })}`;
+  }
   const explainer = EXPLAINERS[request.error_code ?? ""];
-  if (explainer !== undefined) {
-    return explainer(figures, { day: request.created_at.slice(0, 10), currency });
-  }
   const { message, concurrent_requests: count } = figures;
-  if (typeof message === "string") return message;
+  if (explainer !== undefined) return `Rejected: ${explainer(figures)}`;
+  if (typeof message === "string") return `Rejected: ${message}`;
   if (typeof count === "number") {
-    return `this key had ${formatCountOf(count, "request")} in flight, as many as it may.`;
+    return `Rejected: this key had ${formatCountOf(count, "request")} in flight, the most that it may have.`;
   }
-  return `${request.error_code ?? `status ${request.status}`}.`;
+  return `Rejected: ${request.error_code ?? `status ${request.status}`}.`;
 }
 
-/** "this key has spent 110.42 of its 50.00 USD monthly cap in November 2026." */
+/** In the words of the 402, with the figures of the check. @param call With the day of the admission, "2026-11-21". */
 function explainCap(
-  who: string,
+  scope: NamedLimit["scope"],
   figures: Figures,
   { day, currency }: { readonly day: string; readonly currency: string },
 ): string {
+  const limit = { scope, name: null, period: periodOf(figures), kind: "cap" } as const;
   const spent = microcentsOf(figures, "spent") ?? 0;
   const cap = microcentsOf(figures, "hard_cap") ?? 0;
-  const bare = formatMoney(spent, currency).replace(` ${currency}`, "");
-  const period = periodOf(figures);
-  const window = period === "total" ? "" : ` ${describeWindow(period, day)}`;
-  const sentence = `${who} has spent ${bare} of its ${formatMoney(cap, currency)} ${PERIOD_WORDS[period]} cap${window}`;
+  const spend = { amount: formatMoney(cap, currency), spent: formatMoney(spent, currency), day };
   const held = microcentsOf(figures, "held");
-  if (held === null || isReached(cap / MICROCENTS_PER_CENT, BigInt(spent))) return `${sentence}.`;
-  return `${sentence}, ${formatMoney(held, currency)} is reserved for requests in flight, and this request could have cost more than the rest.`;
+  if (held === null || isReached(cap / MICROCENTS_PER_CENT, BigInt(spent)))
+    return describeReached(limit, spend);
+  return describeExceeded(limit, { ...spend, reserved: formatMoney(held, currency), worst: null });
 }
 
 function after({ duration_ms: milliseconds }: ExplainedRequest): string {

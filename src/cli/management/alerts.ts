@@ -1,4 +1,5 @@
-import type { Level } from "../terminal/screen.ts";
+import { nameLimit, type NamedLimit, nameOwner } from "../../settings/limit-words.ts";
+import type { Level, Screen } from "../terminal/screen.ts";
 import { cleanText } from "../../text/plain-text.ts";
 import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
@@ -21,11 +22,7 @@ const list = createListCommand({
     "List recent alerts, newest first: the limits that were reached, the state of each delivery, and where to change the limits.",
   examples: ["alerts list --org Acme", "alerts list --limit 1000 --json > alerts.json"],
   path: "alerts",
-  format: (screen, all, { url }) => {
-    const reached = groupByLimit(all);
-    const worst = reached.map(([alert]) => alert);
-    return formatRecords(screen, COLUMNS, reached) + formatLinks(worst, url);
-  },
+  format: (screen, all, { url }) => formatAlerts(screen, all, url),
 });
 
 const redeliver: OrganizationCommandRow = {
@@ -61,6 +58,13 @@ export const ALERT_COMMANDS: CommandGroup = {
   rows: [list, redeliver, test],
 };
 
+/** A line for each limit and message, and where each limit is changed. @param url The dashboard's, if its operator has not said it. */
+export function formatAlerts(screen: Screen, all: readonly JsonObject[], url: string): string {
+  const reached = groupByLimit(all);
+  const worst = reached.map(([alert]) => alert);
+  return formatRecords(screen, COLUMNS, reached) + formatLinks(worst, url);
+}
+
 /** How the states of a delivery are to be looked at, the worst first. */
 const LEVELS: Readonly<Record<string, Level>> = {
   failed: "bad",
@@ -85,7 +89,7 @@ type Reached = readonly [JsonObject, ...JsonObject[]];
 function groupByLimit(all: readonly JsonObject[]): readonly Reached[] {
   const groups = new Map<string, [JsonObject, ...JsonObject[]]>();
   for (const alert of all) {
-    const name = [alert["message_id"], alert["scope"], alert["type"]].join(" ");
+    const name = [alert["message_id"], nameSubject(alert), nameLimitOf(alert)].join(" ");
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [alert]);
     else group.push(alert);
@@ -103,31 +107,33 @@ const COLUMNS: readonly RecordColumn<Reached>[] = [
   deliveryColumn("webhook"),
 ];
 
-/** "80%, 100% of the budget, 50.00 USD" */
+/** "80%, 100% of the monthly budget, 50.00 USD" */
 function formatReached(reached: Reached): string {
   const [alert] = reached;
   const percents = reached.map((one) => `${String(one["threshold_percent"])}%`).toReversed();
   const amount = formatAmount(alert["amount_cents"], String(alert["currency"]));
-  return `${percents.join(", ")} of the ${nameLimit(alert)}, ${amount}`;
+  return `${percents.join(", ")} of the ${nameLimitOf(alert)}, ${amount}`;
 }
 
-function nameSubject({ scope, key_name: name }: JsonObject): string {
-  return scope === "key" ? `key ${String(name)}` : "organization";
+function nameSubject(alert: JsonObject): string {
+  const scope = alert["scope"] as NamedLimit["scope"];
+  const name = scope === "organization" ? null : String(alert[scope === "key" ? "key_name" : "owner_name"]);
+  return nameOwner({ scope, name });
 }
 
-function nameLimit({ type }: JsonObject): string {
-  return type === "budget.threshold_reached" ? "budget" : "hard cap";
+function nameLimitOf({ type, period }: JsonObject): string {
+  const kind = type === "budget.threshold_reached" ? "budget" : "cap";
+  return nameLimit({ period: period as NamedLimit["period"], kind });
 }
 
-/** A line for each limit: where it is changed. @param url Where the dashboard is if its operator has not said it. */
+/** A line for each limit: where it is changed. */
 function formatLinks(all: readonly JsonObject[], url: string): string {
   const lines = all.flatMap((alert) => {
     const { path, url: page } = alert;
     // A gateway older than this command has none.
     if (typeof path !== "string") return [];
-    const whose = alert["scope"] === "key" ? nameSubject(alert) : "the organization";
     const address = formatValue(page, `${url}${path}`);
-    return [cleanText(`Change the ${nameLimit(alert)} of ${whose}: ${address}`)];
+    return [cleanText(`Change the ${nameLimitOf(alert)} of ${nameSubject(alert)}: ${address}`)];
   });
   return lines.length === 0 ? "" : `\n${[...new Set(lines)].join("\n")}\n`;
 }

@@ -1,12 +1,7 @@
 /** `limit …`: one limit of an owner at a time; `--limits` of its own command sets all of them. */
 import type { Command } from "commander";
-import {
-  type Limit,
-  LIMIT_KINDS,
-  LIMIT_PERIODS,
-  MEMBER_LIMITS,
-  PERIOD_WORDS,
-} from "../../settings/limits.ts";
+import { nameLimit } from "../../settings/limit-words.ts";
+import { type Limit, LIMIT_KINDS, LIMIT_PERIODS, MEMBER_LIMITS } from "../../settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, parseAmount } from "./amounts.ts";
@@ -113,7 +108,7 @@ async function change(
   const amountIn = (limits: readonly Limit[]): string =>
     formatAmount(limits.find(isMeant)?.cents ?? null, currency);
   const whose = options.members === true ? `each member of ${name}` : name;
-  const limit = `${PERIOD_WORDS[period]} ${kind} of ${whose}`;
+  const limit = `${nameLimit({ period, kind })} of ${whose}`;
   return formatLimits(
     after,
     organization,

@@ -1,5 +1,6 @@
 /** `raise …`: caps that are higher until a moment. */
-import { LIMIT_PERIODS } from "../../settings/limits.ts";
+import { nameLimit } from "../../settings/limit-words.ts";
+import { LIMIT_PERIODS, type LimitPeriod } from "../../settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, parseAmount } from "./amounts.ts";
@@ -15,7 +16,7 @@ import { formatRaise, liveRaisesOf } from "./raise-texts.ts";
 import { formatSecond, parseFutureTime } from "./times.ts";
 
 type CreateOptions = LimitedOwnerOptions & {
-  readonly period: string;
+  readonly period: LimitPeriod;
   readonly amount: unknown;
   readonly until: unknown;
   readonly reason: string;
@@ -51,7 +52,8 @@ const create: OrganizationCommandRow = {
       },
     });
     const raised = formatRaise(made, String(organization["currency"]));
-    const text = `Increased the cap of ${owner.name}: ${raised} (${String(made["id"])}).\n`;
+    const cap = nameLimit({ period: options.period, kind: "cap" });
+    const text = `Increased the ${cap} of ${owner.name}: ${raised} (${String(made["id"])}).\n`;
     return { json: made, text: () => text };
   },
 };

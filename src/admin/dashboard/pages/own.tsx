@@ -4,7 +4,7 @@ import { KEY_SETTINGS } from "../../../settings/key.ts";
 import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
 import { isProviderKey } from "../../../store/management/provider-keys.ts";
-import { nameLimit } from "../limit-words.ts";
+import { labelLimit } from "../../../settings/limit-words.ts";
 import { askFirst, CreationForm, isSure, Layout, Section, type SectionProps } from "../parts/layout.tsx";
 import { Field, Form, ProblemSummary, ShownOnce, typedIn } from "../parts/fields.tsx";
 import { State, Time } from "../parts/inline.tsx";
@@ -121,7 +121,7 @@ function OwnTable<Row>({ id, title, ...table }: OwnTableProps<Row>) {
 
 function limitColumns(currency: string): RowTableColumns<LimitView> {
   return [
-    { label: "limit", cell: nameLimit },
+    { label: "limit", cell: labelLimit },
     { label: "spent", cell: (limit) => formatLimit(limit.spent_cents, currency) },
     { label: "of", cell: (limit) => formatLimit(limit.cents, currency) },
   ];

@@ -1,5 +1,4 @@
-import { PERIOD_WORDS } from "../../../settings/limits.ts";
-import { isCapReached, nameWindow } from "../../../alerts/alert-words.ts";
+import { isCapReached, limitNameOf, nameWindow } from "../../../alerts/alert-words.ts";
 import type { DeliveryState, ListedAlert } from "../../../store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../../format.ts";
 import type { OrganizationPageCall } from "../page.ts";
@@ -38,18 +37,12 @@ function Reached({ alerts }: { alerts: Message }) {
   return (
     <p>
       <strong>
-        {percents.join(" and ")} of the {describeLimit(alert)}
+        {percents.join(" and ")} of the {limitNameOf(alert)}
       </strong>{" "}
       of <Subject alert={alert} />: {formatMoney(Number(alert.spentMicrocents), alert.currency)} of{" "}
       {formatLimit(alert.amountCents, alert.currency)} {nameWindow(alert)}
     </p>
   );
-}
-
-/** Months were there before the other windows. */
-function describeLimit({ kind, period }: ListedAlert): string {
-  const name = kind === "budget" ? "budget" : "hard cap";
-  return period === "month" ? name : `${PERIOD_WORDS[period]} ${name}`;
 }
 
 function groupByMessage(alerts: readonly ListedAlert[]): readonly Message[] {

@@ -3,7 +3,8 @@ import { MICROCENTS_PER_CENT } from "../../../money/money.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
 import { isBudgetReached, type Spending } from "../spending.ts";
 import { round } from "./plot.tsx";
-import { describeStanding, formatShare, nameLimit, shareOf, standingOf } from "../limit-words.ts";
+import { labelLimit } from "../../../settings/limit-words.ts";
+import { describeStanding, formatShare, shareOf, standingOf } from "../limit-words.ts";
 import type { GroupView, LimitFiguresView, UserView } from "../views.ts";
 import type { OrganizationPageCall } from "../page.ts";
 
@@ -21,7 +22,7 @@ export function SpendBar({ spending, currency }: { spending: Spending; currency:
     monthCapCents !== null && monthBudgetCents !== null
       ? Math.min(1, (monthBudgetCents * MICROCENTS_PER_CENT) / full)
       : null;
-  const of = monthCapCents === null ? "budget" : "cap";
+  const of = labelLimit({ period: "month", kind: monthCapCents === null ? "budget" : "cap" });
   const label = `${formatMoney(spentMicrocents, currency)} of a ${of} of ${formatLimit(fullCents, currency)}`;
   return <Bar share={share} level={level} mark={mark} label={label} />;
 }
@@ -66,7 +67,7 @@ export function ShareBar({ share, label }: ShareBarProps) {
 /** A mark where the cap ends without its raises. */
 export function LimitBar({ limit, currency }: { limit: LimitFiguresView; currency: string }) {
   const { cents, raised_cents: raised, spent_cents: spent } = limit;
-  const label = `${formatLimit(spent, currency)} of a ${nameLimit(limit)} of ${formatLimit(cents, currency)}`;
+  const label = `${formatLimit(spent, currency)} of a ${labelLimit(limit)} of ${formatLimit(cents, currency)}`;
   const mark = raised === 0 || cents === 0 ? null : (cents - raised) / cents;
   return <Bar share={shareOf(limit)} level={barLevelOf(limit)} mark={mark} label={label} />;
 }
@@ -93,7 +94,7 @@ export function tightestColumn({ organization: { currency } }: Pick<Organization
       ) : (
         <>
           <span class="whole">
-            {formatShare(limit)} of the {nameLimit(limit)}
+            {formatShare(limit)} of the {labelLimit(limit)}
           </span>{" "}
           {standingOf(limit) === "fine" ? null : (
             <span class={`state ${describeStanding(limit).level}`}>{describeStanding(limit).words}</span>

@@ -1,9 +1,10 @@
 /** *Spend against limits*: every limit that holds for an owner, what it counts, and how far it is spent. */
 import type { Child } from "hono/jsx";
+import { capitalize, labelLimit } from "../../../settings/limit-words.ts";
 import { describeWindow } from "../../../time/calendar.ts";
 import type { LimitScope } from "../../../store/types/decision.ts";
 import { formatCountOf, formatLimit } from "../../format.ts";
-import { describeStanding, describeWait, formatShare, nameLimit, nameReset } from "../limit-words.ts";
+import { describeStanding, describeWait, formatShare, nameReset } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { OWNER_CALLS } from "../raise-form.ts";
 import type { LimitListView, LimitView } from "../views.ts";
@@ -60,12 +61,10 @@ function LimitCard({ page, scope, limit, nowMs }: LimitCardProps) {
   const { period, kind, cents, spent_cents: spent, remaining_cents: left } = limit;
   const { words, level } = describeStanding(limit);
   const day = new Date(nowMs).toISOString().slice(0, 10);
-  const name = nameLimit(limit);
   return (
     <li class="card">
       <h3>
-        {name.charAt(0).toUpperCase()}
-        {name.slice(1)} <span class={`state ${level}`}>{words}</span>
+        {capitalize(labelLimit(limit))} <span class={`state ${level}`}>{words}</span>
       </h3>
       <p class="counts">
         <Counted page={page} isOwn={limit.scope === scope} limit={limit} />

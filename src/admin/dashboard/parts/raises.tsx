@@ -2,7 +2,8 @@
 import { MOST_RAISES, raisablePeriods } from "../../../settings/raises.ts";
 import { formatLimit } from "../../format.ts";
 import type { Problems } from "../form.ts";
-import { nameLimit, PER_PERIOD } from "../limit-words.ts";
+import { labelLimit } from "../../../settings/limit-words.ts";
+import { PER_PERIOD } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { RAISE_INPUTS } from "../raise-form.ts";
 import type { RaiseView } from "../views.ts";
@@ -98,7 +99,7 @@ function RaiseForm({ page, path, periods, isFull, problems }: RaiseFormProps) {
       <Select
         {...typed(period)}
         label="Raise the"
-        choices={periods.map((one) => ({ value: one, label: nameLimit({ period: one, kind: "cap" }) }))}
+        choices={periods.map((one) => ({ value: one, label: labelLimit({ period: one, kind: "cap" }) }))}
       />
       <Field
         {...typed(amount)}

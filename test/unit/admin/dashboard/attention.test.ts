@@ -36,17 +36,17 @@ describe("a key that has reached a cap, on the overview", () => {
   it.each([
     {
       limits: [limit({ period: "month", cents: 8000 }), limit({})],
-      text: 'API key "dev" has reached its daily hard cap: 0.13 USD of 0.01 USD on 2026-11-21. Requests that cost money return 402 until 00:00 UTC.',
+      text: 'Daily hard cap of 0.01 USD for API key "dev" reached: 0.13 USD spent on 2026-11-21. Requests that cost money return 402 until 00:00 UTC.',
       path: "/organizations/org_1/keys/key_1#limits",
     },
     {
       limits: [limit({ period: "total", cents: 0, spent_cents: 0, resets_at: null })],
-      text: 'API key "dev" has reached its total hard cap: 0.00 USD of 0.00 USD in total. Requests that cost money return 402.',
+      text: 'Total hard cap of 0.00 USD for API key "dev" reached: 0.00 USD spent in total. Requests that cost money return 402.',
       path: "/organizations/org_1/keys/key_1#limits",
     },
     {
       limits: [limit({ period: "month", resets_at: "2026-12-01T00:00:00Z" })],
-      text: 'API key "dev" has reached its monthly hard cap: 0.13 USD of 0.01 USD in November 2026. Requests that cost money return 402 until 2026-12-01 00:00 UTC.',
+      text: 'Monthly hard cap of 0.01 USD for API key "dev" reached: 0.13 USD spent in November 2026. Requests that cost money return 402 until 2026-12-01 00:00 UTC.',
       path: "/organizations/org_1/keys/key_1#hard_cap_cents",
     },
   ])("is named with that cap, its window and its field: $text", ({ limits, text, path }) => {

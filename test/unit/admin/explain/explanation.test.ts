@@ -56,7 +56,8 @@ describe("the sentence on a request", () => {
         error_code: "hard_cap_reached",
         checks: cap("key_hard_cap", { spent_microcents: "11041924873", hard_cap_cents: 5000 }),
       },
-      sentence: "Refused: this key has spent 110.41 of its 50.00 USD monthly cap in November 2026.",
+      sentence:
+        "Blocked. Monthly hard cap of 50.00 USD for this API key reached: 110.41 USD spent in November 2026.",
     },
     {
       name: "an organization's strict cap at the hold",
@@ -66,7 +67,7 @@ describe("the sentence on a request", () => {
         checks: cap("organization_hard_cap", { spent_cents: 4910, hard_cap_cents: 5000, held_cents: 50 }),
       },
       sentence:
-        "Refused: the organization has spent 49.10 of its 50.00 USD monthly cap in November 2026, 0.50 USD is reserved for requests in flight, and this request could have cost more than the rest.",
+        "Blocked. Monthly hard cap of 50.00 USD for the organization would be exceeded: 49.10 USD spent in November 2026, 0.50 USD reserved for requests in flight, and this request may cost more than the rest.",
     },
     {
       name: "a group's weekly cap",
@@ -76,7 +77,7 @@ describe("the sentence on a request", () => {
         checks: cap("group_hard_cap", { spent_microcents: "4502525", hard_cap_cents: 2, period: "week" }),
       },
       sentence:
-        "Refused: this key's group has spent 0.04 of its 0.02 USD weekly cap in the week of 2026-11-16.",
+        "Blocked. Weekly hard cap of 0.02 USD for this API key's group reached: 0.04 USD spent in the week of 2026-11-16.",
     },
     {
       name: "a key's total cap",
@@ -85,7 +86,7 @@ describe("the sentence on a request", () => {
         error_code: "hard_cap_reached",
         checks: cap("key_hard_cap", { spent_microcents: "0", hard_cap_cents: 0, period: "total" }),
       },
-      sentence: "Refused: this key has spent 0.00 of its 0.00 USD total cap.",
+      sentence: "Blocked. Total hard cap of 0.00 USD for this API key reached: 0.00 USD spent in total.",
     },
     {
       name: "a rate",
@@ -100,7 +101,7 @@ describe("the sentence on a request", () => {
         }),
       },
       sentence:
-        "Refused: this key may send 60 requests per minute, 10 at once, and had none left. The next was free 3 s later.",
+        "Rejected: this key may send 60 requests per minute, 10 at once, and had none left. The next was free 3 s later.",
     },
     {
       name: "a rate of one",
@@ -115,7 +116,7 @@ describe("the sentence on a request", () => {
         }),
       },
       sentence:
-        "Refused: this key may send 1 request per minute, 1 at once, and had none left. The next was free 60 s later.",
+        "Rejected: this key may send 1 request per minute, 1 at once, and had none left. The next was free 60 s later.",
     },
     {
       name: "a body",
@@ -124,7 +125,7 @@ describe("the sentence on a request", () => {
         error_code: "invalid_json",
         checks: cap("body", { message: "The request body is not valid JSON." }),
       },
-      sentence: "Refused: The request body is not valid JSON.",
+      sentence: "Rejected: The request body is not valid JSON.",
     },
     {
       name: "an upstream that fails",
@@ -361,7 +362,7 @@ describe("explain", () => {
       "key not expired: no expiry",
       "rate limit: 600 per minute, 60 at once; 59 left after this one",
       "concurrency: 1 of 5 in flight",
-      "key hard cap: 110.41 USD spent of 50.00 USD",
+      "key hard cap: 110.41 USD spent of the monthly hard cap of 50.00 USD",
       "price: per million tokens: input 3.00, cached input 0.30, output 15.00 USD",
     ]);
     expect(JSON.stringify(said)).not.toContain("microcents");

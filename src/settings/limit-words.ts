@@ -1,0 +1,79 @@
+/**
+ * Limits in words. Every text about a cap or a budget, wherever it is read, takes its owner, its period and its window
+ * from here: no cap of a day is named after a month, and no amount belongs to another cap. Windows are in UTC.
+ */
+import type { LimitSubject } from "../contract/pages.ts";
+import { describeWindow } from "../time/calendar.ts";
+import { type LimitKind, type LimitPeriod, PERIOD_WORDS } from "./limits.ts";
+
+/** A limit and its owner. */
+export interface NamedLimit {
+  readonly scope: LimitSubject["scope"];
+  /** The owner's name; null: the place where it is read says which one it is. */
+  readonly name: string | null;
+  readonly period: LimitPeriod;
+  readonly kind: LimitKind;
+}
+
+/** Amounts as the place writes them, and a day of the window, "2026-11-21". */
+export interface LimitSpend {
+  readonly amount: string;
+  readonly spent: string;
+  readonly day: string;
+}
+
+const SCOPE_WORDS = { key: "API key", user: "user", group: "group", organization: "organization" } as const;
+const UNNAMED = {
+  key: "this API key",
+  user: "this API key's user",
+  group: "this API key's group",
+  organization: "the organization",
+} as const;
+
+/** 'API key "ci"', 'organization "Acme"', "the organization". */
+export function nameOwner({ scope, name }: Pick<NamedLimit, "scope" | "name">): string {
+  return name === null ? UNNAMED[scope] : `${SCOPE_WORDS[scope]} "${name}"`;
+}
+
+/** On labels and in tables: "weekly cap", "total budget". */
+export function labelLimit({ period, kind }: Pick<NamedLimit, "period" | "kind">): string {
+  return `${PERIOD_WORDS[period]} ${kind}`;
+}
+
+/** In sentences: "weekly hard cap", "total budget". */
+export function nameLimit({ period, kind }: Pick<NamedLimit, "period" | "kind">): string {
+  return `${PERIOD_WORDS[period]} ${kind === "cap" ? "hard cap" : kind}`;
+}
+
+/** "50.13 USD spent in November 2026". */
+export function describeSpent(
+  { period }: Pick<NamedLimit, "period">,
+  { spent, day }: Omit<LimitSpend, "amount">,
+): string {
+  return `${spent} spent ${describeWindow(period, day)}`;
+}
+
+/** At the beginning of a sentence: 'Weekly hard cap of 50.00 USD for user "Zoë"'. @param amount Null: nobody is told it. */
+export function describeLimit(limit: NamedLimit, amount: string | null): string {
+  const of = amount === null ? "" : ` of ${amount}`;
+  return capitalize(`${nameLimit(limit)}${of} for ${nameOwner(limit)}`);
+}
+
+/** 'Weekly hard cap of 50.00 USD for user "Zoë" reached: 50.13 USD spent in the week of 2026-11-23.' */
+export function describeReached(limit: NamedLimit, spend: LimitSpend): string {
+  return `${describeLimit(limit, spend.amount)} reached: ${describeSpent(limit, spend)}.`;
+}
+
+/** The same of a cap that a request's worst case doesn't fit under: strict caps. */
+export function describeExceeded(
+  cap: NamedLimit,
+  { reserved, worst, ...spend }: LimitSpend & { readonly reserved: string; readonly worst: string | null },
+): string {
+  const request =
+    worst === null ? "this request may cost more than the rest" : `this request may cost up to ${worst}`;
+  return `${describeLimit(cap, spend.amount)} would be exceeded: ${describeSpent(cap, spend)}, ${reserved} reserved for requests in flight, and ${request}.`;
+}
+
+export function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
