@@ -1,8 +1,10 @@
 /** `docker-compose.yml` and what it mounts, as they stand: what needs no engine. */
-import { readFileSync, statSync } from "node:fs";
-import { posix } from "node:path";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { parseConfig } from "../../src/config/load.ts";
 
@@ -13,9 +15,13 @@ interface Service {
   readonly command?: readonly string[];
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly entrypoint?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly logging?: unknown;
 }
-const { services } = parse(read("docker-compose.yml"), { merge: true }) as {
+const { services, networks } = parse(read("docker-compose.yml"), { merge: true }) as {
   services: Readonly<Record<string, Service>>;
+  networks: Readonly<Record<string, { internal?: boolean }>>;
 };
 const mounts = Object.entries(services).flatMap(([service, { volumes = [] }]) =>
   volumes
@@ -56,6 +62,51 @@ describe("docker-compose.yml", () => {
     expect(read("deploy/credentials/.gitignore").split("\n")).toEqual(
       expect.arrayContaining(["*", "!.gitignore"]),
     );
+  });
+
+  it("has Redis on a network with the gateway only, which leads nowhere else", () => {
+    const onStore = Object.entries(services).filter(([, { networks: of = ["default"] }]) =>
+      of.includes("store"),
+    );
+    expect(onStore.map(([name]) => name).sort()).toEqual(["gateway", "redis"]);
+    expect(services["redis"]?.networks).toEqual(["store"]);
+    expect(networks["store"]).toEqual({ internal: true });
+  });
+
+  it("makes Redis a password once, which Redis wants and the gateway's configuration names", () => {
+    const folder = mkdtempSync(join(tmpdir(), "igw-compose-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [command = "", ...options] = services["redis-password"]?.entrypoint ?? [];
+    expect(command).toBe("node");
+    // Compose reads $$ as $.
+    const args = options.map((option) =>
+      option.replaceAll("$$", "$").replace("/run/inference-gateway", folder),
+    );
+    const make = (): string[] => {
+      execFileSync(process.execPath, args);
+      return ["password", "redis.conf"].map((name) => readFileSync(join(folder, name), "utf8"));
+    };
+    const [password = "", conf] = make();
+    expect(password).toMatch(/^[0-9a-f]{64}$/);
+    expect(conf).toBe(`requirepass ${password}\n`);
+    expect(make()).toEqual([password, conf]);
+    expect(statSync(join(folder, "password")).mode & 0o007).toBe(0);
+    expect(services["redis"]?.command?.slice(0, 2)).toEqual([
+      "redis-server",
+      "/run/redis-password/redis.conf",
+    ]);
+    const { redis } = parse(configuration) as { redis: { password: unknown } };
+    expect(redis.password).toEqual({ file: "/run/redis-password/password" });
+    const readers = Object.entries(services).filter(([, { volumes = [] }]) =>
+      volumes.some((volume) => volume.startsWith("redis-password:")),
+    );
+    expect(readers.map(([name]) => name).sort()).toEqual(["gateway", "redis", "redis-password"]);
+  });
+
+  it("bounds what each service logs", () => {
+    for (const { logging } of Object.values(services)) {
+      expect(logging).toEqual({ driver: "json-file", options: { "max-size": "32m", "max-file": "2" } });
+    }
   });
 
   it("asks the gateway for its health where the configuration has it", () => {
