@@ -61,7 +61,7 @@ interface Member {
   readonly read?: z.ZodType;
 }
 
-/** The members of a line, in their order. docs/spend.md describes them. */
+/** The members of a line, in their order. docs/request-log.md describes them. */
 const MEMBERS = {
   request_id: { write: ({ identity }) => formatJsonText(identity.requestId), read: z.string() },
   organization_id: { write: ({ identity }) => formatJsonText(identity.organizationId), read: z.string() },

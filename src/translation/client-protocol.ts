@@ -84,7 +84,7 @@ export interface ModelTarget {
   readonly profile: ModelProfile;
 }
 
-/** Figures of one usage that cannot all be true. What is charged then: docs/spend.md. */
+/** Figures of one usage that cannot all be true. What is charged then: docs/usage-fields.md. */
 export type UsageContradiction =
   | "cached_above_prompt"
   | "cache_write_above_prompt"
@@ -245,7 +245,7 @@ export interface Observation {
   readonly toolUses: ToolUses;
   /** The upstream sent an error before it generated anything, in an answer of status 200: it costs nothing. */
   readonly isRefused: boolean;
-  /** UTF-8 bytes of generated text so far; docs/spend.md says what counts. */
+  /** UTF-8 bytes of generated text so far; docs/usage-fields.md says what counts. */
   readonly generatedBytes: number;
   /** Deltas that carried something generated: about one token each from most upstreams. */
   readonly generatedDeltas: number;

@@ -1,6 +1,6 @@
 /**
  * What each organization was charged, against what the model server counted for it. The victim's: to the microcent. The
- * hostile one's: request by request, within what docs/spend.md says of answers that are broken off.
+ * hostile one's: request by request, within what docs/costs-and-caps.md says of answers that are broken off.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

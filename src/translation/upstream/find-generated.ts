@@ -1,6 +1,6 @@
 /**
  * Finds the text in what a model's server generated, in any protocol. Every string is text unless it is known not to be, so
- * that output in a place that nobody here knows is counted too. docs/spend.md has the rule for users.
+ * that output in a place that nobody here knows is counted too. docs/usage-fields.md has the rule for users.
  */
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import { formatJson } from "../json/exact-json.ts";

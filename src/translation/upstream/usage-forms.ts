@@ -1,7 +1,7 @@
 /**
  * Where each figure of a usage stands in what upstreams send. One form for each wire format; within a form the first
  * positive figure of a list counts, since servers that share a format put the same figure in different places.
- * `docs/spend.md` has the table for people; a test holds an example of each.
+ * `docs/usage-fields.md` has the table for people; a test holds an example of each.
  */
 
 /** Names from the usage object down. */

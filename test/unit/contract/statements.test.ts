@@ -64,8 +64,8 @@ const STATEMENTS: readonly Statement[] = [
     never: ["not there yet"],
   },
   {
-    where: "an organization on trial keeps its monthly limits",
-    text: () => section("docs/limits.md", "### An organization on trial", "### One limit at a time"),
+    where: "a total cap keeps the monthly limits",
+    text: () => section("docs/limits.md", "## Set a limit", "## Give a team"),
     says: [
       "limit set --org Acme --period total",
       '"period": "month", "kind": "cap"',
@@ -98,13 +98,13 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "the order of the checks",
-    text: () => section("docs/api.md", "The order of the checks", "A request that waits"),
+    text: () => section("docs/request-limits.md", "## Order of the checks", "A request that waits"),
     says: ["caps of the key, its user, its group and the organization | 402", "the session's cap | 402"],
   },
   {
-    where: "the caps of the API's page",
-    text: () => section("docs/api.md", "## Caps and budgets", "The order of the checks"),
-    says: ["by day, week, month and in total"],
+    where: "the periods of caps",
+    text: () => section("docs/costs-and-caps.md", "## Choose a budget", "## What does a request cost?"),
+    says: ["by day, week, month or in total"],
     never: ["A monthly hard cap for a key, for its organization, or both"],
   },
   {

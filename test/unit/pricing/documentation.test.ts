@@ -5,7 +5,7 @@ import { fallbackOf, type Rates } from "../../../src/pricing/rates.ts";
 import { TOKEN_FIGURES } from "../../../src/usage/figures.ts";
 import { partsOf, priceNameOf, rateOf, TOKEN_KINDS, type TokenKind } from "../../../src/usage/token-usage.ts";
 
-const PAGE = fileURLToPath(new URL("../../../docs/spend.md", import.meta.url));
+const PAGE = fileURLToPath(new URL("../../../docs/costs-and-caps.md", import.meta.url));
 const BEGIN = "<!-- parts of a cost -->\n";
 
 const nameOf = new Map<keyof Rates, string>(TOKEN_KINDS.map((kind) => [rateOf(kind), priceNameOf(kind)]));
@@ -34,7 +34,7 @@ function renewTable(page: string): string {
   return `${before}${BEGIN}${lines.join("\n")}\n${rest.slice(rest.indexOf("<!-- end -->"))}`;
 }
 
-describe("docs/spend.md", () => {
+describe("docs/costs-and-caps.md", () => {
   it("has every part of a cost with its prices (vitest -u renews the table)", async () => {
     await expect(renewTable(readFileSync(PAGE, "utf8"))).toMatchFileSnapshot(PAGE);
   });

@@ -197,7 +197,7 @@ function thought(tokens: number) {
   return { completion_tokens_details: { reasoning_tokens: tokens } };
 }
 
-/** The rows of the table in docs/spend.md, in its order: 1,000 tokens of prompt, 100 of output. */
+/** The rows of the table in docs/usage-fields.md, in its order: 1,000 tokens of prompt, 100 of output. */
 describe("the forms of usage", () => {
   const chat = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
   const inputs = (figures: object): object => ({ ...NO_TOKENS, outputTokens: 100, ...figures });
