@@ -16,7 +16,7 @@ const TOO_LONG = reason(
   "gateway",
   "the request took longer than Envoy lets one take",
   "client",
-  'Send the request again; docs/envoy.md, "Waits", has how long is waited for what.',
+  'Send the request again; docs/envoy.md, "Timeouts", has how long is waited for what.',
 );
 const SLOW_REQUEST = reason(
   "client",

@@ -21,7 +21,7 @@ export const FLAGS = {
     "upstream",
     "{upstream} gave no answer in time",
     "upstream",
-    'Look at the load of the model server. How long is waited for what is in docs/envoy.md, "Waits".',
+    'Look at the load of the model server. How long is waited for what is in docs/envoy.md, "Timeouts".',
   ),
   UC: reason(
     "upstream",

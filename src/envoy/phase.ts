@@ -1,6 +1,6 @@
 /**
  * The life of one ext_proc stream: which phases it has, what is known in each, which phase follows on which, and what
- * becomes of a message of Envoy's in each of them. docs/envoy.md has the picture.
+ * becomes of a message of Envoy's in each of them. docs/internals/envoy.md has the picture.
  */
 import type { CollectedBody } from "../exchange/collected-body.ts";
 import type { ErrorBody } from "../exchange/error-body.ts";

@@ -48,7 +48,7 @@ interface Learned {
 
 const NOTHING_LEARNED: Learned = { rate: null, atMs: 0 };
 
-/** Well below what Envoy reads of a body in any case while ext_authz decides (docs/envoy.md, "Body limits"). */
+/** Well below what Envoy reads of a body in any case while ext_authz decides (docs/internals/envoy.md, "How bodies come"). */
 const MAX_BODY_BYTES = 128 * 1024;
 /** Some 2 kB each. Beyond it ext_authz waits. */
 const MAX_AWAITED = 10_000;

@@ -100,7 +100,7 @@ export function createSidecarSchema(source: SecretSource) {
   return section({
     workers: described(
       z.union([z.literal("auto"), integer(1, MAX_WORKERS)], { error: expectation }).default("auto"),
-      "Worker processes. `auto`: half the cores, at least one. With 1, by a Unix socket, requests wait for Redis [beside Envoy's next call](envoy.md#ahead-of-the-admission).",
+      "Worker processes. `auto`: half the cores, at least one. With 1, by a Unix socket, requests wait for Redis [beside Envoy's next call](internals/envoy.md#optimistic-admission).",
       { type: `\`auto\` or integer, 1 to ${MAX_WORKERS}` },
     ),
     sockets: path(source)

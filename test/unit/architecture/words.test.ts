@@ -127,7 +127,6 @@ const LONG_PAGES: Readonly<Record<string, number>> = {
   "docs/benchmarks.md": 4_900,
   "docs/cli.md": 2_500,
   "docs/gateway-yaml.md": 5_200,
-  "docs/envoy.md": 5_200,
   "docs/errors.md": 1_700,
   "docs/identity.md": 2_600,
   "docs/management.md": 6_900,

@@ -97,8 +97,8 @@ describe("the phases of a stream", () => {
     expect(FOLLOWING.ended).toEqual([]);
   });
 
-  it("are those of the picture in docs/envoy.md, arrow by arrow", () => {
-    const page = readFileSync(packageFile("docs/envoy.md"), "utf8");
+  it("are those of the picture in docs/internals/envoy.md, arrow by arrow", () => {
+    const page = readFileSync(packageFile("docs/internals/envoy.md"), "utf8");
     const [, picture = ""] = /```mermaid\nstateDiagram-v2\n(.*?)```/su.exec(page) ?? [];
     const drawn = [...picture.matchAll(/^ +(\S+) --> (\w+)/gmu)].map(([, from, to]) => `${from} --> ${to}`);
     const arrows = NAMES.flatMap((from) => FOLLOWING[from].map((to) => `${from} --> ${to}`));
