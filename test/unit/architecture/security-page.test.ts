@@ -1,20 +1,36 @@
+/** docs/security.md has the threats for people, test/threats.md the tests that try each: the same rows in both. */
 import { describe, expect, it } from "vitest";
 import { isThere, namedPaths, readPage } from "./named-paths.ts";
 
 const page = readPage("docs/security.md");
-const threats = page.slice(page.indexOf("\n## Threats"), page.indexOf("\n## What is not bounded"));
-const rows = threats
-  .split("\n")
-  .filter((line) => line.startsWith("|") && !/^\| (?:What \w+ tr|-)|^\|-/.test(line))
-  .map((line) => ({ line, threat: line.split("|")[1]?.trim() ?? "", tests: namedPaths(line, "test") }));
 
-describe("docs/security.md", () => {
-  it("has threats of every attacker", () => {
-    expect(threats.match(/^### /gm)).toHaveLength(10);
-    expect(rows.length).toBeGreaterThan(30);
+/** Rows of tables below headings of this level: who → what they try. */
+function readRows(
+  text: string,
+  heading: string,
+): readonly { attacker: string; threat: string; line: string }[] {
+  return text.split(`\n${heading} `).flatMap((section, index) => {
+    if (index === 0) return [];
+    const [attacker = "", ...lines] = section.split("\n");
+    return lines
+      .filter((line) => line.startsWith("| ") && !/^\| (?:They try|Threat) \|/.test(line))
+      .map((line) => ({ attacker, threat: line.split("|")[1]?.trim() ?? "", line }));
+  });
+}
+
+const described = readRows(page.slice(page.indexOf("\n## Threats")), "###");
+const tried = readRows(readPage("test/threats.md"), "##");
+
+describe("docs/security.md and test/threats.md", () => {
+  it("have the same threats of the same attackers", () => {
+    const namesOf = (rows: typeof tried) => rows.map(({ attacker, threat }) => `${attacker}: ${threat}`);
+    expect(namesOf(tried)).toEqual(namesOf(described));
+    expect(new Set(described.map(({ attacker }) => attacker)).size).toBe(10);
+    expect(described.length).toBeGreaterThan(30);
   });
 
-  it.each(rows)("names tests that there are for: $threat", ({ tests }) => {
+  it.each(tried)("name tests that exist for: $threat", ({ line }) => {
+    const tests = namedPaths(line, "test");
     expect(tests).not.toEqual([]);
     expect(tests.filter((path) => !isThere(path))).toEqual([]);
   });
