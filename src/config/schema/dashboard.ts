@@ -27,7 +27,7 @@ export function createDashboardSchema(source: SecretSource) {
       ),
     oidc: described(
       list(createOidcProviderSchema(source), "providers").default([]),
-      "Identity providers that people sign in with ([how](identity.md#signing-in-to-the-dashboard)).",
+      "Identity providers that people sign in with ([how](sign-in.md)).",
     ),
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Tokens of pods, as docs/identity.md sets them up: the keys come over TLS by an authority of the cluster's own, and are told
+ * Tokens of pods, as docs/jwt-callers.md sets them up: the keys come over TLS by an authority of the cluster's own, and are told
  * to those alone whom the server knows by a token, which is renewed in its file as the kubelet does it.
  */
 import { once } from "node:events";
