@@ -3,7 +3,7 @@
  *
  * A request's record is what Redis keeps of its cost. This worker must know at any moment what would be left of it if the
  * worker died now (an entry in Redis, a line in the journal, an entry in the spool, a record), whether it is in flight, and
- * whether its record may be deleted at its end. The picture of the states is in docs/settlement.md.
+ * whether its record may be deleted at its end. The picture of the states is in docs/internals/settlement.md.
  */
 import { ShortLivedMap } from "../collections/short-lived-map.ts";
 import type { JournalFile, OpenJournal } from "../spool/open-journal.ts";

@@ -18,7 +18,7 @@ const SHARED = ["contract", "money", "usage", "host", "collections", "text", "ev
 
 /**
  * What each folder, and each file at the top of src, imports beside itself and the shared words: no more and no less.
- * An arrow that is not here is a change of the architecture: change it here and in docs/tour.md, or find another way.
+ * An arrow that is not here is a change of the architecture: change it here and in docs/internals/request-life.md, or find another way.
  */
 const ARROWS: House["arrows"] = {
   translation: [],

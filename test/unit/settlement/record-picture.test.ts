@@ -1,16 +1,16 @@
-/** The picture of a record's states in docs/settlement.md, read arrow by arrow. */
+/** The picture of a record's states in docs/internals/settlement.md, read arrow by arrow. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { TRANSITIONS } from "../../../src/settlement/record-state.ts";
 
-const page = readFileSync("docs/settlement.md", "utf8");
-const section = /## Where a request's record stands\n(?<text>[^]*?)\n## /.exec(page)?.groups?.["text"] ?? "";
+const page = readFileSync("docs/internals/settlement.md", "utf8");
+const section = /## States of a record\n(?<text>[^]*?)\n## /.exec(page)?.groups?.["text"] ?? "";
 const picture = /```mermaid\nstateDiagram-v2\n(?<lines>[^`]*)```/.exec(section)?.groups?.["lines"] ?? "";
 const lines = picture.split("\n").filter((line) => line.trim() !== "");
 const ARROW = /^ {4}(?<from>\[\*\]|[a-z]+) --> (?<to>\[\*\]|[a-z]+) : [^:;]+$/;
 
 /** Each state's row of the first table. */
-const table = section.slice(0, section.indexOf("| word |"));
+const table = section;
 const rows = [...table.matchAll(/^\| `(?<name>[a-z]+)` \|/gm)].map(({ groups }) => groups?.["name"] ?? "");
 
 describe("the picture of a record's states", () => {
