@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isThere, namedPaths, readPage } from "./named-paths.ts";
 
-const page = readPage("docs/speed.md");
+const page = readPage("docs/internals/speed.md");
 const [places = "", ioredis = ""] = page.split("\n## On ioredis\n");
 const rows = places
   .split("\n")
@@ -16,7 +16,7 @@ const rows = places
     };
   });
 
-describe("docs/speed.md", () => {
+describe("docs/internals/speed.md", () => {
   it("has a row for each place", () => {
     expect(rows.length).toBeGreaterThan(20);
   });

@@ -131,7 +131,6 @@ const LONG_PAGES: Readonly<Record<string, number>> = {
   "docs/messages.md": 4_700,
   "docs/metrics.md": 1_200,
   "docs/responses.md": 3_600,
-  "docs/speed-steps.md": 2_500,
   "docs/usage-fields.md": 1_700,
 };
 
