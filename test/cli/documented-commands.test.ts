@@ -22,6 +22,7 @@ const BOOTSTRAP = fileURLToPath(new URL("../fixtures/bootstraps/front-proxy.yaml
 
 /** How a command begins → why it is not run here, and what tries it. */
 const NOT_RUN: Readonly<Record<string, string>> = {
+  "export ANTHROPIC_BASE_URL": "starts Claude Code: test/clients/claude-code.test.ts",
   "npm start -- --upstream":
     "installs, builds and serves until it is stopped: test/setup/up-upstream.test.ts",
   "npm start": "installs, builds and serves until it is stopped: test/setup/up.test.ts",
