@@ -20,7 +20,7 @@ describe("the sizing of a rate", () => {
     const rowOf = (rate: string) => rows.find((cells) => cells[1] === rate)?.slice(2, 5);
     expect(rowOf("10")).toEqual(["2", "2", "one server"]);
     expect(rowOf("1,000")).toEqual(["2", "2", "one server"]);
-    expect(rowOf("100,000")).toEqual(["80", "40", "cluster of 20 masters"]);
+    expect(rowOf("100,000")).toEqual(["80", "40", "cluster of 20 primaries"]);
   });
 });
 

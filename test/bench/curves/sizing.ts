@@ -18,7 +18,7 @@ export function formatSizing({ label, cpuMsPerRequest: cpu }: CurvePoint): strin
       rate.toLocaleString("en"),
       Math.max(2, Math.ceil(coresOf(cpu.sidecar, rate))).toLocaleString("en"),
       Math.max(2, Math.ceil(coresOf(cpu.envoy, rate))).toLocaleString("en"),
-      redis <= 1 ? "one server" : `cluster of ${redis} masters`,
+      redis <= 1 ? "one server" : `cluster of ${redis} primaries`,
     ];
   });
   const headings = ["requests per second", "workers (cores)", "Envoy threads (cores)", "Redis"];

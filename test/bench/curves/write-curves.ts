@@ -7,7 +7,7 @@ import type { Curve, Curves, StreamPoint } from "./curve.ts";
 import { drawChart } from "./draw-chart.ts";
 import { formatSizing } from "./sizing.ts";
 
-const DOCUMENT = fileURLToPath(new URL("../../../docs/benchmarks.md", import.meta.url));
+const DOCUMENT = fileURLToPath(new URL("../../../docs/results/scaling.md", import.meta.url));
 const IMAGES = "images/benchmarks";
 const RESULTS = fileURLToPath(new URL("../results/", import.meta.url));
 const BEGIN = "<!-- curves: written by `npm run bench -- --curves` -->";
@@ -53,7 +53,7 @@ export function formatCurves({ date, machine, curves, streams }: Curves): string
 }
 
 function image(title: string, name: string): string {
-  return `![${title}](${IMAGES}/${name}.svg)`;
+  return `![${title}](../${IMAGES}/${name}.svg)`;
 }
 
 function formatCurve({ condition, points }: Curve): string {
@@ -162,7 +162,7 @@ function replaceBetween(document: string, text: string): string {
   const begin = document.indexOf(BEGIN);
   const end = document.indexOf(END);
   if (begin === -1 || end < begin) {
-    throw new Error(`docs/benchmarks.md has no place for the curves: "${BEGIN}"`);
+    throw new Error(`docs/results/scaling.md has no place for the curves: "${BEGIN}"`);
   }
   return `${document.slice(0, begin + BEGIN.length)}\n\n${text}\n\n${document.slice(end)}`;
 }
