@@ -10,6 +10,8 @@ import { createAlertDelivery } from "./alerts/create-alert-delivery.ts";
 import { CatalogReference } from "./catalog/catalog-reference.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import { systemClock } from "./time/clock.ts";
+import { formatErrorReference } from "./config/documentation.ts";
+import { setErrorReference } from "./contract/error-reference.ts";
 import { resolveWorkerCount } from "./config/worker-count.ts";
 import { shareReachedUpstreams } from "./exchange/reached-upstreams.ts";
 import { shareReportedEnds } from "./exchange/reported-ends.ts";
@@ -39,6 +41,7 @@ export async function startSupervisorServices(
 ): Promise<SupervisorServices> {
   const { config, operatorToken, demo } = options;
   const logger = createLogger("supervisor");
+  setErrorReference(formatErrorReference(config));
   const workers = resolveWorkerCount(config.sidecar.workers);
   const telemetry = createHostTelemetry(config, { ...options, workers });
   shareReachedUpstreams(options.channel);

@@ -9,7 +9,9 @@ import { TokenCallers } from "./auth/token-callers.ts";
 import { CatalogReference } from "./catalog/catalog-reference.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import { type Clock, systemClock } from "./time/clock.ts";
+import { formatErrorReference } from "./config/documentation.ts";
 import type { Config } from "./config/schema.ts";
+import { setErrorReference } from "./contract/error-reference.ts";
 import { resolveWorkerCount } from "./config/worker-count.ts";
 import { readEntries } from "./envoy/access-log-entries.ts";
 import { createCheckHandler } from "./envoy/check.ts";
@@ -64,6 +66,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { config, index, address } = options;
   const logger = createLogger(`worker-${index}`);
   logProcessWarnings(logger);
+  setErrorReference(formatErrorReference(config));
   const telemetry = createWorkerTelemetry(config, options);
   const spend = new GraceSpend();
   const opened = await openStoreInBackground(config, logger, {

@@ -1,4 +1,5 @@
 /** What a caller of the management API can be told, in one table: code → status, message. */
+import { docUrlOf } from "../contract/error-reference.ts";
 import { type ErrorType, errorTypeOf } from "../contract/errors.ts";
 
 interface AdminErrorDefinition {
@@ -155,8 +156,15 @@ export class AdminError extends Error {
   /** The body, in the shape of every error of the gateway. */
   toBody(requestId: string | null) {
     const { message, type, code, param } = this;
-    return { error: { message, type, code, param, request_id: requestId } };
+    return {
+      error: { message, type, code, param, request_id: requestId, doc_url: docUrlOf(adminEntryOf(code)) },
+    };
   }
+}
+
+/** The id of a code's entry in the error reference: some codes are the API's as well. */
+export function adminEntryOf(code: AdminErrorCode): string {
+  return `management-${code}`;
 }
 
 /** 400: what is wrong with a field, by its path, or with a parameter of the query. */

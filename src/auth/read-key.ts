@@ -3,7 +3,7 @@
  * form of a key is passed over when the other header has one, because some SDKs always send a placeholder in one of
  * them. The checksum refuses mistyped and made-up keys here, before anything is looked up.
  */
-import { GatewayError } from "../contract/errors.ts";
+import { ERRORS, GatewayError } from "../contract/errors.ts";
 import { isWellFormedKey } from "./key-format.ts";
 
 const BEARER = /^bearer(?: +(?<token>\S.*))?$/i;
@@ -18,22 +18,39 @@ const NO_SCHEME =
 /**
  * The one well-formed key that the headers hold. Header names are in lower case; a header that was sent twice has its
  * values joined by a comma, which is no key.
+ * @param dashboardUrl Where keys are created; null: nobody has said it.
  * @throws GatewayError `missing_api_key`, or `invalid_api_key` for no well-formed key or two different ones.
  */
-export function readKey(headers: Readonly<Record<string, string | undefined>>): string {
+export function readKey(
+  headers: Readonly<Record<string, string | undefined>>,
+  dashboardUrl: string | null = null,
+): string {
   const given = [bearerToken(headers["authorization"]), headers["x-api-key"]?.trim()].filter(
     (value): value is string => value !== undefined && value !== "",
   );
-  if (given.length === 0) throw new GatewayError("missing_api_key", { headers: CHALLENGE });
+  if (given.length === 0) throw missingKey(dashboardUrl);
   const [first, second] = given.filter(isWellFormedKey);
-  if (first === undefined) throw invalidKey(isBareKey(headers["authorization"]) ? NO_SCHEME : undefined);
+  if (first === undefined) {
+    throw isBareKey(headers["authorization"]) ? invalidKey(NO_SCHEME) : unknownKey(dashboardUrl);
+  }
   if (second !== undefined && second !== first) {
     throw invalidKey("Two different API keys were sent, in `authorization` and in `x-api-key`. Send one.");
   }
   return first;
 }
 
+function missingKey(dashboardUrl: string | null): GatewayError {
+  const create = dashboardUrl === null ? "" : ` Create one on ${dashboardUrl}.`;
+  const message = `${ERRORS.missing_api_key.message}${create}`;
+  return new GatewayError("missing_api_key", { headers: CHALLENGE, message });
+}
+
 /** 401 for a key that does not exist (any more). */
+export function unknownKey(dashboardUrl: string | null): GatewayError {
+  const { message } = ERRORS.invalid_api_key;
+  return invalidKey(dashboardUrl === null ? message : message.replace("the API keys page", dashboardUrl));
+}
+
 export function invalidKey(message?: string): GatewayError {
   return new GatewayError("invalid_api_key", {
     headers: CHALLENGE,

@@ -8,6 +8,7 @@
 import { findNearest } from "../config/schema/nearest.ts";
 import type { Config, ModelConfig, UpstreamConfig } from "../config/schema.ts";
 import { GatewayError } from "../contract/errors.ts";
+import { formatOwnerPath } from "../contract/pages.ts";
 import type { ModelProfile, ModelTarget, UpstreamProtocol } from "../translation/client-protocol.ts";
 import { parsePrice } from "../money/money.ts";
 import { createPrice, type PriceList } from "../pricing/price.ts";
@@ -63,6 +64,9 @@ export interface ModelViewer {
   readonly currency: string;
   /** The organization's. Null or left out: it has none. */
   readonly modelNames?: ModelNames | null;
+  /** Its key; left out: it has none. */
+  readonly organizationId?: string;
+  readonly keyId?: string;
 }
 
 const NEAREST_COUNT = 3;
@@ -75,8 +79,11 @@ export class Catalog {
   readonly models: readonly Model[];
   readonly #byId: ReadonlyMap<string, Model>;
   readonly #byAlias: ReadonlyMap<string, Model>;
+  readonly #dashboardUrl: string | null;
 
-  constructor(models: readonly Model[]) {
+  /** @param dashboardUrl Where an API key's models are changed; null: nobody has said it. */
+  constructor(models: readonly Model[], dashboardUrl: string | null) {
+    this.#dashboardUrl = dashboardUrl;
     this.models = Object.freeze([...models]);
     this.#byId = new Map(models.map((model) => [model.id, model]));
     this.#byAlias = new Map(models.flatMap((model) => model.aliases.map((alias) => [alias, model] as const)));
@@ -143,7 +150,7 @@ export class Catalog {
     if (!isAllowed(model, viewer)) {
       const message =
         `This API key can't use the model ${describeModel(model, name)}. ` +
-        "`GET /v1/models` lists the models that it can use. Change them on the API keys page.";
+        `\`GET /v1/models\` lists the models that it can use. Change them on ${this.#nameKeyPage(viewer)}.`;
       throw new GatewayError("model_not_allowed", { message, param: "model" });
     }
     if (!model.prices.has(viewer.currency)) {
@@ -153,6 +160,12 @@ export class Catalog {
       throw new GatewayError("model_not_available_in_currency", { message, param: "model" });
     }
     return model;
+  }
+
+  #nameKeyPage({ organizationId = "", keyId }: ModelViewer): string {
+    if (this.#dashboardUrl === null || keyId === undefined) return "the API keys page";
+    const path = formatOwnerPath({ scope: "key", organizationId, keyId, ownerId: null });
+    return `${this.#dashboardUrl}${path}#allowed_models`;
   }
 
   /** @throws GatewayError where the name, or the default, stands for a model that is gone. */
@@ -177,7 +190,7 @@ export class Catalog {
 }
 
 /** The catalog of a configuration. */
-export function createCatalog(config: Pick<Config, "catalog" | "upstreams">): Catalog {
+export function createCatalog(config: Pick<Config, "catalog" | "upstreams" | "dashboard">): Catalog {
   const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, upstream]));
   const successors = new Map(config.catalog.map((entry) => [entry.id, entry.replacedBy]));
   return new Catalog(
@@ -186,6 +199,7 @@ export function createCatalog(config: Pick<Config, "catalog" | "upstreams">): Ca
       if (upstream === undefined) throw new Error(`no upstream ${entry.upstream} for model ${entry.id}`);
       return createModel(entry, upstream, finalSuccessor(entry.replacedBy, successors));
     }),
+    config.dashboard.baseUrl,
   );
 }
 

@@ -41,7 +41,6 @@ function addRender(envoy: Command): void {
     .hook("preAction", (command) => refuseMixed(command.opts<RenderCommandOptions>()))
     .option("--access-log <file>", "access log file; default: standard output")
     .option("--cors-origin <origin...>", "browser origins that may call, or `*`; default: none (CORS is off)")
-    .option("--documentation <url>", "address of the documentation that `GET /` returns")
     .option(
       "--trusted-hops <n>",
       "number of trusted proxies in front (x-forwarded-for); default: 0",
@@ -67,7 +66,7 @@ type Flags<Name extends string> = { readonly [One in Name]?: true };
 type SecretsCommandOptions = { readonly config: string } & TextOptions<"secrets"> & Flags<"watch">;
 
 type RenderCommandOptions = { readonly config: string } & Flags<"snippets" | "write" | "writeSecrets"> &
-  TextOptions<"out" | "into" | "listener" | "secrets" | "sidecarHost" | "accessLog" | "documentation"> & {
+  TextOptions<"out" | "into" | "listener" | "secrets" | "sidecarHost" | "accessLog"> & {
     readonly as?: "EnvoyFilter" | "EnvoyPatchPolicy";
     readonly domain?: readonly string[];
     readonly corsOrigin?: readonly string[];
@@ -112,13 +111,12 @@ async function findRenderer(
 }
 
 function readOptions(options: RenderCommandOptions): RenderOptions {
-  const { secrets, sidecarHost, accessLog, corsOrigin, documentation, trustedHops } = options;
+  const { secrets, sidecarHost, accessLog, corsOrigin, trustedHops } = options;
   return {
     ...(secrets === undefined ? {} : { secretsDirectory: secrets }),
     ...(sidecarHost === undefined ? {} : { sidecarHost }),
     ...(accessLog === undefined ? {} : { accessLogFile: accessLog }),
     ...(corsOrigin === undefined ? {} : { corsAllowOrigins: corsOrigin }),
-    ...(documentation === undefined ? {} : { documentation }),
     ...(trustedHops === undefined ? {} : { trustedHops }),
   };
 }

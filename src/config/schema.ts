@@ -14,6 +14,7 @@ import { createDashboardSchema } from "./schema/dashboard.ts";
 import {
   createLimitsSchema,
   createNotificationsSchema,
+  createDocumentationUrlSchema,
   createPublicBaseUrlSchema,
   createRetentionSchema,
   createSettlementSchema,
@@ -44,6 +45,7 @@ export function createConfigSchema(source: SecretSource) {
     settlement: createSettlementSchema(source),
     retention: createRetentionSchema(),
     public_base_url: createPublicBaseUrlSchema(),
+    documentation_url: createDocumentationUrlSchema(),
     dashboard: createDashboardSchema(source),
     notifications: createNotificationsSchema(source),
     telemetry: createTelemetrySchema(source),

@@ -30,6 +30,15 @@ export function formatLimitPath(subject: LimitSubject, kind: "budget" | "hard_ca
   return `${formatOwnerPath(subject)}#${isOfMonth ? `${kind}_cents` : "limits"}`;
 }
 
+/** " Change it on https://…", behind a sentence about a limit; '' as long as nobody has said where the dashboard is. */
+export function formatChangeLink(
+  { baseUrl }: DashboardAddress,
+  subject: Omit<LimitSubject, "period">,
+  field: string,
+): string {
+  return baseUrl === null ? "" : ` Change it on ${baseUrl}${formatOwnerPath(subject)}#${field}.`;
+}
+
 /** The page of a key, a user or a group, or the organization's settings. */
 export function formatOwnerPath(subject: Omit<LimitSubject, "period">): string {
   const { scope, organizationId, keyId, ownerId } = subject;

@@ -7,7 +7,7 @@
  */
 import { requestsPerMinuteOf } from "../settings/key.ts";
 import type { Caller } from "../auth/key-directory.ts";
-import { invalidKey } from "../auth/read-key.ts";
+import { unknownKey } from "../auth/read-key.ts";
 import type { TokenVerdict } from "../auth/read-token.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
@@ -16,7 +16,6 @@ import { formatHeadroom } from "../limits/headroom.ts";
 import { NO_SESSION, readSessionHeaders } from "../limits/session.ts";
 import { formatRateHeaders, type RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../host/logger.ts";
-import type { DashboardAddress } from "../contract/pages.ts";
 import { scrub } from "../text/scrub.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../store/types/admission.ts";
 import { formatOwnerIds } from "../store/types/owner-ids.ts";
@@ -90,8 +89,6 @@ export interface AdmissionServices extends CallerServices {
   readonly localEndpoints: LocalEndpoints;
   /** @throws GatewayError 413 `request_too_large` where a body has more bytes than one may have. */
   readonly checkBody: (bytes: number) => void;
-  /** Where the message of a 402 leads. */
-  readonly dashboard: DashboardAddress;
 }
 
 /** What of an admission the request's head says. */
@@ -224,7 +221,7 @@ async function admit(services: AdmissionServices, asked: Asked, caller: Caller):
   const result = await services.admit(question).catch(throwUnavailable);
   if (result.decision === "unknown_key") {
     forget(services, caller);
-    throw invalidKey();
+    throw unknownKey(services.dashboard.baseUrl);
   }
   return result;
 }

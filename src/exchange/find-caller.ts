@@ -1,15 +1,18 @@
 /** Who a request is from: by its key, or by a token that Envoy has verified. */
 import type { Caller, KeyDirectory } from "../auth/key-directory.ts";
-import { invalidKey, readKey } from "../auth/read-key.ts";
+import { invalidKey, readKey, unknownKey } from "../auth/read-key.ts";
 import { readToken, type TokenVerdict } from "../auth/read-token.ts";
 import type { TokenCallers } from "../auth/token-callers.ts";
 import { GatewayError } from "../contract/errors.ts";
+import type { DashboardAddress } from "../contract/pages.ts";
 import type { KnownKeyResult } from "../store/types/admission.ts";
 
 export interface CallerServices {
   readonly directory: KeyDirectory;
   /** Null where only keys are taken. */
   readonly tokenCallers: Pick<TokenCallers, "issuers" | "find" | "forget"> | null;
+  /** Where refusals lead. */
+  readonly dashboard: DashboardAddress;
 }
 
 /** What a request says of whom it is from, and what Envoy has found out of it. */
@@ -20,7 +23,7 @@ interface Presented {
 
 /** A key that is nobody's is refused without a call. */
 export async function findCaller(
-  { directory, tokenCallers }: CallerServices,
+  { directory, tokenCallers, dashboard }: CallerServices,
   request: Presented,
   requestId: string,
 ): Promise<Caller> {
@@ -28,8 +31,8 @@ export async function findCaller(
     const token = readToken(request.headers, request.token ?? null, tokenCallers.issuers);
     if (token !== null) return tokenCallers.find(token, requestId).catch(throwUnavailable);
   }
-  const caller = await directory.find(readKey(request.headers)).catch(throwUnavailable);
-  if (caller === null) throw invalidKey();
+  const caller = await directory.find(readKey(request.headers, dashboard.baseUrl)).catch(throwUnavailable);
+  if (caller === null) throw unknownKey(dashboard.baseUrl);
   return caller;
 }
 

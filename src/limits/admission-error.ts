@@ -1,8 +1,8 @@
 /** The refusals of an admission, in the contract's words. */
 import { clampRetryAfterSeconds, GatewayError } from "../contract/errors.ts";
-import { type DashboardAddress, formatOwnerPath } from "../contract/pages.ts";
+import { type DashboardAddress, formatChangeLink, formatOwnerPath } from "../contract/pages.ts";
 import { formatTimeOrNull } from "../time/calendar.ts";
-import { requestsPerMinuteOf } from "../settings/key.ts";
+import { REQUEST_RATE, requestsPerMinuteOf } from "../settings/key.ts";
 import { monthCapOf } from "../settings/month-limits.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import type { LimitScope } from "../store/types/decision.ts";
@@ -29,11 +29,15 @@ export function createAdmissionError(
     case "organization_suspended":
       return new GatewayError(result.decision);
     case "rate_limited":
-      return createRateLimitError(result, endpoint);
+      return createRateLimitError(result, options);
     case "token_rate_limited":
-      return createTokenLimitError(result);
+      return createTokenLimitError(result, dashboard);
     case "concurrency_limited":
-      return createConcurrencyError(key.name, key.maxConcurrentRequests);
+      return createConcurrencyError(
+        { organizationId: organization.id, keyId: key.id, keyName: key.name },
+        key.maxConcurrentRequests,
+        dashboard,
+      );
     case "key_cap_reached":
       return describeCapError("key", key.name, result, options);
     case "user_cap_reached":
@@ -99,14 +103,19 @@ function reachedInMonth(scope: LimitScope, { key, organization }: KnownKeyResult
 }
 
 /** Its words avoid those on which some SDKs stop retrying: quota, billing, credit. */
-function createRateLimitError({ key, bucket }: KnownKeyResult, endpoint: EndpointName): GatewayError {
+function createRateLimitError(
+  { key, organization, bucket }: KnownKeyResult,
+  { endpoint, dashboard }: { readonly endpoint: EndpointName; readonly dashboard: DashboardAddress },
+): GatewayError {
   // The same number as in `retry-after`.
   const seconds = clampRetryAfterSeconds(bucket.retryAfterSeconds) ?? 1;
   const kind = endpoint === "count_tokens" ? "count_tokens " : "";
   const perMinute = requestsPerMinuteOf(key);
   const rate = `${perMinute} ${kind}${perMinute === 1 ? "request" : "requests"} per minute`;
+  const owner = { scope: "key", organizationId: organization.id, keyId: key.id, ownerId: null } as const;
+  const change = formatChangeLink(dashboard, owner, REQUEST_RATE.apiName);
   return new GatewayError("rate_limit_exceeded", {
-    message: `Rate limit of ${rate} for API key "${key.name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
+    message: `Rate limit of ${rate} for API key "${key.name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.${change}`,
     retryAfterSeconds: seconds,
   });
 }

@@ -3,11 +3,20 @@
  * with its final charge. Endpoints that call no model take none, nor does a body that is still on its way.
  */
 import { GatewayError } from "../contract/errors.ts";
+import { type DashboardAddress, formatChangeLink } from "../contract/pages.ts";
+import { KEY_SETTINGS } from "../settings/key.ts";
+import type { Admission } from "./admission.ts";
 
-export function createConcurrencyError(keyName: string, limit: number | null): GatewayError {
+export function createConcurrencyError(
+  { organizationId, keyId, keyName }: Pick<Admission, "organizationId" | "keyId" | "keyName">,
+  limit: number | null,
+  dashboard: DashboardAddress,
+): GatewayError {
+  const owner = { scope: "key", organizationId, keyId, ownerId: null } as const;
+  const change = formatChangeLink(dashboard, owner, KEY_SETTINGS.maxConcurrentRequests.apiName);
   const requests = limit === 1 ? "request" : "requests";
   return new GatewayError("concurrency_limit_exceeded", {
-    message: `API key "${keyName}" has reached its limit of ${limit} concurrent ${requests}. Try again when one has ended.`,
+    message: `API key "${keyName}" has reached its limit of ${limit} concurrent ${requests}. Try again when one has ended.${change}`,
   });
 }
 

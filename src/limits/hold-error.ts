@@ -38,7 +38,7 @@ export function createHoldError(
 ): GatewayError {
   const { organizationId, keyId, organizationName, keyName, currency, day } = admission;
   if (refusal.outcome === "concurrency_limited") {
-    return createConcurrencyError(keyName, refusal.limit);
+    return createConcurrencyError(admission, refusal.limit, dashboard);
   }
   if (refusal.outcome === "currency_changed") {
     const message = `The organization changed its currency from ${currency} to ${refusal.currency} during this request. Send the request again.`;

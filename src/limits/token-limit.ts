@@ -1,28 +1,25 @@
 /** The 429 of a limit of tokens per minute. */
 import { GatewayError } from "../contract/errors.ts";
+import { type DashboardAddress, formatChangeLink } from "../contract/pages.ts";
+import { nameOwner } from "../settings/limit-words.ts";
 import { nameTokenType } from "../settings/token-limits.ts";
 import type { KnownKeyResult } from "../store/types/admission.ts";
-import type { LimitScope } from "../store/types/decision.ts";
-
-const SUBJECTS: Readonly<Record<LimitScope, string>> = {
-  key: "API key",
-  user: "user",
-  group: "group",
-  organization: "organization",
-};
 
 /**
  * Which limit it is, and when its level is above 0 again: the seconds are the same as in `retry-after`, and true where they
  * are many. Its words avoid those on which some SDKs stop retrying: quota, billing, credit.
  */
-export function createTokenLimitError(result: KnownKeyResult): GatewayError {
+export function createTokenLimitError(result: KnownKeyResult, dashboard: DashboardAddress): GatewayError {
   const { tokenLimit, bucket } = result;
   const { scope, type, limit } = tokenLimit ?? { scope: "key", type: "total", limit: 0 };
   const seconds = Math.max(1, bucket.retryAfterSeconds);
   const name = result[scope]?.name ?? "";
+  const ownerId = scope === "user" || scope === "group" ? (result[scope]?.id ?? null) : null;
+  const owner = { scope, organizationId: result.organization.id, keyId: result.key.id, ownerId };
+  const change = formatChangeLink(dashboard, owner, "tokens_per_minute");
   const rate = `${limit} ${nameTokenType(type, limit)} per minute`;
   return new GatewayError("token_rate_limit_exceeded", {
-    message: `Rate limit of ${rate} for ${SUBJECTS[scope]} "${name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
+    message: `Rate limit of ${rate} for ${nameOwner({ scope, name })} reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.${change}`,
     retryAfterSeconds: seconds,
     fields: { scope, limit_type: type },
   });

@@ -139,10 +139,11 @@ export class RecordOpener {
    */
   async #goOnWithout(
     account: RequestAccount,
-    { isStrict, keyId, keyName, concurrencyLimit }: Admission,
+    admission: Admission,
     error: unknown,
   ): Promise<GatewayError | null> {
-    const { outage, shares } = this.#options;
+    const { outage, shares, dashboard } = this.#options;
+    const { isStrict, keyId, concurrencyLimit } = admission;
     const { organizationId } = account.identity;
     const unavailable = new GatewayError("gateway_unavailable", { cause: error });
     if (isStrict || !isOutOfReach(error)) return unavailable;
@@ -150,7 +151,7 @@ export class RecordOpener {
     if (!outage.isInGrace(organizationId)) return unavailable;
     // In the grace period this worker counts by itself, and from before the request is on disk, or many would fit at once.
     const fits = fitsShare(concurrencyLimit, shares(), this.#records.countInFlight(keyId));
-    if (!fits) return createConcurrencyError(keyName, concurrencyLimit);
+    if (!fits) return createConcurrencyError(admission, concurrencyLimit, dashboard);
     this.#records.takePlace(account);
     const isOnDisk = await this.#putInSpool(
       account,

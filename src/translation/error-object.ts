@@ -1,3 +1,4 @@
+import { docUrlOf } from "../contract/error-reference.ts";
 import type { GatewayError } from "../contract/errors.ts";
 
 /** The object under `error` that every error of this gateway has, on every route. */
@@ -7,6 +8,7 @@ export interface ErrorObject {
   readonly code: string;
   readonly param: string | null;
   readonly request_id: string | null;
+  readonly doc_url: string;
   /** What the error adds: `scope`, `spent_cents` …. */
   readonly [field: string]: string | number | boolean | null;
 }
@@ -19,6 +21,8 @@ export function createErrorObject(error: GatewayError, requestId: string | null)
     code: error.publicCode,
     param: error.param,
     request_id: requestId,
+    // An upstream's own code has no entry: the one of the gateway's code says what to do.
+    doc_url: docUrlOf(error.ownCode),
     ...error.fields,
   };
 }

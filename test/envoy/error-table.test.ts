@@ -94,6 +94,7 @@ function expected(code: ErrorCode, row: ProvokedError, { protocol }: ErrorRoute)
     code,
     param: row.param ?? null,
     request_id: id,
+    doc_url: anyText(/\/errors#[a-z_]+$/),
     ...row.fields,
   };
   return {

@@ -272,6 +272,7 @@ function expectedReply(row: Omit<LocalReplyCase, "name" | "act">, target: Route)
     code: row.code,
     param: null,
     request_id: id,
+    doc_url: expect.stringMatching(new RegExp(`/errors#${row.code}$`)),
   };
   return {
     status,

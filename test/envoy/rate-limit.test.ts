@@ -138,6 +138,7 @@ describe("a refusal by the bucket", () => {
       code: "rate_limit_exceeded",
       param: null,
       request_id: id,
+      doc_url: expect.stringMatching(/\/errors#rate_limit_exceeded$/),
     };
     expect(answer.json()).toEqual(
       envelope === "chat"

@@ -62,6 +62,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
   "upstreams" .Values.gateway.upstreams
   "catalog" .Values.gateway.catalog -}}
 {{- if .Values.gateway.publicBaseUrl -}}{{- $_ := set $own "public_base_url" .Values.gateway.publicBaseUrl -}}{{- end -}}
+{{- if .Values.gateway.documentationUrl -}}{{- $_ := set $own "documentation_url" .Values.gateway.documentationUrl -}}{{- end -}}
 {{- $dashboard := dict -}}
 {{- if .Values.gateway.dashboard.baseUrl -}}{{- $_ := set $dashboard "base_url" .Values.gateway.dashboard.baseUrl -}}{{- end -}}
 {{- if .Values.gateway.dashboard.contact -}}{{- $_ := set $dashboard "contact" .Values.gateway.dashboard.contact -}}{{- end -}}

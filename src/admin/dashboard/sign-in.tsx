@@ -1,6 +1,7 @@
 /** Sign in with a token, sign out. */
 import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
+import { ERROR_PAGE } from "../../contract/error-reference.ts";
 import { addressOf } from "../address.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions } from "../app-options.ts";
@@ -14,6 +15,7 @@ import type { PersonHolder } from "../../store/types/sessions.ts";
 import { answerMarkup } from "./answer-markup.ts";
 import { SESSION, VISIT } from "./cookies.ts";
 import { readForm, requireOwnPage } from "./own-page.ts";
+import { ErrorsPage } from "./pages/errors.tsx";
 import { MovedPage, SignInPage } from "./pages/sign-in.tsx";
 import { ProblemPage } from "./pages/problem.tsx";
 import { createFormToken, isFormToken, type Sessions } from "./session.ts";
@@ -27,6 +29,7 @@ const MAX_FAILED_SIGN_INS = 10;
 /** Adds the pages that need no session. */
 export function addSignIn(app: AdminApp, options: AdminAppOptions, sessions: Sessions): void {
   const limit = new FailureLimit(MAX_FAILED_SIGN_INS);
+  app.get(ERROR_PAGE, (context) => answerMarkup(context, <ErrorsPage />, 200));
   app.get("/sign-in", (context) => showForm(context, options, null, 200));
   app.post("/sign-in", async (context) => {
     try {

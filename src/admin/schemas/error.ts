@@ -8,5 +8,6 @@ export const errorBody = answer("Error", {
     code: z.string(),
     param: textOrNull("The field that the error is about."),
     request_id: z.string().nullable(),
+    doc_url: z.string().describe("Its entry in the error reference: what it means and what to do."),
   }),
 });

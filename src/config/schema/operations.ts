@@ -85,6 +85,15 @@ export function createNotificationsSchema(source: SecretSource) {
   });
 }
 
+/** `documentation_url`: where the pages of the documentation are published. */
+export function createDocumentationUrlSchema() {
+  return described(
+    orNull(publicUrl()),
+    "Base URL of the published documentation: errors, `GET /` and the alert rules of the Helm chart link to its pages.",
+    { default: "the pages of the dashboard" },
+  );
+}
+
 /** `public_base_url`: where clients reach the API. */
 export function createPublicBaseUrlSchema() {
   return described(

@@ -2,6 +2,7 @@
  * The HTTP connection manager: what a request must look like before any filter sees it. Together with the last route
  * and the sidecar's own check this is the lock against requests that would be routed without an admission.
  */
+import { formatErrorReference } from "../../config/documentation.ts";
 import type { Config } from "../../config/schema.ts";
 import { ENDPOINT_HEADER, INTERNAL_HEADER_PREFIX } from "../names.ts";
 import { createAccessLog } from "./access-log.ts";
@@ -20,8 +21,13 @@ const MEBIBYTE = 1024 ** 2;
 export function createConnectionManager(
   limits: BodyLimits,
   options: ResolvedOptions,
-  { telemetry: { otlp }, jwt }: Pick<Config, "telemetry" | "jwt">,
+  config: Pick<Config, "telemetry" | "jwt" | "documentationUrl" | "dashboard" | "admin">,
 ): EnvoyNode {
+  const {
+    telemetry: { otlp },
+    jwt,
+  } = config;
+  const reference = formatErrorReference(config);
   const message = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
   return {
     name: "envoy.filters.network.http_connection_manager",
@@ -37,8 +43,8 @@ export function createConnectionManager(
       access_log: [createAccessLog(options.accessLogFile), createEndReports()],
       ...createTracing(otlp),
       "#local_reply_config": "Envoy's own replies in the gateway's shape, see docs/envoy.md.",
-      local_reply_config: createLocalReplyConfig(),
-      route_config: createRouteConfig(options),
+      local_reply_config: createLocalReplyConfig(reference),
+      route_config: createRouteConfig(options, config.documentationUrl ?? reference),
       http_filters: createHttpFilters(limits.maxRequestBytes, options, jwt.providers),
     }),
   };

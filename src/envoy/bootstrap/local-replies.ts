@@ -7,6 +7,7 @@
  * `response.code_details`, because the status alone does not tell an upstream's reset from a sidecar that is gone.
  * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/local_reply
  */
+import { docUrlOf } from "../../contract/error-reference.ts";
 import { type ErrorCode, GatewayError } from "../../contract/errors.ts";
 import { REMAINING_HEADER } from "../../contract/header-names.ts";
 import { RATE_HEADERS } from "../../limits/rate-headers.ts";
@@ -137,8 +138,8 @@ export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
   },
 ];
 
-/** `local_reply_config` of the HTTP connection manager. */
-export function createLocalReplyConfig(): EnvoyNode {
+/** `local_reply_config` of the HTTP connection manager. @param reference Address of the error reference. */
+export function createLocalReplyConfig(reference: string): EnvoyNode {
   return {
     "#mappers":
       "The first mapper that matches is taken. Before headers are read there is no path: CEL fails on it, the row of " +
@@ -153,7 +154,7 @@ export function createLocalReplyConfig(): EnvoyNode {
         ),
       },
       ...LOCAL_REPLIES.flatMap((row) =>
-        ENVELOPES.filter(isIn(row)).map((envelope) => createMapper(row, envelope)),
+        ENVELOPES.filter(isIn(row)).map((envelope) => createMapper(row, envelope, reference)),
       ),
     ],
   };
@@ -169,9 +170,13 @@ const isIn =
   (envelope: Envelope): boolean =>
     path === undefined || envelope === "chat";
 
-function createMapper(row: LocalReplyRow, protocol: Envelope): EnvoyNode {
+function createMapper(row: LocalReplyRow, protocol: Envelope, reference: string): EnvoyNode {
   const createBody = protocol === "chat" ? createErrorBody : createMessagesErrorBody;
-  const error = new GatewayError(row.code, row.message === undefined ? {} : { message: row.message });
+  const fields = { doc_url: docUrlOf(row.code, reference) };
+  const error = new GatewayError(row.code, {
+    fields,
+    ...(row.message === undefined ? {} : { message: row.message }),
+  });
   return {
     ...(protocol === "messages" || row.path !== undefined ? { "#": row.why } : {}),
     filter: createFilter(createCondition(row, protocol)),

@@ -32,8 +32,6 @@ export interface RenderOptions {
   readonly accessLogFile?: string;
   /** Browser origins that may call the gateway: turns the CORS filter on. `"*"` allows every origin. */
   readonly corsAllowOrigins?: readonly string[];
-  /** What `GET /` names as the service's documentation: a URL, where there is one. */
-  readonly documentation?: string;
   /** Proxies in front of Envoy whose `x-forwarded-for` entries are true. */
   readonly trustedHops?: number;
   /** Envoy's heap from which on it refuses new requests. */
@@ -47,7 +45,6 @@ export interface RenderOptions {
 export interface ResolvedOptions {
   readonly accessLogFile: string | null;
   readonly corsAllowOrigins: readonly string[];
-  readonly documentation: string;
   readonly trustedHops: number;
   readonly maxHeapBytes: number;
   readonly timeouts: EdgeTimeouts;
@@ -63,8 +60,6 @@ export const DEFAULT_TIMEOUTS: EdgeTimeouts = {
   hangSeconds: 10,
 };
 
-const DEFAULT_DOCUMENTATION = "README.md and docs/ of inference-gateway";
-
 /** Some fifty of the largest bodies at once, and room for streams. */
 const DEFAULT_MAX_HEAP_BYTES = 2 * 1024 ** 3;
 
@@ -73,7 +68,6 @@ export function resolveOptions(options: RenderOptions): ResolvedOptions {
   return {
     accessLogFile: options.accessLogFile ?? null,
     corsAllowOrigins: options.corsAllowOrigins ?? [],
-    documentation: options.documentation ?? DEFAULT_DOCUMENTATION,
     trustedHops: options.trustedHops ?? 0,
     maxHeapBytes: options.maxHeapBytes ?? DEFAULT_MAX_HEAP_BYTES,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },

@@ -14,12 +14,12 @@ const HEALTH_BODY = JSON.stringify({ status: "ok" });
 
 const PROBE_METHODS = "GET|HEAD";
 
-/** `route_config` of the HTTP connection manager. */
-export function createRouteConfig(options: ResolvedOptions): EnvoyNode {
+/** `route_config` of the HTTP connection manager. @param documentation The address that `GET /` names. */
+export function createRouteConfig(options: ResolvedOptions, documentation: string): EnvoyNode {
   const service = JSON.stringify({
     object: "service",
     name: "inference-gateway",
-    documentation: options.documentation,
+    documentation,
     endpoints: listServedEndpoints(),
   });
   return {

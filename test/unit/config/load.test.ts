@@ -57,6 +57,7 @@ describe("parseConfig", () => {
       },
       jwt: { providers: [] },
       publicBaseUrl: null,
+      documentationUrl: null,
       dashboard: { baseUrl: null, contact: null, tokenSignIn: true, oidc: [] },
       notifications: { smtp: null, webhooks: { allowPrivateNetworks: false } },
       telemetry: { logLevel: "info", metricsToken: null, otlp: null },

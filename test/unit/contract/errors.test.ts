@@ -1,9 +1,5 @@
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { ERRORS, type ErrorCode, GatewayError } from "../../../src/contract/errors.ts";
-
-const PAGE = fileURLToPath(new URL("../../../docs/errors.md", import.meta.url));
 
 describe("GatewayError", () => {
   it("keeps what was thrown as the cause, and tells the client nothing of it", () => {
@@ -44,22 +40,5 @@ describe("GatewayError", () => {
     for (const protocol of ["chat", "messages"] as const) {
       expect(error.shouldRetry).toBe(/429|5../.test(String(error.status(protocol))));
     }
-  });
-});
-
-describe("docs/errors.md", () => {
-  it("has every code with its message and whether a retry helps (vitest -u renews the table)", async () => {
-    const page = readFileSync(PAGE, "utf8");
-    const rows = (Object.keys(ERRORS) as ErrorCode[]).map((code) => {
-      const error = new GatewayError(code);
-      const [status, onMessages] = [error.status("chat"), error.status("messages")];
-      const statuses = status === onMessages ? String(status) : `${status} / ${onMessages}`;
-      const retry = error.shouldRetry ? "yes" : "no";
-      return `| ${statuses} | \`${error.type}\` | \`${code}\` | ${error.message} | ${retry} |`;
-    });
-    const table = ["| status | type | code | message | retry |", "|---|---|---|---|---|", ...rows].join("\n");
-    const [before = "", rest = ""] = page.split("<!-- errors -->\n");
-    const renewed = `${before}<!-- errors -->\n${table}\n${rest.slice(rest.indexOf("<!-- end -->"))}`;
-    await expect(renewed).toMatchFileSnapshot(PAGE);
   });
 });

@@ -20,7 +20,7 @@ function open(lookUp = () => Promise.resolve<{ organizationId: string; keyId: st
     find: () => Promise.resolve(USER_CALLER),
     forget: (caller: object) => void forgotten.push(caller),
   };
-  return { directory, tokenCallers, forgotten };
+  return { directory, tokenCallers, forgotten, dashboard: { baseUrl: null, contact: null } };
 }
 
 describe("findCaller", () => {

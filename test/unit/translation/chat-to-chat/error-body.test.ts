@@ -15,6 +15,7 @@ const body = {
     code: "hard_cap_reached",
     param: null,
     request_id: "req_1",
+    doc_url: "/errors#hard_cap_reached",
     scope: "key",
     spent_cents: 5013,
     hard_cap_cents: 5000,

@@ -23,6 +23,7 @@ describe("errors on the messages routes", () => {
         code: "hard_cap_reached",
         param: null,
         request_id: "req_1",
+        doc_url: "/errors#hard_cap_reached",
         scope: "key",
         spent_cents: 5013,
         hard_cap_cents: 5000,
@@ -41,6 +42,8 @@ describe("errors on the messages routes", () => {
       error: {
         param: "messages.0",
         code: "string_above_max_length",
+        // An upstream's own code has no entry.
+        doc_url: "/errors#invalid_parameter",
         details: { error_code: "string_above_max_length" },
       },
       request_id: null,

@@ -1,0 +1,35 @@
+import { type ErrorEntry, listApiErrors, listManagementErrors } from "../../error-entries.ts";
+import { Layout } from "../parts/layout.tsx";
+import { Cell, Table } from "../parts/table.tsx";
+
+/** The error reference, for everybody: where `doc_url` of an error leads if no documentation is published. */
+export function ErrorsPage() {
+  return (
+    <Layout page={null} title="Errors">
+      <p>
+        Decide by <code>error.code</code>; the message names the API key, amount or field.
+      </p>
+      <h2>API</h2>
+      <Entries label="Errors of the API" entries={listApiErrors()} />
+      <h2>Management API</h2>
+      <Entries label="Errors of the management API" entries={listManagementErrors()} />
+    </Layout>
+  );
+}
+
+function Entries({ label, entries }: { label: string; entries: readonly ErrorEntry[] }) {
+  return (
+    <Table label={label} class="stack" columns={["Code", "Status", "Meaning and remedy", "Retry"]}>
+      {entries.map(({ id, code, status, message, canRetry }) => (
+        <tr id={id}>
+          <Cell label="Code">
+            <code>{code}</code>
+          </Cell>
+          <Cell label="Status">{status}</Cell>
+          <Cell label="Meaning and remedy">{message}</Cell>
+          <Cell label="Retry">{canRetry ? "yes" : "no"}</Cell>
+        </tr>
+      ))}
+    </Table>
+  );
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { ADMIN_ERRORS, AdminError, type AdminErrorCode } from "../../../src/admin/admin-error.ts";
+import { ErrorsPage } from "../../../src/admin/dashboard/pages/errors.tsx";
+import { type ErrorEntry, listApiErrors, listManagementErrors } from "../../../src/admin/error-entries.ts";
+import { parseConfig } from "../../../src/config/load.ts";
+import { formatErrorReference } from "../../../src/config/documentation.ts";
+import { ERRORS, type ErrorCode, GatewayError } from "../../../src/contract/errors.ts";
+import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+
+const PAGE = fileURLToPath(new URL("../../../docs/errors.md", import.meta.url));
+const GOOD = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");
+
+function tableOf(entries: readonly ErrorEntry[]): string {
+  const rows = entries.map(
+    ({ id, code, status, type, message, canRetry }) =>
+      `| <a id="${id}"></a>\`${code}\` | ${status} | \`${type}\` | ${message} | ${canRetry ? "yes" : "no"} |`,
+  );
+  return ["| code | status | type | message | retry |", "|---|---|---|---|---|", ...rows].join("\n");
+}
+
+describe("docs/errors.md", () => {
+  it("has every code with its message and whether a retry helps (vitest -u renews it)", async () => {
+    const tables = { errors: listApiErrors(), "management errors": listManagementErrors() };
+    let page = readFileSync(PAGE, "utf8");
+    for (const [name, entries] of Object.entries(tables)) {
+      const block = new RegExp(`(<!-- ${name}: begin -->\n)[^]*?(<!-- ${name}: end -->)`);
+      expect(page).toMatch(block);
+      page = page.replace(block, (_, begin: string, end: string) => `${begin}${tableOf(entries)}\n${end}`);
+    }
+    await expect(page).toMatchFileSnapshot(PAGE);
+  });
+});
+
+/** The `doc_url` of every error that can be sent, of each envelope. */
+const SENT = [
+  ...(Object.keys(ERRORS) as ErrorCode[]).flatMap((code) =>
+    Object.values(PROTOCOLS).map((protocol) => {
+      const body = JSON.parse(protocol.formatError(new GatewayError(code), null)) as {
+        error: { doc_url: string };
+      };
+      return { name: `${code} of ${protocol.name}`, docUrl: body.error.doc_url };
+    }),
+  ),
+  ...(Object.keys(ADMIN_ERRORS) as AdminErrorCode[]).map((code) => ({
+    name: `${code} of the management API`,
+    docUrl: new AdminError(code).toBody(null).error.doc_url,
+  })),
+  {
+    name: "context_length_exceeded",
+    docUrl: (
+      JSON.parse(
+        PROTOCOLS.chat.formatError(
+          new GatewayError("invalid_parameter", { publicCode: "context_length_exceeded" }),
+          null,
+        ),
+      ) as { error: { doc_url: string } }
+    ).error.doc_url,
+  },
+];
+
+describe("doc_url", () => {
+  const markdown = readFileSync(PAGE, "utf8");
+  const html = String(ErrorsPage());
+
+  it.each(SENT)("$name: leads to an entry of both pages", ({ docUrl }) => {
+    const [page, id] = docUrl.split("#");
+    expect(page).toBe("/errors");
+    expect(markdown.split(`<a id="${id}"></a>`)).toHaveLength(2);
+    expect(html.split(`<tr id="${id}">`)).toHaveLength(2);
+  });
+
+  it.each([
+    { given: "", reference: "http://127.0.0.1:10001/errors" },
+    {
+      given: 'dashboard: {base_url: "https://dash.example.com/"}',
+      reference: "https://dash.example.com/errors",
+    },
+    {
+      given:
+        'dashboard: {base_url: "https://dash.example.com"}\ndocumentation_url: "https://docs.example.com/igw"',
+      reference: "https://docs.example.com/igw/errors.html",
+    },
+  ])("begins with $reference", ({ given, reference }) => {
+    const config = parseConfig(`${GOOD}\n${given}`, { baseDir: "/etc/gateway", env: {} });
+    expect(formatErrorReference(config)).toBe(reference);
+  });
+});
