@@ -172,10 +172,10 @@ function log(error: AdminError, context: Context<AdminEnvironment>, logger: ApiS
   if (error.status < 500) return;
   const fields = {
     err: error.cause ?? error,
-    requestId: context.get("requestId"),
+    request_id: context.get("requestId"),
     method: context.req.method,
     path: context.req.path,
   };
-  if (error.code === "gateway_unavailable") logger.warn(fields, "management call: redis unreachable");
+  if (error.code === "gateway_unavailable") logger.warn(fields, "management call failed: redis unreachable");
   else logger.error(fields, "management call failed");
 }

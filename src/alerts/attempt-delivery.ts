@@ -62,7 +62,10 @@ async function send(
     signal.addEventListener("abort", () => resolve("broken off"), { once: true });
   });
   const sent = channels[kindOfChannel(channel)].attempt(attempt).catch((error: unknown): AttemptResult => {
-    logger.warn({ err: error, channel, alertId: message.id }, "an attempt failed in itself");
+    logger.warn(
+      { err: error, channel, alert_id: message.id },
+      "alert delivery attempt failed in the gateway",
+    );
     return { outcome: "again", error: "the gateway failed to make the attempt" };
   });
   const result = await Promise.race([sent, brokenOff]);

@@ -27,7 +27,7 @@ export function createAlertDelivery(parts: AlertDeliveryParts): AlertDelivery {
   const { smtp, webhooks } = config.notifications;
   const mailer = smtp === null ? null : createMailer(smtp);
   const onError = (error: Error): void =>
-    logger.warn({ err: error }, "the connection that hears of alerts failed; a sweep finds what it misses");
+    logger.warn({ err: error }, "alert subscription failed, polling for alerts");
   return new AlertDelivery({
     store,
     channels: {

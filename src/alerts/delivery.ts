@@ -239,7 +239,13 @@ export class AlertDelivery {
     if (!isRecorded) return 0;
     courier.hasFailed = outcome === "again";
     this.#count(channel, conclusion.shown?.state ?? "off", conclusion.isFailedAttempt);
-    const fields = { organizationId, channel, alertId: claim.message.id, attempts: shown?.attempts, waitMs };
+    const fields = {
+      organization_id: organizationId,
+      channel,
+      alert_id: claim.message.id,
+      attempts: shown?.attempts,
+      wait_ms: waitMs,
+    };
     if (shown?.state === "delivered") logger.info(fields, "alert delivered");
     if (conclusion.isFailedAttempt) {
       const message = shown?.state === "failed" ? "alert delivery given up" : "alert not delivered, retrying";

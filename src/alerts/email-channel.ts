@@ -46,7 +46,7 @@ export class EmailChannel implements Channel {
       const result = await mailer.send({ ...mail, ...addressed });
       return conclude(advance(progress, result), result);
     } catch (error) {
-      this.#options.logger.warn({ err: error, alertId: message.id }, "email rejected by the mail server");
+      this.#options.logger.warn({ err: error, alert_id: message.id }, "email rejected by the mail server");
       return { outcome: "again", error: describeMailError(error), progress: JSON.stringify(progress) };
     }
   }

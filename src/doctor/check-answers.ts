@@ -39,7 +39,7 @@ export async function checkAnswers(config: Config): Promise<DoctorFinding[]> {
       const times = ofModel.reduce((sum, { value }) => sum + value, 0);
       if (times === 0) return [];
       const message = `${id} (\`${upstreamModel}\` at ${upstream}): its server rejected ${times} of its requests ${refusal.says}.`;
-      const fix = `${refusal.fix}. The log has the server's message (\`the upstream failed\`); the count resets when the workers restart.`;
+      const fix = `${refusal.fix}. The log has the server's message (\`upstream failed\`); the count resets when the workers restart.`;
       return [found(refusal.finding, CHECK, { message, fix })];
     }),
   );

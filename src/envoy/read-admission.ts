@@ -54,7 +54,7 @@ export function readAdmission(
   if (underWay === null) {
     reader.logger.error(
       { request_id: awaited.requestId },
-      "a request was refused whose admission is not under way here: the worker that had let it pass has ended",
+      "request rejected: the worker that admitted it has ended",
     );
     return refuse(new GatewayError("gateway_unavailable"), awaited, reader);
   }
@@ -75,7 +75,7 @@ function refuseUnadmitted(headers: HeaderMap__Output | undefined, reader: Admiss
   reader.onUnadmitted?.();
   reader.logger.error(
     { path: findHeader(headers, ":path")?.split("?")[0] },
-    "a request without an admission was refused: ext_authz did not run before ext_proc; check the filter chain",
+    "request without admission rejected: ext_authz did not run before ext_proc; check the filter chain",
   );
   const requestId = findHeader(headers, "x-request-id") ?? "";
   return refuse(new GatewayError("internal_error"), { requestId, protocol: "chat", rate: null }, reader);

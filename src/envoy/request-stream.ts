@@ -140,7 +140,7 @@ export class RequestStream implements ProcessListener {
     if (mode !== REQUEST_BODY_MODE) {
       this.#services.logger.error(
         { mode, expected: REQUEST_BODY_MODE },
-        "Envoy sends request bodies in another mode: render its bootstrap again (`inference-gateway envoy render`)",
+        "envoy sends request bodies in another mode; render its bootstrap again (`inference-gateway envoy render`)",
       );
       this.#call.fail("internal error");
       return undefined;
@@ -290,7 +290,7 @@ export class RequestStream implements ProcessListener {
     };
     const problem = await decoder.push(coded, (piece) => take(piece, false));
     if (problem !== null) {
-      this.#services.logger.warn({ err: problem }, "an upstream's body breaks its coding");
+      this.#services.logger.warn({ err: problem }, "upstream body doesn't match its content-encoding");
     }
     if (isLast || problem !== null) take(EMPTY, true);
     await handled;
@@ -344,7 +344,7 @@ export class RequestStream implements ProcessListener {
     if (error.code === "internal_error") {
       this.#services.logger.error(
         { request_id: admission.requestId, err: error.cause ?? error },
-        "a request failed",
+        "request failed",
       );
     }
     call.onRefused(error);

@@ -160,7 +160,7 @@ async function answer(
   } catch (thrown) {
     const error = GatewayError.from(thrown);
     if (error.status(protocol) >= 500) {
-      logger.error({ request_id: requestId, err: error.cause ?? error }, "a request failed");
+      logger.error({ request_id: requestId, err: error.cause ?? error }, "request failed");
     }
     const reply = createErrorReply(error, protocols[protocol], admission);
     return { kind: "refused", reply, log: { ...log, errorCode: error.publicCode } };

@@ -16,6 +16,6 @@ export function logFailedUpstream(
       upstream_status: status,
       err: error.cause,
     },
-    "the upstream failed",
+    "upstream failed",
   );
 }

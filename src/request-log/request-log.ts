@@ -116,7 +116,7 @@ export class RequestLog {
     try {
       await handle.truncate(bytes);
     } catch (error) {
-      this.#options.logger.error({ err: error }, "a line of the request log may be there twice");
+      this.#options.logger.error({ err: error }, "request log line possibly written twice");
     }
   }
 
@@ -147,7 +147,7 @@ export class RequestLog {
     try {
       await file?.handle.close();
     } catch (error) {
-      this.#options.logger.error({ err: error }, "a file of the request log could not be closed");
+      this.#options.logger.error({ err: error }, "request log file not closed");
     }
   }
 

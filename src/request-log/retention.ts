@@ -98,7 +98,7 @@ export class RequestLogRetention {
     if (isOver && !this.#isOverTold) {
       this.#options.logger.warn(
         { bytes, max_bytes: maxBytes },
-        "the request log holds more than it should, and all of it is protected by `retention`",
+        "request log over its maximum, all of it protected by `retention`",
       );
     }
     this.#isOverTold = isOver;

@@ -153,10 +153,7 @@ export class RecordOpener {
     const fits = fitsShare(concurrencyLimit, shares(), this.#records.countInFlight(keyId));
     if (!fits) return createConcurrencyError(admission, concurrencyLimit, dashboard);
     this.#records.takePlace(account);
-    const isOnDisk = await this.#putInSpool(
-      account,
-      "a request is refused: it could not be put in the spool",
-    );
+    const isOnDisk = await this.#putInSpool(account, "request rejected: not written to the spool");
     return isOnDisk ? null : unavailable;
   }
 

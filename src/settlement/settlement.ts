@@ -233,7 +233,7 @@ export class Settlement {
       checks,
     });
     recorded.catch((error: unknown) =>
-      logger.warn({ request_id: requestId, err: error }, "a refusal is not recorded"),
+      logger.warn({ request_id: requestId, err: error }, "rejected request not recorded"),
     );
   }
 
@@ -281,7 +281,9 @@ export class Settlement {
       if (isRunning) return;
       isRunning = true;
       run()
-        .catch((error: unknown) => this.#options.logger.warn({ err: error }, "settlement: redis unreachable"))
+        .catch((error: unknown) =>
+          this.#options.logger.warn({ err: error }, "settlement failed: redis unreachable"),
+        )
         .finally(() => {
           isRunning = false;
         });
@@ -300,7 +302,7 @@ export class Settlement {
       chargeDue(this.#records.inFlight(), clock.monotonicMs(), async (account) => {
         await account.chargeProgress();
         if (this.#records.isMissing(account.identity.requestId)) await account.chargeOpening();
-      }).catch((error: unknown) => logger.warn({ err: error }, "requests in flight could not be charged"));
+      }).catch((error: unknown) => logger.warn({ err: error }, "requests in flight not charged"));
     };
     const timer = setInterval(() => setImmediate(run), DUE_INTERVAL_MS);
     timer.unref();

@@ -104,10 +104,9 @@ export class Tokenizer {
 
   #fail(thread: Worker, err: Error): void {
     if (thread !== this.#thread) return;
-    const restMs = REST_AFTER_FAILURE_MS;
     this.#options.logger.warn(
-      { err, restMs },
-      "the tokenizer failed: tokens are estimated by bytes meanwhile",
+      { err, rest_ms: REST_AFTER_FAILURE_MS },
+      "tokenizer failed, estimating tokens by bytes",
     );
     this.#restsUntilMs = this.#options.clock.monotonicMs() + REST_AFTER_FAILURE_MS;
     this.#giveUp();

@@ -98,7 +98,7 @@ export class OpenJournal {
       this.#failedAtMs = clock.monotonicMs();
       this.#takeBack();
       this.#seal();
-      logger.warn({ err: error }, "requests wait for their hold, since the spool's disk does not take them");
+      logger.warn({ err: error }, "spool disk not writable, requests wait for their record in redis");
       return null;
     }
   }
@@ -137,7 +137,7 @@ export class OpenJournal {
     try {
       ftruncateSync(descriptor, file.bytes);
     } catch (error) {
-      this.#options.logger.warn({ file: file.path, err: error }, "a file of the spool could not be cut off");
+      this.#options.logger.warn({ file: file.path, err: error }, "spool file not truncated");
     }
   }
 
@@ -158,7 +158,7 @@ export class OpenJournal {
     if (file.live > 0 || file === this.#current?.file) return;
     this.#files.delete(file);
     removeSpoolFile(file.path).catch((error: unknown) => {
-      this.#options.logger.warn({ file: file.path, err: error }, "a file of the spool could not be removed");
+      this.#options.logger.warn({ file: file.path, err: error }, "spool file not removed");
     });
   }
 }

@@ -103,7 +103,7 @@ async function start(options: ServeOptions): Promise<void> {
   life.phase = "running";
   note({ adminUrl: services.adminUrl });
   reloader.start();
-  log.info({ workers: supervisor.workerPids, adminUrl: services.adminUrl }, "ready");
+  log.info({ workers: supervisor.workerPids, admin_url: services.adminUrl }, "ready");
   report({ type: "ready", adminUrl: services.adminUrl, demoKey: services.demoKey });
 }
 
@@ -146,7 +146,7 @@ function createNote({ configFile, overrides, log }: ServeOptions, dataDir: strin
         running === null ? null : { configFile: file, overrides: pickOverrides(overrides), ...running },
       );
     } catch (error) {
-      log.warn({ err: error }, "where this gateway runs cannot be noted for other commands");
+      log.warn({ err: error }, "state file for other commands not written");
     }
   };
 }
@@ -188,7 +188,7 @@ async function stop(
   boundMs: number,
   log: Logger,
 ): Promise<boolean> {
-  log.info({ boundMs }, "stopping");
+  log.info({ bound_ms: boundMs }, "stopping");
   const orderly = await supervisor.stop(boundMs);
   await services?.close();
   log.info({ orderly }, "stopped");
@@ -205,7 +205,7 @@ function createReloader(
     try {
       writeConfigState(running.dataDir, state);
     } catch (error) {
-      log.warn({ err: error }, "the state of the configuration cannot be written for `doctor`");
+      log.warn({ err: error }, "configuration state for `doctor` not written");
     }
   };
   const reloader = new ConfigReloader({
@@ -232,7 +232,7 @@ function createReloader(
 
 function warnOfRestart({ waitingForRestart }: ConfigState, log: Logger): void {
   if (waitingForRestart.length === 0) return;
-  log.warn({ waitingForRestart }, "changed fields take effect after a restart");
+  log.warn({ fields: waitingForRestart }, "changed fields take effect after a restart");
 }
 
 function report(message: ServeReport): void {

@@ -29,7 +29,7 @@ describe("docs/runbook.md and docs/operate.md", () => {
 
   it("names log lines and metrics that there are", () => {
     expect(commands.length).toBeGreaterThan(5);
-    const lines = ["worker exited unexpectedly", "the upstream failed"];
+    const lines = ["worker exited unexpectedly", "upstream failed"];
     expect(lines.filter((line) => !page.includes(`\`${line}\``) || !source.includes(line))).toEqual([]);
     const names = new Set<string>(Object.values(METRICS).map(({ name }) => name));
     const named = spans.flatMap((text) => /^inference_gateway_\w+/.exec(text)?.[0] ?? []);

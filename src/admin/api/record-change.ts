@@ -66,7 +66,7 @@ export async function recordChange(
   try {
     await store.addAuditEntry(organizationId, entry);
   } catch (error) {
-    logger.error({ err: error, organizationId, entry }, "a change was made that the audit log does not have");
+    logger.error({ err: error, organization_id: organizationId, entry }, "change missing in the audit log");
   }
 }
 

@@ -95,10 +95,10 @@ async function answerPage(
     if (error.status >= 500) {
       const fields = {
         err: error.cause ?? error,
-        requestId: context.get("requestId"),
+        request_id: context.get("requestId"),
         path: context.req.path,
       };
-      options.logger.error(fields, "a page failed");
+      options.logger.error(fields, "page failed");
     }
     return answerProblem(context, { page, unsent }, error);
   }

@@ -154,7 +154,10 @@ function answerFailure(
   if (thrown instanceof OidcError) {
     if (thrown.failure !== "away") limit.failed(addressOf(context), options.nowMs());
     const reason = shorten(thrown.message, MAX_REASON_CHARACTERS);
-    options.logger.warn({ provider: provider.name, reason, requestId }, "a sign-in with a provider failed");
+    options.logger.warn(
+      { provider: provider.name, reason, request_id: requestId },
+      "sign-in with identity provider failed",
+    );
     const { status, explain } = FAILURES[thrown.failure];
     return answerMarkup(
       context,
@@ -164,7 +167,11 @@ function answerFailure(
   }
   const error = convertError(thrown, false);
   if (error.status < 500) limit.failed(addressOf(context), options.nowMs());
-  else options.logger.error({ err: error.cause ?? error, requestId }, "a sign-in with a provider failed");
+  else
+    options.logger.error(
+      { err: error.cause ?? error, request_id: requestId },
+      "sign-in with identity provider failed",
+    );
   for (const [name, value] of Object.entries(error.headers)) context.header(name, value);
   const shownId = error.status >= 500 ? requestId : null;
   return answerMarkup(context, <NotSignedInPage message={error.message} requestId={shownId} />, error.status);

@@ -86,8 +86,8 @@ async function findSignOutUrl(
   } catch (thrown) {
     if (!(thrown instanceof OidcError)) throw thrown;
     logger.warn(
-      { provider: provider.name, reason: thrown.message, requestId },
-      "no sign-out at the provider",
+      { provider: provider.name, reason: thrown.message, request_id: requestId },
+      "sign-out at identity provider failed",
     );
     return null;
   }

@@ -103,6 +103,6 @@ async function write(
   try {
     await store.addAuditEntry(organizationId, entry);
   } catch (error) {
-    logger.error({ err: error, organizationId, entry }, "a sign-in that the audit log does not have");
+    logger.error({ err: error, organization_id: organizationId, entry }, "sign-in missing in the audit log");
   }
 }

@@ -43,6 +43,6 @@ describe("recordChange", () => {
     const { services, lines } = createServices(() => Promise.reject(new Error("gone")));
     await recordChange("org_1", { ...change, before: null, after: { a: 1 } }, call, services);
     expect(lines).toHaveLength(1);
-    expect(lines[0]?.fields).toMatchObject({ organizationId: "org_1", entry: { after: { a: 1 } } });
+    expect(lines[0]?.fields).toMatchObject({ organization_id: "org_1", entry: { after: { a: 1 } } });
   });
 });

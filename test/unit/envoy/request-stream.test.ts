@@ -257,7 +257,7 @@ describe("RequestStream", () => {
       request_headers: headers({ ":path": "/v1/chat/completions?key=1", "x-request-id": "id" }),
     });
     expect(replies.map(kindOf)).toEqual(["immediate 500 internal_error"]);
-    expect(logged).toEqual([expect.stringContaining("without an admission was refused")]);
+    expect(logged).toEqual([expect.stringContaining("without admission rejected")]);
     expect(seen.holds).toEqual([]);
   });
 
@@ -290,7 +290,7 @@ describe("RequestStream", () => {
     const replies = await send(VALID);
     expect(replies.map(kindOf)).toEqual(["immediate 500 internal_error"]);
     expect(JSON.stringify(replies)).not.toContain("secret reason");
-    expect(logged).toEqual(["a request failed"]);
+    expect(logged).toEqual(["request failed"]);
   });
 });
 

@@ -150,7 +150,7 @@ describe("OpenJournal", () => {
     const together = [journal.append(opened("req_1")), journal.append(opened("req_2"))];
     expect(await Promise.all(together)).toEqual([null, null]);
     expect(await journal.append(opened("req_3"))).toBeNull();
-    expect(warnings).toEqual(["requests wait for their hold, since the spool's disk does not take them"]);
+    expect(warnings).toEqual(["spool disk not writable, requests wait for their record in redis"]);
     nowMs += 5_000;
     expect(await journal.append(opened("req_4"))).toBeNull();
     expect(warnings).toHaveLength(2);

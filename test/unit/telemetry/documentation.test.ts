@@ -62,6 +62,21 @@ describe("docs/metrics.md", () => {
   });
 });
 
+const UNITS: readonly (readonly [name: RegExp, help: RegExp])[] = [
+  [/_seconds(?:_total)?$/, /\bseconds\b/i],
+  [/_bytes$/, /\bbytes\b/i],
+  [/_microcents_total$/, /\bmicrocents\b/],
+  [/_tokens_total$|_seen_tokens$|_token_usage$/, /\btokens\b/i],
+];
+
+describe("the metrics' help texts", () => {
+  it.each(definitions)("$name: a noun phrase with its unit", ({ name, help }) => {
+    expect(help).toMatch(/^(?:[A-Z1]).*\.$/);
+    expect(help).not.toMatch(/^(?:The|From|How|That|What|Whether|In) /);
+    for (const [unit, words] of UNITS) if (unit.test(name)) expect(help).toMatch(words);
+  });
+});
+
 describe("the metrics' names", () => {
   it("follow Prometheus: counters end with _total, and nothing else does; units are base units", () => {
     const wrong = definitions.filter(({ name, type }) => name.endsWith("_total") !== (type === "counter"));
