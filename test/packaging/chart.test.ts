@@ -91,6 +91,13 @@ function listOff(values: unknown, changed: unknown, path = ""): string[] {
   );
 }
 
+/** The alert rules, in a file and in a PrometheusRule. */
+interface Rules {
+  readonly groups: readonly {
+    readonly rules: readonly { expr: string; annotations: Record<string, string> }[];
+  }[];
+}
+
 describe("deploy/helm", () => {
   it("names the version of the program", () => {
     const chart = parse(readFileSync(`${CHART}Chart.yaml`, "utf8")) as { appVersion: string };
@@ -221,6 +228,24 @@ describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
     });
   });
 
+  it("leads each alert rule to the runbook of the published documentation, or nowhere", async () => {
+    const rulesOf = async (...more: string[]) =>
+      ((await template(FULL, ...more)).get("PrometheusRule/gw") as unknown as { spec: Rules }).spec;
+    const expected = structuredClone(readRules()) as Rules;
+    for (const { annotations } of expected.groups.flatMap(({ rules }) => rules)) {
+      annotations["runbook_url"] = annotations["runbook_url"]!.replace(
+        "docs/runbook.md",
+        "https://docs.example.com/gateway/runbook.html",
+      );
+    }
+    expect(await rulesOf()).toEqual(expected);
+    const bare = (await rulesOf("--set", "gateway.documentationUrl=")).groups.flatMap(({ rules }) => rules);
+    expect(bare.map(({ expr }) => expr)).toEqual(
+      expected.groups.flatMap(({ rules }) => rules.map(({ expr }) => expr)),
+    );
+    expect(bare.filter(({ annotations }) => "runbook_url" in annotations)).toEqual([]);
+  });
+
   it.skipIf(PROMETHEUS === null)(
     "has a Prometheus that scrapes by its ServiceMonitor name the job that the alarms go by",
     async () => {
@@ -270,6 +295,7 @@ describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
       "PodDisruptionBudget",
       "NetworkPolicy",
       "ServiceMonitor",
+      "PrometheusRule",
     ]) {
       expect([...full.keys()]).toContain(`${kind}/gw`);
     }

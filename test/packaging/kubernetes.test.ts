@@ -65,6 +65,7 @@ describe.skipIf(missing !== null)("a Kubernetes API server", () => {
         "horizontalpodautoscaler.autoscaling/gw",
         "networkpolicy.networking.k8s.io/gw",
         "servicemonitor.monitoring.coreos.com/gw",
+        "prometheusrule.monitoring.coreos.com/gw",
       ],
     ],
   ])("accepts the chart with %s, without a warning about restricted pods", async (values, expected) => {

@@ -139,7 +139,8 @@ const STATEMENTS: readonly Statement[] = [
   {
     where: "the runbook's address in alert rules",
     text: () => section("docs/kubernetes.md", "- **Metrics:**", "- **Memory:**"),
-    says: ["`runbook_url` is relative; make it absolute", "s#runbook_url: docs/#"],
+    says: ["`prometheusRule.enabled` installs them", "`gateway.documentationUrl`"],
+    never: ["is relative"],
   },
   {
     where: "the Kubernetes image",
