@@ -1,6 +1,7 @@
 /**
- * Every command in the documents is run as it stands, on a real stack and from its folder, or is in a list that says why not
- * and what tries it instead. The walkthrough has a test of its own, which compares what it prints.
+ * Every command in the documents is run as printed, on a real stack, or is in a list that says why not and which test runs
+ * it instead. The commands of a page run in order in one shell, so a page sets its own variables; each page begins with a
+ * new organization Acme, as first-cap.md leaves it. The commands of first-cap.md have a test that compares their output.
  */
 import { execFile } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -11,12 +12,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDemoUpstream } from "../../src/demo/upstream.ts";
 import { CHAT_PATH } from "../support/chat-stack.ts";
 import { listCodeBlocks, listCodeSpans } from "../support/documents.ts";
-import { CHAT_MODEL } from "../support/gateway-config.ts";
+import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
 import { environmentOfCli, runCli } from "./run-cli.ts";
 
 const run = promisify(execFile);
+/** A page has a dozen commands, each a program. */
+const PAGE_TIMEOUT_MS = 300_000;
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const BOOTSTRAP = fileURLToPath(new URL("../fixtures/bootstraps/front-proxy.yaml", import.meta.url));
 
@@ -49,7 +52,7 @@ interface DocumentedCommand {
 function listCommands(): DocumentedCommand[] {
   const blocks = listCodeBlocks().filter(({ page }) => page !== "docs/first-cap.md");
   const commands = blocks.flatMap(({ page, language, text }) => {
-    if (language === "sh") return [{ page, command: text }];
+    if (language === "sh") return [{ page, command: text.trimEnd() }];
     if (language !== "console") return [];
     const typed = text.matchAll(/^\$ (.*(?:\\\n.*)*)/gm);
     return Array.from(typed, ([, command = ""]) => ({ page, command }));
@@ -62,16 +65,24 @@ const reasonOf = (command: string): string | undefined =>
   Object.keys(NOT_RUN).find((begin) => command.startsWith(begin));
 
 const COMMANDS = listCommands();
-const RUN = COMMANDS.filter(({ command }) => reasonOf(command) === undefined);
+const PAGES = [...new Set(COMMANDS.map(({ page }) => page))]
+  .map((page) => ({
+    page,
+    commands: COMMANDS.filter((one) => one.page === page && reasonOf(one.command) === undefined).map(
+      ({ command }) => command,
+    ),
+  }))
+  .filter(({ commands }) => commands.length > 0);
 
 const upstream = await startDemoUpstream({ host: "127.0.0.1", port: 0 });
-const getStack = withStack({ upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }] });
-const organization = { id: "" };
+const prices = { USD: { input: "2.50", output: "10.00" } };
+const getStack = withStack({
+  upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }],
+  catalog: [catalogEntry(), catalogEntry({ id: "demo/echo", upstream: "local", prices })],
+});
 
 beforeAll(async () => {
   const stack = getStack();
-  const made = await stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
-  organization.id = String(made["id"]);
   const bin = join(stack.dir, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "inference-gateway"), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
@@ -86,16 +97,27 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.close());
 
-/** No two organizations have one name: what makes one finds its name free. */
-async function makeRoomFor(command: string): Promise<void> {
-  if (!/\/api\/organizations .*-d /s.test(command)) return;
-  await getStack().admin("PATCH", `/api/organizations/${organization.id}`, { name: "Acme of before" });
+/** Frees the name Acme, which no two organizations have, and gives it to a new one unless the page creates it. */
+async function createAcme(page: string, commands: readonly string[]): Promise<void> {
+  const { admin } = getStack();
+  const list = (await admin("GET", "/api/organizations?limit=100")) as unknown as {
+    readonly data: readonly { readonly id: string; readonly name: string }[];
+  };
+  const previous = list.data.find(({ name }) => name === "Acme");
+  if (previous !== undefined) {
+    await admin("PATCH", `/api/organizations/${previous.id}`, { name: `Acme before ${page}` });
+  }
+  if (commands.some((command) => /--name Acme|"name": "Acme"/.test(command))) return;
+  const monthly = { hard_cap_cents: 10_000, budget_cents: 8_000 };
+  const { id } = await admin("POST", "/api/organizations", { name: "Acme", currency: "USD", ...monthly });
+  await admin("POST", `/api/organizations/${String(id)}/keys`, { name: "ci" });
+  await admin("POST", `/api/organizations/${String(id)}/keys`, { name: "laptop" });
 }
 
-/** With the addresses of this stack in place of the usual ones. */
-function runAsItStands(command: string): Promise<{ stdout: string }> {
+/** A script with the addresses of this stack in place of the usual ones. */
+function runAsItStands(script: string): Promise<{ stdout: string }> {
   const { dir, baseUrl, adminUrl, adminToken } = getStack();
-  const script = command
+  const moved = script
     .replaceAll("http://127.0.0.1:10000", baseUrl)
     .replaceAll("http://127.0.0.1:10001", adminUrl)
     .replaceAll("/run/inference-gateway", join(dir, "run"));
@@ -104,11 +126,12 @@ function runAsItStands(command: string): Promise<{ stdout: string }> {
     IGW_ADMIN_URL: adminUrl,
     IGW_ADMIN_TOKEN: adminToken,
     IGW_OPERATOR_TOKEN: adminToken,
-    ORGANIZATION: organization.id,
   });
   // curl takes an error's status for a success.
-  const strict = 'curl() { command curl --silent --show-error --fail-with-body "$@"; }\n';
-  return run("bash", ["-euo", "pipefail", "-c", strict + script], { cwd: dir, env, timeout: 60_000 });
+  const strict = `curl() { command curl --silent --show-error --fail-with-body "$@"; }
+npx() { "$@"; }
+`;
+  return run("bash", ["-euo", "pipefail", "-c", strict + moved], { cwd: dir, env, timeout: PAGE_TIMEOUT_MS });
 }
 
 /** The two mistakes of docs/configuration.md. */
@@ -157,17 +180,23 @@ function withoutLines(text: string): string {
 }
 
 describe("the documents", () => {
-  it.each(RUN)("$page: $command", async ({ command }) => {
-    await makeRoomFor(command);
-    const { stdout } = await runAsItStands(command).catch((error: { stdout?: string; stderr?: string }) => {
-      throw new Error(`${error.stdout ?? ""}${error.stderr ?? ""}`);
-    });
-    expect(stdout).not.toMatch(/"error"|^error/m);
-  });
+  it.each(PAGES)(
+    "$page: every command, in order",
+    async ({ page, commands }) => {
+      await createAcme(page, commands);
+      const script = commands.map((command, index) => `echo "=== ${index}"\n${command}\n`).join("");
+      const { stdout } = await runAsItStands(script).catch((error: { stdout?: string; stderr?: string }) => {
+        const last = Number(/=== (\d+)\n(?![^]*=== \d+\n)/.exec(error.stdout ?? "")?.[1] ?? 0);
+        throw new Error(`${commands[last]}\n${error.stdout ?? ""}${error.stderr ?? ""}`);
+      });
+      expect(stdout).not.toMatch(/"error"|^error/m);
+    },
+    PAGE_TIMEOUT_MS,
+  );
 
   it("have no other command that is not run here than those of the list, each with its reason", () => {
     const used = new Set(COMMANDS.map(({ command }) => reasonOf(command)));
     expect(Object.keys(NOT_RUN).filter((begin) => !used.has(begin))).toEqual([]);
-    expect(RUN.length).toBeGreaterThan(12);
+    expect(PAGES.flatMap(({ commands }) => commands).length).toBeGreaterThan(40);
   });
 });
