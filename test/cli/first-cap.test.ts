@@ -103,7 +103,7 @@ describe("docs/first-cap.md", () => {
     "prints what it says, command by command",
     async () => {
       const steps = readSteps(PAGE);
-      expect(steps.length).toBeGreaterThanOrEqual(10);
+      expect(steps.length).toBeGreaterThanOrEqual(9);
       const printed = await runSteps(builtIn.stack, steps);
       for (const [index, step] of steps.entries()) {
         const pattern = step.shown === null ? /^$/ : createPattern(step.shown);
