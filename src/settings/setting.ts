@@ -1,7 +1,7 @@
 /**
  * What a setting is: a row of a table (`key.ts`, `organization.ts`, `user.ts`, `user-group.ts`). The management API and
  * its OpenAPI document, the records in Redis, the command line, the dashboard's forms, the audit log and the tables of
- * docs/management.md are made of the rows, so a setting stands in its table and in the rule that it is for, and nowhere
+ * docs/management-api.md are made of the rows, so a setting stands in its table and in the rule that it is for, and nowhere
  * else. Every change of every setting is in the audit log: there is no row that could be left out.
  */
 import type { z } from "zod";

@@ -4,7 +4,7 @@ import { USAGE_COLUMNS } from "../../../src/admin/usage-export/usage-table.ts";
 
 const read = (name: string): string =>
   readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
-const page = read("management.md");
+const page = read("management-api.md");
 /** Nothing of a token is ever changed. */
 const TOKENS_STAY = "token.updated";
 
@@ -19,7 +19,7 @@ describe("docs/usage-exports.md", () => {
   });
 });
 
-describe("docs/management.md", () => {
+describe("docs/management-api.md", () => {
   it("has every action of the audit log", () => {
     const folder = new URL("../../../src/admin/api/", import.meta.url);
     const source = readdirSync(folder)

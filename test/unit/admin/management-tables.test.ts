@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { ADMIN_ERRORS, AdminError, type AdminErrorCode } from "../../../src/admin/admin-error.ts";
 import { API_ROUTES } from "../../../src/admin/api/routes.ts";
 import { createProgram } from "../../../src/cli/program.ts";
 import type { GroupKind } from "../../../src/settings/group.ts";
@@ -35,17 +34,41 @@ const MANAGEMENT_COMMANDS: readonly string[] = [
 ];
 const pathOf = (page: string): string => fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url));
 
-function formatRows(table: Settings, prefix = ""): string[] {
-  return Object.values(table).flatMap((row) => {
+/** Who has settings, in the order of the table. */
+const OWNERS: Readonly<Record<string, Settings>> = {
+  organization: ORGANIZATION_SETTINGS,
+  key: KEY_SETTINGS,
+  user: USER_SETTINGS,
+  group: USER_GROUP_SETTINGS,
+};
+
+interface SettingRow {
+  readonly path: string;
+  readonly text: string;
+}
+
+function listRows(table: Settings, prefix = ""): SettingRow[] {
+  return Object.values(table).flatMap((row): SettingRow[] => {
     const path = `${prefix}${row.apiName}`;
     const { kind } = row;
-    if (!isGroup(kind)) {
-      return `| \`${path}\` | ${kind.values} | ${formatDefault(row)} | ${describeSetting(row)} |`;
+    const meaning = describeSetting(row);
+    if (!isGroup(kind)) return [{ path, text: `${kind.values} | ${formatDefault(row)} | ${meaning}` }];
+    return [{ path, text: `an object | | ${meaning}` }, ...listRows(kind.members, `${path}.`)];
+  });
+}
+
+/** A row for each setting; one that several owners have alike is one row. */
+function formatSettings(): string[] {
+  const owners = new Map<string, string[]>();
+  for (const [owner, table] of Object.entries(OWNERS)) {
+    for (const { path, text } of listRows(table)) {
+      const row = `\`${path}\` | ${text}`;
+      owners.set(row, [...(owners.get(row) ?? []), owner]);
     }
-    return [
-      `| \`${path}\` | an object | | ${describeSetting(row)} |`,
-      ...formatRows(kind.members, `${path}.`),
-    ];
+  }
+  return [...owners].map(([row, names]) => {
+    const [path, ...cells] = row.split(" | ");
+    return `| ${path} | ${names.join(", ")} | ${cells.join(" | ")} |`;
   });
 }
 
@@ -59,22 +82,15 @@ function formatDefault(row: Setting): string {
 
 const WHO = { read: "every token", write: "admin", operator: "operator" } as const;
 
+const ORGANIZATION_PATH = "/api/organizations/{organization}";
+
 const CALLS = [
-  "| call | who | |",
+  "| Call | Who | Meaning |",
   "|---|---|---|",
   ...API_ROUTES.map(
     ({ method, path, access, member, summary }) =>
-      `| \`${method} ${path}\` | ${member === true ? "member" : WHO[access]} | ${summary} |`,
+      `| \`${method} ${path.replace(ORGANIZATION_PATH, "…")}\` | ${member === true ? "member" : WHO[access]} | ${summary} |`,
   ),
-];
-
-const ERRORS = [
-  "| status | `error.type` | `error.code` | message if nothing better is known |",
-  "|---|---|---|---|",
-  ...(Object.keys(ADMIN_ERRORS) as AdminErrorCode[]).map((code) => {
-    const { status, type, message } = new AdminError(code);
-    return `| ${status} | ${type} | ${code} | ${message} |`;
-  }),
 ];
 
 /** The first example of a command's help. */
@@ -103,20 +119,12 @@ const COMMANDS = [
 
 /** Page → marker of a table → its lines. */
 const TABLES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  "management.md": {
+  "management-api.md": {
     calls: CALLS,
-    "settings of an organization": settingsTable(ORGANIZATION_SETTINGS),
-    "settings of a key": settingsTable(KEY_SETTINGS),
-    "settings of a user": settingsTable(USER_SETTINGS),
-    "settings of a group": settingsTable(USER_GROUP_SETTINGS),
-    errors: ERRORS,
+    settings: ["| Field | Of | Values | Default | Meaning |", "|---|---|---|---|---|", ...formatSettings()],
   },
   "cli.md": { commands: COMMANDS },
 };
-
-function settingsTable(table: Settings): readonly string[] {
-  return ["| field | values | default | |", "|---|---|---|---|", ...formatRows(table)];
-}
 
 /** The page with its tables as they have to be. */
 function renewTables(page: string, tables: Readonly<Record<string, readonly string[]>>): string {

@@ -117,18 +117,15 @@ it("sentences in pages have at most 40 words", () => {
   expect(long.slice(MOST_LONG_SENTENCES)).toEqual([]);
 });
 
-/** Words of a page, tables and code included. A page with more is two pages. */
+/** Tables that are made from the source: they are as long as they are. */
+const GENERATED = /<!-- ([\w ]+?)(?:: begin)? -->\n[^]*?<!-- (?:\1: )?end -->/g;
+/** Other words of a page, tables and code included. A page with more is two pages. */
 const MOST_PAGE_WORDS = 1_500;
 /** Pages that are longer today, most of them references: the number may fall, never rise. */
 const LONG_PAGES: Readonly<Record<string, number>> = {
   "CONTRIBUTING.md": 1_900,
   "docs/alerts.md": 2_100,
-  "docs/cli.md": 2_500,
-  "docs/gateway-yaml.md": 5_200,
-  "docs/errors.md": 2_600,
-  "docs/management.md": 6_900,
   "docs/messages.md": 4_700,
-  "docs/metrics.md": 1_200,
   "docs/responses.md": 3_600,
   "docs/usage-fields.md": 1_700,
 };
@@ -139,7 +136,10 @@ it("pages have at most 1,500 words", () => {
   const tooLong = pages.flatMap((file) => {
     const text = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
     // Bars of tables and marks of lists are no words.
-    const words = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+    const words = text
+      .replaceAll(GENERATED, "")
+      .split(/\s+/)
+      .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
     return words <= (LONG_PAGES[file] ?? MOST_PAGE_WORDS) ? [] : [`${file}: ${words} words`];
   });
   expect(tooLong).toEqual([]);

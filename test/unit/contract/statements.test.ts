@@ -175,7 +175,7 @@ describe("a statement that was false", () => {
 });
 
 describe("commands of the docs", () => {
-  it.each(["docs/limits.md", "docs/management.md"])("%s sets $ORGANIZATION before it uses it", (page) => {
+  it.each(["docs/limits.md", "docs/management-api.md"])("%s sets $ORGANIZATION before it uses it", (page) => {
     const text = readFileSync(new URL(`../../../${page}`, import.meta.url), "utf8");
     const set = text.search(/^ORGANIZATION=/m);
     expect(set).toBeGreaterThan(0);
