@@ -17,6 +17,7 @@ import { shareReachedUpstreams } from "./exchange/reached-upstreams.ts";
 import { shareReportedEnds } from "./exchange/reported-ends.ts";
 import { ensureDemoKey } from "./demo/organization.ts";
 import { formatLocalUrl } from "./host/local-url.ts";
+import { readDiskSpace } from "./host/disk-space.ts";
 import type { Logger } from "./host/logger.ts";
 import { Reaper } from "./settlement/reaper.ts";
 import { requestLogFolder } from "./request-log/request-log.ts";
@@ -52,7 +53,7 @@ export async function startSupervisorServices(
   const catalog = new CatalogReference(createCatalog(config));
   if (demo !== null) await opening.waitUntilOpen(DEMO_WAIT_MS);
   const demoKey = demo === null ? null : await ensureDemoKey(store, config, demo.storedKey);
-  const { reaped, requestLogBytes } = telemetry.metrics;
+  const { reaped, requestLogBytes, diskFree, diskReserve } = telemetry.metrics;
   const reaper = new Reaper({ store, clock: systemClock, logger, onClosed: () => reaped.inc() });
   const admin = await startAdminServer({
     ...config.admin,
@@ -80,9 +81,22 @@ export async function startSupervisorServices(
   const pagesUrl = config.dashboard.baseUrl ?? admin.url;
   const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
   void opening.opened.then(() => repairInBackground(store, logger));
-  const onBytes = (bytes: number): void => requestLogBytes.set(bytes);
-  const folder = { dir: requestLogFolder(config), clock: systemClock, logger, onBytes };
-  const tasks = [reaper, new RequestLogRetention({ ...config.retention, ...folder }), alerts];
+  const { spoolMaxBytes } = config.settlement;
+  diskReserve.set(spoolMaxBytes);
+  const retention = new RequestLogRetention({
+    ...config.retention,
+    spoolMaxBytes,
+    dir: requestLogFolder(config),
+    clock: systemClock,
+    logger,
+    onBytes: (bytes) => requestLogBytes.set(bytes),
+    async readSpace() {
+      const space = await readDiskSpace(config.dataDir);
+      if (space !== null) diskFree.set(space.freeBytes);
+      return space;
+    },
+  });
+  const tasks = [reaper, retention, alerts];
   for (const task of tasks) task.start();
   telemetry.showAlerts(() => alerts.readMetrics());
   telemetry.showSpendFalls(() => store.spendFalls());

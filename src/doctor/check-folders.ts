@@ -1,8 +1,9 @@
 /** Folders on this host: data, spool, sockets. */
 import { constants } from "node:fs";
-import { access, readdir, stat, statfs } from "node:fs/promises";
+import { access, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
+import { isShort, readDiskSpace } from "../host/disk-space.ts";
 import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
 
 const GROUP_AND_OTHERS = 0o077;
@@ -18,7 +19,10 @@ export async function checkFolders(config: Config): Promise<DoctorFinding[]> {
     await checkPrivate("data_dir", dataDir, DATA),
     ...(await checkTokenFile(dataDir)),
     await checkWritable("spool.folder", settlement.spool, "settlement.spool"),
-    ...(await checkSpace(settlement.spool, settlement.spoolMaxBytes)),
+    ...(await checkSpace("spool.space", settlement.spool, settlement)),
+    ...(settlement.spool.startsWith(join(dataDir, "/"))
+      ? []
+      : await checkSpace("data_dir.space", dataDir, settlement)),
     ...(await checkSpool(settlement.spool)),
     ...sockets,
   ];
@@ -101,15 +105,19 @@ async function checkTokenFile(dataDir: string): Promise<DoctorFinding[]> {
   return [found("operator_token_readable", "operator_token", { message, fix })];
 }
 
-async function checkSpace(spool: string, maxBytes: number): Promise<DoctorFinding[]> {
-  const disk = await statfs(await findExisting(spool)).catch(() => null);
+async function checkSpace(
+  check: string,
+  folder: string,
+  { spoolMaxBytes }: Config["settlement"],
+): Promise<DoctorFinding[]> {
+  const disk = await readDiskSpace(folder);
   if (disk === null) return [];
-  const free = disk.bavail * disk.bsize;
-  const message = `${Math.floor(free / MEBIBYTE)} MiB are free for the spool; it may grow to ${Math.floor(maxBytes / MEBIBYTE)} MiB.`;
-  if (free >= maxBytes) return [ok("spool.space", message)];
+  const free = Math.floor(disk.freeBytes / MEBIBYTE);
+  const message = `${free} MiB are free in ${folder}; the spool may grow to ${Math.floor(spoolMaxBytes / MEBIBYTE)} MiB.`;
+  if (!isShort(disk, spoolMaxBytes)) return [ok(check, message)];
   const fix =
-    "Free space or lower `settlement.spool_max_bytes`: with a full disk, requests are rejected during an outage of Redis.";
-  return [found("spool_space_short", "spool.space", { message, fix })];
+    "Free space or lower `settlement.spool_max_bytes`. Until then `up` writes no access log, and the oldest request log files are deleted. With a full disk, requests are rejected during an outage of Redis.";
+  return [found("spool_space_short", check, { message, fix })];
 }
 
 /** The folder, or the nearest above it that is there. */

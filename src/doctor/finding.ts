@@ -81,7 +81,7 @@ export const FINDINGS = {
   sockets_open: warningThat("Every user of this host reaches the workers' sockets."),
   data_dir_open: warningThat("Every user of this host can look into the gateway's data."),
   operator_token_readable: problemThat("Others can read the operator's token."),
-  spool_space_short: warningThat("The disk has less room than the spool may take."),
+  spool_space_short: warningThat("The disk has less room than the spool may take: logs give way to it."),
   spool_reported: problemThat("Charges that Redis will not take wait for a person."),
   spool_waiting: problemThat("Charges have waited for more than a minute for Redis."),
 } as const satisfies Record<string, Kind>;

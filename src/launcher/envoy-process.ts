@@ -26,7 +26,7 @@ export async function startEnvoy(options: EnvoyOptions): Promise<ManagedProcess>
   const { config, logDir } = options;
   const { sockets } = config.sidecar;
   const secretsDirectory = secretsFolder(sockets);
-  const accessLogFile = join(logDir, "access.log");
+  const accessLogFile = accessLogIn(logDir);
   const bootstrap = join(sockets, "envoy.yaml");
   rotateLog(accessLogFile);
   await writeUpstreamSecrets(config, secretsDirectory);
@@ -40,6 +40,15 @@ export async function startEnvoy(options: EnvoyOptions): Promise<ManagedProcess>
     env: options.env,
     logPath: join(logDir, "envoy.log"),
   });
+}
+
+export function accessLogIn(logDir: string): string {
+  return join(logDir, "access.log");
+}
+
+/** Has Envoy open its access log by its name again. Never rejects. */
+export async function reopenAccessLog(sockets: string): Promise<void> {
+  await callAdmin(join(sockets, ENVOY_ADMIN_SOCKET_NAME), "POST", "/reopen_logs");
 }
 
 /** Where the upstreams' credentials lie while Envoy runs. */

@@ -1,8 +1,18 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
-/** One former file of this size is kept: the logs of a machine that is started daily stay bounded. */
-const MAX_BYTES = 32 * 1024 * 1024;
+/** A log that is larger is set aside, and one former file is kept. */
+export const MAX_LOG_BYTES = 32 * 1024 * 1024;
 const TAIL_BYTES = 16 * 1024;
 
 /** A child's output. The child writes into the file itself, so it can go on when the launcher is gone. */
@@ -29,17 +39,23 @@ export function openLogFile(path: string): LogFile {
   };
 }
 
-/** Sets a log aside that has grown large. */
+/** Sets a log aside that has grown large; one that an earlier start had stopped begins again. */
 export function rotateLog(path: string): void {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > MAX_BYTES) renameSync(path, `${path}.1`);
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) rmSync(path);
+  if (sizeOf(path) > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
+}
+
+/** 0 where there is none. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function readTail(path: string, startBytes: number, lines: number): string {
   const descriptor = openSync(path, "r");
   try {
     const { size } = fstatSync(descriptor);
-    const from = Math.max(startBytes, size - TAIL_BYTES);
+    // Smaller than at the start: it was set aside meanwhile.
+    const from = Math.max(size < startBytes ? 0 : startBytes, size - TAIL_BYTES);
     const buffer = Buffer.alloc(Math.max(0, size - from));
     readSync(descriptor, buffer, 0, buffer.length, from);
     return buffer.toString("utf8").trimEnd().split("\n").slice(-lines).join("\n");

@@ -11,8 +11,9 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { watchUpstreamSecrets } from "../envoy/bootstrap/upstream-secrets.ts";
 import { environmentFor } from "./child-environment.ts";
-import { drainEnvoy, secretsFolder, startEnvoy } from "./envoy-process.ts";
+import { accessLogIn, drainEnvoy, reopenAccessLog, secretsFolder, startEnvoy } from "./envoy-process.ts";
 import { guardOf } from "./guarded-process.ts";
+import { LogKeeper } from "./log-keeper.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import type { Plan } from "./plan.ts";
 import { startPrivateRedis, waitForRedis } from "./private-redis.ts";
@@ -35,6 +36,7 @@ export class Stack {
   #serve: ManagedProcess | null = null;
   #envoy: ManagedProcess | null = null;
   #credentials: { close: () => void } | null = null;
+  #logs: LogKeeper | null = null;
 
   /** `entry` is the program that `serve` and the workers are started by. */
   constructor(plan: Plan, entry: string) {
@@ -61,6 +63,7 @@ export class Stack {
       secretsFolder(config.sidecar.sockets),
       reportCredentials,
     );
+    this.#logs = this.#keepLogs();
     this.#note();
     await waitUntilReady(this.baseUrl, this.#processes);
     return ready;
@@ -79,6 +82,7 @@ export class Stack {
   /** Stops in order: no new connections, requests in flight run out, Envoy, the gateway, Redis. */
   async stop(): Promise<void> {
     this.#credentials?.close();
+    this.#logs?.stop();
     if (this.#envoy?.hasEnded === false) await drainEnvoy(this.#plan.config.sidecar.sockets, DRAIN_MS);
     await this.#envoy?.stop(ENVOY_STOP_MS);
     await this.#serve?.stop(SERVE_STOP_MS);
@@ -129,6 +133,20 @@ export class Stack {
       env: environmentFor("serve", config, process.env),
       redisGuard: this.#redis === null ? null : guardOf(this.#redis.child),
     });
+  }
+
+  #keepLogs(): LogKeeper {
+    const { config, logDir } = this.#plan;
+    const keeper = new LogKeeper({
+      accessLog: accessLogIn(logDir),
+      reopen: () => reopenAccessLog(config.sidecar.sockets),
+      otherLogs: this.#processes.map(({ log }) => log.path),
+      folder: config.dataDir,
+      spoolMaxBytes: config.settlement.spoolMaxBytes,
+      notice: (line) => void process.stderr.write(`${line}\n`),
+    });
+    keeper.start();
+    return keeper;
   }
 
   async #cleanUp(): Promise<void> {

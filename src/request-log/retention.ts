@@ -2,24 +2,30 @@
  * Deletes old files of the log of requests. One runs on each host, in the supervisor, for the files of all its workers,
  * those of workers that no longer exist too.
  *
- * Oldest first, and never: a file that may still be written to (the newest of each writer), a file of the protected
- * months, a file that is not named like one of the log. What the disk refuses is logged and tried again; it never keeps
- * the gateway from working.
+ * Oldest first: files that are too old, but for those of the protected months; then as many of any month as it takes for
+ * all to fit their bytes and to leave the spool its room on the disk. Never a file that may still be written to (the newest
+ * of each writer), nor one that is not named like one of the log. What the disk refuses is logged and tried again; it
+ * never keeps the gateway from working.
  */
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { DAY_MS } from "../time/calendar.ts";
 import type { Clock } from "../time/clock.ts";
+import type { DiskSpace } from "../host/disk-space.ts";
 import type { Logger } from "../host/logger.ts";
 
 export interface RequestLogRetentionOptions {
   readonly dir: string;
   /** Files whose day is longer ago go. */
   readonly requestLogDays: number;
-  /** Of all files together; null: no bound. */
+  /** Of all files together; null: half of the disk. */
   readonly requestLogMaxBytes: number | null;
-  /** So many calendar months (UTC), the current one included, are kept whatever the other two say. */
+  /** So many calendar months (UTC), the current one included, are kept whatever the days say. */
   readonly requestLogProtectedMonths: number;
+  /** Room that the log leaves free on the disk. */
+  readonly spoolMaxBytes: number;
+  /** Null: unknown, nothing is deleted for it. */
+  readonly readSpace: () => Promise<DiskSpace | null>;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"info" | "warn">;
   /** Told after each sweep: what is left. */
@@ -35,18 +41,19 @@ interface LogFile {
 }
 
 const FILE = /^(\d{4}-\d{2}-\d{2})\.([\w-]+)\.(\d+)\.jsonl$/;
-const INTERVAL_MS = 300_000;
+/** Of so long the log may grow beyond its bound. */
+const INTERVAL_MS = 10_000;
+
 export class RequestLogRetention {
   readonly #options: RequestLogRetentionOptions;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
-  #isOverTold = false;
 
   constructor(options: RequestLogRetentionOptions) {
     this.#options = options;
   }
 
-  /** Sweeps now and every five minutes. */
+  /** Sweeps now and every ten seconds. */
   start(): void {
     const run = (): void => {
       this.#running ??= this.#sweepSafely().finally(() => {
@@ -74,10 +81,11 @@ export class RequestLogRetention {
 
   /** Deletes what is due; resolves with its names. Rejects when the disk refuses. */
   async sweep(): Promise<readonly string[]> {
-    const { dir, logger, requestLogMaxBytes: maxBytes, onBytes } = this.#options;
+    const { dir, logger, onBytes, readSpace } = this.#options;
     const files = await listLogFiles(dir);
-    const due = chooseDue(files, this.#options);
-    let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    let bytes = sumBytes(files);
+    const maxBytes = boundBytes(bytes, await readSpace(), this.#options);
+    const { due, ofProtected } = chooseDue(files, maxBytes, this.#options);
     try {
       for (const file of due) {
         await unlink(join(dir, file.name));
@@ -88,21 +96,30 @@ export class RequestLogRetention {
     }
     const names = due.map(({ name }) => name);
     if (names.length > 0) logger.info({ files: names }, "old request log files deleted");
-    this.#tellOver(bytes, maxBytes);
-    return names;
-  }
-
-  /** Once, until it fits again. */
-  #tellOver(bytes: number, maxBytes: number | null): void {
-    const isOver = maxBytes !== null && bytes > maxBytes;
-    if (isOver && !this.#isOverTold) {
-      this.#options.logger.warn(
-        { bytes, max_bytes: maxBytes },
-        "request log over its maximum, all of it protected by `retention`",
+    if (ofProtected > 0) {
+      const fields = { files: ofProtected, max_bytes: maxBytes };
+      logger.warn(
+        fields,
+        "request log files of protected months deleted: the disk or the bound is too small",
       );
     }
-    this.#isOverTold = isOver;
+    return names;
   }
+}
+
+const sumBytes = (files: readonly LogFile[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** What the log may hold now. */
+function boundBytes(
+  bytes: number,
+  space: DiskSpace | null,
+  { requestLogMaxBytes, spoolMaxBytes }: RequestLogRetentionOptions,
+): number {
+  if (space === null) return requestLogMaxBytes ?? Infinity;
+  return Math.min(
+    requestLogMaxBytes ?? Math.floor(space.sizeBytes / 2),
+    Math.max(0, bytes + space.freeBytes - spoolMaxBytes),
+  );
 }
 
 /** Files of the log, oldest first; none when there is no such folder yet. */
@@ -130,19 +147,23 @@ async function readNames(dir: string): Promise<string[]> {
   }
 }
 
-function chooseDue(files: readonly LogFile[], rules: RequestLogRetentionOptions): readonly LogFile[] {
-  const { requestLogDays, requestLogMaxBytes: maxBytes, requestLogProtectedMonths } = rules;
+function chooseDue(
+  files: readonly LogFile[],
+  maxBytes: number,
+  rules: RequestLogRetentionOptions,
+): { readonly due: readonly LogFile[]; readonly ofProtected: number } {
   const nowMs = rules.clock.nowMs();
   const newest = new Map(files.map((file) => [file.writer, file]));
-  const firstProtected = firstDayOfMonths(nowMs, requestLogProtectedMonths);
-  const oldestDay = formatDay(nowMs - requestLogDays * DAY_MS);
-  let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return files.filter((file) => {
-    if (newest.get(file.writer) === file || file.day >= firstProtected) return false;
-    if (file.day >= oldestDay && (maxBytes === null || bytes <= maxBytes)) return false;
+  const firstProtected = firstDayOfMonths(nowMs, rules.requestLogProtectedMonths);
+  const oldestDay = formatDay(nowMs - rules.requestLogDays * DAY_MS);
+  const isExpired = ({ day }: LogFile): boolean => day < oldestDay && day < firstProtected;
+  let bytes = sumBytes(files);
+  const due = files.filter((file) => {
+    if (newest.get(file.writer) === file || (!isExpired(file) && bytes <= maxBytes)) return false;
     bytes -= file.bytes;
     return true;
   });
+  return { due, ofProtected: due.filter(({ day }) => day >= firstProtected).length };
 }
 
 /** The first day of so many months that end with the current one; later than any day when there are none. */

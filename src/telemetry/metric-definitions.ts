@@ -179,7 +179,15 @@ export const METRICS = {
   ),
   requestLogBytes: gauge(
     "inference_gateway_request_log_bytes",
-    "Bytes of this host's request log, measured every five minutes.",
+    "Bytes of this host's request log, measured every ten seconds.",
+  ),
+  diskFree: gauge(
+    "inference_gateway_disk_free_bytes",
+    "Free bytes on the disk of `data_dir`, measured every ten seconds.",
+  ),
+  diskReserve: gauge(
+    "inference_gateway_disk_reserve_bytes",
+    "Free bytes below which logs stop in favor of the spool: `settlement.spool_max_bytes`.",
   ),
   bufferedBytes: gauge(
     "inference_gateway_buffered_bytes",

@@ -177,6 +177,21 @@ export const ALARM_CASES: readonly AlarmCase[] = [
       "2kiB for five minutes. They are safe there for six days; caps do not see them on other hosts.",
   },
   {
+    alert: "GatewayDiskShort",
+    fault: {
+      inference_gateway_disk_free_bytes: "2048 1024x20",
+      inference_gateway_disk_reserve_bytes: "2048x20",
+    },
+    calm: {
+      inference_gateway_disk_free_bytes: "2048x20",
+      inference_gateway_disk_reserve_bytes: "2048x20",
+    },
+    at: "4m",
+    pendingAt: "1m",
+    summary: "The disk of gw:10001 has less room than the spool may need",
+    description: "1kiB are free. Logs give way; with a full disk requests return 503.",
+  },
+  {
     alert: "GatewaySpoolLoss",
     fault: { 'inference_gateway_spool_entries_total{result="refused"}': "0x5 3x15" },
     calm: {

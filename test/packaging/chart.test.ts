@@ -196,6 +196,17 @@ describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
     expect(await annotation("gateway.extra.settlement.grace_seconds=5")).not.toBe(before);
   });
 
+  it("bounds the request log below its volume, unless the values say otherwise", async () => {
+    const boundOf = async (...more: string[]) => {
+      const text = (await template(SMALL, ...more)).get("ConfigMap/gw")!.data["gateway.yaml"] ?? "";
+      return (parse(text) as { retention: object }).retention;
+    };
+    expect(await boundOf()).toEqual({ request_log_max_bytes: 1024 ** 3 });
+    const set =
+      "gateway.extra.retention.request_log_max_bytes=2097152,gateway.extra.retention.usage_months=3";
+    expect(await boundOf("--set", set)).toEqual({ request_log_max_bytes: 2_097_152, usage_months: 3 });
+  });
+
   it("gives an upstream's credential to Envoy's side only, and renews it there", async () => {
     const { spec } = (await template(FULL)).get("StatefulSet/gw")!.spec.template;
     const mounts = [...spec.initContainers, ...spec.containers].filter((one) =>

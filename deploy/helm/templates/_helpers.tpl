@@ -67,7 +67,9 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if .Values.gateway.dashboard.baseUrl -}}{{- $_ := set $dashboard "base_url" .Values.gateway.dashboard.baseUrl -}}{{- end -}}
 {{- if .Values.gateway.dashboard.contact -}}{{- $_ := set $dashboard "contact" .Values.gateway.dashboard.contact -}}{{- end -}}
 {{- if $dashboard -}}{{- $_ := set $own "dashboard" $dashboard -}}{{- end -}}
-{{- mergeOverwrite (deepCopy .Values.gateway.extra) $own | toYaml -}}
+{{- /* Half of the volume: the rest is the spool's. */ -}}
+{{- $defaults := dict "retention" (dict "request_log_max_bytes" 1073741824) -}}
+{{- mergeOverwrite $defaults (deepCopy .Values.gateway.extra) $own | toYaml -}}
 {{- end }}
 
 {{- define "igw.securityContext" -}}

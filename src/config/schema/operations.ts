@@ -48,14 +48,15 @@ export function createRetentionSchema() {
       .describe("How long files of the request log are kept."),
     request_log_max_bytes: described(
       orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE, "bytes")),
-      "The most that the request log of one host may hold; the oldest files go first.",
-      { default: "no bound" },
+      "The most that the request log of one host may hold; the oldest files go first, of protected months too. " +
+        "It also leaves `settlement.spool_max_bytes` of the disk free.",
+      { default: "half of the disk" },
     ),
     request_log_protected_months: integer(0, 120, "months")
       .default(2)
       .describe(
-        "So many calendar months, the current one included, are kept whatever the other two say: `usage verify` and " +
-          "`usage rebuild` need them.",
+        "So many calendar months, the current one included, are kept whatever `request_log_days` says: `usage verify` " +
+          "and `usage rebuild` need them.",
       ),
   });
 }

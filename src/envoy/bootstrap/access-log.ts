@@ -1,5 +1,5 @@
 /**
- * The access log: one JSON line a request. Never a key, a body, a query or an `authorization` header.
+ * The access log: one JSON line a request, of at most 4 KiB. Never a key, a body, a query or an `authorization` header.
  */
 import {
   ACCESS_LOG_METADATA,
@@ -9,8 +9,12 @@ import {
   EDGE_METADATA_USER_AGENT,
   METADATA_NAMESPACE,
 } from "../names.ts";
-import { formatFirst, metadata, type Operator, REQUEST_ID } from "./formatters.ts";
+import { formatFirst, LOGGED_REQUEST_ID, metadata, type Operator } from "./formatters.ts";
 import { type EnvoyNode, typed } from "./yaml-document.ts";
+
+/** What a client writes, at most: a line has a bounded length, whoever calls. */
+const MAX_TEXT_CHARACTERS = 256;
+const MAX_METHOD_CHARACTERS = 16;
 
 /** Fields that a refusal may have as well. */
 const REFUSAL_FIELDS: ReadonlySet<string> = new Set(["key_id", "organization_id", "error_code"]);
@@ -23,6 +27,8 @@ const unfiltered = (text: string): Operator => ({
   command: "CEL",
   param: `${text}.matches('(?i)sk-|whsec_|igw_') ? '' : ${text}`,
 });
+
+const short = (operator: Operator): Operator => ({ ...operator, max_length: MAX_TEXT_CHARACTERS });
 
 /** `access_log` of the HTTP connection manager, to a file or standard output. */
 export function createAccessLog(file: string | null): EnvoyNode {
@@ -44,9 +50,12 @@ export function createAccessLog(file: string | null): EnvoyNode {
 function createFields(): EnvoyNode {
   return {
     time: "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%",
-    request_id: REQUEST_ID,
-    method: "%REQ(:METHOD)%",
-    path: formatFirst(metadata(EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH), unfiltered("request.url_path")),
+    request_id: LOGGED_REQUEST_ID,
+    method: `%REQ(:METHOD):${MAX_METHOD_CHARACTERS}%`,
+    path: formatFirst(
+      short(metadata(EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH)),
+      short(unfiltered("request.url_path")),
+    ),
     protocol: "%PROTOCOL%",
     status: "%RESPONSE_CODE%",
     flags: "%RESPONSE_FLAGS%",
@@ -56,8 +65,8 @@ function createFields(): EnvoyNode {
     bytes_received: "%BYTES_RECEIVED%",
     bytes_sent: "%BYTES_SENT%",
     user_agent: formatFirst(
-      metadata(EDGE_METADATA_NAMESPACE, EDGE_METADATA_USER_AGENT),
-      unfiltered("request.useragent"),
+      short(metadata(EDGE_METADATA_NAMESPACE, EDGE_METADATA_USER_AGENT)),
+      short(unfiltered("request.useragent")),
     ),
     upstream: "%UPSTREAM_CLUSTER%",
     attempts: "%UPSTREAM_REQUEST_ATTEMPT_COUNT%",

@@ -32,6 +32,8 @@ describe("the request log of a data folder", () => {
       dir: requestLogFolder({ dataDir }),
       clock: { nowMs: () => nowMs },
       logger,
+      spoolMaxBytes: 0,
+      readSpace: async () => null,
       onBytes: (bytes: number) => void sizes.push(bytes),
     };
     const deleted = await new RequestLogRetention({ ...retention, ...parts }).sweep();

@@ -30,6 +30,8 @@ function create(options: Partial<RequestLogRetentionOptions>): RequestLogRetenti
     requestLogDays: 400,
     requestLogMaxBytes: null,
     requestLogProtectedMonths: 2,
+    spoolMaxBytes: 1_000,
+    readSpace: async () => null,
     clock: { nowMs: () => NOW_MS },
     logger: { info: () => undefined, warn: () => void (seen.warnings += 1) },
     onBytes: (bytes) => void (seen.bytes = bytes),
@@ -66,17 +68,33 @@ describe("RequestLogRetention", () => {
     expect(seen.warnings).toBe(0);
   });
 
-  it("keeps the current and the previous month whatever days and bytes say, and warns once that they do not fit", async () => {
-    const kept = [
-      "2026-10-01.worker-0.0.jsonl",
-      "2026-11-20.worker-0.0.jsonl",
-      "2026-11-21.worker-0.0.jsonl",
-    ];
-    fill("2026-09-30.worker-0.0.jsonl", ...kept);
-    const retention = create({ requestLogDays: 1, requestLogMaxBytes: 1 });
-    expect(await retention.sweep()).toEqual(["2026-09-30.worker-0.0.jsonl"]);
-    expect(await retention.sweep()).toEqual([]);
-    expect(left()).toEqual(kept);
+  const THREE_MONTHS = [
+    "2026-09-30.worker-0.0.jsonl",
+    "2026-10-01.worker-0.0.jsonl",
+    "2026-11-20.worker-0.0.jsonl",
+    "2026-11-21.worker-0.0.jsonl",
+  ];
+
+  it("keeps the current and the previous month whatever days say", async () => {
+    fill(...THREE_MONTHS);
+    expect(await create({ requestLogDays: 1 }).sweep()).toEqual(THREE_MONTHS.slice(0, 1));
+    expect(seen.warnings).toBe(0);
+  });
+
+  it.each<{ name: string; options: Partial<RequestLogRetentionOptions> }>([
+    { name: "its bound", options: { requestLogMaxBytes: 2 * FILE_BYTES } },
+    {
+      name: "half of the disk, without a bound",
+      options: { readSpace: async () => ({ sizeBytes: 4 * FILE_BYTES, freeBytes: 10_000 }) },
+    },
+    {
+      name: "the room that the spool may need",
+      options: { readSpace: async () => ({ sizeBytes: 100_000, freeBytes: 1_000 - 2 * FILE_BYTES }) },
+    },
+  ])("deletes of protected months too what is beyond $name, and warns", async ({ options }) => {
+    fill(...THREE_MONTHS);
+    expect(await create(options).sweep()).toEqual(THREE_MONTHS.slice(0, 2));
+    expect(left()).toEqual(THREE_MONTHS.slice(2));
     expect(seen.warnings).toBe(1);
   });
 
