@@ -20,7 +20,7 @@ function listFiles(...patterns: readonly string[]): readonly string[] {
 /** Lines of Markdown without code, addresses of links and HTML comments. Generated test indexes are data. */
 export function readPages(): readonly ReadableText[] {
   return listFiles("*.md", "docs/*.md")
-    .filter((file) => file !== "docs/test-index.md" && !file.startsWith("."))
+    .filter((file) => file !== "test/test-index.md" && !file.startsWith("."))
     .flatMap((file) => proseOf(file, readFileSync(ROOT + file, "utf8")));
 }
 

@@ -1,4 +1,4 @@
-/** Which test shows which error code and which rule of the documents: what docs/test-index.md is made of. */
+/** Which test shows which error code and which rule of the documents: what test/test-index.md is made of. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ERRORS, type ErrorCode } from "../../src/contract/errors.ts";
@@ -54,7 +54,7 @@ export function isThere({ file, name }: NamedTest): boolean {
   return ['"', "'", "`"].some((quote) => source.includes(`${quote}${name}${quote}`));
 }
 
-/** The text of docs/test-index.md. */
+/** The text of test/test-index.md. */
 export function formatTestIndex(): string {
   const errors = (Object.keys(ERRORS) as ErrorCode[]).map((code) => {
     const test = findErrorTest(code);
@@ -63,7 +63,7 @@ export function formatTestIndex(): string {
   const tests = readRuleTests();
   const rules = RULE_PAGES.map((page) => {
     const rows = readDocumentedRules(page).map((rule) => formatRow(rule, tests.get(rule) ?? []));
-    return `## Rules of [${page.slice("docs/".length)}](${page.slice("docs/".length)})\n\n${formatTable("rule", rows)}`;
+    return `## Rules of [${page.slice("docs/".length)}](../${page})\n\n${formatTable("rule", rows)}`;
   });
   return [
     "# Which test shows what",
@@ -90,5 +90,5 @@ function formatRow(id: string, [test, ...others]: readonly NamedTest[]): string 
   if (test === undefined) return `| \`${id}\` | none |`;
   const name = test.name.replaceAll("|", "\\|");
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
-  return `| \`${id}\` | [${test.file.slice("test/".length)}](../${test.file}): ${name.includes("`") ? name : `\`${name}\``}${more} |`;
+  return `| \`${id}\` | [${test.file.slice("test/".length)}](${test.file.slice("test/".length)}): ${name.includes("`") ? name : `\`${name}\``}${more} |`;
 }

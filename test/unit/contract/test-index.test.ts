@@ -12,9 +12,9 @@ import {
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
-describe("docs/test-index.md", () => {
+describe("test/test-index.md", () => {
   it("is what is made of the table of errors, the pages with rules and the tests' names", async () => {
-    const page = join(import.meta.dirname, "../../../docs/test-index.md");
+    const page = join(import.meta.dirname, "../../../test/test-index.md");
     await expect(formatTestIndex()).toMatchFileSnapshot(page);
   });
 });
