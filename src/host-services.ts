@@ -5,6 +5,7 @@
 import { type HealthServer, startHealthServer } from "./admin/health-server.ts";
 import { IdentityProviders } from "./admin/identity/identity-providers.ts";
 import { isReady } from "./admin/is-ready.ts";
+import { ReportTurns } from "./admin/report-turns.ts";
 import { startAdminServer } from "./admin/server.ts";
 import { createAlertDelivery } from "./alerts/create-alert-delivery.ts";
 import { CatalogReference } from "./catalog/catalog-reference.ts";
@@ -60,6 +61,7 @@ export async function startSupervisorServices(
     operatorToken,
     areWorkersReady: options.areWorkersReady,
     store,
+    reports: new ReportTurns(),
     catalog: () => catalog.current,
     readConfigState: options.readConfigState,
     hasMailServer: config.notifications.smtp !== null,

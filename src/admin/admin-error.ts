@@ -94,6 +94,12 @@ export const ADMIN_ERRORS = {
     status: 429,
     message: "Too many wrong tokens came from this address. Try again after the time in `Retry-After`.",
   },
+  too_many_reports: {
+    status: 429,
+    message:
+      "Reports of usage run one after another, and you have too many waiting. Try again after the time in `Retry-After`.",
+    retryAfterSeconds: 5,
+  },
   request_header_fields_too_large: {
     status: 431,
     message: "The request headers are larger than 16 KiB. Remove headers, such as cookies.",

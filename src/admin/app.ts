@@ -39,6 +39,8 @@ export function createAdminApp(options: AdminAppOptions): AdminApp {
     context.set("requestId", requestId);
     await next();
     context.res.headers.set("x-request-id", requestId);
+    // Nobody reads it: what it streams would stay open.
+    if (context.req.method === "HEAD") await context.res.body?.cancel();
   });
   addHealth(app, options);
   const limit = new FailureLimit(MAX_WRONG_TOKENS);

@@ -1,6 +1,7 @@
 /** The admin server over real HTTP on a private Redis, and a caller that holds every answer against the OpenAPI schema. */
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { API_ROUTES } from "../../src/admin/api/routes.ts";
+import { ReportTurns } from "../../src/admin/report-turns.ts";
 import { errorBody } from "../../src/admin/schemas/error.ts";
 import { type AdminServer, type AdminServerOptions, startAdminServer } from "../../src/admin/server.ts";
 import { hashKey } from "../../src/auth/key-format.ts";
@@ -76,6 +77,7 @@ export async function startAdmin(options: Partial<AdminServerOptions> = {}): Pro
     allowPlainHttp: false,
     operatorToken: OPERATOR_TOKEN,
     store,
+    reports: new ReportTurns(),
     catalog: () => testCatalog,
     readConfigState: () => ({
       catalogSince: new Date(0).toISOString(),

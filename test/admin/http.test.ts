@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ReportTurns } from "../../src/admin/report-turns.ts";
 import { startAdminServer } from "../../src/admin/server.ts";
 import { createTestAuthority } from "../support/tls.ts";
 import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN, startAdmin } from "./admin-fixture.ts";
@@ -196,6 +197,7 @@ describe("startAdminServer", () => {
     port: 0,
     tls: null,
     operatorToken: OPERATOR_TOKEN,
+    reports: new ReportTurns(),
     catalog: () => {
       throw new Error("not asked");
     },

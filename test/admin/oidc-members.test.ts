@@ -1,5 +1,6 @@
 /** The role member: what it sees and changes is its own, by every call and every form, and all else is refused. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ReportTurns } from "../../src/admin/report-turns.ts";
 import { runRoute } from "../../src/admin/api/run-route.ts";
 import { API_ROUTES } from "../../src/admin/api/routes.ts";
 import { AdminError } from "../../src/admin/admin-error.ts";
@@ -48,6 +49,7 @@ async function createMember(subject: string): Promise<{ readonly id: string }> {
 
 const services = (): ApiServices => ({
   store: under.store,
+  reports: new ReportTurns(),
   catalog: () => testCatalog,
   readConfigState: () => ({ catalogSince: "", refused: null, waitingForRestart: [] }),
   hasMailServer: true,

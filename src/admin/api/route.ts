@@ -11,9 +11,11 @@ import type { Store } from "../../store/types.ts";
 import type { LogLevel } from "../../telemetry/log-level.ts";
 import type { IfMatch } from "../http/etag.ts";
 import type { Principal } from "../principal.ts";
+import type { ReportTurns } from "../report-turns.ts";
 
 export interface ApiServices {
   readonly store: Store;
+  readonly reports: ReportTurns;
   readonly catalog: () => Catalog;
   /** How the running configuration stands to its file. */
   readonly readConfigState: () => ConfigState;

@@ -1,7 +1,9 @@
 /** `GET …/usage`: what a month's requests used and cost, as JSON or CSV. */
 import type * as z from "zod";
 import { wholeCents } from "../../money/money.ts";
-import type { MonthUsage, UsageRow } from "../../store/types/reporting.ts";
+import type { TagCombinations, UsageRow } from "../../store/types/reporting.ts";
+import type { Store } from "../../store/types.ts";
+import { type CalendarPeriod, daysOf, monthAt, parseMonth } from "../../time/calendar.ts";
 import { hasTags, MAX_TAG_COMBINATIONS, parseTagList, valueOfTag } from "../../usage/tags.ts";
 import { KINDS_BY_POSITION, TOKEN_KINDS } from "../../usage/token-usage.ts";
 import {
@@ -16,6 +18,9 @@ import { parseGroups, type UsageGroup, usage, usageQuery } from "../schemas/usag
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import { formatOwnerIds, parseOwnerIds } from "../../store/types/owner-ids.ts";
 import { formatRowId, formatUsageTable, type UsageParts } from "../usage-export/usage-table.ts";
+import { invalidField } from "../admin-error.ts";
+import type { Principal } from "../principal.ts";
+import type { ReportCaller } from "../report-turns.ts";
 import { type NamesStore, readUsageNames, type UsageNames } from "./read-usage-names.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
@@ -40,6 +45,9 @@ const FIGURES_OF_ROWS: readonly UsageFigure[] = [
   ...FIGURES.slice(1 + TOKEN_KINDS.length),
 ];
 
+/** Of one answer, which is made and sent in one go: about 10 MB. */
+const MAX_ROWS = 20_000;
+
 interface Total {
   /** In the order of the groups. */
   readonly values: readonly (string | null)[];
@@ -54,11 +62,12 @@ const show = defineOrganizationRoute({
   query: usageQuery,
   answers: { 200: usage },
   otherMediaType: "text/csv",
-  handleInOrganization: async ({ organization, query }, { store }) => {
-    const read = await store.readUsage(organization.id, query.month ?? null);
-    const { month } = read;
+  handleInOrganization: async ({ organization, query, principal }, { store, reports }) => {
+    const month = parseMonth(query.month ?? "") ?? monthAt(await store.timeMs());
     const groups = parseGroups(query.group_by);
-    const totals = sumUsage(filterUsage(read.rows, query), groups);
+    const totals = await reports.run(callerOf(organization.id, principal), () =>
+      readTotals(store, organization.id, month, query),
+    );
     const all = totals.map((total) => ({ total, parts: readParts(total, groups) }));
     if (query.format !== "csv") {
       // Keys' names are in no row.
@@ -69,7 +78,9 @@ const show = defineOrganizationRoute({
         ...formatFigures(total),
       }));
       const { currency } = organization;
-      const body = { month, currency, tag_combinations: formatTagCombinations(read), data };
+      const combinations = await store.countTagCombinations(organization.id, month.name);
+      const tags = formatTagCombinations(combinations);
+      const body = { month: month.name, currency, tag_combinations: tags, data };
       return { status: 200, body };
     }
     return {
@@ -77,16 +88,52 @@ const show = defineOrganizationRoute({
       body: await formatCsv(all, organization, store),
       headers: {
         "content-type": "text/csv; charset=utf-8",
-        "content-disposition": `attachment; filename="usage-${organization.id}-${month}.csv"`,
+        "content-disposition": `attachment; filename="usage-${organization.id}-${month.name}.csv"`,
       },
     };
   },
 });
 
+/** Members have a lane of their own: they keep nobody from the organization's report. */
+function callerOf(organizationId: string, principal: Principal): ReportCaller {
+  if (principal.type === "operator") return { lane: organizationId, caller: "operator" };
+  const caller = principal.type === "token" ? principal.id : JSON.stringify(principal.person);
+  return { lane: principal.role === "member" ? `${organizationId} members` : organizationId, caller };
+}
+
+type Query = z.output<typeof usageQuery>;
+
+/**
+ * One total per group, in the order of the groups' values; without groups one total, also of nothing. Day by day: nobody
+ * holds a whole month.
+ * @throws AdminError 400 when there are too many groups for one answer.
+ */
+async function readTotals(
+  store: Pick<Store, "readUsageOfDay">,
+  organizationId: string,
+  month: CalendarPeriod,
+  query: Query,
+): Promise<Total[]> {
+  const groups = parseGroups(query.group_by);
+  const totals = new Map<string, Total>();
+  if (groups.length === 0) totals.set("[]", createTotal([]));
+  for (const day of daysOf(month)) {
+    const of = { keyId: query.key_id, userId: query.user_id };
+    addRows(totals, filterUsage(await store.readUsageOfDay(organizationId, day, of), query), groups);
+    if (totals.size > MAX_ROWS) {
+      throw invalidField(
+        "group_by",
+        `more than ${MAX_ROWS} rows; use fewer groups, filter by \`key_id\` or \`model\`, or export the month`,
+      );
+    }
+  }
+  return [...totals].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, total]) => total);
+}
+
 /** Of these rows those that a caller asks for. */
 function filterUsage(
   rows: readonly UsageRow[],
-  query: Pick<z.output<typeof usageQuery>, "key_id" | "user_id" | "group_id" | "model" | "tag">,
+  query: Pick<Query, "key_id" | "user_id" | "group_id" | "model" | "tag">,
 ): readonly UsageRow[] {
   const { key_id: keyId, user_id: userId, group_id: groupId, model, tag } = query;
   const parsed = tag === undefined ? null : parseTagList(tag);
@@ -103,14 +150,11 @@ function filterUsage(
   });
 }
 
-function formatTagCombinations({ tagCombinations, hasOtherTags }: MonthUsage) {
+function formatTagCombinations({ tagCombinations, hasOtherTags }: TagCombinations) {
   return { kept: tagCombinations, most: MAX_TAG_COMBINATIONS, has_other: hasOtherTags };
 }
 
-/** One total per group, in the order of the groups' values; without groups one total, also of nothing. */
-function sumUsage(rows: readonly UsageRow[], groups: readonly UsageGroup[]): Total[] {
-  const totals = new Map<string, Total>();
-  if (groups.length === 0) totals.set("[]", createTotal([]));
+function addRows(totals: Map<string, Total>, rows: readonly UsageRow[], groups: readonly UsageGroup[]): void {
   for (const row of rows) {
     const values = groups.map((group) =>
       group.kind === "tag" ? valueOfTag(row.tags, group.name) : PLAIN_GROUPS[group.kind].valueOf(row),
@@ -120,7 +164,6 @@ function sumUsage(rows: readonly UsageRow[], groups: readonly UsageGroup[]): Tot
     totals.set(name, total);
     addFigures(total.figures, row);
   }
-  return [...totals.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, total]) => total);
 }
 
 function createTotal(values: Total["values"]): Total {

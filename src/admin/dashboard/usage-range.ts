@@ -1,10 +1,13 @@
 /** Usage of a stretch of days, over as many months as it takes, and its sums. */
 import { DAY_MS, dayAt, isDay, monthAt } from "../../time/calendar.ts";
+import { AdminError } from "../admin-error.ts";
 import type { OrganizationPageCall } from "./page.ts";
 import type { UsageRowView, UsageView } from "./views.ts";
 
 /** A year and the month before it. */
 const MAX_DAYS = 400;
+/** Of one page, in one go. */
+const MAX_ROWS = 20_000;
 
 /** UTC days, both included: "2026-11-01". */
 export interface DayRange {
@@ -52,16 +55,22 @@ export interface RangeUsage {
   readonly mostCombinations: number;
 }
 
+export interface UsageChoice extends TagChoice {
+  /** Ids; empty: all. */
+  readonly key: string;
+  readonly model: string;
+}
+
 /** A month's usage; this month's when none is named. */
 export async function readUsage(
   page: OrganizationPageCall,
   groupBy: string,
-  month: string | null = null,
-  /** Only with these tags; empty: all. */
-  tag = "",
+  /** As the API names them; empty ones are left out. */
+  choice: Readonly<Record<string, string>> = {},
 ): Promise<UsageView> {
+  const given = Object.entries(choice).filter(([, value]) => value !== "");
   const { body } = await page.api("GET /api/organizations/{organization}/usage", {
-    query: { group_by: groupBy, ...(month === null ? {} : { month }), ...(tag === "" ? {} : { tag }) },
+    query: { group_by: groupBy, ...Object.fromEntries(given) },
   });
   return body;
 }
@@ -69,18 +78,31 @@ export async function readUsage(
 export async function readUsageRange(
   page: OrganizationPageCall,
   range: DayRange,
-  { tag, byTag }: TagChoice,
+  { tag, byTag, key, model }: UsageChoice,
 ): Promise<RangeUsage> {
   const groups = `day,key,model${byTag === "" ? "" : `,tag:${byTag}`}`;
   const months = [...new Set(daysIn(range).map((day) => day.slice(0, "2026-11".length)))];
-  const usages = await Promise.all(months.map((month) => readUsage(page, groups, month, tag)));
+  const usages: UsageView[] = [];
+  const rows: UsageRowView[] = [];
+  // One after another, as reports of an organization run.
+  for (const month of months) {
+    const usage = await readUsage(page, groups, { month, tag, key_id: key, model });
+    for (const row of usage.data) {
+      if (row.day !== undefined && row.day >= range.from && row.day <= range.to) rows.push(row);
+    }
+    usages.push({ ...usage, data: [] });
+    if (rows.length > MAX_ROWS) throw tooManyRows();
+  }
   return {
-    rows: usages
-      .flatMap((usage) => usage.data)
-      .filter(({ day = "" }) => day >= range.from && day <= range.to),
+    rows,
     monthsWithOther: usages.filter((usage) => usage.tag_combinations.has_other).map(({ month }) => month),
     mostCombinations: usages[0]?.tag_combinations.most ?? 0,
   };
+}
+
+function tooManyRows(): AdminError {
+  const message = `These days have more than ${MAX_ROWS} rows of usage. Choose fewer days, an API key or a model, or export the month.`;
+  return new AdminError("invalid_parameter", { message });
 }
 
 /** What is added up, in the API's words. */

@@ -137,9 +137,18 @@ export interface UsageRow extends UsageFigures {
   readonly tags: string;
 }
 
-export interface MonthUsage {
+/** What of a month's usage is looked at; what is left out leaves nothing out. */
+export interface UsageOf {
+  readonly keyId?: string | undefined;
+  readonly userId?: string | undefined;
+}
+
+export interface MonthUsage extends TagCombinations {
   readonly month: string;
   readonly rows: UsageRow[];
+}
+
+export interface TagCombinations {
   /** Combinations of tags that are kept apart so far. */
   readonly tagCombinations: number;
   /** Whether there were more, which count as `OTHER_TAGS`. */
@@ -232,10 +241,15 @@ export interface UsageStore {
     organizationId: string,
     of: { readonly keyId: string | null; readonly owners: string },
   ): Promise<LimitReading>;
-  /** Usage of one month by day, key, model and tags, in this order; this month's when `month` is null. */
+  /** Usage of one month by day, key, model and tags, in this order; this month's when `month` is null. Whole: for commands. */
   readUsage(organizationId: string, month: string | null): Promise<MonthUsage>;
-  /** The same of one day, "2026-11-21". */
-  readUsageOfDay(organizationId: string, day: string): Promise<readonly UsageRow[]>;
+  /**
+   * The same of one day, "2026-11-21": read in pieces, so that neither Redis nor this process keeps others waiting. Of a
+   * key or a user only those rows leave Redis.
+   */
+  readUsageOfDay(organizationId: string, day: string, of?: UsageOf): Promise<readonly UsageRow[]>;
+  /** How many combinations of tags a month, "2026-11", has. */
+  countTagCombinations(organizationId: string, month: string): Promise<TagCombinations>;
   /**
    * Adds a signed amount to this month's spend, and to its usage. May be repeated with the same id.
    * Rejects with a RangeError when the amount is 0 or beyond 2^53.

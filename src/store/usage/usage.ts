@@ -13,24 +13,22 @@ import {
 } from "../redis/keys.ts";
 import { type CalendarPeriod, dayAt, daysOf, expiryOf, monthAt, parseMonth } from "../../time/calendar.ts";
 import { amountAt, integerAt, parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
-import type { CorrectionDetails, CorrectResult, UsageRow, UsageStore } from "../types/reporting.ts";
-import { USAGE_FIGURES } from "../../usage/figures.ts";
+import type {
+  CorrectionDetails,
+  CorrectResult,
+  TagCombinations,
+  UsageRow,
+  UsageStore,
+} from "../types/reporting.ts";
 import { OTHER_TAGS } from "../../usage/tags.ts";
-import { FIGURES, NO_USAGE, type UsageFigure } from "../../usage/usage-figures.ts";
-import { setFigure } from "./row-figures.ts";
+import { readRowsOfDay } from "./usage-rows.ts";
 import { readClosedUsage } from "./closed-usage.ts";
 import { readLimits } from "./read-limits.ts";
 import { raiseUsage } from "./raise-usage.ts";
 import { storeOf } from "../run.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
-/** Field in Redis → figure of a row. */
-const FIGURE_OF = new Map<string, UsageFigure>(
-  FIGURES.map((figure) => [USAGE_FIGURES[figure].field, figure]),
-);
 const KEY_PREFIX = "key:";
-
-type MutableRow = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
 
 export const createUsageStore = storeOf<UsageStore>({
   async readSpend(context, organizationId, monthName, keyIds = null) {
@@ -50,26 +48,17 @@ export const createUsageStore = storeOf<UsageStore>({
 
   async readUsage(context, organizationId, monthName) {
     const { month } = await resolveMonth(context, monthName);
-    const days = await Promise.all(
-      daysOf(month).map(
-        async (day) => [day, await context.client.hgetall(usageKey(organizationId, day))] as const,
-      ),
-    );
-    // Behind the rows: a combination is there before the first figure of its row.
-    const combinations = await context.client.hgetall(tagCombinationsKey(organizationId, month.name));
-    const hasOtherTags = combinations[OTHER_TAGS] !== undefined;
-    return {
-      month: month.name,
-      rows: days.flatMap(([day, fields]) => parseDay(day, fields, combinations)),
-      tagCombinations: Object.keys(combinations).length - (hasOtherTags ? 1 : 0),
-      hasOtherTags,
-    };
+    const rows: UsageRow[] = [];
+    for (const day of daysOf(month)) {
+      for (const row of await readRowsOfDay(context.client, organizationId, day, {})) rows.push(row);
+    }
+    return { month: month.name, rows, ...(await countTagCombinations(context, organizationId, month.name)) };
   },
 
-  async readUsageOfDay({ client }, organizationId, day) {
-    const fields = await client.hgetall(usageKey(organizationId, day));
-    return parseDay(day, fields, await client.hgetall(tagCombinationsKey(organizationId, day.slice(0, 7))));
-  },
+  readUsageOfDay: ({ client }, organizationId, day, of = {}) =>
+    readRowsOfDay(client, organizationId, day, of),
+
+  countTagCombinations,
 
   /** @throws RangeError when the amount is 0 or beyond 2^53. */
   async correct(context, input, audit) {
@@ -168,32 +157,12 @@ async function resolveMonth(
   return { month, now };
 }
 
-type Fields = Readonly<Record<string, string>>;
-
-function parseDay(day: string, fields: Fields, combinations: Fields): UsageRow[] {
-  const rows = new Map<string, MutableRow>();
-  for (const [field, value] of Object.entries(fields)) {
-    // The model between them may have colons of its own.
-    const figure = FIGURE_OF.get(field.slice(field.lastIndexOf(":") + 1));
-    const subject = field.slice(0, field.lastIndexOf(":"));
-    const row = rows.get(subject) ?? createRow(day, subject, combinations);
-    rows.set(subject, row);
-    if (figure !== undefined) setFigure(row, figure, value);
-  }
-  return [...rows.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row);
-}
-
-/** `subject`: "<key id>:<model>", with ".<owners>" behind the key and "#<tag row>" behind the model where there are some. */
-function createRow(day: string, subject: string, combinations: Fields): MutableRow {
-  const ids = subject.slice(0, subject.indexOf(":"));
-  const [keyId = ""] = ids.split(".", 1);
-  const [model = "", tagRow = ""] = subject.slice(subject.indexOf(":") + 1).split("#");
-  return {
-    day,
-    keyId: keyId === "" ? null : keyId,
-    owners: ids.slice(keyId.length + 1),
-    model: model === "" ? null : model,
-    tags: tagRow === "" || tagRow === OTHER_TAGS ? tagRow : (combinations[tagRow] ?? OTHER_TAGS),
-    ...NO_USAGE,
-  };
+async function countTagCombinations(
+  { client }: StoreContext,
+  organizationId: string,
+  month: string,
+): Promise<TagCombinations> {
+  const key = tagCombinationsKey(organizationId, month);
+  const [all, others] = await Promise.all([client.hlen(key), client.hexists(key, OTHER_TAGS)]);
+  return { tagCombinations: all - others, hasOtherTags: others === 1 };
 }

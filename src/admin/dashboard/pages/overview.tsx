@@ -1,6 +1,7 @@
 /** *Overview*: what needs somebody, then the month's spend against budget and cap, by key and by model. */
 import type { Child } from "hono/jsx";
 import { monthAt } from "../../../time/calendar.ts";
+import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/read-key-names.ts";
 import { keysWithReachedLimits, listAttention } from "../attention.ts";
 import type { Attention, LimitAttentionInput } from "../limit-attention.ts";
@@ -17,7 +18,7 @@ import { UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
 import { MONTH_NAMES } from "../../../settings/limits.ts";
 import { spendingOf } from "../spending.ts";
 import { columnsOf, gatherCost } from "../usage-columns.ts";
-import { groupByKey } from "../usage-groups.ts";
+import { GROUP_BY_MODEL, groupByKey, type Grouping } from "../usage-groups.ts";
 import { addDays, readUsage } from "../usage-range.ts";
 import type { GroupView, KeyView, LimitFiguresView, UsageRowView } from "../views.ts";
 import { readLimits } from "../parts/limits.tsx";
@@ -28,18 +29,17 @@ const SHOWN_ALERTS = 5;
 async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
   const { id, currency } = page.organization;
   const { store } = page.options;
-  const [usage, { items: keys }, requests, limited, alerts] = await Promise.all([
-    readUsage(page, "day,key,model"),
+  const [[byModel, byKey], { items: keys }, requests, limited, alerts] = await Promise.all([
+    readMonth(page),
     readList<KeyView>(page.api, "GET /api/organizations/{organization}/keys", MAX_KEY_PAGES),
     page.api("GET /api/organizations/{organization}/requests", { query: { limit: "1" } }),
     readLimitAttention(page),
     readAlerts(page),
   ]);
-  const rows = usage.data;
   const names = await readKeyNames(
     store,
     id,
-    rows.map((row) => row.key_id ?? null),
+    (byKey ?? []).map((row) => row.key_id ?? null),
   );
   const spending = spendingOf(page.organization);
   const progress = measureProgress(page.organization.month, spending.spentMicrocents, page.nowMs);
@@ -51,7 +51,7 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
     keyLimits: await readKeyLimits(page, keysWithReachedLimits(keys)),
     alerts: alerts ?? [],
   });
-  const isUnused = rows.length === 0 && requests.body.data.length === 0;
+  const isUnused = byModel.length === 0 && requests.body.data.length === 0;
   return showPage(
     <Layout page={page} title="Overview" section="overview">
       <AttentionList entries={attention} />
@@ -59,10 +59,14 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
         <FirstSteps page={page} hasKey={keys.length > 0} />
       ) : (
         <>
-          <Spend page={page} dayRows={rows} progress={progress} />
-          <Days page={page} rows={rows} names={names} />
-          <UsageByKey rows={rows} currency={currency} names={names} />
-          <UsageByModel rows={rows} currency={currency} />
+          <Spend page={page} dayRows={byModel} progress={progress} />
+          {byKey === null ? (
+            <Days page={page} rows={byModel} by="model" grouping={GROUP_BY_MODEL} />
+          ) : (
+            <Days page={page} rows={byKey} by="key" grouping={groupByKey(names)} />
+          )}
+          {byKey === null ? null : <UsageByKey rows={byKey} currency={currency} names={names} />}
+          <UsageByModel rows={byModel} currency={currency} />
         </>
       )}
       {alerts === null || isUnused ? null : <RecentAlerts page={page} alerts={alerts} />}
@@ -88,13 +92,28 @@ function AttentionList({ entries }: { entries: readonly Attention[] }) {
   );
 }
 
+/** This month's rows by day and model, and by day and key: null where those are too many to show. */
+async function readMonth(
+  page: OrganizationPageCall,
+): Promise<[readonly UsageRowView[], readonly UsageRowView[] | null]> {
+  const byModel = await readUsage(page, "day,model");
+  try {
+    return [byModel.data, (await readUsage(page, "day,key")).data];
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.code !== "invalid_parameter") throw error;
+    return [byModel.data, null];
+  }
+}
+
 interface DaysProps {
   readonly page: OrganizationPageCall;
   readonly rows: readonly UsageRowView[];
-  readonly names: ReadonlyMap<string, string>;
+  /** "key" */
+  readonly by: string;
+  readonly grouping: Grouping;
 }
 
-function Days({ page, rows, names }: DaysProps) {
+function Days({ page, rows, by, grouping }: DaysProps) {
   const { currency } = page.organization;
   const month = monthAt(page.nowMs);
   const range = {
@@ -105,9 +124,9 @@ function Days({ page, rows, names }: DaysProps) {
   return (
     <Section id="days" title="Day by day">
       <StackedColumns
-        label="Cost day by day, by key"
+        label={`Cost day by day, by ${by}`}
         columns={columns.titles}
-        series={gatherCost(columns, rows, groupByKey(names))}
+        series={gatherCost(columns, rows, grouping)}
         unit={currency}
         format={(microcents) => formatMoney(microcents, currency)}
         formatTick={formatTickMoney}

@@ -44,17 +44,11 @@ interface Shown {
 
 async function readShown(page: OrganizationPageCall): Promise<Shown> {
   const filters = readUsageFilters(page);
-  const isWanted = (row: UsageRowView): boolean =>
-    (filters.key === "" || row.key_id === filters.key) &&
-    (filters.model === "" || row.model === filters.model);
-  const [{ rows, ...tags }, before] = await Promise.all([
-    readUsageRange(page, filters.range, filters),
-    readUsageRange(page, rangeBefore(filters.range), filters),
-  ]);
-  const wanted = rows.filter(isWanted);
-  const ids = [filters.key || null, ...wanted.map((row) => row.key_id ?? null)];
+  const { rows, ...tags } = await readUsageRange(page, filters.range, filters);
+  const before = await readUsageRange(page, rangeBefore(filters.range), filters);
+  const ids = [filters.key || null, ...rows.map((row) => row.key_id ?? null)];
   const names = await readKeyNames(page.options.store, page.organization.id, ids);
-  return { filters, rows: wanted, before: before.rows.filter(isWanted), tags, names };
+  return { filters, rows, before: before.rows, tags, names };
 }
 
 /** What is wrong with a filter is said beside the fields. */
