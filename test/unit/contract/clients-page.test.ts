@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { createSnippets } from "../../../src/admin/dashboard/snippets.ts";
 import { CLIENTS } from "../../clients/clients.ts";
 import { formatProofs } from "../../clients/proofs.ts";
 
@@ -30,6 +31,16 @@ describe("docs/clients.md", () => {
     for (const { client, passed, failed } of readRows()) {
       expect([client, passed > 0, failed]).toEqual([client, true, 0]);
     }
+  });
+});
+
+describe("snippets of agents", () => {
+  const agents = createSnippets("chat", "http://127.0.0.1:10000", "demo/echo").filter(({ id }) =>
+    ["claude-code", "codex", "opencode"].includes(id),
+  );
+
+  it.each(agents)("docs/clients.md and Try it have the same text for $title", ({ text }) => {
+    expect(PAGE).toContain(`\n${text}\n\`\`\``);
   });
 });
 
