@@ -65,6 +65,7 @@ export async function startSupervisorServices(
     catalog: () => catalog.current,
     readConfigState: options.readConfigState,
     hasMailServer: config.notifications.smtp !== null,
+    emailDomains: config.notifications.emails.allowedDomains,
     allowPrivateWebhooks: config.notifications.webhooks.allowPrivateNetworks,
     nowMs: () => systemClock.nowMs(),
     contact: config.dashboard.contact,

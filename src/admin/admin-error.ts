@@ -100,6 +100,11 @@ export const ADMIN_ERRORS = {
       "Reports of usage run one after another, and you have too many waiting. Try again after the time in `Retry-After`.",
     retryAfterSeconds: 5,
   },
+  too_many_webhook_tests: {
+    status: 429,
+    message:
+      "The webhooks of this organization were tested ten times in a minute. Try again after the time in `Retry-After`.",
+  },
   request_header_fields_too_large: {
     status: 431,
     message: "The request headers are larger than 16 KiB. Remove headers, such as cookies.",

@@ -15,7 +15,8 @@ import { convertError } from "./convert-error.ts";
 import { addDashboard } from "./dashboard/dashboard.tsx";
 import type { AdminApp, AdminAppOptions, AdminEnvironment } from "./app-options.ts";
 import { formatGatewayUrl } from "./dashboard/gateway-url.ts";
-import { FailureLimit, withFailureLimit } from "./failure-limit.ts";
+import { withFailureLimit } from "./failure-limit.ts";
+import { MinuteLimit } from "./minute-limit.ts";
 import { isReady } from "./is-ready.ts";
 import { addMetrics } from "./metrics-route.ts";
 import { type Journal, recordEnd } from "./identity/record-sign-in.ts";
@@ -43,7 +44,7 @@ export function createAdminApp(options: AdminAppOptions): AdminApp {
     if (context.req.method === "HEAD") await context.res.body?.cancel();
   });
   addHealth(app, options);
-  const limit = new FailureLimit(MAX_WRONG_TOKENS);
+  const limit = new MinuteLimit(MAX_WRONG_TOKENS);
   const { metrics } = options;
   if (metrics !== undefined) addMetrics(app, { ...options, page: metrics, limit });
   const sessions = new Sessions(options.operatorToken, options.store, options.providers);
@@ -68,7 +69,7 @@ function addHealth(app: AdminApp, options: AdminAppOptions): void {
 }
 
 interface Entrance {
-  readonly limit: FailureLimit;
+  readonly limit: MinuteLimit;
   readonly sessions: Sessions;
 }
 

@@ -1,48 +1,16 @@
 import type { Context } from "hono";
 import { AdminError } from "./admin-error.ts";
-import { setBounded } from "../collections/set-bounded.ts";
 import { addressOf } from "./address.ts";
-
-const WINDOW_MS = 60_000;
-const MAX_ADDRESSES = 10_000;
+import type { MinuteLimit } from "./minute-limit.ts";
 
 /**
- * Wrong tokens of the last minute by address: after so many of them nobody there is listened to until the minute is over,
- * with whichever token, so that an answer tells nothing about a guess.
- */
-export class FailureLimit {
-  readonly #maximum: number;
-  readonly #failures = new Map<string, { count: number; endsAtMs: number }>();
-
-  /** @param maximum Wrong tokens in a minute. */
-  constructor(maximum: number) {
-    this.#maximum = maximum;
-  }
-
-  /** Seconds to wait, 0 when one may try. */
-  waitSeconds(address: string, nowMs: number): number {
-    const entry = this.#failures.get(address);
-    if (entry === undefined || entry.endsAtMs <= nowMs || entry.count < this.#maximum) return 0;
-    return Math.ceil((entry.endsAtMs - nowMs) / 1000);
-  }
-
-  failed(address: string, nowMs: number): void {
-    const entry = this.#failures.get(address);
-    if (entry !== undefined && entry.endsAtMs > nowMs) {
-      entry.count += 1;
-      return;
-    }
-    setBounded(this.#failures, address, { count: 1, endsAtMs: nowMs + WINDOW_MS }, MAX_ADDRESSES);
-  }
-}
-
-/**
- * Looks at a token, or refuses to where too many were wrong. A call without a token is no guess, and not counted.
+ * Looks at a token, or refuses to where too many of its address were wrong, with whichever token: an answer tells nothing
+ * about a guess. A call without a token is no guess, and not counted.
  * @throws AdminError 429; what `look` throws.
  */
 export async function withFailureLimit<Result>(
   context: Context,
-  limit: FailureLimit,
+  limit: MinuteLimit,
   nowMs: number,
   look: () => Result | Promise<Result>,
 ): Promise<Result> {
@@ -54,7 +22,7 @@ export async function withFailureLimit<Result>(
   } catch (thrown) {
     const hasToken = context.req.header("authorization") !== undefined;
     const isWrong = thrown instanceof AdminError && thrown.code === "invalid_token";
-    if (hasToken && isWrong) limit.failed(address, nowMs);
+    if (hasToken && isWrong) limit.count(address, nowMs);
     throw thrown;
   }
 }

@@ -3,12 +3,13 @@ import { readBearer } from "./principal.ts";
 import { isSameText } from "./same-text.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminApp, AdminAppOptions, MetricsPage } from "./app-options.ts";
-import { type FailureLimit, withFailureLimit } from "./failure-limit.ts";
+import { withFailureLimit } from "./failure-limit.ts";
+import type { MinuteLimit } from "./minute-limit.ts";
 
 /** The operator's token is good for the page, too. */
 interface MetricsRouteOptions extends Pick<AdminAppOptions, "operatorToken" | "nowMs"> {
   readonly page: MetricsPage;
-  readonly limit: FailureLimit;
+  readonly limit: MinuteLimit;
 }
 
 /** A page of another site can have its name lead here; it then stands in `Host`. */

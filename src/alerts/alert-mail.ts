@@ -4,6 +4,9 @@ import { formatSettingsPath } from "../contract/pages.ts";
 import type { AlertMessage } from "../store/types/alerts.ts";
 import { cleanName, describeMessage } from "./alert-words.ts";
 
+/** One email has so many of the others. */
+const MAX_SHOWN = 50;
+
 export interface AlertMail {
   readonly subject: string;
   readonly text: string;
@@ -12,6 +15,8 @@ export interface AlertMail {
 
 export interface AlertMailInput {
   readonly message: AlertMessage;
+  /** Told of in the same mail, in short. */
+  readonly others?: readonly AlertMessage[];
   readonly organizationName: string;
   /** Base of the pages, without a slash at its end. */
   readonly pagesUrl: string;
@@ -19,9 +24,11 @@ export interface AlertMailInput {
 
 /** Names are people's own words: whatever they hold, the mail has the lines that are written here and no others. */
 export async function createAlertMail(input: AlertMailInput): Promise<AlertMail> {
-  const { message, organizationName, pagesUrl } = input;
-  const { subject, reached, meaning, links } = describeMessage(message.alerts, organizationName, pagesUrl);
-  const paragraphs = [...reached, ...meaning];
+  const { message, others = [], organizationName, pagesUrl } = input;
+  const words = describeMessage(message.alerts, organizationName, pagesUrl);
+  const { links } = words;
+  const subject = others.length === 0 ? words.subject : `${words.subject} (and ${others.length} more alerts)`;
+  const paragraphs = [...words.reached, ...words.meaning, ...describeOthers(input)];
   const notice =
     `This address is in the notification settings of ${cleanName(organizationName)}, where it can be removed: ` +
     `${pagesUrl}${formatSettingsPath(message)}\nAlert ${message.id}.`;
@@ -40,4 +47,13 @@ export async function createAlertMail(input: AlertMailInput): Promise<AlertMail>
       </body>
     </html>`;
   return { subject, text: `${text.join("\n\n")}\n`, html: String(page) };
+}
+
+/** Those that are told of are the newest; the dashboard has all of them. */
+function describeOthers({ others = [], organizationName, pagesUrl }: AlertMailInput): string[] {
+  if (others.length === 0) return [];
+  const shown = others.slice(-MAX_SHOWN);
+  const texts = shown.flatMap(({ alerts }) => describeMessage(alerts, organizationName, pagesUrl).reached);
+  const rest = others.length > shown.length ? ` The newest ${shown.length} are below.` : "";
+  return [`${others.length} more alerts fired since the last email.${rest}`, ...texts];
 }

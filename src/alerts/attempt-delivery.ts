@@ -45,8 +45,9 @@ export async function attemptDelivery(
     const organization = await store.getOrganization(organizationId);
     if (organization === null) return { outcome: "off" };
     const signal = AbortSignal.any([lost.signal, ending]);
-    const { message, queuedAtMs, progress } = claim;
-    return await send({ channel, message, queuedAtMs, organization, progress, signal }, services);
+    const { message, entryId, queuedAtMs, progress } = claim;
+    const attempt = { channel, message, entryId, queuedAtMs, organization, progress, signal };
+    return await send(attempt, services);
   } finally {
     clearInterval(renewal);
   }

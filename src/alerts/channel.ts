@@ -1,5 +1,5 @@
 /** A way to tell an organization, as the delivery sees it. */
-import type { AlertChannel, AlertMessage } from "../store/types/alerts.ts";
+import type { AlertChannel, AlertMessage, QueuedMessage } from "../store/types/alerts.ts";
 import type { OrganizationRecord } from "../store/types/management.ts";
 
 export interface Attempt {
@@ -8,6 +8,8 @@ export interface Attempt {
   /** When the message was put into the outbox, by Redis's clock. */
   readonly queuedAtMs: number;
   readonly message: AlertMessage;
+  /** Of the message in the outbox. */
+  readonly entryId: string;
   /** As it is now: an address that was corrected meanwhile is used from the next attempt on. */
   readonly organization: OrganizationRecord;
   /** What the attempt before left for this one, "" for nothing. */
@@ -21,7 +23,11 @@ export type AttemptResult =
       readonly outcome: "delivered";
       /** What people should know nevertheless: an address that was refused. */
       readonly note?: string;
+      /** What was told with it, of the messages behind it. */
+      readonly covered?: readonly QueuedMessage[];
     }
+  /** Not now, and no fault of anybody's: the organization has had what it gets in a while. */
+  | { readonly outcome: "later"; readonly waitMs: number; readonly reason: string; readonly progress: string }
   /** The organization has not chosen this channel. */
   | { readonly outcome: "off" }
   | {

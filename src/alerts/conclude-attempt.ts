@@ -1,16 +1,17 @@
 /** What follows from how an attempt ended: on to the next alert, or again and when; and what people are shown. */
-import type { ClaimedDelivery, DeliveryState } from "../store/types/alerts.ts";
+import type { ClaimedDelivery, DeliveryState, QueuedMessage } from "../store/types/alerts.ts";
 import type { AttemptResult } from "./channel.ts";
 import { nextWaitMs, type RetrySchedule } from "./retry-schedule.ts";
 
 export interface Conclusion {
-  readonly outcome: "done" | "again";
+  readonly outcome: "done" | "again" | "later";
   /** 0 when it is done. */
   readonly waitMs: number;
   readonly progress: string;
   /** Null: this delivery is for other channels, what is shown of this one stays. */
   readonly shown: DeliveryState | null;
   readonly isFailedAttempt: boolean;
+  readonly covered?: readonly QueuedMessage[];
 }
 
 export interface ConcludeContext {
@@ -34,13 +35,26 @@ export function concludeAttempt(
   { schedule, nowMs, random }: ConcludeContext,
 ): Conclusion {
   if (claim.isForOthers) return PASSED_BY;
-  const attempts = claim.failedAttempts + (result.outcome === "off" ? 0 : 1);
+  const isAttempt = result.outcome !== "off" && result.outcome !== "later";
+  const attempts = claim.failedAttempts + (isAttempt ? 1 : 0);
   const base = { attempts, lastError: null, lastAttemptAtMs: nowMs, nextAttemptAtMs: null };
   if (result.outcome === "off") {
     return { ...PASSED_BY, shown: { ...base, state: "off", lastAttemptAtMs: null } };
   }
+  if (result.outcome === "later") {
+    const { waitMs, reason, progress } = result;
+    const state = { state: "pending", lastError: reason, nextAttemptAtMs: nowMs + waitMs } as const;
+    return {
+      outcome: "later",
+      waitMs,
+      progress,
+      isFailedAttempt: false,
+      shown: { ...base, ...state, lastAttemptAtMs: null },
+    };
+  }
   if (result.outcome === "delivered") {
-    return { ...PASSED_BY, shown: { ...base, state: "delivered", lastError: result.note ?? null } };
+    const { note = null, covered = [] } = result;
+    return { ...PASSED_BY, covered, shown: { ...base, state: "delivered", lastError: note } };
   }
   const lastError = result.error;
   const failed: Conclusion = {

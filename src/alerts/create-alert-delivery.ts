@@ -24,14 +24,14 @@ export interface AlertDeliveryParts {
 /** The delivery of one process, as the configuration says. */
 export function createAlertDelivery(parts: AlertDeliveryParts): AlertDelivery {
   const { config, store, client, pagesUrl, clock, logger } = parts;
-  const { smtp, webhooks } = config.notifications;
+  const { smtp, emails, webhooks } = config.notifications;
   const mailer = smtp === null ? null : createMailer(smtp);
   const onError = (error: Error): void =>
     logger.warn({ err: error }, "alert subscription failed, polling for alerts");
   return new AlertDelivery({
     store,
     channels: {
-      email: new EmailChannel({ mailer, pagesUrl, logger }),
+      email: new EmailChannel({ mailer, store, ...emails, pagesUrl, logger }),
       webhook: new WebhookChannel({ store, clock, pagesUrl, post: webhooks }),
     },
     listen: (events) => listenForAlerts(client, { ...events, onError }),

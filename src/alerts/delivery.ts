@@ -233,7 +233,8 @@ export class AlertDelivery {
       random: Math.random(),
     });
     const { waitMs, outcome, shown } = conclusion;
-    const input = { ...base, outcome, waitMs, progress: conclusion.progress, shown };
+    const { progress, covered = [] } = conclusion;
+    const input = { ...base, outcome, waitMs, progress, shown, covered };
     // Sent again for a lost answer of Redis would be a pity: it is tried a few times first.
     const isRecorded = await repeat(FINISH_ATTEMPTS, () => store.finishDelivery(input));
     if (!isRecorded) return 0;

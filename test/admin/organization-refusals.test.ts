@@ -109,4 +109,18 @@ describe("POST /api/organizations", () => {
       await without.stop();
     }
   });
+
+  it("takes addresses of the operator's domains only, and names the other one and the domains", async () => {
+    const bounded = await startAdmin({ emailDomains: ["example.com"] });
+    try {
+      const emails = ["a@example.com", "b@evil.example"];
+      const body = { name: "A", currency: "USD", notifications: { emails } };
+      const refusal = await bounded.refused("POST", "/api/organizations", { body });
+      expect(refusal).toMatchObject({ status: 400, param: "notifications.emails.1" });
+      expect(refusal.message).toContain("must be an address in example.com");
+      await createOrganization(bounded, { notifications: { emails: ["a@example.com"] } });
+    } finally {
+      await bounded.stop();
+    }
+  });
 });

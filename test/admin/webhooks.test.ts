@@ -245,6 +245,24 @@ describe("POST …/webhooks/{webhook}/test", () => {
   });
 });
 
+describe("many tests of webhooks", () => {
+  it("are ten a minute for an organization, whichever webhook", async () => {
+    const path = await createPath();
+    const [one, other] = await set(path, [{ url: receiver.url }, { url: `${receiver.url}/other` }]);
+    for (let test = 0; test < 10; test += 1) {
+      await admin.ok("POST", `${path}/webhooks/${(test % 2 === 0 ? one : other)!.id}/test`);
+    }
+    expect(await admin.refused("POST", `${path}/webhooks/${one!.id}/test`)).toMatchObject({
+      status: 429,
+      code: "too_many_webhook_tests",
+    });
+    expect(receiver.received).toHaveLength(10);
+    const elsewhere = await createPath();
+    const [own] = await set(elsewhere, [{ url: receiver.url }]);
+    await admin.ok("POST", `${elsewhere}/webhooks/${own!.id}/test`);
+  });
+});
+
 describe("POST …/webhooks/{webhook}/rotate-secret", () => {
   it("makes a new secret of one in the standard format, and of no other", async () => {
     const path = await createPath();

@@ -28,16 +28,19 @@ export const FAST: RetrySchedule = { firstWaitMs: 5, maxWaitMs: 40, jitter: 0.2,
 
 export interface DeliveryOptions extends Partial<AlertDeliveryOptions> {
   readonly mailer?: Mailer | null;
+  readonly emails?: { readonly maxPerHour: number; readonly allowedDomains: readonly string[] | null };
 }
+
+const UNBOUNDED = { maxPerHour: 10_000, allowedDomains: null };
 
 /** Not started yet. */
 export function createDelivery({ store, client }: OpenedStore, options: DeliveryOptions = {}): AlertDelivery {
-  const { mailer = null, ...given } = options;
+  const { mailer = null, emails = UNBOUNDED, ...given } = options;
   const logger = { info: () => undefined, warn: () => undefined };
   return new AlertDelivery({
     store,
     channels: {
-      email: new EmailChannel({ mailer, pagesUrl: "https://gateway.example.org", logger }),
+      email: new EmailChannel({ mailer, store, ...emails, pagesUrl: "https://gateway.example.org", logger }),
       webhook: new WebhookChannel({
         store,
         clock: systemClock,

@@ -9,7 +9,12 @@ import { createTestAuthority } from "../support/tls.ts";
 import { ALERT, messageOf } from "../unit/alerts/alert-fixture.ts";
 
 const EMAILS = ["a@example.com", "b@example.com"];
-const QUEUED = { channel: "email", queuedAtMs: 0 } as const;
+const QUEUED = { channel: "email", queuedAtMs: 0, entryId: "1-0" } as const;
+const UNBOUNDED = {
+  store: { takeEmail: async () => 0, listQueued: async () => [] },
+  maxPerHour: 1,
+  allowedDomains: null,
+};
 const NO_LOGIN = { username: null, password: null };
 const LOGIN = {
   username: "gateway",
@@ -36,6 +41,7 @@ function createChannel(
   );
   open.unshift(mailer);
   return new EmailChannel({
+    ...UNBOUNDED,
     mailer,
     pagesUrl: "https://gateway.example.org",
     logger: { warn: () => undefined },
@@ -204,7 +210,12 @@ describe("the email channel", () => {
   });
 
   it("waits for a mail server where none is configured any more", async () => {
-    const channel = new EmailChannel({ mailer: null, pagesUrl: "", logger: { warn: () => undefined } });
+    const channel = new EmailChannel({
+      ...UNBOUNDED,
+      mailer: null,
+      pagesUrl: "",
+      logger: { warn: () => undefined },
+    });
     expect(await attempt(channel)).toMatchObject({ outcome: "again" });
   });
 });

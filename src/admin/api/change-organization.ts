@@ -7,8 +7,10 @@ import {
 } from "../../settings/organization.ts";
 import type { StoredSetting } from "../../settings/setting.ts";
 import { convertSettings } from "../../settings/table.ts";
+import { isAllowedAddress } from "../../settings/email-domains.ts";
 import { explainWebhooks } from "../../settings/webhooks.ts";
 import { createId } from "../../store/ids.ts";
+import { listFirst } from "../../text/list-words.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { requireModel, requireStrictCaps, spreadLimits } from "./key-settings.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
@@ -33,7 +35,7 @@ export function planOrganizationChange(
   current: OrganizationSettings | null,
   wanted: OrganizationChange,
   principal: Principal,
-  services: Pick<ApiServices, "hasMailServer" | "allowPrivateWebhooks" | "catalog">,
+  services: Pick<ApiServices, "hasMailServer" | "emailDomains" | "allowPrivateWebhooks" | "catalog">,
   nowMs: number,
 ): OrganizationChangePlan {
   requireOperator(wanted, principal);
@@ -66,11 +68,17 @@ function requireOperator(wanted: OrganizationChange, principal: Principal): void
 
 function requireChannels(
   { notifications }: OrganizationChange,
-  services: Pick<ApiServices, "hasMailServer" | "allowPrivateWebhooks">,
+  services: Pick<ApiServices, "hasMailServer" | "emailDomains" | "allowPrivateWebhooks">,
 ): void {
   if (!services.hasMailServer && (notifications?.emails?.length ?? 0) > 0) {
     const problem = "this gateway has no mail server; its operator can set one in `notifications.smtp`";
     throw invalidField("notifications.emails", problem);
+  }
+  const { emailDomains = null } = services;
+  for (const [index, address] of (notifications?.emails ?? []).entries()) {
+    if (isAllowedAddress(address, emailDomains)) continue;
+    const problem = `must be an address in ${listFirst(emailDomains ?? [], 5)}; the operator sets the domains`;
+    throw invalidField(`notifications.emails.${index}`, problem);
   }
   const urls = [
     ["webhook", notifications?.webhook?.url],

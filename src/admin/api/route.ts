@@ -23,6 +23,8 @@ export interface ApiServices {
   readonly dashboardUrl?: string | null;
   /** Mails can be sent: a mail server is configured. */
   readonly hasMailServer: boolean;
+  /** `notifications.emails.allowed_domains`; null or left out: all. */
+  readonly emailDomains?: readonly string[] | null;
   /** Webhooks may point into private networks and use plain `http`. */
   readonly allowPrivateWebhooks: boolean;
   /** For every process of this host; left out: nothing follows it. */

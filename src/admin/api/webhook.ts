@@ -7,6 +7,7 @@ import { changeWebhook, findWebhook, type Webhook } from "../../alerts/webhooks.
 import { createId } from "../../store/ids.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import { AdminError } from "../admin-error.ts";
+import { MinuteLimit } from "../minute-limit.ts";
 import { rotatedSecret, secretRotation, webhookTest } from "../schemas/alert.ts";
 import { changeCurrent } from "./change-current.ts";
 import { describeChange } from "./record-change.ts";
@@ -25,6 +26,16 @@ const PLACES = [
 ] as const;
 type Place = (typeof PLACES)[number];
 
+/** By organization, of this process: each test is a request to an address that a customer names. */
+const tests = new MinuteLimit(10);
+
+/** @throws AdminError 429 */
+function countTest(organizationId: string, nowMs: number): void {
+  const wait = tests.waitSeconds(organizationId, nowMs);
+  if (wait > 0) throw new AdminError("too_many_webhook_tests", { headers: { "retry-after": String(wait) } });
+  tests.count(organizationId, nowMs);
+}
+
 function defineTest({ path, suffix, which }: Place) {
   return defineOrganizationRoute({
     method: "POST",
@@ -32,10 +43,11 @@ function defineTest({ path, suffix, which }: Place) {
     operationId: `test${suffix}`,
     summary: `Send one test event to ${which} now, and return the result.`,
     description:
-      "In the `standard` format a signed event of the type `webhook.test`; to Slack and Teams a message that says so; to PagerDuty the end of an alert that there is not, which opens nothing.",
+      "At most ten a minute for an organization. In the `standard` format a signed event of the type `webhook.test`; to Slack and Teams a message that says so; to PagerDuty the end of an alert that there is not, which opens nothing.",
     answers: { 200: webhookTest },
     handleInOrganization: async ({ organization, params }, { allowPrivateWebhooks }) => {
       const webhook = requireWebhook(organization, params["webhook"]);
+      countTest(organization.id, Date.now());
       const startMs = performance.now();
       const outcome = await trySending(organization, webhook, allowPrivateWebhooks);
       return { status: 200, body: { ...outcome, duration_ms: Math.round(performance.now() - startMs) } };

@@ -12,7 +12,7 @@ import { addressOf } from "../address.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions, AdminEnvironment } from "../app-options.ts";
 import { convertError } from "../convert-error.ts";
-import { FailureLimit } from "../failure-limit.ts";
+import { MinuteLimit } from "../minute-limit.ts";
 import { NO_PROVIDERS } from "../identity/identity-providers.ts";
 import { findUser } from "../identity/find-user.ts";
 import { type Journal, recordRefusal, recordStart } from "../identity/record-sign-in.ts";
@@ -32,7 +32,7 @@ const MAX_REASON_CHARACTERS = 300;
 /** Adds the pages that lead to the providers and back. */
 export function addOidcSignIn(app: AdminApp, options: AdminAppOptions, sessions: Sessions): void {
   const { providers = NO_PROVIDERS } = options;
-  const limit = new FailureLimit(MAX_FAILED_SIGN_INS);
+  const limit = new MinuteLimit(MAX_FAILED_SIGN_INS);
   const answerWith = (
     path: string,
     run: (context: SignInContext, provider: IdentityProvider) => Promise<Response>,
@@ -112,7 +112,7 @@ function refuseTransaction(): AdminError {
   return new AdminError("permission_denied", { message });
 }
 
-function requirePatience(context: SignInContext, limit: FailureLimit, nowMs: number): void {
+function requirePatience(context: SignInContext, limit: MinuteLimit, nowMs: number): void {
   const wait = limit.waitSeconds(addressOf(context), nowMs);
   if (wait === 0) return;
   const message = `Too many sign-ins have failed from here. Try again in ${wait} seconds.`;
@@ -141,7 +141,7 @@ const FAILURES: Readonly<
 
 interface Failure {
   readonly thrown: unknown;
-  readonly limit: FailureLimit;
+  readonly limit: MinuteLimit;
   readonly options: AdminAppOptions;
 }
 
@@ -152,7 +152,7 @@ function answerFailure(
 ): Promise<Response> {
   const requestId = context.get("requestId");
   if (thrown instanceof OidcError) {
-    if (thrown.failure !== "away") limit.failed(addressOf(context), options.nowMs());
+    if (thrown.failure !== "away") limit.count(addressOf(context), options.nowMs());
     const reason = shorten(thrown.message, MAX_REASON_CHARACTERS);
     options.logger.warn(
       { provider: provider.name, reason, request_id: requestId },
@@ -166,7 +166,7 @@ function answerFailure(
     );
   }
   const error = convertError(thrown, false);
-  if (error.status < 500) limit.failed(addressOf(context), options.nowMs());
+  if (error.status < 500) limit.count(addressOf(context), options.nowMs());
   else
     options.logger.error(
       { err: error.cause ?? error, request_id: requestId },

@@ -6,7 +6,7 @@ import { addressOf } from "../address.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions } from "../app-options.ts";
 import { convertError } from "../convert-error.ts";
-import { FailureLimit } from "../failure-limit.ts";
+import { MinuteLimit } from "../minute-limit.ts";
 import { NO_PROVIDERS } from "../identity/identity-providers.ts";
 import { recordOperatorStart } from "../identity/record-sign-in.ts";
 import { unseal } from "../identity/seal.ts";
@@ -28,7 +28,7 @@ const MAX_FAILED_SIGN_INS = 10;
 
 /** Adds the pages that need no session. */
 export function addSignIn(app: AdminApp, options: AdminAppOptions, sessions: Sessions): void {
-  const limit = new FailureLimit(MAX_FAILED_SIGN_INS);
+  const limit = new MinuteLimit(MAX_FAILED_SIGN_INS);
   app.get(ERROR_PAGE, (context) => answerMarkup(context, <ErrorsPage />, 200));
   app.get("/sign-in", (context) => showForm(context, options, null, 200));
   app.post("/sign-in", async (context) => {
@@ -107,7 +107,7 @@ async function signIn(
   context: Context,
   options: AdminAppOptions,
   sessions: Sessions,
-  limit: FailureLimit,
+  limit: MinuteLimit,
 ): Promise<Response> {
   requireOwnPage(context);
   if (options.takesTokens === false) throw refuseTokens();
@@ -136,7 +136,7 @@ async function signIn(
       await recordOperatorStart({ store, logger, requestId: context.get("requestId") }, begun.record);
     }
   } catch (thrown) {
-    if (thrown instanceof AdminError) limit.failed(address, nowMs);
+    if (thrown instanceof AdminError) limit.count(address, nowMs);
     throw thrown;
   }
   return context.redirect(ownPath(form.text("next")), 303);

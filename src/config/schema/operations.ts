@@ -1,4 +1,15 @@
-import { described, flag, integer, orNull, path, secret, section, sectionOrNull, text } from "./fields.ts";
+import {
+  described,
+  flag,
+  integer,
+  list,
+  orNull,
+  path,
+  secret,
+  section,
+  sectionOrNull,
+  text,
+} from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
 import { publicUrl, smtpUrl } from "./urls.ts";
 
@@ -61,6 +72,7 @@ export function createRetentionSchema() {
   });
 }
 
+const DOMAIN = /^(?=.{1,253}$)[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
 const ADDRESS = /^(?:[^<>@\s]+@[^<>@\s]+|[^<>\r\n]*<[^<>@\s]+@[^<>@\s]+>)$/;
 
 /** `notifications`: mail and webhooks. */
@@ -76,6 +88,18 @@ export function createNotificationsSchema(source: SecretSource) {
         text("an email address such as `Gateway <gateway@example.com>`", ADDRESS),
         "Sender of emails.",
         { type: "email address" },
+      ),
+    }),
+    emails: section({
+      max_per_hour: integer(1, 10_000, "emails")
+        .default(20)
+        .describe(
+          "Emails to one organization in an hour, each to at most its 20 addresses. Alerts beyond come together in one email when the hour is over.",
+        ),
+      allowed_domains: described(
+        orNull(list(text("a domain such as example.com", DOMAIN), "domains", 1)),
+        "Domains of the addresses that organizations may name; a subdomain is another domain.",
+        { type: "list of domains", default: "all" },
       ),
     }),
     webhooks: section({

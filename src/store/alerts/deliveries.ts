@@ -4,7 +4,7 @@
  */
 import { parseMessage } from "./alerts.ts";
 import { readChannels } from "./channels.ts";
-import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "../redis/keys.ts";
+import { alertCourierKey, alertDeliveriesKey, alertOutboxKey, emailCountKey } from "../redis/keys.ts";
 import { expiryOf } from "../../time/calendar.ts";
 import {
   formatCount,
@@ -15,8 +15,17 @@ import {
   unknownOutcome,
 } from "../redis/parse-reply.ts";
 import { storeOf } from "../run.ts";
-import type { DeliveryStore } from "../types/alerts.ts";
+import type { StoreContext } from "../context.ts";
+import type {
+  AlertChannel,
+  DeliveryState,
+  DeliveryStore,
+  FinishInput,
+  QueuedMessage,
+} from "../types/alerts.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+
+const HOUR_MS = 3_600_000;
 
 export const createDeliveryStore = storeOf<DeliveryStore>({
   async claimDelivery(context, organizationId, channel, owner, leaseMs) {
@@ -36,13 +45,9 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
     if (outcome !== "claimed") throw unknownOutcome(outcome);
     const at = AT.deliveryClaimed;
     const entryId = textAt(reply, at.entryId);
-    const fields = parseFields(reply[at.alert]);
-    const only = fields["only"]?.split(" ");
     return {
       outcome,
-      message: parseMessage(organizationId, fields),
-      entryId,
-      isForOthers: only !== undefined && !only.includes(channel),
+      ...readEntry(organizationId, channel, entryId, parseFields(reply[at.alert])),
       queuedAtMs: timeOfEntry(entryId),
       nowMs: integerAt(reply, at.nowMs),
       failedAttempts: integerAt(reply, at.failedAttempts),
@@ -59,7 +64,8 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
   },
 
   async finishDelivery(context, input) {
-    const { organizationId, channel, owner, claim, shown } = input;
+    const { organizationId, channel, owner, claim, shown, covered = [] } = input;
+    const last = covered.at(-1) ?? claim;
     // After the claim: what is set up from now on is owed nothing of it.
     const others = (await readChannels(context, organizationId)).filter((name) => name !== channel);
     const reply = parseArray(
@@ -69,16 +75,34 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
         deliveries: alertDeliveriesKey(organizationId, claim.message.id),
         furtherKeys: others.map((name) => alertCourierKey(organizationId, name)),
         owner,
-        entry: claim.entryId,
+        entry: last.entryId,
         outcome: input.outcome,
         waitMs: formatCount(input.waitMs ?? 0),
         progress: input.progress ?? "",
         channel,
-        shown: shown === null ? "" : JSON.stringify(shown),
-        expiresAtMs: String(expiryOf(claim.message.alerts[0].month, context.usageMonths)),
+        shown: formatShown(shown),
+        expiresAtMs: expiryOfMessage(claim, context),
       }),
     );
-    return textAt(reply, OUTCOME) === "recorded";
+    const isRecorded = textAt(reply, OUTCOME) === "recorded";
+    if (isRecorded && shown !== null) await showCovered(context, input, shown);
+    return isRecorded;
+  },
+
+  async listQueued({ client }, organizationId, channel, entryId, count) {
+    const outbox = alertOutboxKey(organizationId);
+    const entries = await client.xrange(outbox, `(${entryId}`, "+", "COUNT", count);
+    return entries.map(([id, fields]) => readEntry(organizationId, channel, id, parseFields(fields)));
+  },
+
+  async takeEmail({ client }, organizationId, maxPerHour) {
+    const key = emailCountKey(organizationId);
+    await client.set(key, "0", "PX", HOUR_MS, "NX");
+    if ((await client.incr(key)) <= maxPerHour) return 0;
+    // -1 and -2: it ended between the two calls, or has no end after a failover in between.
+    const leftMs = await client.pttl(key);
+    if (leftMs === -1) await client.pexpire(key, HOUR_MS);
+    return Math.max(1, leftMs);
   },
 
   async listOwedDeliveries(context, organizationId) {
@@ -102,4 +126,36 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
 
 function timeOfEntry(entryId: string): number {
   return Number(entryId.split("-")[0]);
+}
+
+function readEntry(
+  organizationId: string,
+  channel: AlertChannel,
+  entryId: string,
+  fields: Readonly<Record<string, string>>,
+): QueuedMessage {
+  const only = fields["only"]?.split(" ");
+  const isForOthers = only !== undefined && !only.includes(channel);
+  return { entryId, message: parseMessage(organizationId, fields), isForOthers };
+}
+
+/** What is shown of messages that one email told of together. */
+async function showCovered(
+  context: StoreContext,
+  { organizationId, channel, covered = [] }: FinishInput,
+  shown: DeliveryState,
+): Promise<void> {
+  for (const queued of covered.filter(({ isForOthers }) => !isForOthers)) {
+    const deliveries = alertDeliveriesKey(organizationId, queued.message.id);
+    await context.client.hset(deliveries, channel, formatShown(shown));
+    await context.client.pexpireat(deliveries, expiryOfMessage(queued, context));
+  }
+}
+
+function formatShown(shown: DeliveryState | null): string {
+  return shown === null ? "" : JSON.stringify(shown);
+}
+
+function expiryOfMessage({ message }: Pick<QueuedMessage, "message">, { usageMonths }: StoreContext): string {
+  return String(expiryOf(message.alerts[0].month, usageMonths));
 }

@@ -3,7 +3,8 @@
 -- KEYS[1] courier             KEYS[2] outbox      KEYS[3] deliveries of the message
 -- KEYS[4..] couriers of the other channels
 -- ARGV[1] owner               ARGV[2] outbox entry
--- ARGV[3] 'done': go on to the next one; 'again': try this one again; 'untried': as if it had not been taken up
+-- ARGV[3] 'done': go on to the next one; 'again': try this one again; 'later': the same, and no attempt was made;
+--   'untried': as if it had not been taken up
 -- ARGV[4] wait before the next try, ms            ARGV[5] progress, for the next try
 -- ARGV[6] channel             ARGV[7] what is shown of this delivery, '' to leave it    ARGV[8] when that expires, ms
 --
@@ -38,6 +39,8 @@ if shown ~= '' then
 end
 if outcome == 'again' then
   redis.call('HINCRBY', courier, 'attempts', '1')
+end
+if outcome == 'again' or outcome == 'later' then
   redis.call('HSET', courier, 'next_at', integer(now_milliseconds() + wait_ms), 'progress', progress)
 elseif outcome == 'done' then
   redis.call('HDEL', courier, 'attempts', 'next_at', 'progress')

@@ -133,6 +133,8 @@ export const alertOutboxKey = (organizationId: string): string => `igw:{${organi
 export const alertListKey = (organizationId: string): string => `igw:{${organizationId}}:alerts`;
 /** String: the newest entry of the list that was marked as read. */
 export const alertsReadKey = (organizationId: string): string => `igw:{${organizationId}}:alerts-read`;
+/** String: emails of an hour that begins with the first; expires with it. */
+export const emailCountKey = (organizationId: string): string => `igw:{${organizationId}}:emails`;
 /** Hash: cursor, lease and attempts of the delivery to one channel. */
 export const alertCourierKey = (organizationId: string, channel: string): string =>
   `igw:{${organizationId}}:courier:${channel}`;

@@ -100,6 +100,14 @@ export interface ClaimedDelivery {
   readonly progress: string;
 }
 
+/** A message in the outbox, behind the one that is claimed. */
+export interface QueuedMessage {
+  readonly entryId: string;
+  readonly message: AlertMessage;
+  /** Asked for again for other channels only. */
+  readonly isForOthers: boolean;
+}
+
 export type DeliveryClaim =
   | ClaimedDelivery
   | { readonly outcome: "idle" }
@@ -111,12 +119,17 @@ export interface FinishInput {
   readonly channel: AlertChannel;
   readonly owner: string;
   readonly claim: ClaimedDelivery;
-  /** `done`: go on to the next alert. `again`: try this one again. `untried`: as if it had not been taken up. */
-  readonly outcome: "done" | "again" | "untried";
-  /** Of `again`. */
+  /**
+   * `done`: go on to the next alert. `again`: try this one again. `later`: the same, without an attempt made. `untried`: as
+   * if it had not been taken up.
+   */
+  readonly outcome: "done" | "again" | "later" | "untried";
+  /** `again`, `later`. */
   readonly waitMs?: number;
-  /** Of `again`: handed to the next attempt. */
+  /** `again`, `later`: handed to the next attempt. */
   readonly progress?: string;
+  /** `done`: these behind it in the outbox are done with it. */
+  readonly covered?: readonly QueuedMessage[];
   /** Null: what is shown stays as it is. */
   readonly shown: DeliveryState | null;
 }
@@ -168,6 +181,15 @@ export interface DeliveryStore {
   ): Promise<boolean>;
   /** False: another process has taken over, nothing was changed. */
   finishDelivery(input: FinishInput): Promise<boolean>;
+  /** The next messages behind an entry that this channel is owed, in order, at most `count`. */
+  listQueued(
+    organizationId: string,
+    channel: AlertChannel,
+    entryId: string,
+    count: number,
+  ): Promise<readonly QueuedMessage[]>;
+  /** Counts an email of an organization. 0: it may go; otherwise milliseconds until the hour is over that has had its number. */
+  takeEmail(organizationId: string, maxPerHour: number): Promise<number>;
   /** The channels of an organization that are owed something. */
   listOwedDeliveries(organizationId: string): Promise<readonly OwedDelivery[]>;
 }

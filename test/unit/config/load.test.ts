@@ -59,7 +59,11 @@ describe("parseConfig", () => {
       publicBaseUrl: null,
       documentationUrl: null,
       dashboard: { baseUrl: null, contact: null, tokenSignIn: true, oidc: [] },
-      notifications: { smtp: null, webhooks: { allowPrivateNetworks: false } },
+      notifications: {
+        smtp: null,
+        emails: { maxPerHour: 20, allowedDomains: null },
+        webhooks: { allowPrivateNetworks: false },
+      },
       telemetry: { logLevel: "info", metricsToken: null, otlp: null },
     });
   });

@@ -5,7 +5,7 @@ import {
   Sessions,
   type SessionsStore,
 } from "../../../../src/admin/dashboard/session.ts";
-import { FailureLimit } from "../../../../src/admin/failure-limit.ts";
+import { MinuteLimit } from "../../../../src/admin/minute-limit.ts";
 import { createOrganizationToken, hashToken } from "../../../../src/admin/token-format.ts";
 import type { SessionRecord } from "../../../../src/store/types/sessions.ts";
 
@@ -108,12 +108,12 @@ describe("isFormToken", () => {
   });
 });
 
-describe("FailureLimit", () => {
+describe("MinuteLimit", () => {
   it("lets nobody of an address try after ten failures, until the minute is over", () => {
-    const limit = new FailureLimit(10);
+    const limit = new MinuteLimit(10);
     for (let failure = 0; failure < 10; failure += 1) {
       expect(limit.waitSeconds("a", NOW)).toBe(0);
-      limit.failed("a", NOW);
+      limit.count("a", NOW);
     }
     expect(limit.waitSeconds("a", NOW + 1_000)).toBe(59);
     expect(limit.waitSeconds("b", NOW)).toBe(0);
