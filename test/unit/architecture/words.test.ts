@@ -125,7 +125,7 @@ const MOST_PAGE_WORDS = 1_500;
 const LONG_PAGES: Readonly<Record<string, number>> = {
   "CONTRIBUTING.md": 1_900,
   "docs/messages.md": 2_500,
-  "docs/responses.md": 3_600,
+  "docs/responses.md": 1_900,
 };
 
 it("pages have at most 1,500 words", () => {
