@@ -6,7 +6,7 @@ import type { Context } from "hono";
 import type { Identity, IdentityProvider } from "../../oidc/identity-provider.ts";
 import { OidcError, type OidcFailure } from "../../oidc/oidc-error.ts";
 import { chooseRole, type Grant } from "../../oidc/roles.ts";
-import { beginTransaction, formatTransaction, parseTransaction } from "../../oidc/transaction.ts";
+import { beginTransaction, formatTransaction, parseTransaction, type Transaction } from "../../oidc/transaction.ts";
 import { shorten } from "../../text/shorten.ts";
 import { addressOf } from "../address.ts";
 import { AdminError } from "../admin-error.ts";
@@ -65,9 +65,9 @@ async function finish(
   options: AdminAppOptions,
   sessions: Sessions,
 ): Promise<Response> {
-  const transaction = parseTransaction(TRANSACTION.read(context) ?? "");
+  const transaction = readTransaction(context, provider);
   TRANSACTION.clear(context);
-  if (transaction?.provider !== provider.name) throw refuseTransaction();
+  if (transaction === null) throw refuseTransaction();
   const identity = await provider.identify(new URL(context.req.url).search, transaction);
   const { store, logger } = options;
   const journal = { store, logger, requestId: context.get("requestId") };
@@ -104,6 +104,12 @@ async function requireRole(
   await recordRefusal(journal, somebody, "organization_not_found");
   const message = `The organization of your role, ${grant.organizationId}, doesn't exist. Contact the operator of this gateway.`;
   throw new AdminError("permission_denied", { message });
+}
+
+/** The sign-in with this provider that the browser began; null if it began none. */
+function readTransaction(context: SignInContext, provider: IdentityProvider): Transaction | null {
+  const transaction = parseTransaction(TRANSACTION.read(context) ?? "");
+  return transaction?.provider === provider.name ? transaction : null;
 }
 
 function refuseTransaction(): AdminError {
@@ -151,8 +157,13 @@ function answerFailure(
   { thrown, limit, options }: Failure,
 ): Promise<Response> {
   const requestId = context.get("requestId");
+  const countFailure = (): void => {
+    // A callback that nobody began costs no call to the provider. Counted, it would close the sign-in for all behind a proxy.
+    if (readTransaction(context, provider) === null) return;
+    limit.count(addressOf(context), options.nowMs());
+  };
   if (thrown instanceof OidcError) {
-    if (thrown.failure !== "away") limit.count(addressOf(context), options.nowMs());
+    if (thrown.failure !== "away") countFailure();
     const reason = shorten(thrown.message, MAX_REASON_CHARACTERS);
     options.logger.warn(
       { provider: provider.name, reason, request_id: requestId },
@@ -166,7 +177,7 @@ function answerFailure(
     );
   }
   const error = convertError(thrown, false);
-  if (error.status < 500) limit.count(addressOf(context), options.nowMs());
+  if (error.status < 500) countFailure();
   else
     options.logger.error(
       { err: error.cause ?? error, request_id: requestId },
