@@ -1,11 +1,12 @@
 /**
  * Work on large bodies takes hundreds of milliseconds, and a request of others needs the event loop several times until it
- * is answered. So of all large bodies together one step is taken at a time, and after each the loop is left to others for as
- * long as the step took, up to a bound: none of them waits for much more than one step, however many large bodies there are.
+ * has its answer. So of all large bodies together one step is taken at a time, and after each the loop is left to others for
+ * as long as the step took: a whole request of theirs fits in, so it waits for one step, however many large bodies there are.
  */
 import type { Steps } from "../event-loop/steps.ts";
 
-const MAX_REST_MS = 50;
+/** A step that takes longer was most likely interrupted: the machine slept, or the process was stopped. */
+const MAX_REST_MS = 1_000;
 /** What is shorter keeps nobody waiting. */
 const SHORT_MS = 2;
 

@@ -1,5 +1,5 @@
 /** Large bodies are worked on step by step, one step of all of them at a time, and others are served in between. */
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { CountedBody } from "../../../src/exchange/counted-body.ts";
 import { StepTurns } from "../../../src/exchange/step-turns.ts";
@@ -39,6 +39,31 @@ it("takes one step of all at a time, each in its turn, and leaves the event loop
     .split(/[ab]\d/)
     .slice(1, -1);
   expect(between.every((each) => each.includes("-"))).toBe(true);
+});
+
+it("rests after a step for as long as the step took, so that a whole request of others fits in", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
+  try {
+    const turns = new StepTurns();
+    let steps = 0;
+    const take400ms = function* (): Steps<void> {
+      for (;;) {
+        steps += 1;
+        vi.advanceTimersByTime(400);
+        yield;
+      }
+    };
+    void turns.run(take400ms());
+    void turns.run(take400ms());
+    await vi.advanceTimersByTimeAsync(0);
+    expect(steps).toBe(1);
+    await vi.advanceTimersByTimeAsync(399);
+    expect(steps).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(steps).toBe(2);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it("goes on with others where a step throws", async () => {
