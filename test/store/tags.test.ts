@@ -4,7 +4,15 @@ import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../src/spool/entry
 import { holdsKey, tagCombinationsKey } from "../../src/store/redis/keys.ts";
 import { MAX_TAG_COMBINATIONS, OTHER_TAGS } from "../../src/usage/tags.ts";
 import type { RequestIdentity } from "../../src/store/types/settlement.ts";
-import { chargeInput, createIdentity, createTestKey, FINAL, holdInput, type TestKey } from "./fixture.ts";
+import {
+  addTestKey,
+  chargeInput,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  holdInput,
+  type TestKey,
+} from "./fixture.ts";
 import { withTestStore } from "./fixture.ts";
 
 const test = withTestStore();
@@ -69,16 +77,21 @@ describe("tags of requests", () => {
     });
   });
 
-  it("are kept apart in 1,000 combinations and no more, however many come at the same time", async () => {
+  it("of one key are kept apart in half of what the month has left, however many come at the same time", async () => {
     const key = await createTestKey(test.store);
+    const half = MAX_TAG_COMBINATIONS / 2;
     const rows = await Promise.all(
-      Array.from({ length: MAX_TAG_COMBINATIONS + 50 }, (_, number) => spend(key, `n=${number}`, 1n)),
+      Array.from({ length: half + 50 }, (_, number) => spend(key, `n=${number}`, 1n)),
     );
     expect(rows.filter((row) => row === OTHER_TAGS)).toHaveLength(50);
     const { costs, spent, tagCombinations } = await readTags(key);
-    expect([tagCombinations, spent]).toEqual([MAX_TAG_COMBINATIONS, BigInt(MAX_TAG_COMBINATIONS + 50)]);
+    expect([tagCombinations, spent]).toEqual([half, BigInt(half + 50)]);
     expect(Object.values(costs).reduce((sum, cost) => sum + cost, 0n)).toBe(spent);
     expect(costs[OTHER_TAGS]).toBe(50n);
+    // Another key of the organization has a share of the rest.
+    const other = await addTestKey(test.store, key.organizationId);
+    await spend(other, "team=search", 7n);
+    expect((await readTags(key)).costs["team=search"]).toBe(7n);
   });
 
   it("stay in the row that was decided first, whatever a later charge of the request says", async () => {

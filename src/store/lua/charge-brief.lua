@@ -47,7 +47,7 @@ if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
 
-tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms)
+tag_row = decide_tag_row(combinations, key_id, tags, tag_row, expires_at_ms)
 -- All of them began at 0, so the sums are the differences, and the texts are good as they came.
 local organization_spent, key_spent = move_spend(spend, key_id, tonumber(microcents), microcents, expires_at_ms)
 local row = usage_row(key_id, owners, model, tag_row)

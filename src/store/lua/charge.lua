@@ -64,7 +64,7 @@ if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) t
   return { 'ended' }
 end
 if not exists then
-  tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms)
+  tag_row = decide_tag_row(combinations, key_id, tags, tag_row, expires_at_ms)
 end
 
 local record = exists and read_request(request)

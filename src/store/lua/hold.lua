@@ -175,7 +175,7 @@ local deadline_ms = integer(now_ms + DEADLINE_MS)
 redis.call('HSET', request, 'state', 'open', 'key', key_id, 'month', month, 'day', day, 'model', model, 'route', route,
   'floor', floor_text, 'floor_input', floor_input, 'worst', integer(worst), 'left', integer(worst),
   'price', price)
-local tag_row = decide_tag_row(combinations, tags, '', expires_at_ms)
+local tag_row = decide_tag_row(combinations, key_id, tags, '', expires_at_ms)
 if tags ~= '' then
   redis.call('HSET', request, 'tags', tags, 'tag_row', tag_row)
 end

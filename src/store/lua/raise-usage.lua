@@ -72,7 +72,7 @@ for _, row in ipairs(rows) do
     is_row_raised = is_row_raised or raise > 0
   end
   if is_row_raised then
-    decide_tag_row(combinations, row.tags, row.tag_row, expires_at_ms)
+    decide_tag_row(combinations, key_id, row.tags, row.tag_row, expires_at_ms)
     local name = usage_row(key_id, owners, model, row.tag_row)
     move_usage(usage, name, row.from, to, expires_at_ms)
     if counted and to[COST_MICROCENTS] ~= row.from[COST_MICROCENTS] then
