@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createId } from "../../src/store/ids.ts";
 import { inflightKey } from "../../src/store/redis/keys.ts";
 import {
   admitKnown,
@@ -42,6 +43,34 @@ describe("admit with a limit of concurrent requests", () => {
       decision: "concurrency_limited",
       remaining: 59,
     });
+  });
+
+  it("that is set counts none of the thousands whose clients left before their bodies came", async () => {
+    const key = await createTestKey(test.store);
+    const inflight = inflightKey(key.organizationId, key.keyId);
+    const running = await createIdentity(test.store, key);
+    await test.store.hold(holdInput(running));
+    // As their admissions left them, more than ten seconds ago.
+    const entries = Array.from({ length: 5_000 }, (_, number) => [String(1_000 + number), `req_${number}`]);
+    await test.client.zadd(inflight, ...entries.flat());
+    await test.store.changeKey(key, { maxConcurrentRequests: 2 }, null);
+    const outcomes: string[] = [];
+    for (let request = 0; request < 2; request += 1) {
+      const { outcome } = await test.store.hold(holdInput(await createIdentity(test.store, key)));
+      outcomes.push(outcome);
+    }
+    expect(outcomes).toEqual(["held", "concurrency_limited"]);
+    expect(await test.client.zcard(inflight)).toBe(2);
+  });
+
+  it("are taken out by later admissions, so that they stay few", async () => {
+    const key = await createTestKey(test.store);
+    const inflight = inflightKey(key.organizationId, key.keyId);
+    const now = await test.store.timeMs();
+    const entries = Array.from({ length: 500 }, (_, number) => [String(now - 1 - number), `req_${number}`]);
+    await test.client.zadd(inflight, ...entries.flat());
+    await admitKnown(test.store, key, { requestId: `${createId("req", now).slice(0, -2)}00` });
+    expect(await test.client.zcard(inflight)).toBe(1);
   });
 
   it("refuses no call that costs nothing", async () => {

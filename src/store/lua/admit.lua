@@ -367,6 +367,8 @@ if is_sweeping then
   redis.call('ZREMRANGEBYSCORE', inflight, '-inf', integer(now_ms - ABANDONED_MS))
 end
 
+-- @include abandoned.lua
+  remove_abandoned(inflight, holds, now_ms, 512)
 local settings_version = settings_version_of(key_version, key_stamp, organization_version, organization_stamp)
   .. owner_versions(user_id, user_version, user_stamp) .. owner_versions(group_id, group_version, group_stamp)
 local settings = '""'

@@ -39,6 +39,7 @@
 -- @include cap-rule.lua
 -- @include caps.lua
 -- @include token-units.lua
+-- @include abandoned.lua
 
 -- @input
 local FIRST_TOKEN_BUCKET = FIRST_FURTHER_ARGUMENT
@@ -63,21 +64,15 @@ if strict and worst_text == '' then
 end
 local worst = strict and tonumber(worst_text) or 0
 
--- A place ends when its record is closed, not at its deadline: the owner may come back. Removed is what has no record: its
--- deadline among the holds is another, as its admission left it, or it has none there any more; so many at a time that
--- nobody waits for it. The request's own entry takes no place from it.
+-- A place ends when its record is closed, not at its deadline. Abandoned requests are taken out before one of them refuses
+-- anything; admissions keep them few. The request's own entry takes no place from it.
+local MOST_ABANDONED = 10000
 local function has_free_place(max_concurrent)
   local own = redis.call('ZSCORE', inflight, request_id) and 1 or 0
   if redis.call('ZCARD', inflight) - own < max_concurrent then
     return true
   end
-  local overdue = redis.call('ZRANGEBYSCORE', inflight, '-inf', integer(now_ms), 'WITHSCORES', 'LIMIT', 0, 100)
-  for position = 1, #overdue, 2 do
-    local id, deadline_ms = overdue[position], overdue[position + 1]
-    if id ~= request_id and redis.call('ZSCORE', holds, id) ~= deadline_ms then
-      redis.call('ZREM', inflight, id)
-    end
-  end
+  remove_abandoned(inflight, holds, now_ms, MOST_ABANDONED, request_id)
   return redis.call('ZCARD', inflight) - own < max_concurrent
 end
 
