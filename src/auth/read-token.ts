@@ -18,6 +18,8 @@ export interface VerifiedToken {
   readonly provider: string;
   /** The payload, as it was signed. */
   readonly claims: Readonly<Record<string, unknown>>;
+  /** Whether its header names extensions that a recipient must understand (`crit`): Envoy understands none. */
+  readonly isCritical: boolean;
 }
 
 /** Envoy's own number and words. */
@@ -43,7 +45,9 @@ const TWO =
   "Two credentials were sent, a token and another one, in `authorization` and in `x-api-key`. Send one.";
 const UNVERIFIED =
   "The token was not verified. Send it as `Authorization: Bearer <TOKEN>` or as `x-api-key: <TOKEN>`, once, and not " +
-  "longer than 40 kB.";
+  "longer than 16 KiB.";
+const CRITICAL =
+  "The token's header has `crit`: extensions that must be understood, which this gateway has none of. Get a token without `crit` from your identity provider.";
 const REASONS: ReadonlyMap<number, string> = new Map([
   [2, "The token is not valid yet (`nbf`). Check the clock of its identity provider."],
   [3, "The token has expired (`exp`). Get a new one from your identity provider."],
@@ -89,7 +93,8 @@ export function readToken(
 }
 
 /** What Envoy was told to check is checked once more: its configuration may be another's. */
-function requireProvider({ provider, claims }: VerifiedToken, issuers: TokenIssuers): void {
+function requireProvider({ provider, claims, isCritical }: VerifiedToken, issuers: TokenIssuers): void {
+  if (isCritical) throw invalidKey(CRITICAL);
   const known = issuers.get(provider);
   if (known === undefined) throw invalidKey(UNVERIFIED);
   const { iss, aud, exp } = claims;

@@ -52,11 +52,14 @@ export const ADMISSION_NAMESPACE = "envoy.filters.http.ext_authz";
 
 /**
  * Where Envoy keeps what it has found out about a request's token, for ext_authz: `verified.<provider>`, the token's claims;
- * `failed.<provider>`, why it is not good. No header of a client gets there.
+ * `header.<provider>`, its header; `failed.<provider>`, why it is not good. No header of a client gets there.
  */
 export const JWT_NAMESPACE = "envoy.filters.http.jwt_authn";
 export const VERIFIED_PREFIX = "verified.";
 export const FAILED_PREFIX = "failed.";
+export const TOKEN_HEADER_PREFIX = "header.";
+/** Longest header with a token that Envoy verifies. What is longer costs it milliseconds for each provider. */
+export const MAX_TOKEN_HEADER_BYTES = 16_384;
 
 /** Fields of the metadata that the access log writes. */
 export const ACCESS_LOG_METADATA = [

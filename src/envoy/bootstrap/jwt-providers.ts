@@ -5,7 +5,13 @@
  */
 import type { JwtProviderConfig } from "../../config/schema.ts";
 import { parseUpstreamEndpoint } from "../../config/schema/urls.ts";
-import { FAILED_PREFIX, JWT_NAMESPACE, VERIFIED_PREFIX } from "../names.ts";
+import {
+  FAILED_PREFIX,
+  JWT_NAMESPACE,
+  MAX_TOKEN_HEADER_BYTES,
+  TOKEN_HEADER_PREFIX,
+  VERIFIED_PREFIX,
+} from "../names.ts";
 import { createHttpOptions } from "./cluster-parts.ts";
 import { createSdsConfig, createTextSecret, type SecretFile } from "./file-secrets.ts";
 import { formatSeconds } from "./render-options.ts";
@@ -31,6 +37,18 @@ const PLACES = [
   },
 ] as const;
 
+/** A longer token meets no rule: nobody verifies it, and the sidecar rejects what looks like one. */
+const SHORT_ENOUGH = {
+  custom: {
+    name: "short_enough",
+    typed_config: typed("envoy.extensions.string_matcher.lua.v3.Lua", {
+      source_code: {
+        inline_string: `function envoy_match(text) return #text <= ${MAX_TOKEN_HEADER_BYTES} end`,
+      },
+    }),
+  },
+};
+
 /** The filter; none without providers. */
 export function createTokenFilters(providers: readonly JwtProviderConfig[]): EnvoyNode[] {
   if (providers.length === 0) return [];
@@ -45,7 +63,13 @@ export function createTokenFilters(providers: readonly JwtProviderConfig[]): Env
         providers: Object.fromEntries(each),
         "#rules": "The first that fits. Without one the filter does nothing.",
         rules: PLACES.map(({ ending, header, looks }) => ({
-          match: oneLine({ prefix: "/", headers: [{ name: header, string_match: looks }] }),
+          match: oneLine({
+            prefix: "/",
+            headers: [
+              { name: header, string_match: looks },
+              { name: header, string_match: SHORT_ENOUGH },
+            ],
+          }),
           requires: {
             requires_any: {
               requirements: [
@@ -72,6 +96,7 @@ function createProvider(
       require_expiration: true,
       clock_skew_seconds: clockSkewSeconds,
       payload_in_metadata: VERIFIED_PREFIX + name,
+      header_in_metadata: TOKEN_HEADER_PREFIX + name,
       failed_status_in_metadata: FAILED_PREFIX + name,
       from_headers: from,
       ...createKeys(name, jwks),

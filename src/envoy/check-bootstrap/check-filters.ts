@@ -1,4 +1,5 @@
 /** The HTTP filters: which there are, in which order, and the locks in ext_authz and ext_proc. */
+import { JWT_NAMESPACE } from "../names.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { FILTERS } from "./filter-types.ts";
 import { findFilter, type Rendered } from "./rendered.ts";
@@ -133,6 +134,7 @@ export function checkFilters(filters: YamlView, rendered: Rendered): BootstrapFi
     ...checkOrder(filters, wanted),
     ...checkClientPath(filters, wanted),
     ...filters.items().flatMap(findDisabled),
+    ...checkTokenMetadata(filters, wanted),
     ...checkFilter(filters, wanted, FILTERS.tokens, TOKEN_RULES),
     ...checkFilter(filters, wanted, FILTERS.admission, ADMISSION_RULES),
     ...checkFilter(filters, wanted, FILTERS.processing, PROCESSING_RULES),
@@ -210,6 +212,30 @@ function keptHeaders(filter: YamlView | undefined): string[] {
     const kept = rule.at("on_header_present");
     return `${rule.at("header").text} ${kept.at("metadata_namespace").text} ${kept.at("key").text}`;
   });
+}
+
+/** Whoever else writes where Envoy keeps verified tokens says who calls. Compiled filters (Wasm, Go) cannot be looked into. */
+function checkTokenMetadata(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
+  if (findFilter(wanted, FILTERS.tokens) === undefined) return [];
+  const own = filters.items().findIndex(({ typeName }) => typeName === FILTERS.tokens);
+  const admission = filters.items().findIndex(({ typeName }) => typeName === FILTERS.admission);
+  return filters.items().flatMap((filter, place) => {
+    if (place === own || place === admission) return [];
+    const isWriter = filter.typeName === FILTERS.tokens || hasText(filter, JWT_NAMESPACE);
+    return findUnless(!isWriter, filter, {
+      check: "token_metadata",
+      message: `the filter ${filter.at("name").text} can write to ${JWT_NAMESPACE}, where the sidecar reads whose token Envoy verified.`,
+      fix: "Remove the filter, or give it another namespace.",
+    });
+  });
+}
+
+/** Whether a text anywhere below has these words. */
+function hasText(view: YamlView, words: string): boolean {
+  if (view.text.includes(words)) return true;
+  return [...view.items(), ...view.entries().map(([, child]) => child)].some((child) =>
+    hasText(child, words),
+  );
 }
 
 function findDisabled(filter: YamlView): BootstrapFinding[] {

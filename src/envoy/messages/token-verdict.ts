@@ -1,5 +1,5 @@
 /** What Envoy has found out about a request's token, out of the metadata that it gives ext_authz. */
-import { FAILED_PREFIX, JWT_NAMESPACE, VERIFIED_PREFIX } from "../names.ts";
+import { FAILED_PREFIX, JWT_NAMESPACE, TOKEN_HEADER_PREFIX, VERIFIED_PREFIX } from "../names.ts";
 import type { IncomingRequest } from "../../exchange/admit-request.ts";
 import type { Metadata__Output } from "./generated/envoy/config/core/v3/Metadata.ts";
 import type { Struct__Output } from "./generated/google/protobuf/Struct.ts";
@@ -17,7 +17,9 @@ export function readTokenVerdict(metadata: Metadata__Output | undefined): TokenV
     if (structValue === undefined) continue;
     const told = convertStruct(structValue);
     if (name.startsWith(VERIFIED_PREFIX)) {
-      verified.push({ provider: name.slice(VERIFIED_PREFIX.length), claims: told });
+      const provider = name.slice(VERIFIED_PREFIX.length);
+      const header = fields[TOKEN_HEADER_PREFIX + provider]?.structValue?.fields ?? {};
+      verified.push({ provider, claims: told, isCritical: Object.hasOwn(header, "crit") });
     }
     if (name.startsWith(FAILED_PREFIX)) {
       const { code, message } = told;

@@ -93,6 +93,16 @@ const ROWS: readonly Row[] = [
     },
     says: /signature/,
   },
+  {
+    name: "extensions that must be understood",
+    token: () => sign({}, { header: { crit: ["b64"], b64: true } }),
+    says: /`crit`/,
+  },
+  {
+    name: "more than 16 KiB",
+    token: () => sign({ filler: "x".repeat(13_000) }),
+    says: /not longer than 16 KiB/,
+  },
   { name: "junk behind it", token: async () => `${await sign()}x`, says: /signature|JWT/ },
   { name: "a part of it", token: async () => (await sign()).slice(0, 40), says: /JWT/ },
   { name: "nothing but its beginning", token: () => "eyJ", says: /JWT/ },

@@ -83,10 +83,11 @@ describe("providers of tokens in the bootstrap", () => {
       from_headers: [{ name: "x-api-key" }],
       local_jwks: { filename: "/etc/igw/keys.json" },
     });
-    expect(rules.map(({ match }) => match.headers)).toEqual([
-      [{ name: "authorization", string_match: { safe_regex: { regex: "[Bb][Ee][Aa][Rr][Ee][Rr] +eyJ.*" } } }],
-      [{ name: "x-api-key", string_match: { prefix: "eyJ" } }],
+    expect(rules.map(({ match }) => match.headers[0])).toEqual([
+      { name: "authorization", string_match: { safe_regex: { regex: "[Bb][Ee][Aa][Rr][Ee][Rr] +eyJ.*" } } },
+      { name: "x-api-key", string_match: { prefix: "eyJ" } },
     ]);
+    for (const { match } of rules) expect(JSON.stringify(match.headers[1])).toContain("#text <= 16384");
     expect(JSON.stringify(rules)).toContain("allow_missing_or_failed");
   });
 
@@ -123,10 +124,46 @@ describe("providers of tokens in the bootstrap", () => {
     ],
     ["another audience", (text: string) => text.replace("audiences: [gateway]", "audiences: [any]")],
     ["a hard requirement", (text: string) => text.replaceAll("allow_missing_or_failed", "allow_missing")],
+    ["tokens of any length", (text: string) => text.replaceAll("#text <= 16384", "true")],
+    ["no look at `crit`", (text: string) => text.replace(/header_in_metadata: .*/, "")],
     ["the verdict not passed on", (text: string) => text.replace(/metadata_context_namespaces: .*/, "")],
   ])("are checked in an Envoy configuration of one's own: %s", (_name, edit) => {
     expect(edit(RENDERED)).not.toBe(RENDERED);
     expect(checkBootstrap(edit(RENDERED), CONFIG)).not.toEqual([]);
+  });
+});
+
+describe("filters that write into the namespace of verified tokens", () => {
+  const METADATA = "type.googleapis.com/envoy.extensions.filters.http";
+  const rule = `{metadata_namespace: envoy.filters.http.jwt_authn, key: verified.corp}`;
+
+  it.each([
+    [
+      "a header's text",
+      `{name: a, typed_config: {"@type": ${METADATA}.header_to_metadata.v3.Config, request_rules: [{header: x, on_header_present: ${rule}}]}}`,
+    ],
+    [
+      "a value",
+      `{name: a, typed_config: {"@type": ${METADATA}.set_metadata.v3.Config, metadata: [${rule}]}}`,
+    ],
+    [
+      "Lua",
+      `{name: a, typed_config: {"@type": ${METADATA}.lua.v3.Lua, default_source_code: {inline_string: "h:streamInfo():dynamicMetadata():set('envoy.filters.http.jwt_authn', 'verified.corp', {})"}}}`,
+    ],
+    [
+      "another filter of tokens",
+      `{name: a, typed_config: {"@type": ${METADATA}.jwt_authn.v3.JwtAuthentication, providers: {}}}`,
+    ],
+    [
+      "a service whose filter has its name",
+      `{name: envoy.filters.http.jwt_authn, typed_config: {"@type": ${METADATA}.ext_authz.v3.ExtAuthz}}`,
+    ],
+  ])("are named: %s", (_name, filter) => {
+    const text = RENDERED.replace(/( +)- name: envoy\.filters\.http\.ext_proc\n/, `$1- ${filter}\n$&`);
+    expect(text).not.toBe(RENDERED);
+    const place = text.slice(0, text.indexOf(filter)).split("\n").length;
+    const found = checkBootstrap(text, CONFIG).filter(({ check }) => check === "token_metadata");
+    expect(found).toMatchObject([{ line: place, message: expect.stringContaining("jwt_authn") as string }]);
   });
 });
 
