@@ -277,6 +277,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     directory,
     tokenCallers,
     admit,
+    meanOutput: (caller) => settlement.meanOutput(caller),
     leave: (request) => settlement.leave(request),
     protocols: PROTOCOLS,
     createRequestId: () => createId("req", clock.nowMs()),

@@ -75,6 +75,8 @@ export type AdmitRequest = (request: IncomingRequest, asker: Asker) => Promise<V
 
 export interface AdmissionServices extends CallerServices {
   readonly admit: Admit;
+  /** Mean output of the key's requests, which shared limits of tokens set aside; 0 if unknown. */
+  readonly meanOutput: (caller: Pick<Caller, "organizationId" | "keyId">) => number;
   /** A request does not go on that its admission has put among the holds. */
   readonly leave: (request: EnteredRequest & Pick<AdmitInput, "organizationId">) => void;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
@@ -216,6 +218,7 @@ async function admit(services: AdmissionServices, asked: Asked, caller: Caller):
     bucket: match.endpoint.name === "count_tokens" ? "count_tokens" : "requests",
     metered: asked.isMetered,
     promptTokens: promptTokensByHead(asked),
+    reservedTokens: asked.isMetered ? services.meanOutput(caller) : 0,
   };
   // Not asked again after an error: it may have been executed.
   const result = await services.admit(question).catch(throwUnavailable);

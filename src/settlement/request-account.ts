@@ -42,6 +42,8 @@ export interface AccountOptions extends EstimatedPrompt {
   readonly keeper: AccountKeeper;
   /** The admission took these of the limits of tokens that the request meets; null: it meets none. */
   readonly takenTokens: TakenTokens | null;
+  /** Hears the output that limits of tokens count at the end; null: nobody wants to know. */
+  readonly onOutputCounted: ((outputTokens: number) => void) | null;
 }
 
 /** One of these keeps all accounts of a worker. */
@@ -305,13 +307,12 @@ export class RequestAccount {
   }
 
   #countUsedTokens(settled: Settled, ending: Ending | null): UsedTokens | undefined {
-    const { takenTokens } = this.#options;
+    const { takenTokens, onOutputCounted } = this.#options;
     if (takenTokens === null) return undefined;
     const generated = this.#answer?.observation.generatedDeltas ?? 0;
-    return countUsedTokens(
-      takenTokens,
-      hasFailedBefore(generated, settled, ending) ? NO_TOKENS : settled.tokens,
-    );
+    const hasFailed = hasFailedBefore(generated, settled, ending);
+    if (ending !== null && !hasFailed) onOutputCounted?.(settled.tokens.outputTokens);
+    return countUsedTokens(takenTokens, hasFailed ? NO_TOKENS : settled.tokens);
   }
 
   /** Nothing is charged, not even the fee of a request. */

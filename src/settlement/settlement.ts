@@ -38,6 +38,7 @@ import { refuseUnpricedTier } from "./refuse-tier.ts";
 import { refuseUnpricedTools } from "./server-tools.ts";
 import { TagRows } from "./tag-rows.ts";
 import { type ExceededOverhead, TemplateWatch } from "./template-watch.ts";
+import { OutputMeans } from "../limits/output-means.ts";
 import { StrictWorstCase } from "./strict-worst-case.ts";
 import { largestOutputTokens } from "./worst-case.ts";
 
@@ -85,6 +86,7 @@ export class Settlement {
   readonly #templates: TemplateWatch;
   readonly #tagRows = new TagRows();
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #outputMeans = new OutputMeans();
   readonly #keeper: AccountKeeper = {
     charge: (charge) => this.#charges.write(charge),
     isBegun: (requestId) => this.#records.stateOf(requestId).kind === "begun",
@@ -124,6 +126,11 @@ export class Settlement {
       unacknowledgedCharges: this.#charges.unacknowledged,
       overheadsExceeded: this.#templates.exceeded,
     };
+  }
+
+  /** Mean output of a key's requests that meet limits of tokens; 0 if unknown. */
+  meanOutput(owner: Pick<Admission, "organizationId" | "keyId">): number {
+    return this.#outputMeans.of(owner);
   }
 
   /** So many requests of a key are in flight here. */
@@ -252,8 +259,9 @@ export class Settlement {
   }
 
   #createAccount(input: OpenInput, price: Price): RequestAccount {
-    const { model, request } = input;
+    const { model, request, admission } = input;
     const { estimator } = this.#options;
+    const learnOutput = (tokens: number): void => this.#outputMeans.learn(admission, tokens);
     return new RequestAccount({
       identity: identifyRequest(input, this.#tagRows),
       model,
@@ -264,7 +272,8 @@ export class Settlement {
       estimator,
       onPromptCounted: this.#templates.watch(input),
       keeper: this.#keeper,
-      takenTokens: input.admission.takenTokens,
+      takenTokens: admission.takenTokens,
+      onOutputCounted: admission.takenTokens === null ? null : learnOutput,
       ...estimatePrompt(input, estimator),
     });
   }

@@ -12,6 +12,7 @@ export function countUsedTokens(taken: TakenTokens, tokens: TokenUsage): UsedTok
   return {
     buckets: taken.buckets,
     prompt: taken.prompt,
+    reserved: taken.reserved,
     countsCached: taken.countsCached,
     input: inputTokens + (taken.countsCached ? cachedInputTokens : 0),
     output: outputTokens,

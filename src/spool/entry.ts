@@ -48,6 +48,7 @@ const entrySchema = z.discriminatedUnion("kind", [
         .object({
           buckets: z.string(),
           prompt: count,
+          reserved: count,
           countsCached: z.boolean(),
           input: count,
           output: count,

@@ -19,25 +19,40 @@ type Scope = (typeof SCOPES)[number];
 /** A bucket as docs/request-limits.md describes it, in integers without a limit. */
 class ModelBucket {
   readonly limit: bigint;
+  readonly isShared: boolean;
+  /** Tokens that a shared bucket was below its floor, and when an admission found that. */
+  readonly forgiven: { readonly atMs: number; readonly tokens: number }[] = [];
   #level: bigint;
   #atMs = 0;
 
-  constructor(limit: number) {
+  constructor({ limit, scope }: Limit) {
     this.limit = BigInt(limit);
+    this.isShared = scope !== "key";
     this.#level = this.limit * UNITS;
   }
 
   /** Overdrawn when it is 0 or less. */
   levelAt(nowMs: number): bigint {
-    const level = this.#level + BigInt(nowMs - this.#atMs) * this.limit;
-    const full = this.limit * UNITS;
-    return level < full ? level : full;
+    const level = this.#unboundedAt(nowMs);
+    return this.isShared && level < this.#floor ? this.#floor : level;
   }
 
   /** An admission finds it as it is then; what comes between is added to what it had left. */
   settle(nowMs: number): void {
+    const below = this.levelAt(nowMs) - this.#unboundedAt(nowMs);
+    if (below > 0n) this.forgiven.push({ atMs: nowMs, tokens: Number(below) / Number(UNITS) });
     this.#level = this.levelAt(nowMs);
     this.#atMs = nowMs;
+  }
+
+  get #floor(): bigint {
+    return -5n * this.limit * UNITS;
+  }
+
+  #unboundedAt(nowMs: number): bigint {
+    const level = this.#level + BigInt(nowMs - this.#atMs) * this.limit;
+    const full = this.limit * UNITS;
+    return level < full ? level : full;
   }
 
   take(tokens: number): void {
@@ -46,7 +61,7 @@ class ModelBucket {
 }
 
 type Step =
-  | { readonly kind: "admit"; readonly worker: 0 | 1; readonly prompt: number }
+  | { readonly kind: "admit"; readonly worker: 0 | 1; readonly prompt: number; readonly reserved: number }
   | {
       readonly kind: "charge";
       readonly which: number;
@@ -67,6 +82,8 @@ interface InFlight {
   sequence: number;
   input: number;
   output: number;
+  /** Output that shared buckets count: what was reserved, until more is used or the request ends. */
+  shared: number;
 }
 
 const tokens = fc.oneof(
@@ -77,7 +94,10 @@ const tokens = fc.oneof(
 const worker = fc.constantFrom(0 as const, 1 as const);
 const which = fc.nat(5);
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant("admit" as const), worker, prompt: tokens }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant("admit" as const), worker, prompt: tokens, reserved: tokens }),
+  },
   {
     weight: 5,
     arbitrary: fc.record({
@@ -155,36 +175,38 @@ class Run {
   constructor(of: Owners, all: readonly Limit[], stores: TwoStores) {
     this.of = of;
     this.#stores = stores;
-    this.#buckets = all.map((limit) => ({ ...limit, bucket: new ModelBucket(limit.limit) }));
+    this.#buckets = all.map((limit) => ({ ...limit, bucket: new ModelBucket(limit) }));
   }
 
   async do(next: Step): Promise<void> {
     if (next.kind === "wait") {
       this.nowMs += next.ms;
       timed().clock.set(microseconds(THURSDAY) + BigInt(this.nowMs) * 1000n);
-    } else if (next.kind === "admit") await this.#admit(next.worker, next.prompt);
+    } else if (next.kind === "admit") await this.#admit(next);
     else await this.#end(next);
   }
 
-  async #admit(by: 0 | 1, promptTokens: number): Promise<void> {
+  async #admit({ worker: by, prompt, reserved }: Extract<Step, { kind: "admit" }>): Promise<void> {
     const { decision, takenTokens, tokenBuckets } = await admitKnown(this.#stores[by], this.of.key, {
-      promptTokens,
+      promptTokens: prompt,
+      reservedTokens: reserved,
     });
     for (const { bucket } of this.#buckets) bucket.settle(this.nowMs);
     const isEmpty = this.#buckets.some(({ bucket }) => bucket.levelAt(this.nowMs) <= 0n);
     assert.equal(decision, isEmpty ? "token_rate_limited" : "admitted");
     if (!isEmpty && takenTokens !== null) {
       const identity = await identify(this.of);
-      this.#move(promptTokens, 0);
+      this.#move(prompt, 0, reserved);
       this.#inFlight.push({
         identity,
         worker: by,
         given: takenTokens,
         sequence: 0,
-        input: promptTokens,
+        input: prompt,
         output: 0,
+        shared: reserved,
       });
-      this.#count(identity.requestId, promptTokens, 0);
+      this.#count(identity.requestId, prompt, 0);
     }
     for (const { type, remaining } of tokenBuckets) {
       const levels = this.#buckets
@@ -206,11 +228,11 @@ class Run {
       if (request.sequence > 0) return;
       await store.hold(holdInput(identity, { floorInputTokens: next.estimate, takenTokens: given }));
       request.sequence += 1;
-      this.#settle(request, next.estimate, 0);
+      this.#settle(request, next.estimate, 0, false);
     } else if (next.kind === "leave") {
       if (request.sequence > 0) return;
       await store.leave(this.of.organizationId, [{ ...identity, takenTokens: given }]);
-      this.#settle(request, 0, 0);
+      this.#settle(request, 0, 0, true);
       this.#inFlight.splice(at, 1);
     } else {
       const { input, output, ends } =
@@ -226,20 +248,23 @@ class Run {
       await store.charge(charge);
       // Sent again: it counts once.
       await this.#stores[1 - request.worker]?.charge(charge);
-      this.#settle(request, input, output);
+      this.#settle(request, input, output, ends);
       if (ends) this.#inFlight.splice(at, 1);
     }
   }
 
-  #settle(request: InFlight, input: number, output: number): void {
-    this.#move(input - request.input, output - request.output);
-    Object.assign(request, { input, output });
+  #settle(request: InFlight, input: number, output: number, ends: boolean): void {
+    const shared = ends ? output : Math.max(output, request.given.reserved);
+    this.#move(input - request.input, output - request.output, shared - request.shared);
+    Object.assign(request, { input, output, shared });
     this.#count(request.identity.requestId, input, output);
   }
 
-  #move(input: number, output: number): void {
+  #move(input: number, output: number, shared: number): void {
     this.#moves.push({ ...amountsOf(input, output), atMs: this.nowMs });
-    for (const { type, bucket } of this.#buckets) bucket.take(amountOf(type, input, output));
+    for (const { type, bucket } of this.#buckets) {
+      bucket.take(amountOf(type, input, bucket.isShared ? shared : output));
+    }
   }
 
   #count(requestId: string, input: number, output: number): void {
@@ -252,10 +277,10 @@ class Run {
 
   /**
    * What is published, of each limit and from any moment to any other: limit × (t + 1), and what was in flight, at the first
-   * moment and when the level came to 0.
+   * moment and when the level came to 0; of a shared limit also what its floor forgave meanwhile.
    */
   checkBound(): void {
-    for (const { limit, type } of this.#buckets) {
+    for (const { limit, type, bucket } of this.#buckets) {
       const mostOf = (ids: readonly string[] = []) =>
         ids.reduce((sum, id) => sum + (this.#most.get(id)?.[type] ?? 0), 0);
       const inFlight = Math.max(0, ...this.#together.map(mostOf));
@@ -264,7 +289,10 @@ class Run {
         let used = 0;
         for (const { atMs, [type]: tokens } of this.#moves.slice(begin)) {
           used += tokens;
-          const bound = limit * ((atMs - fromMs) / 60_000 + 1) + atFirst + inFlight;
+          const forgiven = bucket.forgiven
+            .filter((each) => each.atMs >= fromMs && each.atMs <= atMs)
+            .reduce((sum, each) => sum + each.tokens, 0);
+          const bound = limit * ((atMs - fromMs) / 60_000 + 1) + atFirst + inFlight + forgiven;
           assert.ok(used <= bound, `${used} tokens in ${atMs - fromMs} ms are more than ${bound}`);
         }
       }

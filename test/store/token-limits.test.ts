@@ -44,8 +44,8 @@ interface Admitted {
   readonly taken: TakenTokens;
 }
 
-async function admitted(of: Owners, promptTokens: number): Promise<Admitted> {
-  const { decision, takenTokens } = await admitKnown(timed().store, of.key, { promptTokens });
+async function admitted(of: Owners, promptTokens: number, reservedTokens = 0): Promise<Admitted> {
+  const { decision, takenTokens } = await admitKnown(timed().store, of.key, { promptTokens, reservedTokens });
   expect(decision).toBe("admitted");
   if (takenTokens === null) throw new Error("it meets no limit of tokens");
   return { identity: await identify(of), taken: takenTokens };
@@ -207,6 +207,70 @@ describe.skipIf(!canSetClock)("a limit of tokens per minute (sets Redis's clock:
     wait(3_600_000);
     await limit(of, "key", "output", 400);
     expect((await admitKnown(timed().store, of.key)).decision).toBe("token_rate_limited");
+  });
+
+  const SHARED = LIMIT_SCOPES.filter((scope) => scope !== "key");
+
+  it.each(SHARED)(
+    "of a %s takes a request's likely output at admission, a key's own does not",
+    async (scope) => {
+      const of = await createOwners();
+      await limit(of, scope, "total", 1_000);
+      await limit(of, scope, "output", 900);
+      await limit(of, "key", "output", 500);
+      const first = await admitted(of, 100, 600);
+      // The tightest of each type: of output the key's own is full, the shared one has 300.
+      expect([await left(of, "total"), await left(of, "output")]).toEqual([300, 300]);
+      await admitted(of, 100, 600);
+      expect((await admitKnown(timed().store, of.key)).decision).toBe("token_rate_limited");
+      await end(first, 100, 40);
+      expect([await left(of, "total"), await left(of, "output")]).toEqual([160, 260]);
+    },
+  );
+
+  it("keeps the likely output taken while a request has progress, and gives it back at the end", async () => {
+    const of = await createOwners();
+    await limit(of, "user", "output", 1_000);
+    const request = await admitted(of, 0, 600);
+    const charge = (sequence: number, output: number, isFinal = false) =>
+      timed().store.charge(
+        chargeInput(request.identity, sequence, 5n, {
+          ...used(request, 0, output),
+          final: isFinal ? FINAL : null,
+        }),
+      );
+    await charge(1, 200);
+    expect(await left(of, "output")).toBe(400);
+    await charge(2, 700);
+    expect(await left(of, "output")).toBe(300);
+    await charge(3, 650, true);
+    expect(await left(of, "output")).toBe(350);
+    const unsent = await admitted(of, 0, 300);
+    await timed().store.leave(of.organizationId, [{ ...unsent.identity, takenTokens: unsent.taken }]);
+    expect(await left(of, "output")).toBe(350);
+  });
+
+  it.each(SHARED)(
+    "of a %s makes others wait five minutes at most, however much one has used",
+    async (scope) => {
+      const of = await createOwners();
+      await limit(of, scope, "total", 1_000);
+      await end(await admitted(of, 0), 0, 3_600_000);
+      const refused = await admitKnown(timed().store, of.key);
+      expect(refused).toMatchObject({ decision: "token_rate_limited", bucket: { retryAfterSeconds: 301 } });
+      wait(300_001);
+      expect((await admitKnown(timed().store, of.key)).decision).toBe("admitted");
+    },
+  );
+
+  it.each(SHARED)("of a %s is full again once it was raised", async (scope) => {
+    const of = await createOwners();
+    await limit(of, scope, "output", 1_000);
+    await end(await admitted(of, 0), 0, 9_000);
+    await limit(of, scope, "output", 900);
+    expect((await admitKnown(timed().store, of.key)).decision).toBe("token_rate_limited");
+    await limit(of, scope, "output", 901);
+    expect(await left(of, "output")).toBe(901);
   });
 
   it("loses nothing when the clock goes back, and counts for the owners of the admission", async () => {

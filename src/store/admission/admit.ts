@@ -62,8 +62,13 @@ async function admitAll(
 ): Promise<readonly AdmitResult[]> {
   const { organizationId, keyId } = question;
   const known = knownSettings(keyId);
-  const ofEach = inputs.flatMap(({ requestId, route, promptTokens }) =>
-    listOf["admitted-request"]({ requestId, route, promptTokens: String(promptTokens) }),
+  const ofEach = inputs.flatMap(({ requestId, route, promptTokens, reservedTokens = 0 }) =>
+    listOf["admitted-request"]({
+      requestId,
+      route,
+      promptTokens: String(promptTokens),
+      reservedTokens: String(reservedTokens),
+    }),
   );
   let results: readonly AdmitResult[] = [];
   const reply = await runInMonth(context, (month) => {
@@ -156,8 +161,8 @@ function parseAdmitReply(
   const buckets = textAt(reply, at.tokenBuckets);
   const countsCached = countsCachedTokens(settings);
   return parseArray(reply[at.requests]).map((item, position) => {
-    const prompt = inputs[position]?.promptTokens ?? 0;
-    const takenTokens = buckets === "" ? null : { buckets, prompt, countsCached };
+    const { promptTokens: prompt = 0, reservedTokens: reserved = 0 } = inputs[position] ?? {};
+    const takenTokens = buckets === "" ? null : { buckets, prompt, reserved, countsCached };
     return parseDecided(parseArray(item), { capacity, takenTokens }, shared);
   });
 }

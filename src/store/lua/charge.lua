@@ -21,7 +21,7 @@
 -- ARGV[18] session, '' for none   ARGV[19] '1': a cap may hold for it (sessions.lua)
 --   Only so far when it meets no token buckets (token-buckets.lua).
 -- ARGV[20] tokens of its prompt that its admission took      ARGV[21] tokens of its prompt that it has used, ARGV[22] of its
---   answer   ARGV[23..] of each token bucket that it meets: its hash, its count
+--   answer   ARGV[23..] of each token bucket that it meets: its hash, its count, what its admission reserved of it
 --
 -- Reply: JSON of {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
@@ -166,18 +166,24 @@ if price ~= '' then
 end
 if taken_tokens then
   local taken = exists and redis.call('HGET', request, 'tokens_taken') or taken_tokens .. ' 0'
-  local taken_input, taken_output = string.match(taken, '(%d+) (%d+)')
-  local input, output = tonumber(used_input) - tonumber(taken_input), tonumber(used_output) - tonumber(taken_output)
-  local token_buckets, FIRST_TOKEN_BUCKET = {}, 1
-  for position = FIRST_BUCKET_MET, #list, 2 do
+  local taken_input, taken_output, taken_or_reserved = string.match(taken, '^(%d+) (%d+) ?(%d*)$')
+  local input, own_output = tonumber(used_input) - tonumber(taken_input), tonumber(used_output) - tonumber(taken_output)
+  local token_buckets, FIRST_TOKEN_BUCKET, shared_output = {}, 1, tonumber(used_output)
+  for position = FIRST_BUCKET_MET, #list, 3 do
 -- @row token-count list position
+    local output = own_output
+    if reserved ~= '0' then
+      -- Until the end what was reserved stays taken.
+      shared_output = final and tonumber(used_output) or math.max(tonumber(used_output), tonumber(reserved))
+      output = shared_output - tonumber(taken_or_reserved ~= '' and taken_or_reserved or reserved)
+    end
     local difference = count == 'total:used' and input + output or count == 'input:used' and input or output
     for _, text in ipairs({ hash, count, integer(difference) }) do
       token_buckets[#token_buckets + 1] = text
     end
   end
 -- @include take-tokens.lua
-  set('tokens_taken', used_input .. ' ' .. used_output)
+  set('tokens_taken', used_input .. ' ' .. used_output .. ' ' .. integer(shared_output))
 end
 if record.reaped and open then
   set('reaped', '')

@@ -6,7 +6,7 @@ import { compileExpression } from "../../usage/compile.ts";
 
 export const ROWS = {
   /** A request among the arguments of `admit.lua`. */
-  "admitted-request": ["requestId", "route", "promptTokens"],
+  "admitted-request": ["requestId", "route", "promptTokens", "reservedTokens"],
   /** Keys of `read-buckets.lua`. */
   "bucket-keys": ["keyRecord", "requestBucket"],
   /** The list of `charge.lua`; what follows is left out if all of it is ''. */
@@ -51,7 +51,7 @@ export const ROWS = {
   /** Keys of an owner: its record, and the list that names what is its own (`links.lua`). */
   "owner-keys": ["record", "list"],
   /** A bucket of tokens whose count a charge moves; without `difference` the script calculates it. */
-  "token-count": ["hash", "count"],
+  "token-count": ["hash", "count", "reserved"],
   "token-difference": ["hash", "count", "difference"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

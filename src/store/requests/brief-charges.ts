@@ -80,12 +80,13 @@ function listTokens(
 ): readonly string[] {
   const met = charges[0]?.input.usedTokens;
   if (met === undefined) return [];
-  let [input, output] = [0, 0];
+  let [input, output, returned] = [0, 0, 0];
   for (const { usedTokens } of charges.map((charge) => charge.input)) {
     input += (usedTokens?.input ?? 0) - (usedTokens?.prompt ?? 0);
     output += usedTokens?.output ?? 0;
+    returned += usedTokens?.reserved ?? 0;
   }
-  return formatTokenDifferences(request, met, { input, output });
+  return formatTokenDifferences(request, met, { input, output, returned });
 }
 
 /** Of each figure. Exact: a sum may be more than a number holds, and Redis adds 64 bits. */

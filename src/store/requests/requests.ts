@@ -85,6 +85,7 @@ export const createRequestStore = storeOf<RequestStore>({
         furtherArguments: formatTokenDifferences(input, input.takenTokens, {
           input: input.floorInputTokens - (input.takenTokens?.prompt ?? 0),
           output: 0,
+          returned: 0,
         }),
       }),
     );
@@ -244,6 +245,7 @@ export const createRequestStore = storeOf<RequestStore>({
       formatTokenDifferences({ organizationId, keyId, owners }, taken, {
         input: -(taken?.prompt ?? 0),
         output: 0,
+        returned: taken?.reserved ?? 0,
       }),
     );
     await Promise.all([

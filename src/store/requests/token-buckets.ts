@@ -39,28 +39,30 @@ function readMetBuckets(buckets: string): readonly MetBucket[] {
   });
 }
 
-/** For a script that calculates the differences: hash, count, hash, count … */
+/** For a script that calculates the differences: hash, count and what was reserved of each bucket. */
 export function formatTokenCounts(request: Owned, taken: TakenTokens): string[] {
-  return parseMetBuckets(taken.buckets).flatMap(({ scope, count }) =>
-    listOf["token-count"]({ hash: nameHash(scope, request), count }),
-  );
+  return parseMetBuckets(taken.buckets).flatMap(({ scope, count }) => {
+    const reserved = String(scope === "key" ? 0 : taken.reserved);
+    return listOf["token-count"]({ hash: nameHash(scope, request), count, reserved });
+  });
 }
 
 /**
  * As `lua/include/take-tokens.lua` takes them: hash, count, difference, hash, count, difference …
- * @param difference Tokens of prompt and answer beside what was taken.
+ * @param difference Tokens of prompt and answer beside what was taken, and the reserved ones that shared buckets get back.
  */
 export function formatTokenDifferences(
   request: Owned,
   taken: TakenTokens | null | undefined,
-  { input, output }: { readonly input: number; readonly output: number },
+  difference: { readonly input: number; readonly output: number; readonly returned: number },
 ): string[] {
   const listed: string[] = [];
   if (taken === null || taken === undefined) return listed;
-  const differences = { total: input + output, input, output };
+  const { input, returned } = difference;
   for (const { scope, count, type } of parseMetBuckets(taken.buckets)) {
-    const difference = String(differences[type]);
-    listed.push(...listOf["token-difference"]({ hash: nameHash(scope, request), count, difference }));
+    const output = difference.output - (scope === "key" ? 0 : returned);
+    const moved = String({ total: input + output, input, output }[type]);
+    listed.push(...listOf["token-difference"]({ hash: nameHash(scope, request), count, difference: moved }));
   }
   return listed;
 }

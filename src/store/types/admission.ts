@@ -49,6 +49,8 @@ export interface AdmitInput {
   readonly metered: boolean;
   /** Tokens of its prompt as far as its head tells, which its token buckets are taken for until more is known. */
   readonly promptTokens: number;
+  /** Tokens that shared token buckets set aside for its output; without it none. */
+  readonly reservedTokens?: number;
 }
 
 /** The store's `admit`, or a stage around it. */

@@ -27,6 +27,8 @@ export interface TakenTokens {
   readonly buckets: string;
   /** Tokens of its prompt that its admission took. */
   readonly prompt: number;
+  /** Tokens that its admission took of shared buckets for its output, and that its end gives back. */
+  readonly reserved: number;
   /** Tokens that come from a prompt's cache count, too. */
   readonly countsCached: boolean;
 }

@@ -73,7 +73,7 @@ describe("formatAdmissionHeader", () => {
       headroom: fc.array(fc.tuple(texts, texts)),
       modelNames: fc.option(names),
       takenTokens: fc.option(
-        fc.record({ buckets: fc.string(), prompt: fc.nat(), countsCached: fc.boolean() }),
+        fc.record({ buckets: fc.string(), prompt: fc.nat(), reserved: fc.nat(), countsCached: fc.boolean() }),
       ),
       session: fc.option(texts),
       sessionBudgetCents: fc.option(fc.nat()),

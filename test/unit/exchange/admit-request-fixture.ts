@@ -95,6 +95,7 @@ export function openAdmission(script: Script = {}) {
       seen.admits.push(input);
       return script.admit?.(input) ?? Promise.resolve(ADMITTED);
     },
+    meanOutput: () => 0,
     leave: (request) => void seen.left.push(request),
     protocols: PROTOCOLS,
     createRequestId: () => `req_${seen.admits.length + 1}`,

@@ -79,6 +79,7 @@ export function createAccount(options: FixtureOptions = {}): AccountUnderTest {
     estimator,
     onPromptCounted: null,
     takenTokens: options.takenTokens ?? null,
+    onOutputCounted: null,
     keeper: {
       charge: async (input) => {
         charges.push(input);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { countUsedTokens, hasFailedBefore, isTakenNear } from "../../../src/settlement/used-tokens.ts";
 import { plainTokens } from "../../../src/usage/token-usage.ts";
 
-const taken = { buckets: "key=total", prompt: 1_000, countsCached: false };
+const taken = { buckets: "key=total", prompt: 1_000, reserved: 0, countsCached: false };
 
 describe("what a request takes of limits of tokens", () => {
   it("is without what came from a cache, unless that counts", () => {

@@ -4,6 +4,10 @@
 -- limit * (t + 1) tokens are taken, beside those of requests that were in flight when the t minutes began or when the level
 -- came to 0.
 --
+-- A bucket of a user, a group or an organization is shared: who uses much keeps others waiting. So an admission takes an
+-- estimate of the output too, which the end replaces by what was used; an admission finds no level below that of
+-- FLOOR_MINUTES, and what is below is forgiven; and a limit that was raised has a full bucket.
+--
 -- A bucket is two fields: of a key in the hash of its bucket of requests, which an admission reads and writes anyway, of any
 -- other owner in "tokens:<owner>". "total:used" counts what was used beside what admissions took; all that a charge does is
 -- add to it. "total" is what the last admission left, '<dddd': its units, when that was, ms, of which limit, and what was
@@ -12,7 +16,7 @@
 -- No functions, of which Redis makes each anew at each run, and numbers as they are: Lua takes longer to read or write one as
 -- text than to calculate. What follows is a piece of its script. It adds an owner's buckets as they are now to `buckets`.
 -- It is given `limits`, its `token_limits`, `scope` and `hash`, which the buckets are in; a limit that was changed keeps its
--- level's share. `stored_units`, `stored_at`: of a key, of its bucket of requests.
+-- level's share, but for shared ones that were raised. `stored_units`, `stored_at`: of a key, of its bucket of requests.
 
 local total, input, output = tonumber(limits), nil, nil
 local values
@@ -37,11 +41,13 @@ for position = 1, 7, 2 do
       if now_ms > at_ms then
         left = left + (now_ms - at_ms) * of_limit
       end
-      if of_limit ~= limit then
+      if of_limit < limit and scope ~= 'key' then
+        left = level
+      elseif of_limit ~= limit then
         left = math.floor(math.min(left, of_limit * UNITS_PER_LIMITED_TOKEN) * limit / of_limit)
       end
       if left < level then
-        level = left
+        level = scope == 'key' and left or math.max(left, -FLOOR_MINUTES * limit * UNITS_PER_LIMITED_TOKEN)
       end
     end
     -- In the order of BUCKET_SCOPE and the following.
