@@ -304,7 +304,7 @@ function describeCreation(
   const action = `${target.type}.created`;
   const { issuer, subject } = external;
   return {
-    actor: { type: "person", id, name, issuer, subject },
+    actor: { type: "person", id, name, role: "member", issuer, subject },
     action,
     target,
     before: null,

@@ -2,9 +2,13 @@ import { Cluster } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
-import type { AuditInput } from "../../src/store/types/audit.ts";
+import { auditKey } from "../../src/store/redis/keys.ts";
+import type { AuditEntry, AuditInput, AuditLog } from "../../src/store/types/audit.ts";
+import type { Page } from "../../src/store/types/page.ts";
+import type { PersonRole } from "../../src/store/types/sessions.ts";
 import { waitFor } from "../support/wait.ts";
 import {
+  addTestKey,
   createHashedKey,
   createTestKey,
   KEY,
@@ -15,9 +19,9 @@ import {
 
 const under = withTestStore();
 
-function entry(action: string): AuditInput {
+function entry(action: string, role: PersonRole = "admin"): AuditInput {
   return {
-    actor: { type: "token", id: "token_1", name: "ci" },
+    actor: { type: "token", id: "token_1", name: "ci", role },
     action,
     target: { type: "key", id: "key_1", name: "deploy" },
     before: { hard_cap_cents: null, allowed_models: ["a/b"], nested: { on: true } },
@@ -59,6 +63,65 @@ describe("audit entries", () => {
     const second = await createTestOrganization(under.store);
     await under.store.addAuditEntry(first.id, entry("key.updated"));
     expect((await under.store.listAuditEntries(second.id, { limit: 10, after: null })).items).toEqual([]);
+  });
+});
+
+describe("the logs of roles", () => {
+  const roles = ["operator", "admin", "viewer", "member"] as const;
+
+  it("are one list, newest first, page by page, none twice", async () => {
+    const { id } = await createTestOrganization(under.store);
+    const written = Array.from({ length: 24 }, (_, number) => `n${number}`);
+    // In one turn, so that entries of several logs have the same id in their streams.
+    await Promise.all(
+      written.map((action, number) =>
+        under.store.addAuditEntry(
+          id,
+          entry(action, roles[number % 4]),
+          number % 8 < 4 ? "changes" : "sign-ins",
+        ),
+      ),
+    );
+    const read: AuditEntry[] = [];
+    let after: string | null = null;
+    do {
+      const page: Page<AuditEntry> = await under.store.listAuditEntries(id, { limit: 5, after });
+      read.push(...page.items);
+      after = page.next;
+    } while (after !== null);
+    expect(read.map(({ action }) => action).sort()).toEqual(written.sort());
+    const times = read.map(({ recordedAtMs }) => recordedAtMs);
+    expect(times).toEqual(times.toSorted((one, other) => other - one));
+  });
+
+  it("are bounded by bytes, and what one role and its sign-ins push out is its own", async () => {
+    const { id } = await createTestOrganization(under.store);
+    await under.store.addAuditEntry(id, entry("admin's change", "admin"));
+    const key = await addTestKey(under.store, id);
+    const large = { ...entry("flood", "member"), after: { note: "x".repeat(60_000) } };
+    for (let number = 0; number < 100; number += 1) {
+      await under.store.addAuditEntry(id, large);
+      await under.store.addAuditEntry(id, large, "sign-ins");
+      // A change with its own script.
+      await under.store.changeKey(key, { disabled: number % 2 === 0 }, null, large);
+    }
+    const bytes = (log: AuditLog) => under.client.memory("USAGE", auditKey(id, log), "SAMPLES", 0);
+    expect(await bytes("changes:member")).toBeLessThan(4_194_304);
+    expect(await bytes("changes:member")).toBeGreaterThan(3_000_000);
+    expect(await bytes("sign-ins:member")).toBeLessThan(1_048_576);
+    const oldest = await under.client.xrange(auditKey(id, "changes:admin"), "-", "+");
+    expect(oldest).toHaveLength(1);
+  });
+
+  it("lose entries of 400 days", async () => {
+    const { id } = await createTestOrganization(under.store);
+    const key = auditKey(id, "changes:admin");
+    // A stream trims whole nodes of 100 entries.
+    for (let number = 1; number <= 150; number += 1)
+      await under.client.xadd(key, `${number}-1`, "entry", "{}");
+    await under.store.addAuditEntry(id, entry("new", "admin"));
+    expect(await under.client.xlen(key)).toBe(51);
+    expect(await under.client.pttl(key)).toBeGreaterThan(399 * 86_400_000);
   });
 });
 

@@ -16,7 +16,7 @@ const EVERYBODY = [
 ] as const;
 
 const entry = ({ id, name }: UserRecord): AuditInput => ({
-  actor: { type: "operator", id: null, name: null },
+  actor: { type: "operator", id: null, name: null, role: "operator" },
   action: "user.created",
   target: { type: "user", id, name },
   before: null,

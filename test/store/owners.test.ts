@@ -50,7 +50,7 @@ async function listNames(organizationId: string, filter: Partial<OwnerFilter>, l
 }
 
 const entry = (name: string): AuditInput => ({
-  actor: { type: "operator", id: null, name: null },
+  actor: { type: "operator", id: null, name: null, role: "operator" },
   action: "user.test",
   target: { type: "user", id: "user_1", name },
   before: null,

@@ -1,6 +1,6 @@
 /** `GET …/audit`: who changed what, when, from what to what. */
-import { AUDIT_CURSOR, auditPage } from "../schemas/audit-entry.ts";
-import { isInStreams, type PageQuery, pageQuery } from "../schemas/page.ts";
+import { AUDIT_CURSOR, auditPage, isAuditCursor } from "../schemas/audit-entry.ts";
+import { type PageQuery, pageQuery } from "../schemas/page.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, defineRoute } from "./route.ts";
 
@@ -9,8 +9,8 @@ const list = defineOrganizationRoute({
   path: "/api/organizations/{organization}/audit",
   operationId: "listAuditEntries",
   summary:
-    "List changes of the organization, its keys, users, groups and tokens, newest first; about 10,000 are stored.",
-  query: pageQuery(AUDIT_CURSOR, isInStreams),
+    "List changes and sign-ins of the organization, newest first: 400 days, at most 4 MiB of changes and 1 MiB of sign-ins for each role.",
+  query: pageQuery(AUDIT_CURSOR, isAuditCursor),
   answers: { 200: auditPage },
   handleInOrganization: ({ organization, query }, services) =>
     answerEntries(organization.id, query, services),
@@ -23,7 +23,7 @@ const listOfNone = defineRoute({
   summary:
     "List what belongs to no organization, newest first: sign-ins with the operator's role or without a role.",
   access: "operator",
-  query: pageQuery(AUDIT_CURSOR, isInStreams),
+  query: pageQuery(AUDIT_CURSOR, isAuditCursor),
   answers: { 200: auditPage },
   handle: ({ query }, services) => answerEntries(null, query, services),
 });

@@ -71,11 +71,15 @@ export async function recordChange(
 }
 
 export function describeActor({ principal }: Pick<ApiCall, "principal">): AuditInput["actor"] {
-  if (principal.type === "token") return { type: "token", id: principal.id, name: principal.name };
+  if (principal.type === "token") {
+    return { type: "token", id: principal.id, name: principal.name, role: principal.role };
+  }
   const { person } = principal;
-  if (person === undefined) return { type: "operator", id: null, name: null };
-  const id = principal.type === "person" ? principal.userId : null;
-  return { type: principal.type, id, name: person.name, issuer: person.issuer, subject: person.subject };
+  if (person === undefined) return { type: "operator", id: null, name: null, role: "operator" };
+  const { name, issuer, subject } = person;
+  if (principal.type === "operator")
+    return { type: "operator", id: null, name, role: "operator", issuer, subject };
+  return { type: "person", id: principal.userId, name, role: principal.role, issuer, subject };
 }
 
 function differences(

@@ -57,7 +57,7 @@ function describeCreation(
   journal: Journal,
 ): AuditInput {
   return {
-    actor: { type: "person", id: made.id, name, issuer, subject },
+    actor: { type: "person", id: made.id, name, role: "member", issuer, subject },
     action: "user.created",
     target: { type: "user", id: made.id, name: made.name },
     before: null,

@@ -60,7 +60,7 @@ export async function recordOperatorStart(
   { hash }: Pick<SessionRecord, "hash">,
 ): Promise<void> {
   await write(journal, null, {
-    actor: { type: "operator", id: null, name: null },
+    actor: { type: "operator", id: null, name: null, role: "operator" },
     action: "session.started",
     target: { type: "session", id: sessionIdOf(hash), name: null },
     before: null,
@@ -83,11 +83,11 @@ function record(
   journal: Journal,
   organizationId: string | null,
   action: string,
-  { issuer, subject, name }: Somebody,
+  { issuer, subject, name, userId = null, ...somebody }: Somebody & Partial<PersonHolder>,
   change: { readonly before: AuditFields | null; readonly after: AuditFields | null },
 ): Promise<void> {
   return write(journal, organizationId, {
-    actor: { type: "person", id: null, name, issuer, subject },
+    actor: { type: "person", id: userId, name, role: somebody.role ?? null, issuer, subject },
     action,
     target: { type: "person", id: subject, name },
     ...change,
@@ -101,7 +101,7 @@ async function write(
   entry: AuditInput,
 ): Promise<void> {
   try {
-    await store.addAuditEntry(organizationId, entry);
+    await store.addAuditEntry(organizationId, entry, "sign-ins");
   } catch (error) {
     logger.error({ err: error, organization_id: organizationId, entry }, "sign-in missing in the audit log");
   }

@@ -1,10 +1,14 @@
 import * as z from "zod";
 import { actor, timestamp } from "../../settings/input-schemas.ts";
 import { answer } from "./fields.ts";
-import { pageOf } from "./page.ts";
+import { PERSON_ROLES } from "../../store/types/sessions.ts";
+import { isInStreams, pageOf } from "./page.ts";
 
-/** The id of an entry in a stream. */
-export const AUDIT_CURSOR = /^[0-9]{1,20}-[0-9]{1,20}$/;
+/** The id of an entry: its id in its stream, and the stream's place among the audit logs. */
+export const AUDIT_CURSOR = /^[0-9]{1,20}-[0-9]{1,20}-[0-9]$/;
+
+/** Whether the first two parts can be an id in a stream. */
+export const isAuditCursor = (text: string): boolean => isInStreams(text.replace(/-[0-9]$/, ""));
 
 const fields = z.record(z.string(), z.unknown()).nullable();
 
@@ -13,6 +17,10 @@ const auditEntry = answer("AuditEntry", {
   at: timestamp(),
   actor: actor()
     .extend({
+      role: z
+        .enum(PERSON_ROLES)
+        .nullable()
+        .describe("The role that allowed it; null: a sign-in without a role."),
       issuer: z
         .string()
         .optional()

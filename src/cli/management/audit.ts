@@ -17,11 +17,17 @@ function formatRow(entry: JsonObject): string[] {
   const target = entry["target"] as JsonObject;
   return [
     String(entry["at"]),
-    actor["type"] === "operator" ? "operator" : String(actor["name"]),
+    formatActor(actor),
     String(entry["action"]),
     String(target["name"] ?? target["id"]),
     formatChange(entry["before"] as JsonObject | null, entry["after"] as JsonObject | null),
   ];
+}
+
+/** "Ada Lovelace (admin, ada@corp)": names can be chosen by their holders, subjects cannot. */
+function formatActor({ type, name, role, subject }: JsonObject): string {
+  const details = [role, subject].filter((detail) => detail !== undefined && detail !== null);
+  return name === null ? String(type) : `${String(name)} (${details.join(", ")})`;
 }
 
 /** "max_own_keys 5 -> 6"; nothing for what was made or deleted as a whole, but for usage from outside. */

@@ -29,7 +29,6 @@ reply[3] = redis.call('HGETALL', organization)
 redis.call('DEL', outbox)
 add_audit(audit, audit_entry)
 redis.call('PEXPIREAT', organization, expires_at_ms)
-redis.call('PEXPIREAT', audit, expires_at_ms)
 for _, name in ipairs(kept) do
   redis.call('PEXPIREAT', name, expires_at_ms)
 end

@@ -6,13 +6,12 @@
  * unknown. Hence the record is written before its look-up, and marked as deleted before its look-up is removed.
  * `repair.ts` puts right what a crash in between leaves.
  */
-import { formatAuditEntry } from "./audit.ts";
+import { auditArguments } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
 import { ensureWindows, periodsOf } from "../usage/windows.ts";
 import { countFiredAlerts, inputOfMonth, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import {
-  auditKey,
   countBucketKey,
   keyListKey,
   keyRecordKey,
@@ -133,11 +132,10 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
       keyList: keyListKey(organizationId),
       requestBucket: requestBucketKey(organizationId, keyId),
       countBucket: countBucketKey(organizationId, keyId),
-      audit: auditKey(organizationId),
+      ...auditArguments(organizationId, audit),
       furtherKeys: lists,
       keyId,
       expiresAtMs: String(expiryOf(thisMonth.name, context.usageMonths)),
-      auditEntry: formatAuditEntry(audit),
       expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
     });
     const result = parseChange(reference, reply);
@@ -212,10 +210,9 @@ export async function insertKey(
     organization: organizationKey(organizationId),
     keyRecord: keyRecordKey(organizationId, id),
     keyList: keyListKey(organizationId),
-    audit: auditKey(organizationId),
+    ...auditArguments(organizationId, audit?.(record)),
     furtherKeys: namesOfOwners(organizationId, settings),
     keyId: id,
-    auditEntry: formatAuditEntry(audit?.(record)),
     namedBy: named.field,
     replaced: named.replaced,
     furtherArguments: [...formatKeySettings(settings), ...Object.entries(written).flat()],
@@ -315,11 +312,10 @@ async function setFields(
       requestBucket: requestBucketKey(organizationId, keyId),
       countBucket: countBucketKey(organizationId, keyId),
       organization: organizationKey(organizationId),
-      audit: auditKey(organizationId),
+      ...auditArguments(organizationId, audit),
       furtherKeys: [...left, ...joined],
       expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
       keyId,
-      auditEntry: formatAuditEntry(audit),
       leftLists: String(left.length),
       furtherArguments: changes,
       ...inputOfMonth(month),

@@ -1,17 +1,49 @@
-/** The audit log: a stream on the organization's slot, bounded, so its oldest entries go when it is full. */
+/**
+ * The audit logs: streams on the organization's slot, one for each role and kind, bounded by age and bytes
+ * (`lua/include/audit.lua`). Readers see them as one list.
+ */
 import type { ChainableCommander } from "ioredis";
 import * as z from "zod";
 import type { StoreContext } from "../context.ts";
 import { auditKey } from "../redis/keys.ts";
-import type { AuditInput, AuditStore, AuditValue } from "../types/audit.ts";
+import {
+  AUDIT_LOGS,
+  type AuditInput,
+  type AuditLog,
+  type AuditStore,
+  type AuditValue,
+} from "../types/audit.ts";
+import { PERSON_ROLES } from "../types/sessions.ts";
 import { storeOf } from "../run.ts";
 
-/** Bounds the memory of one organization: some 10 MB at a kilobyte an entry. `lua/include/audit.lua` says it too. */
-const KEPT_ENTRIES = 10_000;
+/** `CHANGES_BYTES` in `lua/include/audit.lua` is the bound of the changes that scripts write. */
+const MOST_BYTES = { changes: 4_194_304, "sign-ins": 1_048_576 };
 
-/** What `lua/include/audit.lua` takes: '' for none. */
-export function formatAuditEntry(entry: AuditInput | null | undefined): string {
-  return entry === null || entry === undefined ? "" : JSON.stringify(entry);
+/** Key and entry as the scripts take them; an empty entry for none. */
+export function auditArguments(organizationId: string, entry: AuditInput | null | undefined) {
+  return {
+    audit: auditKey(organizationId, logOf("changes", entry ?? null)),
+    auditEntry: entry === null || entry === undefined ? "" : JSON.stringify(entry),
+  };
+}
+
+/**
+ * Makes a new organization's record and the first entry of its log in one transaction.
+ * @throws Error of a command, or if the transaction was not executed.
+ */
+export async function executeWithAudit(
+  { client }: StoreContext,
+  { audit, auditEntry }: ReturnType<typeof auditArguments>,
+  change: (transaction: ChainableCommander) => ChainableCommander,
+): Promise<void> {
+  const replies = await change(client.multi()).xadd(audit, "*", "entry", auditEntry).exec();
+  for (const [error] of replies ?? [[new Error("the transaction was not executed")]]) {
+    if (error) throw error;
+  }
+}
+
+function logOf(kind: keyof typeof MOST_BYTES, entry: AuditInput | null): AuditLog {
+  return `${kind}:${entry?.actor.role ?? "none"}`;
 }
 
 const valueSchema: z.ZodType<AuditValue> = z.lazy(() =>
@@ -30,6 +62,7 @@ const entrySchema = z.object({
     type: z.enum(["operator", "token", "person"]),
     id: z.string().nullable(),
     name: z.string().nullable(),
+    role: z.enum(PERSON_ROLES).nullable(),
     issuer: z.string().optional(),
     subject: z.string().optional(),
   }),
@@ -41,38 +74,49 @@ const entrySchema = z.object({
 });
 
 export const createAuditStore = storeOf<AuditStore>({
-  async addAuditEntry(context, organizationId, entry) {
-    const text = JSON.stringify(entry);
-    await context.client.xadd(auditKey(organizationId), "MAXLEN", "~", KEPT_ENTRIES, "*", "entry", text);
+  async addAuditEntry(context, organizationId, entry, kind = "changes") {
+    await context.client.igwAddAudit({
+      audit: auditKey(organizationId, logOf(kind, entry)),
+      auditEntry: JSON.stringify(entry),
+      mostBytes: String(MOST_BYTES[kind]),
+    });
   },
 
   async listAuditEntries(context, organizationId, { limit, after }) {
-    const end = after === null ? "+" : `(${after}`;
-    const found = await context.client.xrevrange(auditKey(organizationId), end, "-", "COUNT", limit + 1);
-    const items = found.slice(0, limit).map(([id, [, text = "null"]]) => ({
-      id,
-      recordedAtMs: Number(id.split("-")[0]),
+    const start = after === null ? null : parseId(after);
+    const found = await Promise.all(
+      AUDIT_LOGS.map(async (log, place) => {
+        const end = start === null ? "+" : place < start.place ? start.streamId : `(${start.streamId}`;
+        const key = auditKey(organizationId, log);
+        const entries = await context.client.xrevrange(key, end, "-", "COUNT", limit + 1);
+        return entries.map(([streamId, [, text = "null"]]) => ({ streamId, place, text }));
+      }),
+    );
+    const all = found.flat().sort(compareNewestFirst);
+    const items = all.slice(0, limit).map(({ streamId, place, text }) => ({
+      id: `${streamId}-${place}`,
+      recordedAtMs: Number(streamId.split("-")[0]),
       ...entrySchema.parse(JSON.parse(text)),
     }));
-    return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+    return { items, next: all.length > limit ? (items.at(-1)?.id ?? null) : null };
   },
 });
 
-/**
- * A change of a few commands and its entry in one transaction. Resolves with the answer to the change's first command.
- * @throws Error of a command, or when the transaction was not executed.
- */
-export async function executeWithAudit(
-  context: StoreContext,
-  organizationId: string,
-  entry: AuditInput,
-  change: (transaction: ChainableCommander) => ChainableCommander,
-): Promise<unknown> {
-  const replies = await change(context.client.multi())
-    .xadd(auditKey(organizationId), "MAXLEN", "~", KEPT_ENTRIES, "*", "entry", JSON.stringify(entry))
-    .exec();
-  for (const [error] of replies ?? [[new Error("the transaction was not executed")]]) {
-    if (error) throw error;
-  }
-  return replies?.[0]?.[1];
+/** Where an entry is: its id in its stream, and the place of the stream in `AUDIT_LOGS`. */
+interface Place {
+  readonly streamId: string;
+  readonly place: number;
+}
+
+function parseId(id: string): Place {
+  const [time = "", sequence = "", place = ""] = id.split("-");
+  return { streamId: `${time}-${sequence}`, place: Number(place) };
+}
+
+function compareNewestFirst(one: Place, other: Place): number {
+  const [time = 0n, sequence = 0n] = one.streamId.split("-").map(BigInt);
+  const [otherTime = 0n, otherSequence = 0n] = other.streamId.split("-").map(BigInt);
+  if (time !== otherTime) return time < otherTime ? 1 : -1;
+  if (sequence !== otherSequence) return sequence < otherSequence ? 1 : -1;
+  return other.place - one.place;
 }

@@ -5,14 +5,7 @@
 import type { StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import { timeMs } from "../redis/clock.ts";
-import {
-  auditKey,
-  organizationKey,
-  ownerKey,
-  ownerListKey,
-  ownerTextsKey,
-  usersByIdentityKey,
-} from "../redis/keys.ts";
+import { organizationKey, ownerKey, ownerListKey, ownerTextsKey, usersByIdentityKey } from "../redis/keys.ts";
 import { parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import type { AuditInput } from "../types/audit.ts";
@@ -26,7 +19,7 @@ import type {
 } from "../types/owners.ts";
 import type { UserSettings } from "../../settings/user.ts";
 import { ensureWindows } from "../usage/windows.ts";
-import { formatAuditEntry } from "./audit.ts";
+import { auditArguments } from "./audit.ts";
 import { getOwner } from "./owner-lists.ts";
 import { digestExternal, formatExternal } from "./records.ts";
 import { entriesOf, namesOfGroup, type Owners, USERS } from "./users-and-groups.ts";
@@ -69,12 +62,11 @@ export async function createOwner<Settings, Item extends Settings & OwnerRecord>
     record: ownerKey(organizationId, kind, id),
     list: ownerListKey(organizationId, kind),
     foundBy: ownerTextsKey(organizationId, kind),
-    audit: auditKey(organizationId),
+    ...auditArguments(organizationId, audit?.(owner)),
     byIdentity: usersByIdentityKey(organizationId),
     furtherKeys: namesOfGroup(organizationId, groupId),
     id,
     most: String(MOST_OWNERS[kind]),
-    auditEntry: formatAuditEntry(audit?.(owner)),
     identity: digestExternal(external),
     texts: String(entries.length),
     furtherArguments: [

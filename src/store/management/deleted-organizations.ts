@@ -5,7 +5,7 @@
  */
 import { expiryOf, monthAt } from "../../time/calendar.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
-import { formatAuditEntry } from "./audit.ts";
+import { auditArguments } from "./audit.ts";
 import { keyOperations } from "./api-keys.ts";
 import { timeMs } from "../redis/clock.ts";
 import type { StoreContext } from "../context.ts";
@@ -35,6 +35,7 @@ import { listOf } from "../redis/row-layouts.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
 import { tokenOperations } from "./tokens.ts";
 import type { DeletedOrganizationStore, OrganizationRecord } from "../types/management.ts";
+import { AUDIT_LOGS } from "../types/audit.ts";
 import { OWNER_KINDS, type OwnerKind } from "../types/owner-kinds.ts";
 import type { Operations } from "../run.ts";
 
@@ -48,16 +49,16 @@ export const deletedOrganizationOperations: Operations<DeletedOrganizationStore>
       await context.client.igwDeleteOrganization({
         organization: organizationKey(organizationId),
         outbox: alertOutboxKey(organizationId),
-        audit: auditKey(organizationId),
+        ...auditArguments(organizationId, audit),
         furtherKeys: [
           recentKey(organizationId),
           refusedKey(organizationId),
           alertListKey(organizationId),
           alertsReadKey(organizationId),
+          ...AUDIT_LOGS.map((log) => auditKey(organizationId, log)),
         ],
         expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
         expiresAtMs: await expiryOfDeleted(context),
-        auditEntry: formatAuditEntry(audit),
         furtherArguments: formatOrganizationSettings({
           notifications: ORGANIZATION_SETTINGS.notifications.default,
         }),

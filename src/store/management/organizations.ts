@@ -1,13 +1,12 @@
 /** Organizations: their records and the list of all. */
 import { listChannels } from "../alerts/channels.ts";
-import { executeWithAudit, formatAuditEntry } from "./audit.ts";
+import { executeWithAudit, auditArguments } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
 import { ensureWindows, periodsOf } from "../usage/windows.ts";
 import { countFiredAlerts, inputOfMonth, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import {
   alertCourierKey,
-  auditKey,
   DELETED_ORGANIZATIONS_KEY,
   holdsKey,
   organizationKey,
@@ -47,7 +46,8 @@ export const organizationOperations: Operations<OrganizationStore> = {
     if (audit === undefined) {
       await context.client.hset(key, ...fields);
     } else {
-      await executeWithAudit(context, id, audit(organization), (change) => change.hset(key, ...fields));
+      const entry = auditArguments(id, audit(organization));
+      await executeWithAudit(context, entry, (change) => change.hset(key, ...fields));
     }
     // Nobody knows it yet, so nothing can be spent before its limits are counted for.
     await ensureWindows(context, id, periods);
@@ -162,10 +162,9 @@ async function setFields(
     return context.client.igwSetOrganization({
       organization: organizationKey(organizationId),
       holds: holdsKey(organizationId),
-      audit: auditKey(organizationId),
+      ...auditArguments(organizationId, audit),
       furtherKeys: spends,
       expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
-      auditEntry: formatAuditEntry(audit),
       furtherArguments: formatOrganizationSettings(changes),
       ...inputOfMonth(month),
     });

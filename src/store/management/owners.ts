@@ -9,7 +9,6 @@ import { isId } from "../ids.ts";
 import { timeMs } from "../redis/clock.ts";
 import { ensureWindows } from "../usage/windows.ts";
 import {
-  auditKey,
   organizationKey,
   ownerKey,
   ownerKeysKey,
@@ -31,7 +30,7 @@ import type {
   OwnerRecord,
   OwnerStore,
 } from "../types/owners.ts";
-import { formatAuditEntry } from "./audit.ts";
+import { auditArguments } from "./audit.ts";
 import { createOwner, findExternalUser, findOrCreateExternalUser, withoutKnown } from "./create-owner.ts";
 import { digestExternal } from "./records.ts";
 import { entriesOf, GROUPS, listOfGroup, namesOfGroup, type Owners, USERS } from "./users-and-groups.ts";
@@ -96,13 +95,12 @@ async function changeOwner<Settings, Item extends Settings & OwnerRecord>(
       context.client.igwChangeOwner({
         record: ownerKey(organizationId, kind, id),
         foundBy: ownerTextsKey(organizationId, kind),
-        audit: auditKey(organizationId),
+        ...auditArguments(organizationId, audit),
         organization: organizationKey(organizationId),
         furtherKeys: [...left, ...joined],
         expectedVersion: String(current.version),
         id,
         leftLists: String(left.length),
-        auditEntry: formatAuditEntry(audit),
         goneTexts: String(gone.length),
         newTexts: String(added.length),
         furtherArguments: [...gone, ...added, ...owners.format(changes)],
@@ -132,7 +130,7 @@ async function deleteOwner<Settings, Item extends Settings & OwnerRecord>(
       record: ownerKey(organizationId, kind, id),
       list: ownerListKey(organizationId, kind),
       foundBy: ownerTextsKey(organizationId, kind),
-      audit: auditKey(organizationId),
+      ...auditArguments(organizationId, audit),
       itsKeys: ownerKeysKey(organizationId, kind, id),
       itsUsers: ownerUsersKey(organizationId, kind, id),
       byIdentity: usersByIdentityKey(organizationId),
@@ -141,7 +139,6 @@ async function deleteOwner<Settings, Item extends Settings & OwnerRecord>(
       id,
       expiresAtMs: String(expiryOf(thisMonth.name, context.usageMonths)),
       isWithoutKeys: keys === "none",
-      auditEntry: formatAuditEntry(audit),
       identity: digestExternal(owners.externalOf(current)),
       furtherArguments: entriesOf(owners, id, current),
     });

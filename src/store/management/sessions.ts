@@ -7,7 +7,7 @@ import * as z from "zod";
 import type { StoreContext } from "../context.ts";
 import { isId } from "../ids.ts";
 import { timeMs } from "../redis/clock.ts";
-import { knownRoleKey, sessionKey, sessionListKey } from "../redis/keys.ts";
+import { heldSessionsKey, knownRoleKey, sessionKey, sessionListKey } from "../redis/keys.ts";
 import { type Operations, storeOf } from "../run.ts";
 import {
   PERSON_ROLES,
@@ -22,8 +22,8 @@ export const SESSION_IDLE_MS = 8 * 3_600_000;
 export const SESSION_MS = 24 * 3_600_000;
 /** How exactly it is known when somebody came: a write in so long is enough. */
 const SEEN_MS = 60_000;
-/** Bounds the memory of one organization's: some 10 MB. */
-const MOST_SESSIONS = 10_000;
+/** Sessions of one person, or of one token. Nobody else's end because of them. */
+const MOST_SESSIONS = 20;
 const KNOWN_ROLE_SECONDS = 400 * 86_400;
 /** The place of a page that begins behind what is gone. */
 const BEHIND_ALL = 2 ** 31;
@@ -58,8 +58,12 @@ const operations: Operations<SessionStore> = {
     const endsAtMs = createdAtMs + SESSION_MS;
     const record = { holder, createdAtMs, seenAtMs: createdAtMs, endsAtMs };
     // Listed first: what is signed in can be seen, and ended.
+    const held = heldSessionsKey(digestOf(holder));
     await list(context, sessionListKey(organizationOf(holder)), { hash, endsAtMs, nowMs: createdAtMs });
+    await list(context, held, { hash, endsAtMs, nowMs: createdAtMs });
     await context.client.set(sessionKey(hash), JSON.stringify(record), "PX", SESSION_IDLE_MS);
+    const surplus = await context.client.zrange(held, "0", String(-1 - MOST_SESSIONS));
+    for (const oldest of surplus) await operations.endSession(context, oldest);
     return { hash, ...record };
   },
 
@@ -80,7 +84,10 @@ const operations: Operations<SessionStore> = {
   async endSession(context, hash) {
     const record = await readSession(context, hash);
     const ended = await context.client.del(sessionKey(hash));
-    if (record !== null) await context.client.zrem(sessionListKey(organizationOf(record.holder)), hash);
+    if (record !== null) {
+      await context.client.zrem(sessionListKey(organizationOf(record.holder)), hash);
+      await context.client.zrem(heldSessionsKey(digestOf(record.holder)), hash);
+    }
     return ended === 1;
   },
 
@@ -100,12 +107,9 @@ const operations: Operations<SessionStore> = {
     return { items: shown, next: items.length > limit ? (shown.at(-1)?.hash ?? null) : null };
   },
 
-  async rememberRole(context, { issuer, subject }, role) {
-    const digest = createHash("sha256")
-      .update(JSON.stringify([issuer, subject]))
-      .digest("hex");
+  async rememberRole(context, identity, role) {
     const former = await context.client.set(
-      knownRoleKey(digest),
+      knownRoleKey(digestOfIdentity(identity)),
       JSON.stringify(role),
       "EX",
       KNOWN_ROLE_SECONDS,
@@ -129,7 +133,19 @@ function organizationOf(holder: SessionHolder): string | null {
   return holder.type === "operator" ? null : holder.organizationId;
 }
 
-/** Also takes from the list what is over, and ends the oldest where there are too many. */
+/** Who holds a session: a person at an issuer, an organization's token, or the operator's. */
+function digestOf(holder: SessionHolder): string {
+  if (holder.type === "person") return digestOfIdentity(holder);
+  return holder.type === "token" ? holder.tokenHash : "operator";
+}
+
+function digestOfIdentity({ issuer, subject }: { issuer: string; subject: string }): string {
+  return createHash("sha256")
+    .update(JSON.stringify([issuer, subject]))
+    .digest("hex");
+}
+
+/** Also removes sessions from the list that are over. */
 async function list(
   { client }: StoreContext,
   key: string,
@@ -138,10 +154,6 @@ async function list(
   await client.zadd(key, endsAtMs, hash);
   await client.zremrangebyscore(key, "-inf", nowMs);
   await client.pexpire(key, SESSION_MS);
-  const surplus = (await client.zcard(key)) - MOST_SESSIONS;
-  if (surplus <= 0) return;
-  const oldest = await client.zpopmin(key, surplus);
-  for (const one of oldest.filter((_, place) => place % 2 === 0)) await client.del(sessionKey(one));
 }
 
 /** Where a page begins. One that is gone from the list leaves its end: an empty page, and no page twice. */

@@ -3,11 +3,11 @@
  * slot) decides and the look-up only leads to it: the record is written before its look-up and removed before it, so
  * what a crash in between leaves is a token that nobody was given, or a look-up that leads nowhere.
  */
-import { formatAuditEntry } from "./audit.ts";
+import { auditArguments } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
 import type { StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
-import { auditKey, organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "../redis/keys.ts";
+import { organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "../redis/keys.ts";
 import { readIds } from "./organizations.ts";
 import { parseInteger } from "../redis/parse-reply.ts";
 import { TOKEN_ROLES, type TokenRecord, type TokenStore } from "../types/tokens.ts";
@@ -25,10 +25,9 @@ export const tokenOperations: Operations<TokenStore> = {
       organization: organizationKey(organizationId),
       keyRecord: tokenRecordKey(organizationId, id),
       keyList: tokenListKey(organizationId),
-      audit: auditKey(organizationId),
+      ...auditArguments(organizationId, audit?.(record)),
       furtherKeys: [],
       keyId: id,
-      auditEntry: formatAuditEntry(audit?.(record)),
       // No owner's record names it.
       namedBy: "",
       replaced: "",
@@ -72,9 +71,8 @@ export const tokenOperations: Operations<TokenStore> = {
     const deleted = await context.client.igwDeleteToken({
       tokenRecord: tokenRecordKey(organizationId, tokenId),
       tokenList: tokenListKey(organizationId),
-      audit: auditKey(organizationId),
+      ...auditArguments(organizationId, audit?.(record)),
       tokenId,
-      auditEntry: formatAuditEntry(audit?.(record)),
     });
     await context.client.del(tokenLookUpKey(fields["hash"] ?? ""));
     // Somebody else deleted it between the two commands.

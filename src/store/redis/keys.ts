@@ -3,6 +3,7 @@
  * bucket, both caps and spend, and Redis Cluster keeps them on one node.
  */
 
+import type { AuditLog } from "../types/audit.ts";
 import type { OwnerKind } from "../types/owner-kinds.ts";
 
 /** Schema version of what is stored. */
@@ -118,11 +119,13 @@ export const sessionKey = (sha256Hex: string): string => `igw:session:${sha256He
 /** Sorted set: hashes of sessions by the time (ms) at which they end at the latest, of an organization or the operator's. */
 export const sessionListKey = (organizationId: string | null): string =>
   organizationId === null ? "igw:sessions" : `igw:{${organizationId}}:sessions`;
+/** Sorted set: the same of one person or token, wherever it has signed in. @param holder `digestOf` in `management/sessions.ts`. */
+export const heldSessionsKey = (holder: string): string => `igw:held-sessions:${holder}`;
 /** String: the role that somebody had at the last sign-in with an identity provider. */
 export const knownRoleKey = (sha256Hex: string): string => `igw:known-role:${sha256Hex}`;
-/** Stream: who changed what, in an organization or, null, beside all of them. */
-export const auditKey = (organizationId: string | null): string =>
-  organizationId === null ? "igw:audit" : `igw:{${organizationId}}:audit`;
+/** Stream: one audit log of an organization, or of what belongs to none (null). */
+export const auditKey = (organizationId: string | null, log: AuditLog): string =>
+  organizationId === null ? `igw:audit:${log}` : `igw:{${organizationId}}:audit:${log}`;
 
 /** Set: alerts fired in a month, "<subject> <kind> <amount> <percent>". `lua/include/thresholds.lua` writes it, the outbox and the list. */
 export const alertsFiredKey = (organizationId: string, month: string): string =>

@@ -259,6 +259,11 @@ export const SCRIPTS = {
     furtherKeys: true,
     furtherArguments: true,
   },
+  igwAddAudit: {
+    file: "add-audit.lua",
+    keys: ["audit"],
+    arguments: { auditEntry: "text", mostBytes: "number" },
+  },
   igwDeleteToken: {
     file: "delete-token.lua",
     keys: ["tokenRecord", "tokenList", "audit"],

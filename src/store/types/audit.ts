@@ -1,5 +1,13 @@
-/** The audit log of an organization: who changed what, when, from what to what. */
+/** The audit logs of an organization: who changed what, when, from what to what, and who signed in. */
 import type { Page, PageInput } from "./page.ts";
+import { PERSON_ROLES, type PersonRole } from "./sessions.ts";
+
+/** A log for each role, so that nobody pushes out what was done with another role; "none": sign-ins without a role. */
+export const AUDIT_LOGS = (["changes", "sign-ins"] as const).flatMap((kind) =>
+  ([...PERSON_ROLES, "none"] as const).map((role) => `${kind}:${role}` as const),
+);
+
+export type AuditLog = (typeof AUDIT_LOGS)[number];
 
 export type AuditValue =
   | string
@@ -16,6 +24,8 @@ export interface AuditActor {
   /** Of a token; of a person the user that it is. */
   readonly id: string | null;
   readonly name: string | null;
+  /** The role that allowed it; null: a sign-in without a role. */
+  readonly role: PersonRole | null;
   /** Of whoever has signed in with an identity provider, whatever the role, or has called with a token of one. */
   readonly issuer?: string | undefined;
   readonly subject?: string | undefined;
@@ -41,8 +51,12 @@ export interface AuditEntry extends AuditInput {
 }
 
 export interface AuditStore {
-  /** Keeps about the last 10,000 entries of an organization. @param organizationId Null: of what belongs to none. */
-  addAuditEntry(organizationId: string | null, entry: AuditInput): Promise<void>;
+  /** Writes a change of many steps, or a sign-in. @param organizationId Null: of what belongs to none. */
+  addAuditEntry(
+    organizationId: string | null,
+    entry: AuditInput,
+    kind?: "changes" | "sign-ins",
+  ): Promise<void>;
   /** Newest first. `next` of a page is an entry's id. */
   listAuditEntries(organizationId: string | null, page: PageInput): Promise<Page<AuditEntry>>;
 }

@@ -52,8 +52,7 @@ export interface KnownRole {
 
 export interface SessionStore {
   /**
-   * Begins a session that ends by itself. Two steps. Of an organization, and of the operator's, the newest 10,000 are
-   * kept.
+   * Begins a session that ends by itself. If the person or token has more than 20 sessions, the oldest ones end.
    * @param sha256Hex Of its secret, 64 lower-case hexadecimal digits.
    */
   createSession(sha256Hex: string, holder: SessionHolder): Promise<SessionRecord>;

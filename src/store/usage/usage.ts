@@ -1,9 +1,8 @@
 /** What an organization spent and used in a month, and corrections of it by a person. */
-import { formatAuditEntry } from "../management/audit.ts";
+import { auditArguments } from "../management/audit.ts";
 import { timeMs } from "../redis/clock.ts";
 import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
 import {
-  auditKey,
   correctionKey,
   keyRecordKey,
   organizationKey,
@@ -75,14 +74,13 @@ export const createUsageStore = storeOf<UsageStore>({
         spend: spendKey(organizationId, month),
         usage: usageKey(organizationId, day.name),
         marker: correctionKey(organizationId, correctionId),
-        audit: auditKey(organizationId),
+        ...auditArguments(organizationId, audit?.(month)),
         dayStartMs: String(day.startMs),
         dayEndMs: String(day.endMs),
         month,
         keyId: keyId ?? "",
         amount: String(amountMicrocents),
         expiresAtMs: String(expiryOf(month, context.usageMonths)),
-        auditEntry: formatAuditEntry(audit?.(month)),
         kept: JSON.stringify({ month, details: input.details ?? null }),
         owners,
       });

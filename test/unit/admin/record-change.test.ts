@@ -24,7 +24,7 @@ function createServices(add: (entry: AuditInput) => Promise<void>) {
 describe("describeUpdate", () => {
   it("keeps only the fields that differ", () => {
     expect(describeUpdate({ ...change, before: { a: 1, b: [2] }, after: { a: 1, b: [3] } }, call)).toEqual({
-      actor: { type: "operator", id: null, name: null },
+      actor: { type: "operator", id: null, name: null, role: "operator" },
       action: "key.updated",
       target: change.target,
       before: { b: [2] },

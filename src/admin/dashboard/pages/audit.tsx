@@ -28,7 +28,15 @@ async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
 function columnsOf(currency: string): RowTableColumns<Entry> {
   return [
     { label: "time", cell: ({ at }) => <Time at={at} /> },
-    { label: "who", cell: ({ actor }) => <bdi>{actor.name ?? actor.type}</bdi> },
+    {
+      label: "who",
+      cell: ({ actor }) => (
+        <>
+          <bdi>{actor.name ?? actor.type}</bdi>{" "}
+          <bdi class="below">{[actor.role, actor.subject].filter(Boolean).join(", ")}</bdi>
+        </>
+      ),
+    },
     {
       label: "what",
       cell: ({ action, target }) => (

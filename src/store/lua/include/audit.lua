@@ -1,7 +1,21 @@
--- An entry of the audit log in the step that makes the change, so that no change is without one. `entry` is JSON, '' for
--- none. Some 10 MB for an organization at a kilobyte an entry.
-local function add_audit(audit, entry)
-  if entry ~= '' then
-    redis.call('XADD', audit, 'MAXLEN', '~', '10000', '*', 'entry', entry)
+-- An entry of an audit log, in the step that makes the change, so that no change is without one. `entry` is JSON, '' for none.
+-- A log belongs to the holders of one role: only they push out what is in it. It loses entries of 400 days, and a tenth of
+-- its entries, oldest first, while Redis needs more than `most_bytes` for it.
+
+local AUDIT_MS = 34560000000
+local CHANGES_BYTES = 4194304
+
+local function add_audit(audit, entry, most_bytes)
+  if entry == '' then
+    return
+  end
+  local id = redis.call('XADD', audit, '*', 'entry', entry)
+  local oldest_ms = tonumber(string.match(id, '^%d+')) - AUDIT_MS
+  redis.call('XTRIM', audit, 'MINID', '~', string.format('%.0f', oldest_ms))
+  redis.call('PEXPIRE', audit, AUDIT_MS)
+  local entries = redis.call('XLEN', audit)
+  while entries > 1 and redis.call('MEMORY', 'USAGE', audit, 'SAMPLES', 0) > (most_bytes or CHANGES_BYTES) do
+    redis.call('XTRIM', audit, 'MAXLEN', math.floor(entries * 0.9))
+    entries = redis.call('XLEN', audit)
   end
 end
