@@ -6,7 +6,12 @@ import type { Context } from "hono";
 import type { Identity, IdentityProvider } from "../../oidc/identity-provider.ts";
 import { OidcError, type OidcFailure } from "../../oidc/oidc-error.ts";
 import { chooseRole, type Grant } from "../../oidc/roles.ts";
-import { beginTransaction, formatTransaction, parseTransaction, type Transaction } from "../../oidc/transaction.ts";
+import {
+  beginTransaction,
+  formatTransaction,
+  parseTransaction,
+  type Transaction,
+} from "../../oidc/transaction.ts";
 import { shorten } from "../../text/shorten.ts";
 import { addressOf } from "../address.ts";
 import { AdminError } from "../admin-error.ts";

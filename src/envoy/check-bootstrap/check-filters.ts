@@ -224,7 +224,7 @@ function checkTokenMetadata(filters: YamlView, wanted: YamlView): BootstrapFindi
     const isWriter = filter.typeName === FILTERS.tokens || hasText(filter, JWT_NAMESPACE);
     return findUnless(!isWriter, filter, {
       check: "token_metadata",
-      message: `the filter ${filter.at("name").text} can write to ${JWT_NAMESPACE}, where the sidecar reads whose token Envoy verified.`,
+      message: `the filter ${filter.at("name").text} can write to ${JWT_NAMESPACE}, and so choose whose token Envoy has verified for the sidecar.`,
       fix: "Remove the filter, or give it another namespace.",
     });
   });
