@@ -43,7 +43,7 @@ function open(options: Partial<Pick<TokenCallersOptions, "maxEntries" | "provide
   const clock = { nowMs: () => state.nowMs, monotonicMs: () => state.nowMs };
   const callers = new TokenCallers({ providers: [PROVIDER], store, clock, ...options });
   const find = (sub: string, claims: object = {}) =>
-    callers.find({ provider: "corp", claims: { sub, ...claims } }, "req_1");
+    callers.find({ provider: "corp", claims: { sub, ...claims }, isCritical: false }, "req_1");
   return { callers, find, asked, state };
 }
 
