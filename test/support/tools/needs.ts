@@ -29,6 +29,7 @@ export const NEEDS: Readonly<Record<string, readonly Need[]>> = {
   "test/cli/completion.test.ts": ["shells"],
   "test/clients/": [...STACK, "node-sdks"],
   "test/clients/anthropic-python": ["python"],
+  "test/clients/clients-page": ["python"],
   "test/clients/embeddings-python": ["python"],
   "test/clients/langchain-python": ["python"],
   "test/clients/native-upstreams": ["python"],
