@@ -14,7 +14,6 @@ interface Address {
   readonly path: string;
   readonly isOurs: (answer: Response, body: string) => boolean;
   readonly codes: Readonly<Record<"unencrypted" | "elsewhere" | "unreachable", FindingCode>>;
-  readonly fixes: { readonly unencrypted: string; readonly elsewhere: string };
   readonly leadsTo: string;
 }
 
@@ -32,11 +31,6 @@ export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<DoctorF
       elsewhere: "public_url_elsewhere",
       unreachable: "public_url_unreachable",
     },
-    fixes: {
-      unencrypted:
-        "Put TLS in front of the gateway and use `https://…`. Without TLS, API keys are sent unencrypted.",
-      elsewhere: "Check that the load balancer passes every path to Envoy's listener, not to the admin port.",
-    },
     leadsTo: "the API",
   });
 }
@@ -46,9 +40,8 @@ export async function checkDashboardUrl({ dashboard, notifications }: Config): P
   const check = "dashboard.base_url";
   if (dashboard.baseUrl === null) {
     if (notifications.smtp === null) return [ok(check, "Not set; no email is sent that names it.")];
-    const fix = "Set `dashboard.base_url`, so that links in emails open the dashboard.";
     const message = "Emails are configured, but `dashboard.base_url` isn't set.";
-    return [found("dashboard_url_missing", check, { message, fix })];
+    return [found("dashboard_url_missing", check, { message })];
   }
   return checkAddress({
     check,
@@ -60,19 +53,14 @@ export async function checkDashboardUrl({ dashboard, notifications }: Config): P
       elsewhere: "dashboard_url_elsewhere",
       unreachable: "dashboard_url_unreachable",
     },
-    fixes: {
-      unencrypted:
-        "Put TLS in front of the admin port and use `https://…`. Without TLS, tokens are sent unencrypted.",
-      elsewhere: "Check that it leads to the admin port, with every path, not to Envoy's listener.",
-    },
     leadsTo: "the dashboard",
   });
 }
 
 async function checkAddress(address: Address): Promise<DoctorFinding[]> {
-  const { check, url, path, codes, fixes, leadsTo } = address;
+  const { check, url, path, codes, leadsTo } = address;
   if (url.startsWith("http:") && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ""))) {
-    return [found(codes.unencrypted, check, { message: `${url} isn't encrypted.`, fix: fixes.unencrypted })];
+    return [found(codes.unencrypted, check, { message: `${url} isn't encrypted.` })];
   }
   try {
     const answer = await fetch(`${url}${path}`, {
@@ -81,12 +69,11 @@ async function checkAddress(address: Address): Promise<DoctorFinding[]> {
     });
     if (address.isOurs(answer, await readBounded(answer))) return [ok(check, `${url} leads to ${leadsTo}.`)];
     const message = `${url}${path} returned ${answer.status}, which isn't the response of ${leadsTo}.`;
-    return [found(codes.elsewhere, check, { message, fix: fixes.elsewhere })];
+    return [found(codes.elsewhere, check, { message })];
   } catch (error) {
     const reason =
       error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : reasonOf(error);
-    const fix = "Check DNS, load balancer and certificate. Inside the cluster the name may lead elsewhere.";
-    return [found(codes.unreachable, check, { message: `${url} can't be reached: ${reason}.`, fix })];
+    return [found(codes.unreachable, check, { message: `${url} can't be reached: ${reason}.` })];
   }
 }
 

@@ -12,14 +12,12 @@ export async function checkConfiguration({ dataDir }: Config): Promise<DoctorFin
   const refusals = (refused?.problems ?? []).map((problem) =>
     found("configuration_refused", check, {
       message: `The running gateway rejected the file and keeps its catalog of ${catalogSince}: ${formatProblem(problem)}.`,
-      fix: "Correct the file. If the problem says so, restart the gateway, and Envoy with a new bootstrap.",
       since: refused === null ? null : new Date(refused.since),
     }),
   );
   const waits = waitingForRestart.map((field) =>
     found("configuration_waits", check, {
       message: `\`${field}\` has changed and takes effect after a restart.`,
-      fix: "Restart the gateway. After changes of `listen`, `limits` or `upstreams`, also render Envoy's bootstrap and restart Envoy.",
     }),
   );
   if (refusals.length + waits.length > 0) return [...refusals, ...waits];

@@ -21,15 +21,11 @@ export async function checkEnvoy(config: Config): Promise<DoctorFinding[]> {
         ? ok("envoy.ready", "Envoy is live.")
         : found("envoy_not_live", "envoy.ready", {
             message: `Envoy says ${state}.`,
-            fix: "Wait until it has started or drained, or check its log.",
           });
     return [readiness, checkVersion(version), ...checkFilters(dump), ...checkClusters(dump, config)];
   } catch (error) {
-    const fix =
-      "Start Envoy with the bootstrap of `inference-gateway envoy render`. Run this command as Envoy's user on " +
-      "its host; with `sidecar.tcp` that is another host.";
     const message = `Envoy's admin interface ${envoyAdminSocket(config)} doesn't respond: ${reasonOf(error)}.`;
-    return [found("envoy_unreachable", "envoy.reachable", { message, fix })];
+    return [found("envoy_unreachable", "envoy.reachable", { message })];
   }
 }
 
@@ -48,8 +44,7 @@ export function checkFilters(dump: unknown): DoctorFinding[] {
   const check = "envoy.filters";
   const managers = collect(dump, (node) => String(node["@type"]).endsWith(MANAGER));
   if (managers.length === 0) {
-    const fix = "Start it with the bootstrap of `envoy render`.";
-    return [found("envoy_no_listener", check, { message: "Envoy has no HTTP listener.", fix })];
+    return [found("envoy_no_listener", check, { message: "Envoy has no HTTP listener." })];
   }
   const findings = managers.flatMap((manager) => {
     const filters = (manager["http_filters"] ?? []) as readonly Node[];
@@ -71,11 +66,8 @@ export function checkFilters(dump: unknown): DoctorFinding[] {
     return wrong;
   });
   if (findings.length === 0) return [ok(check, "ext_authz and ext_proc are in order and fail closed.")];
-  const fix =
-    "Render the bootstrap again (`envoy render`), or correct it: `config check --envoy FILE` names each place. Until " +
-    "then requests may pass without a key or without being charged.";
   return findings.map((fault) =>
-    found("envoy_filters_wrong", check, { message: `Envoy's filter chain: ${fault}.`, fix }),
+    found("envoy_filters_wrong", check, { message: `Envoy's filter chain: ${fault}.` }),
   );
 }
 
@@ -85,8 +77,7 @@ function checkClusters(dump: unknown, config: Config): DoctorFinding[] {
   const missing = config.upstreams.filter(({ name }) => !names.has(name)).map(({ name }) => name);
   if (missing.length === 0) return [ok("envoy.clusters", "Envoy has a cluster for every upstream.")];
   const message = `Envoy has no cluster for the upstreams ${missing.join(", ")}.`;
-  const fix = "A new upstream needs a new bootstrap: `envoy render`, then restart Envoy.";
-  return [found("envoy_cluster_missing", "envoy.clusters", { message, fix })];
+  return [found("envoy_cluster_missing", "envoy.clusters", { message })];
 }
 
 /** Every object of the tree that `isWanted`. */

@@ -115,9 +115,7 @@ async function checkSpace(
   const free = Math.floor(disk.freeBytes / MEBIBYTE);
   const message = `${free} MiB are free in ${folder}; the spool may grow to ${Math.floor(spoolMaxBytes / MEBIBYTE)} MiB.`;
   if (!isShort(disk, spoolMaxBytes)) return [ok(check, message)];
-  const fix =
-    "Free space or lower `settlement.spool_max_bytes`. Until then `up` writes no access log, and the oldest request log files are deleted. With a full disk, requests are rejected during an outage of Redis.";
-  return [found("spool_space_short", check, { message, fix })];
+  return [found("spool_space_short", check, { message })];
 }
 
 /** The folder, or the nearest above it that is there. */
@@ -135,11 +133,8 @@ async function checkSpool(spool: string): Promise<DoctorFinding[]> {
   const findings: DoctorFinding[] = [];
   if (names.includes("reported.jsonl")) {
     const { birthtime } = await stat(join(spool, "reported.jsonl"));
-    const fix =
-      "These charges were rejected by Redis. Check each against the request log, correct spend with " +
-      "`usage correct`, then move the file away.";
     const message = `${join(spool, "reported.jsonl")} has entries.`;
-    findings.push(found("spool_reported", "spool.reported", { message, fix, since: birthtime }));
+    findings.push(found("spool_reported", "spool.reported", { message, since: birthtime }));
   }
   const waiting = await Promise.all(
     names.filter((name) => name.endsWith(".spool")).map((name) => stat(join(spool, name)).catch(() => null)),
@@ -149,7 +144,5 @@ async function checkSpool(spool: string): Promise<DoctorFinding[]> {
     return findings.length > 0 ? findings : [ok("spool.pending", "No charge is waiting in the spool.")];
   }
   const message = `${waiting.length} files of charges in ${spool} haven't reached Redis.`;
-  const fix =
-    "Check that Redis is reachable and the gateway runs: it sends them by itself. Never delete them.";
-  return [...findings, found("spool_waiting", "spool.pending", { message, fix, since: new Date(oldestMs) })];
+  return [...findings, found("spool_waiting", "spool.pending", { message, since: new Date(oldestMs) })];
 }

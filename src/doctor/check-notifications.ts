@@ -8,7 +8,7 @@ import type { Config } from "../config/schema.ts";
 import type { RedisClient } from "../store/redis/client.ts";
 import { createStore } from "../store/redis-store.ts";
 import { tryConnect } from "../host/connect.ts";
-import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, type FindingCode, FINDINGS, found, ok, reasonOf } from "./finding.ts";
 
 /** A sample of the organizations says whether hooks leave this host. */
 const MAX_WEBHOOKS = 20;
@@ -16,10 +16,6 @@ const MAX_WEBHOOKS = 20;
 const SMTP_CODES: Readonly<Record<string, FindingCode>> = {
   EAUTH: "smtp_login_refused",
   ETLS: "smtp_unencrypted",
-};
-const SMTP_FIXES: Partial<Record<FindingCode, string>> = {
-  smtp_login_refused: "Correct `notifications.smtp.username` and `password`.",
-  smtp_unencrypted: "Use a server or port with TLS (`smtps://`, or STARTTLS on 587).",
 };
 
 /** A whole greeting as the gateway makes it, TLS and log-in included. */
@@ -33,9 +29,10 @@ export async function checkSmtp({ notifications }: Config): Promise<DoctorFindin
     return [ok("smtp", `The mail server ${host} lets the gateway in.`)];
   } catch (error) {
     const code = SMTP_CODES[String((error as { code?: unknown }).code)] ?? "smtp_unreachable";
-    const fix = SMTP_FIXES[code] ?? "Correct `notifications.smtp.url`, or open the connection to it.";
     const message = `The mail server ${host} can't be used: ${reasonOf(error)}.`;
-    return [found(code, "smtp", { message, fix: `${fix} Alerts are retried for up to three days.` })];
+    return [
+      found(code, "smtp", { message, fix: `${FINDINGS[code].fix} Alerts are retried for up to three days.` }),
+    ];
   } finally {
     mailer.close();
   }
@@ -75,14 +72,10 @@ async function checkWebhook(url: URL, allowPrivateNetworks: boolean): Promise<Do
   } catch (error) {
     if (error instanceof WebhookError) {
       const message = `Nothing is sent to the webhook host ${host}: ${error.message}.`;
-      const fix =
-        "Tell the organization, or set `notifications.webhooks.allow_private_networks` if receivers are in your network.";
-      return found("webhook_not_allowed", "webhooks", { message, fix });
+      return found("webhook_not_allowed", "webhooks", { message });
     }
     const reason = error instanceof Error ? describeConnectionError(error).message : String(error);
     const message = `The webhook host ${host} can't be reached: ${reason}.`;
-    const fix =
-      "Open the connection (firewall, proxy, DNS), or tell the organization. Deliveries are retried for up to three days.";
-    return found("webhook_unreachable", "webhooks", { message, fix });
+    return found("webhook_unreachable", "webhooks", { message });
   }
 }

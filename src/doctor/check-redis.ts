@@ -25,11 +25,8 @@ export async function withRedis(
   } catch (error) {
     client.disconnect();
     const where = describeRedis(config);
-    const fix =
-      "Start Redis or correct `redis` in the configuration (address, TLS, user and password). Until then known API keys work " +
-      "for `settlement.grace_seconds`, and everything else returns 503.";
     const message = `Redis at ${where} can't be used: ${reasonOf(error)}.`;
-    return [found("redis_unreachable", "redis.reachable", { message, fix })];
+    return [found("redis_unreachable", "redis.reachable", { message })];
   }
   try {
     return await check(client);
@@ -103,27 +100,20 @@ function checkPersistence(info: ReadonlyMap<string, string>): DoctorFinding[] {
   const startedMs = Date.now() - Number(info.get("uptime_in_seconds") ?? 0) * 1000;
   const findings: DoctorFinding[] = [];
   if (info.get("aof_enabled") === "0") {
-    const fix =
-      "Set `appendonly yes` and `appendfsync everysec` (`CONFIG SET appendonly yes`, then in redis.conf). Without it a " +
-      "restart of Redis loses spend, keys and caps since its last snapshot.";
     const message = "Redis keeps no append-only file.";
-    findings.push(found("redis_append_only_off", check, { message, fix, since: new Date(startedMs) }));
+    findings.push(found("redis_append_only_off", check, { message, since: new Date(startedMs) }));
   }
   const failed = ["aof_last_write_status", "aof_last_bgrewrite_status"].filter(
     (field) => (info.get(field) ?? "ok") !== "ok",
   );
   if (failed.length > 0) {
-    const fix = "Check Redis's disk (full, read-only) and its log. Until it can write, it rejects writes.";
     const message = `Redis could not write its append-only file (${failed.join(", ")}).`;
-    findings.push(found("redis_append_only_failing", check, { message, fix }));
+    findings.push(found("redis_append_only_failing", check, { message }));
   }
   if ((info.get("rdb_last_bgsave_status") ?? "ok") !== "ok") {
     const lastMs = Number(info.get("rdb_last_save_time") ?? 0) * 1000;
-    const fix =
-      "Check Redis's disk (full, read-only, no memory to fork) and its log, then run `BGSAVE`. With `save` set, " +
-      "Redis rejects writes until one succeeds.";
     const message = `Redis could not write its snapshot; the last good one is of ${new Date(lastMs).toISOString()}.`;
-    findings.push(found("redis_snapshot_failing", check, { message, fix, since: new Date(lastMs) }));
+    findings.push(found("redis_snapshot_failing", check, { message, since: new Date(lastMs) }));
   }
   if (findings.length > 0) return findings;
   return [ok(check, "Redis keeps an append-only file.")];
@@ -134,8 +124,7 @@ function checkEviction(info: ReadonlyMap<string, string>): DoctorFinding {
   if (policy === "noeviction") return ok("redis.eviction", "Redis evicts nothing.");
   const isLimited = (info.get("maxmemory") ?? "0") !== "0";
   const message = `Redis may evict data: maxmemory-policy is ${policy}${isLimited ? "" : " (no maxmemory is set yet)"}.`;
-  const fix = "Set `maxmemory-policy noeviction`: an evicted API key or month of spend is lost.";
-  return found("redis_evicts", "redis.eviction", { message, fix });
+  return found("redis_evicts", "redis.eviction", { message });
 }
 
 async function checkLatency(client: Redis): Promise<DoctorFinding> {
@@ -149,9 +138,7 @@ async function checkLatency(client: Redis): Promise<DoctorFinding> {
   const median = times.sort((a, b) => a - b)[SAMPLES / 2] ?? 0;
   const message = `Redis responds in ${median.toFixed(2)} ms (median of ${SAMPLES}).`;
   if (median <= SLOW_MS) return ok("redis.latency", message);
-  const fix =
-    "Every request waits for Redis once, with strict caps three times. Check Redis's CPU, `SLOWLOG GET`, its disk, and the network in between.";
-  return found("redis_slow", "redis.latency", { message, fix });
+  return found("redis_slow", "redis.latency", { message });
 }
 
 async function checkClock(client: Redis): Promise<DoctorFinding> {
@@ -161,7 +148,5 @@ async function checkClock(client: Redis): Promise<DoctorFinding> {
   const difference = Math.round(redisMs - (beforeMs + Date.now()) / 2);
   const message = `Redis's clock is ${Math.abs(difference)} ms ${difference < 0 ? "behind" : "ahead of"} this host's.`;
   if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE_MS) return ok("clock", message);
-  const fix =
-    "Run NTP on both hosts. Limits and months use Redis's clock; ids, logs and expiry dates use the hosts' clocks.";
-  return found("clock_differs", "clock", { message, fix });
+  return found("clock_differs", "clock", { message });
 }

@@ -11,10 +11,7 @@ export async function checkRunning(config: Config): Promise<DoctorFinding[]> {
   const isThere = await Promise.all(addresses.map(isListening));
   if (isThere.includes(true)) return [];
   const message = `No gateway runs with this configuration: no worker and no Envoy accepts a connection (${config.sidecar.sockets}).`;
-  const fix =
-    "Start it with this configuration: `inference-gateway up`, or `serve` next to your own Envoy. The findings below about " +
-    "workers, Envoy, a private Redis and its addresses follow from this one.";
-  return [found("gateway_not_running", "gateway", { message, fix })];
+  return [found("gateway_not_running", "gateway", { message })];
 }
 
 async function isListening(address: Target["address"]): Promise<boolean> {

@@ -22,9 +22,6 @@ async function checkProvider({ name, jwks }: JwtProviderConfig): Promise<DoctorF
   } catch (error) {
     return found("token_keys_unreachable", check, {
       message: `The keys of ${name} can't be read at ${where}: ${reasonOf(error)}`,
-      fix:
-        "Until Envoy has them, its tokens return 503; afterwards Envoy uses the last ones. Check `jwks` in " +
-        "gateway.yaml, and the connection from Envoy's host.",
     });
   }
 }

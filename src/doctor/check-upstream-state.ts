@@ -12,7 +12,6 @@ export function checkCredentials({ upstreams }: Config): DoctorFinding[] {
       if (absence === null) return ok(check, `The credential of ${name} for \`${header}\` can be read.`);
       return found("upstream_credential_missing", check, {
         message: `The credential of ${name} for \`${header}\` can't be read: ${absence}.`,
-        fix: "Create it, readable for the user that starts Envoy. A variable must be set for that process and for this command.",
       });
     }),
   );
@@ -95,7 +94,5 @@ function checkRefusals({ name }: UpstreamConfig, stats: string): DoctorFinding[]
   });
   if (refused.length === 0) return [];
   const message = `Upstream ${name} has returned ${refused.join(" and ")} since Envoy's start.`;
-  const fix =
-    "Compare the credential, its header and prefix with what the upstream expects. Clients get 502; the count resets when Envoy restarts.";
-  return [found("upstream_refuses_credential", `upstream.${name}.refusals`, { message, fix })];
+  return [found("upstream_refuses_credential", `upstream.${name}.refusals`, { message })];
 }

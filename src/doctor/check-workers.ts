@@ -35,22 +35,17 @@ async function checkWorker(address: Address, index: number): Promise<DoctorFindi
   if ("path" in address) {
     const file = await stat(address.path).catch(() => null);
     if (file !== null && !file.isSocket()) {
-      const fix = "Remove the file and restart the gateway.";
-      return found("worker_no_socket", check, { message: `${where} isn't a socket.`, fix });
+      return found("worker_no_socket", check, { message: `${where} isn't a socket.` });
     }
   }
   try {
     const isServing = await askHealth(address);
     if (isServing) return ok(check, `Worker ${index} serves.`);
-    const fix = "It is starting or draining. If it persists, check its log lines and restart the gateway.";
     const message = `Worker ${index} at ${where} reports that it isn't serving.`;
-    return found("worker_not_serving", check, { message, fix });
+    return found("worker_not_serving", check, { message });
   } catch (error) {
-    const fix =
-      "Start the gateway (`inference-gateway serve` or `up`) with this configuration, as a user that can open the " +
-      "socket. If it runs, search its log for `worker exited unexpectedly`.";
     const message = `Worker ${index} at ${where} doesn't respond: ${reasonOf(error)}.`;
-    return found("worker_silent", check, { message, fix });
+    return found("worker_silent", check, { message });
   }
 }
 

@@ -3,87 +3,238 @@ import type { Finding } from "../host/finding.ts";
 interface Kind {
   /** `problem`: requests fail or spend can be lost. `warning`: they will, or may. */
   readonly level: "warning" | "problem";
-  /** What is so; for docs/doctor.md, whose table is made from this one. */
+  /** For docs/doctor.md, whose table is made from this one. */
   readonly meaning: string;
+  /** Printed with a finding, unless the check knows names and figures. */
+  readonly fix: string;
 }
 
-const problemThat = (meaning: string): Kind => ({ level: "problem", meaning });
-const warningThat = (meaning: string): Kind => ({ level: "warning", meaning });
+const problemThat = (meaning: string, fix: string): Kind => ({ level: "problem", meaning, fix });
+const warningThat = (meaning: string, fix: string): Kind => ({ level: "warning", meaning, fix });
 
 /** Everything that can be wrong. A test provokes each of them. */
 export const FINDINGS = {
-  configuration_invalid: problemThat("A mistake in the configuration; nothing else is looked at."),
-  gateway_not_running: problemThat(
-    "No gateway runs with this configuration: workers and Envoy do not answer for that.",
+  configuration_invalid: problemThat(
+    "The configuration has a mistake; nothing else is checked.",
+    "Correct the field that it names.",
   ),
-  configuration_refused: problemThat("The changed file is not in force: the running gateway refused it."),
-  configuration_waits: warningThat("Fields of the file have changed that take effect after a restart."),
-  check_failed: problemThat("A part could not be looked at: no right to, or no end in time."),
-  redis_unreachable: problemThat("Redis does not answer, or does not let the gateway in."),
-  redis_too_old: problemThat("Redis is older than 6.2, which the gateway's scripts need."),
-  redis_append_only_off: problemThat("A restart of Redis loses what came since its last snapshot."),
-  redis_append_only_failing: problemThat("Redis cannot write its append-only file."),
-  redis_snapshot_failing: problemThat("Redis cannot write its snapshot, and may refuse writes for it."),
-  redis_evicts: problemThat("Redis may throw keys, caps and spend away."),
-  redis_slow: warningThat("Redis takes more than 10 ms for an answer."),
-  clock_differs: warningThat("This host's clock and Redis's are more than 2 s apart."),
-  worker_no_socket: problemThat("A file that is no socket is where a worker's should be."),
-  worker_silent: problemThat("A worker does not answer."),
-  worker_not_serving: warningThat("A worker says that it takes no requests: it starts, or drains."),
-  envoy_unreachable: problemThat("Envoy's admin socket does not answer."),
-  envoy_not_live: problemThat("Envoy starts or drains."),
-  envoy_unproven: warningThat("Envoy is of a version that the gateway is not tested with."),
-  envoy_no_listener: problemThat("Envoy has no HTTP listener."),
-  envoy_filters_wrong: problemThat("Requests may pass without a key or without being charged."),
-  envoy_cluster_missing: problemThat("Envoy does not know an upstream of the configuration."),
-  upstream_unreachable: problemThat("An upstream takes no connections."),
+  gateway_not_running: problemThat(
+    "No gateway runs with this configuration, so that workers and Envoy don't respond.",
+    "Start it with this configuration: `inference-gateway up`, or `serve` next to your own Envoy. The findings below about workers, Envoy, a private Redis and its addresses follow from this one.",
+  ),
+  configuration_refused: problemThat(
+    "The running gateway rejected the changed file and keeps the previous one.",
+    "Correct the file. If the problem says so, restart the gateway, and Envoy with a new bootstrap.",
+  ),
+  configuration_waits: warningThat(
+    "Fields of the file have changed and take effect after a restart.",
+    "Restart the gateway. After changes of `listen`, `limits` or `upstreams`, also render Envoy's bootstrap and restart Envoy.",
+  ),
+  check_failed: problemThat(
+    "A part couldn't be checked: no permission, or no end in time.",
+    "Run the command again as the gateway's user. If it persists, check this part by hand.",
+  ),
+  redis_unreachable: problemThat(
+    "Redis doesn't respond, or rejects the login.",
+    "Start Redis or correct `redis` in the configuration (address, TLS, user and password). Until then known API keys work for `settlement.grace_seconds`, and everything else returns 503.",
+  ),
+  redis_too_old: problemThat(
+    "Redis is older than 6.2.",
+    "Upgrade Redis: the gateway's scripts need 6.2 or newer.",
+  ),
+  redis_append_only_off: problemThat(
+    "Redis keeps no append-only file.",
+    "Set `appendonly yes` and `appendfsync everysec` (`CONFIG SET appendonly yes`, then in redis.conf). Without it a restart of Redis loses spend, keys and caps since its last snapshot.",
+  ),
+  redis_append_only_failing: problemThat(
+    "Redis can't write its append-only file.",
+    "Check Redis's disk (full, read-only) and its log. Until it can write, it rejects writes.",
+  ),
+  redis_snapshot_failing: problemThat(
+    "Redis can't write its snapshot.",
+    "Check Redis's disk (full, read-only, no memory to fork) and its log, then run `BGSAVE`. With `save` set, Redis rejects writes until one succeeds.",
+  ),
+  redis_evicts: problemThat(
+    "Redis may evict API keys, caps and spend.",
+    "Set `maxmemory-policy noeviction`: an evicted API key or month of spend is lost.",
+  ),
+  redis_slow: warningThat(
+    "Redis responds in more than 10 ms.",
+    "Every request waits for Redis once, with strict caps three times. Check Redis's CPU, `SLOWLOG GET`, its disk, and the network in between.",
+  ),
+  clock_differs: warningThat(
+    "The clocks of this host and of Redis differ by more than 2 s.",
+    "Run NTP on both hosts. Limits and months use Redis's clock; ids, logs and expiry dates use the hosts' clocks.",
+  ),
+  worker_no_socket: problemThat(
+    "A worker's socket path is a file.",
+    "Remove the file and restart the gateway.",
+  ),
+  worker_silent: problemThat(
+    "A worker doesn't respond.",
+    "Start the gateway (`inference-gateway serve` or `up`) with this configuration, as a user that can open the socket. If it runs, search its log for `worker exited unexpectedly`.",
+  ),
+  worker_not_serving: warningThat(
+    "A worker doesn't accept requests.",
+    "It is starting or draining. If it persists, check its log lines and restart the gateway.",
+  ),
+  envoy_unreachable: problemThat(
+    "Envoy's admin socket doesn't respond.",
+    "Start Envoy with the bootstrap of `inference-gateway envoy render`. Run this command as Envoy's user on its host; with `sidecar.tcp` that is another host.",
+  ),
+  envoy_not_live: problemThat(
+    "Envoy is starting or draining.",
+    "Wait until it has started or drained, or check its log.",
+  ),
+  envoy_unproven: warningThat(
+    "The gateway isn't tested with this version of Envoy.",
+    "Run a tested version, or test your traffic on this one first.",
+  ),
+  envoy_no_listener: problemThat(
+    "Envoy has no HTTP listener.",
+    "Start it with the bootstrap of `envoy render`.",
+  ),
+  envoy_filters_wrong: problemThat(
+    "Envoy's filters are missing, in the wrong order, or fail open.",
+    "Render the bootstrap again (`envoy render`), or correct it: `config check --envoy FILE` names each place. Until then requests may pass without a key or without being charged.",
+  ),
+  envoy_cluster_missing: problemThat(
+    "Envoy has no cluster for an upstream.",
+    "A new upstream needs a new bootstrap: `envoy render`, then restart Envoy.",
+  ),
+  upstream_unreachable: problemThat(
+    "An upstream accepts no connections.",
+    "Start the model server, or correct `url`. Requests to its models return 503.",
+  ),
   upstream_untrusted: problemThat(
     "An upstream's certificate is expired, for another name, or of an unknown authority.",
+    "Renew the certificate, or set `tls.ca_file` and `tls.server_name`. Requests to its models return 503.",
   ),
-  upstream_credential_missing: warningThat("An upstream's credential cannot be read here."),
+  upstream_credential_missing: warningThat(
+    "An upstream's credential can't be read here.",
+    "Create it, readable for the user that starts Envoy. A variable must be set for that process and for this command.",
+  ),
   upstream_refuses_credential: warningThat(
-    "An upstream has answered 401 or 403 to the gateway's own credential since Envoy's start.",
+    "An upstream has returned 401 or 403 to the gateway's credential since Envoy's start.",
+    "Compare the credential, its header and prefix with what the upstream expects. Clients get 502; the count resets when Envoy restarts.",
   ),
   upstream_model_unknown: warningThat(
-    "A model server has answered 404 since the workers' start: it knows no such model or path.",
+    "A model server has returned 404 since the workers' start: it doesn't have the model or path.",
+    "Compare `catalog[].upstream_model` with the names that the server lists, and the upstream's `url` and `path_prefix` with its address.",
   ),
   upstream_refuses_account: warningThat(
-    "A model server has refused requests for the gateway's account there since the workers' start.",
+    "A model server has rejected the gateway's account since the workers' start.",
+    "Renew the upstream's credential, or check the account at the model provider.",
   ),
   model_server_unnamed: warningThat(
-    "A model server is known by its list of models, and `server` says nothing or something else.",
+    "The list of models shows which model server it is, and `server` doesn't.",
+    "Set `server` of this upstream.",
   ),
-  upstream_model_unlisted: warningThat("A model server's list has no model of the catalog's name."),
-  context_window_too_large: warningThat("A model server takes fewer tokens than `context_window` says."),
-  upstream_all_unhealthy: problemThat("Envoy holds every endpoint of an upstream for unhealthy."),
-  upstream_endpoint_unhealthy: warningThat("Envoy holds an endpoint of an upstream for unhealthy."),
+  upstream_model_unlisted: warningThat(
+    "The model server doesn't list the catalog's `upstream_model`.",
+    "Set one of its names as `upstream_model`, or load the model on that server.",
+  ),
+  context_window_too_large: warningThat(
+    "The model server accepts fewer tokens than `context_window`.",
+    "Lower `context_window`, or start the server with a larger window.",
+  ),
+  upstream_all_unhealthy: problemThat(
+    "Envoy considers every endpoint of an upstream unhealthy.",
+    "Start the model servers, or correct `health_check.path`. Until then requests to these models fail.",
+  ),
+  upstream_endpoint_unhealthy: warningThat(
+    "Envoy considers an endpoint of an upstream unhealthy.",
+    "Start the model server, or correct `health_check.path`. Until then the other endpoints receive all requests.",
+  ),
   token_keys_unreachable: problemThat(
-    "The keys of an identity provider cannot be had from here: its tokens may be refused.",
+    "The keys of an identity provider can't be read from here.",
+    "Until Envoy has them, its tokens return 503; afterwards Envoy uses the last ones. Check `jwks` in gateway.yaml, and the connection from Envoy's host.",
   ),
   prompt_overhead_exceeded: warningThat(
-    "A model's chat template takes more tokens than configured: strict caps can be passed until each worker has seen it.",
+    "A model's chat template takes more tokens than configured.",
+    "Set `prompt_overhead_tokens` or `prompt_overhead_tokens_with_tools` of this model: until then a new worker can exceed a strict cap.",
   ),
-  smtp_unreachable: problemThat("The mail server does not answer as one."),
-  smtp_login_refused: problemThat("The mail server refuses user or password."),
-  smtp_unencrypted: problemThat("The mail server offers no TLS, and the password is not sent without."),
-  webhook_unreachable: warningThat("There is no way to the host of an organization's webhook."),
-  webhook_not_allowed: warningThat("An organization's webhook leads to an address that is not allowed."),
-  public_url_unencrypted: warningThat("Keys travel in the clear."),
-  public_url_elsewhere: problemThat("The public address does not lead to the API."),
-  public_url_unreachable: problemThat("The public address cannot be reached from here."),
-  dashboard_url_missing: warningThat("Emails are sent whose links lead to the admin server's own address."),
-  dashboard_url_unencrypted: warningThat("Sign-ins travel in the clear."),
-  dashboard_url_elsewhere: problemThat("The dashboard's address does not lead to its pages."),
-  dashboard_url_unreachable: problemThat("The dashboard's address cannot be reached from here."),
-  folder_not_writable: problemThat("A directory of the gateway cannot be written."),
-  folder_is_none: problemThat("A file is where a directory should be."),
-  folder_cannot_be_made: problemThat("A directory doesn't exist and can't be created."),
-  sockets_open: warningThat("Every user of this host reaches the workers' sockets."),
-  data_dir_open: warningThat("Every user of this host can look into the gateway's data."),
-  operator_token_readable: problemThat("Others can read the operator's token."),
-  spool_space_short: warningThat("The disk has less room than the spool may take: logs give way to it."),
-  spool_reported: problemThat("Charges that Redis will not take wait for a person."),
-  spool_waiting: problemThat("Charges have waited for more than a minute for Redis."),
+  smtp_unreachable: problemThat(
+    "The mail server doesn't respond.",
+    "Correct `notifications.smtp.url`, or open the connection to it.",
+  ),
+  smtp_login_refused: problemThat(
+    "The mail server rejects user or password.",
+    "Correct `notifications.smtp.username` and `password`.",
+  ),
+  smtp_unencrypted: problemThat(
+    "The mail server offers no TLS; the password isn't sent without it.",
+    "Use a server or port with TLS (`smtps://`, or STARTTLS on 587).",
+  ),
+  webhook_unreachable: warningThat(
+    "The host of an organization's webhook can't be reached.",
+    "Open the connection (firewall, proxy, DNS), or tell the organization. Deliveries are retried for up to three days.",
+  ),
+  webhook_not_allowed: warningThat(
+    "An organization's webhook has an address that isn't allowed.",
+    "Tell the organization, or set `notifications.webhooks.allow_private_networks` if receivers are in your network.",
+  ),
+  public_url_unencrypted: warningThat(
+    "`public_base_url` isn't encrypted.",
+    "Put TLS in front of the gateway and use `https://…`. Without TLS, API keys are sent unencrypted.",
+  ),
+  public_url_elsewhere: problemThat(
+    "`public_base_url` doesn't lead to the API.",
+    "Check that the load balancer passes every path to Envoy's listener, not to the admin port.",
+  ),
+  public_url_unreachable: problemThat(
+    "`public_base_url` can't be reached from here.",
+    "Check DNS, load balancer and certificate. Inside the cluster the name may lead elsewhere.",
+  ),
+  dashboard_url_missing: warningThat(
+    "Emails are configured, but `dashboard.base_url` isn't set.",
+    "Set `dashboard.base_url`, so that links in emails open the dashboard.",
+  ),
+  dashboard_url_unencrypted: warningThat(
+    "`dashboard.base_url` isn't encrypted.",
+    "Put TLS in front of the admin port and use `https://…`. Without TLS, tokens are sent unencrypted.",
+  ),
+  dashboard_url_elsewhere: problemThat(
+    "`dashboard.base_url` doesn't lead to the dashboard.",
+    "Check that it leads to the admin port, with every path, not to Envoy's listener.",
+  ),
+  dashboard_url_unreachable: problemThat(
+    "`dashboard.base_url` can't be reached from here.",
+    "Check DNS, load balancer and certificate. Inside the cluster the name may lead elsewhere.",
+  ),
+  folder_not_writable: problemThat(
+    "The gateway can't write a directory.",
+    "Make it writable for the gateway's user (chown, volume mount), or change the field.",
+  ),
+  folder_is_none: problemThat("A directory's path is a file.", "Remove it or change the field."),
+  folder_cannot_be_made: problemThat(
+    "A directory doesn't exist and can't be created.",
+    "Create it, writable for the gateway's user, or change the field.",
+  ),
+  sockets_open: warningThat(
+    "Every user of this host can reach the workers' sockets.",
+    "`chmod o-rwx` the directory: a process that reaches a socket there can ask the gateway to admit requests.",
+  ),
+  data_dir_open: warningThat(
+    "Every user of this host can read the gateway's data.",
+    "`chmod o-rwx` the directory: only the gateway needs spool, logs and configuration.",
+  ),
+  operator_token_readable: problemThat(
+    "Other users can read the operator's token.",
+    "`chmod 600` the file, then replace the token: remove the file and restart.",
+  ),
+  spool_space_short: warningThat(
+    "The disk has less space than the spool may take.",
+    "Free space or lower `settlement.spool_max_bytes`. Until then `up` writes no access log, and the oldest request log files are deleted. With a full disk, requests are rejected during an outage of Redis.",
+  ),
+  spool_reported: problemThat(
+    "Redis rejected charges, which wait for a person.",
+    "Check each charge against the request log, correct spend with `usage correct`, then move the file away.",
+  ),
+  spool_waiting: problemThat(
+    "Charges have waited for Redis for more than a minute.",
+    "Check that Redis is reachable and the gateway runs: it sends them by itself. Never delete them.",
+  ),
 } as const satisfies Record<string, Kind>;
 
 export type FindingCode = keyof typeof FINDINGS;
@@ -100,11 +251,11 @@ export function ok(check: string, message: string): DoctorFinding {
   return { check, level: "ok", code: null, message, since: null, fix: null };
 }
 
-/** Something is wrong; how bad it is, its code says. */
+/** Something is wrong; how bad it is, its code says. @param fix Left out: the code's. */
 export function found(
   code: FindingCode,
   check: string,
-  { message, fix, since = null }: { message: string; fix: string; since?: Date | null },
+  { message, fix = FINDINGS[code].fix, since = null }: { message: string; fix?: string; since?: Date | null },
 ): DoctorFinding {
   return { check, level: FINDINGS[code].level, code, message, since: since?.toISOString() ?? null, fix };
 }

@@ -109,7 +109,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "how often a request waits for Redis, by doctor",
-    text: () => read("src/doctor/check-redis.ts"),
+    text: () => read("src/doctor/finding.ts"),
     says: ["waits for Redis once, with strict caps three times"],
     never: ["two to three times"],
   },
