@@ -49,7 +49,7 @@ describe("docs/sizing.md", () => {
       seen: sidecarMs("100k"),
     },
     { what: "a rejection", before: "a rejection ", after: " ms", seen: sidecarMs("refused") },
-    { what: "an event", before: "an event of a stream ", after: " µs", seen: eventUs },
+    { what: "an event", before: "An event of a stream takes ", after: " µs", seen: eventUs },
     {
       what: "requests of a worker",
       before: "about ",

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
@@ -33,4 +34,21 @@ it("links of the documents lead to files and headings that there are", () => {
   });
   expect(lost).toEqual([]);
   expect(own.length).toBeGreaterThan(100);
+});
+
+it("pages and data that code, tests and deployments name exist", () => {
+  const places = ["src", "test", "deploy", "site", ".github", "Dockerfile", "docker-compose.yml"];
+  const files = execFileSync("git", ["ls-files", "-s", "--", ...places], { cwd: ROOT, encoding: "utf8" });
+  const named = files.split("\n").flatMap((line) => {
+    const [, mode = "", file = ""] = /^(\d+) \S+ \d\t(.+)$/.exec(line) ?? [];
+    // Links lead to files that are looked at themselves.
+    if (file === "" || mode === "120000") return [];
+    const text = readFileSync(`${ROOT}${file}`, "utf8");
+    return Array.from(text.matchAll(/(?<![\w./-])docs\/[\w/-]+\.(?:md|csv|json)\b/g), ([path]) => ({
+      file,
+      path,
+    }));
+  });
+  expect(named.filter(({ path }) => !existsSync(`${ROOT}${path}`))).toEqual([]);
+  expect(named.length).toBeGreaterThan(50);
 });

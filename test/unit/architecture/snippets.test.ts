@@ -1,0 +1,59 @@
+/**
+ * Every block of code in the documents is run or checked by a test, or has the reason why none does. The number of blocks
+ * with a test may rise, never fall: a page that loses its examples loses their proof.
+ */
+import { describe, expect, it } from "vitest";
+import { listCodeBlocks } from "../../support/documents.ts";
+import { isThere } from "./named-paths.ts";
+
+interface Proof {
+  readonly language: RegExp;
+  readonly page: RegExp;
+  /** The test that runs or checks the blocks, or why none does. */
+  readonly by: string;
+  /** Blocks with a test, today. */
+  readonly least?: number;
+}
+
+/** The first row that fits a block is its proof. */
+const PROOFS: readonly Proof[] = [
+  { language: /^(?:sh|text)$/, page: /first-cap/, by: "test/cli/first-cap.test.ts", least: 18 },
+  { language: /^(?:sh|console)$/, page: /./, by: "test/cli/documented-commands.test.ts", least: 47 },
+  { language: /^yaml$/, page: /./, by: "test/packaging/documentation.test.ts", least: 15 },
+  { language: /^(?:js|python|json)$/, page: /alerts/, by: "test/alerts/documentation.test.ts", least: 3 },
+  { language: /^json$/, page: /\bapi\.md/, by: "test/unit/limits/documentation.test.ts", least: 3 },
+  { language: /^mermaid$/, page: /internals\/envoy/, by: "test/unit/envoy/phase.test.ts", least: 1 },
+  {
+    language: /^mermaid$/,
+    page: /internals\/settlement/,
+    by: "test/unit/settlement/record-picture.test.ts",
+    least: 1,
+  },
+  { language: /^mermaid$/, page: /./, by: "pictures; the build of the site draws them" },
+  { language: /^text$/, page: /./, by: "what a command prints, shortened" },
+  {
+    language: /^(?:js|python|toml|json)$/,
+    page: /clients|README|responses/,
+    by: "the tests in test/clients make the same calls with these SDKs and agents",
+  },
+  { language: /^json$/, page: /./, by: "an answer, shortened; tests hold its fields by their schema" },
+  { language: /^http$/, page: /./, by: "a request with a token that only the reader's provider signs" },
+];
+
+const used = listCodeBlocks().map(({ page, language, text }) => ({
+  where: `${page}: \`\`\`${language} ${text.split("\n")[0]}`,
+  proof: PROOFS.find((row) => row.language.test(language) && row.page.test(page)),
+}));
+
+describe("blocks of code in the documents", () => {
+  it("are run or checked by a test, or have a reason", () => {
+    expect(used.filter(({ proof }) => proof === undefined)).toEqual([]);
+    expect(PROOFS.filter((row) => !used.some(({ proof }) => proof === row))).toEqual([]);
+  });
+
+  it.each(PROOFS.filter(({ least }) => least !== undefined))("$by has $least blocks or more", (row) => {
+    expect(isThere(row.by)).toBe(true);
+    const count = used.filter(({ proof }) => proof === row).length;
+    expect(count).toBeGreaterThanOrEqual(row.least ?? 0);
+  });
+});
