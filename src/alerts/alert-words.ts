@@ -126,15 +126,16 @@ function explain(alerts: Alerts, main: AlertRecord): readonly string[] {
 function explainCap(alert: AlertRecord): string {
   const who = WHO[alert.scope];
   const end = nameEnd(alert);
-  const until = end === null ? "from then on" : `until the cap resets on ${end}`;
+  // A cap of 0 lets nothing pass after a reset either.
+  const until = end === null || alert.amountCents === 0 ? "" : ` until the cap resets on ${end}`;
   if (isCapReached(alert)) {
     return (
-      `Requests of ${who} that cost money return 402 ${until}. ` +
-      `To continue before, raise the cap of ${formatLimit(alert)}.`
+      `Requests of ${who} that cost money return 402${until}. ` +
+      `To continue${until === "" ? "" : " before"}, raise the cap of ${formatLimit(alert)}.`
     );
   }
   return (
-    `At 100%, requests of ${who} that cost money will return 402 ${until}. ` +
+    `At 100%, requests of ${who} that cost money will return 402${until}. ` +
     `Raise the cap of ${formatLimit(alert)} to prevent this.`
   );
 }

@@ -224,6 +224,7 @@ describe("access to the dashboard", () => {
     const paths = [
       "/",
       "/sign-in",
+      "/errors",
       `/organizations/${own}`,
       `/organizations/${own}/try`,
       "/nowhere",

@@ -10,7 +10,7 @@ const PROMPT = Array.from({ length: 900 }, () => "word").join(" ");
 interface Answer {
   readonly status: number;
   readonly choices?: readonly { readonly message: { readonly content: string } }[];
-  readonly error?: { readonly message: string };
+  readonly error?: { readonly message: string; readonly doc_url: string };
 }
 
 async function ask({ baseUrl }: { readonly baseUrl: string }, key: string, content: string): Promise<Answer> {
@@ -53,6 +53,11 @@ describe.skipIf(CHROMIUM === null)(`somebody who has never seen the dashboard${S
     expect(refusal.status).toBe(402);
     const where = /Raise the cap on the (.+) page/u.exec(refusal.error?.message ?? "")?.[1] ?? "";
     expect(where).toBe("API keys");
+
+    const reference = await open();
+    await reference.goto(refusal.error?.doc_url ?? "");
+    await reference.locator("tr:target").getByText("hard_cap_reached", { exact: true }).waitFor();
+    await expectAccessible(reference);
 
     await page.getByRole("link", { name: where, exact: true }).click();
     await page.getByText("cap reached").waitFor();

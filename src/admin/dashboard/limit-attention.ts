@@ -83,7 +83,8 @@ export function describeReached(
   const spent = formatLimit(limit.spent_cents, currency);
   const day = dayAt(whose.nowMs).name;
   const reached = describeReachedLimit({ scope, name, period, kind }, { amount, spent, day });
-  const until = resetsAt === null ? "" : ` until ${nameReset(period, resetsAt)}`;
+  // A cap of 0 lets nothing pass after a reset either.
+  const until = resetsAt === null || limit.cents === 0 ? "" : ` until ${nameReset(period, resetsAt)}`;
   return {
     level: levelOf(kind),
     text: kind === "cap" ? `${reached} Requests that cost money return 402${until}.` : reached,

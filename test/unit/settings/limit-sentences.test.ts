@@ -221,6 +221,7 @@ describe.each(ROWS)("$scope, $period, $kind of $cents", (row) => {
     expect(others).toEqual([]);
     expect(found?.text.startsWith(sentenceOf(row, OWNERS[scope]))).toBe(true);
     expect(found?.text.includes("return 402")).toBe(kind === "cap");
+    expect(found?.text.includes("until")).toBe(kind === "cap" && row.cents > 0 && period !== "total");
     expect(found?.path).toBe(limitPathOf(alertOf(row)));
     expectNoOther(row, found?.text ?? "");
   });
@@ -233,6 +234,7 @@ describe.each(ROWS)("$scope, $period, $kind of $cents", (row) => {
       `${owner} has spent $13.13 ${WINDOWS[period]}: 100% of its ${nameOf(row)} of $${amountOf(row)} is reached.`,
     );
     expect(subject).toContain(OWNERS[scope]);
+    expect(text.includes("until the cap resets")).toBe(kind === "cap" && row.cents > 0 && period !== "total");
     expectNoOther(row, subject + text);
   });
 
