@@ -62,6 +62,8 @@ export interface EnvoyServerOptions {
   readonly handlers: EnvoyHandlers;
   /** Limit of one message in either direction; larger ones end the call with an error. */
   readonly maxMessageBytes: number;
+  /** Calls under way over all connections of the transport `wire`; more fail. 65,536 if left out. */
+  readonly maxCalls?: number;
   /** Mutual TLS; in the clear when left out, for Unix sockets and what the operator has allowed. */
   readonly tls?: SidecarTlsOptions | null;
   /** Renewed certificates that cannot be used; the old ones stay. */

@@ -127,6 +127,22 @@ describe("limits", () => {
     expect(await client.waitForStatus(3)).toBe("0");
   });
 
+  it("fail a call beyond those that may be under way over all connections, until one has ended", async () => {
+    await wire.stop();
+    wire = await startWireServer(undefined, MAX_MESSAGE_BYTES, 2);
+    const [first, second] = [await open(), await open()];
+    await first.write(formatCall(1, PROCESS.path));
+    await second.write(formatCall(1, PROCESS.path));
+    await waitFor("two calls", () => wire.calls.length === 2);
+    await second.write(formatCall(3, PROCESS.path), formatFrame(FRAME.data, FLAG.endStream, 3, EMPTY));
+    expect(await second.waitForStatus(3)).toBe("8");
+    await first.write(formatFrame(FRAME.data, FLAG.endStream, 1, EMPTY));
+    expect(await first.waitForStatus(1)).toBe("0");
+    await second.write(formatCall(5, PROCESS.path), formatFrame(FRAME.data, FLAG.endStream, 5, EMPTY));
+    expect(await second.waitForStatus(5)).toBe("0");
+    expect(wire.calls).toHaveLength(3);
+  });
+
   it("reset a call that sends beyond its window", async () => {
     const client = await open();
     wire.answer = (_body, call) => {

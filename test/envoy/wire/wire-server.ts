@@ -32,6 +32,7 @@ export interface WireServer {
 export async function startWireServer(
   address?: EnvoyServerAddress,
   maxMessageBytes = MAX_MESSAGE_BYTES,
+  maxCalls?: number,
 ): Promise<WireServer> {
   const folder = await mkdtemp(path.join(tmpdir(), "wire-"));
   const socketPath = path.join(folder, "server.sock");
@@ -57,6 +58,7 @@ export async function startWireServer(
     transport: "wire",
     address: address ?? { socketPath },
     maxMessageBytes,
+    ...(maxCalls === undefined ? {} : { maxCalls }),
     handlers: {
       check: async ({ attributes }) => {
         checks.count += 1;

@@ -15,6 +15,8 @@ export const MAX_HELD_BYTES = 256 * MEBIBYTE;
 export const MAX_FRAME_BYTES = MEBIBYTE;
 /** Every request in flight is a stream or two; Envoy opens another connection for more. */
 export const MAX_CONCURRENT_STREAMS = 16_384;
+/** Over all connections. Each call keeps some kilobytes, so a worker's memory bounds them before Envoy's breaker does. */
+export const MAX_CALLS = 65_536;
 /** Encoded and decoded. Envoy's calls carry some 300 bytes of headers. */
 export const MAX_HEADER_BYTES = 64 * 1024;
 

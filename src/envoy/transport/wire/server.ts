@@ -13,7 +13,8 @@ import { LASTING_CALLS } from "../lasting-calls.ts";
 import { isNamedClient, readSidecarCertificates, renewSidecarCertificates } from "../sidecar-tls.ts";
 import { listenAt } from "../socket-file.ts";
 import { type ConnectionOptions, WireConnection } from "./connection.ts";
-import { OWED_WITHIN_MS, TICK_MS } from "./limits.ts";
+import { GRPC_STATUS } from "./grpc-status.ts";
+import { MAX_CALLS, OWED_WITHIN_MS, TICK_MS } from "./limits.ts";
 import { Services } from "./services.ts";
 import type { GrpcCall } from "./grpc-call.ts";
 
@@ -101,7 +102,10 @@ export class WireServer implements EnvoyServer {
       onCall: (call) => {
         if (isCounted(call)) this.#openStreams += 1;
         this.#notice.onCall(call.headers.path);
-        this.#services.serve(call);
+        const { maxCalls = MAX_CALLS } = this.#options;
+        if (this.#openStreams > maxCalls) {
+          call.fail(GRPC_STATUS.resourceExhausted, "too many calls are under way");
+        } else this.#services.serve(call);
       },
       onCallClosed: (call) => this.#onCallClosed(call),
       onClosed: () => this.#connections.delete(connection),
