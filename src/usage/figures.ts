@@ -125,8 +125,7 @@ export const TOKEN_FIGURES = {
     },
     price: {
       fallback: null,
-      configured:
-        "Generated tokens. Required, but for a model with `embeddings` alone, which generates none.",
+      configured: "Generated tokens. Required, except for a model with only `embeddings`.",
       shown: "Generated tokens.",
     },
   },

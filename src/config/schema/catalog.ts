@@ -44,10 +44,10 @@ function createAliasesSchema() {
 /** How clients see a model, and where it is served. */
 function createIdentityShape() {
   return {
-    id: modelId().describe("What clients write as `model`: `<vendor>/<model>`."),
+    id: modelId().describe("Name that clients send as `model`: `<vendor>/<model>`."),
     aliases: described(
       createAliasesSchema(),
-      "Other names that clients may write for it, such as the one that a client has built in. None that is the id or an alias of any model.",
+      "Other names that clients can send, such as one that a client has built in. Each is unique in the catalog.",
       { type: `list of at most ${MAX_ALIASES} names of ${NAME_VALUES}` },
     ),
     display_name: described(text("a name").optional(), "Name that `GET /v1/models` shows.", {
@@ -56,13 +56,13 @@ function createIdentityShape() {
     created_at: described(date().default("1970-01-01"), "Date of the model in `GET /v1/models`.", {
       type: "date or RFC 3339 time",
     }),
-    upstream: text("the name of an upstream").describe("Which of `upstreams` serves it."),
+    upstream: text("the name of an upstream").describe("Name of its upstream."),
     upstream_model: described(
       text("the upstream's name of the model").optional(),
       "The upstream's own name of the model.",
       { default: "`id`" },
     ),
-    protocols: described(protocols().optional(), "What its upstream speaks for this model.", {
+    protocols: described(protocols().optional(), "Protocols of its upstream for this model.", {
       default: "the upstream's `protocols`",
     }),
   };
@@ -71,32 +71,30 @@ function createIdentityShape() {
 /** What it takes and gives. */
 function createCapacityShape() {
   return {
-    context_window: integer(1, MAX_TOKENS, "tokens").describe("Prompt and answer together."),
+    context_window: integer(1, MAX_TOKENS, "tokens").describe("Maximum of prompt and response together."),
     max_output_tokens: described(
       integer(1, MAX_TOKENS, "tokens").optional(),
-      "The longest answer; at most the context window. Required, but for a model with `embeddings` alone.",
+      "Longest response, at most the context window. Required, except for a model with only `embeddings`.",
       { default: "required" },
     ),
     capabilities: choices(CAPABILITIES, "capabilities")
       .default([])
       .describe(
-        "What the model can do. `vision` lets the messages and responses routes take images and documents, `reasoning` send an effort. " +
-          "`embeddings` and `completions` are `POST /v1/embeddings` and `POST /v1/completions`; a model with " +
-          "one of them has chat, messages and responses only with `chat` beside it, every other model has them.",
+        "Abilities of the model. `vision`: images and documents on the messages and responses routes. `reasoning`: an effort is sent. `embeddings`, `completions`: these endpoints; such a model has chat, messages and responses only if `chat` is listed. Every other model has them.",
       ),
     startup_seconds: integer(1, 3600, "seconds")
       .default(10)
       .describe(
-        "`Retry-After` while no replica is ready and the upstream names no time; clients are told at most 59.",
+        "`Retry-After` while no replica is ready and the upstream sends no time; clients get at most 59.",
       ),
     replaced_by: described(
       orNull(modelId()),
-      "Retires the model: requests for it get a 400 that names this one.",
+      "Retires the model: requests for it return 400 with this name.",
       { default: "the model is in service" },
     ),
     prompt_overhead_tokens: integer(0, MAX_TOKENS, "tokens")
       .default(64)
-      .describe("Added to the worst case of strict caps for the upstream's chat template."),
+      .describe("Tokens that strict caps add to a prompt for the upstream's chat template."),
     prompt_overhead_tokens_with_tools: described(
       integer(0, MAX_TOKENS, "tokens").optional(),
       "The same for requests with tools.",

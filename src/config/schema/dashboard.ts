@@ -12,18 +12,18 @@ export function createDashboardSchema(source: SecretSource) {
   return section({
     base_url: described(
       orNull(publicUrl()),
-      "Base URL of the dashboard, as people reach it: links in emails, webhooks, the command line and the messages of a 402 begin with it.",
+      "Base URL of the dashboard, as people reach it: links in emails, webhooks, the command line and error messages begin with it.",
       { default: "the address in `admin`" },
     ),
     contact: described(
       orNull(text("an email address or an `https` URL", CONTACT)),
-      "Whom customers ask about what they cannot change themselves; the pages and the messages of a 402 name it.",
+      "Contact for changes that customers can't make themselves; pages and 402 messages name it.",
       { type: "email address or URL" },
     ),
     token_sign_in: flag()
       .default(true)
       .describe(
-        "Whether the pages take a token. `false` leaves the sign-in to `dashboard.oidc`; the management API takes tokens as ever.",
+        "Whether people can sign in with a token. `false`: only by `dashboard.oidc`; the management API still accepts tokens.",
       ),
     oidc: described(
       list(createOidcProviderSchema(source), "providers").default([]),
@@ -45,43 +45,43 @@ const ANY_EXPECTATION = "expected `true`, or nothing at all";
 function createOidcProviderSchema(source: SecretSource) {
   return mapping({
     name: PROVIDER_NAME.describe(
-      "What the link on the sign-in page says, and part of the address that the provider sends people back to: `<base_url>/sign-in/oidc/<name>/callback`.",
+      "Name on the sign-in page, and in the callback address: `<base_url>/sign-in/oidc/<name>/callback`.",
     ),
     issuer: issuer().describe(
-      "The provider's issuer, as its `/.well-known/openid-configuration` has it; `http` on loopback alone.",
+      "The provider's issuer, as in its `/.well-known/openid-configuration`; `http` only on loopback.",
     ),
     client_id: text("the id of a client").describe("The gateway's client id at the provider."),
     client_secret: described(
       orNull(secret(source)),
-      "Its secret. Read at each sign-in, so that a renewed one counts at once.",
+      "Its secret. Read at each sign-in, so that a renewed one takes effect at once.",
       { default: "none: a public client" },
     ),
     scopes: described(
       list(SCOPE, "scopes", 1).default(["openid", "profile", "email"]),
-      "What the provider is asked for. `openid` must be among them.",
+      "Scopes that the gateway requests. Must include `openid`.",
       { type: "list of scopes" },
     ),
     groups_claim: CLAIM.default("groups").describe(
-      "Claim of the ID token, else of the provider's user info, that names a person's groups: a text or a list of texts. A name with dots is looked for as it is, then as a path.",
+      "Claim of the ID token, otherwise of the user info, with a person's groups: a text or a list. A name with dots is tried unchanged, then as a path.",
     ),
     roles: list(createRoleSchema(), "roles", 1).describe(
-      "Who may do what: the first that matches counts, and who matches none is refused.",
+      "Roles of people. The first match decides; without a match, the sign-in is rejected.",
     ),
   });
 }
 
 function createRoleSchema() {
   return mapping({
-    equals: described(orNull(text("the name of a group")), "Matches who is in this group.", {
+    equals: described(orNull(text("the name of a group")), "Matches members of this group.", {
       default: "none; one of `equals` and `any`",
     }),
     any: described(
       orNull(ofType(z.literal(true, { error: ANY_EXPECTATION }), "`true`")),
-      "Matches everybody whom the provider signs in.",
+      "Matches every person that the provider signs in.",
       { default: "none" },
     ),
     role: choice(["operator", "admin", "viewer", "member"]).describe(
-      "`operator`: everything. `admin` reads and changes everything of an organization, `viewer` only reads, `member` has keys of its own and sees what those use.",
+      "`operator` can do everything, `admin` can read and change an organization, `viewer` can read it, `member` has own API keys and sees their usage.",
     ),
     organization: described(orNull(ORGANIZATION), "Id of the organization, with every role but `operator`.", {
       type: "id",

@@ -32,12 +32,12 @@ function createKeysSchema(source: SecretSource) {
           error: "expected `https`: over `http` an attacker could sign in as any user",
         }),
       ),
-      "Where the provider publishes its keys (`jwks_uri` of its `/.well-known/openid-configuration`). Only Envoy asks there. Either this or `file`.",
+      "URL of the provider's keys (`jwks_uri` of its `/.well-known/openid-configuration`). Only Envoy reads it. Either this or `file`.",
     ),
     file: described(orNull(path(source)), "A file with the keys; Envoy reads it when it starts."),
     refresh_minutes: integer(1, 1_440, "minutes")
       .default(5)
-      .describe("How often `url` is asked again: a key that is new there counts at the latest then."),
+      .describe("Time between two reads of `url`. A new key is known after this time at the latest."),
     ca_file: described(
       orNull(path(source)),
       "Certificates, PEM, that the certificate at `url` is checked against, as of a Kubernetes API server.",
@@ -45,7 +45,7 @@ function createKeysSchema(source: SecretSource) {
     ),
     token_file: described(
       orNull(path(source)),
-      "File with a bearer token for `url`, as a pod's own for the Kubernetes API server. A renewed one counts without a restart; only Envoy reads it.",
+      "File with a bearer token for `url`, such as a pod's for the Kubernetes API server. A renewed file takes effect without a restart. Only Envoy reads it.",
       { default: "no token" },
     ),
   }).superRefine(({ url, file, ca_file, token_file }, context) => {
@@ -71,7 +71,7 @@ function createClaimFields() {
       .describe("Claim that identifies the caller and is never reassigned, unlike an email address."),
     name_claim: described(
       orNull(claim()),
-      "Claim with a new user's name; an email address is its address, too.",
+      "Claim with a new user's name. An email address also becomes the user's address.",
       {
         default: "the subject",
       },
@@ -82,7 +82,7 @@ function createClaimFields() {
     ),
     bound_claims: described(
       pairs(text("a text"), "a mapping of claims to texts"),
-      "Claims that a token must have, each with this value or, of a list, among its values; else 403.",
+      "Claims that a token must have, with this value or with this value in its list; otherwise 403.",
       { type: "claim → text", default: "none" },
     ),
   };
@@ -94,7 +94,7 @@ function createOrganizationFields() {
       orNull(organizationId()),
       "Organization of all of its users. Either this or `organization_claim`.",
     ),
-    organization_claim: described(orNull(claim()), "Claim that says which of `organizations` it is."),
+    organization_claim: described(orNull(claim()), "Claim whose value is in `organizations`."),
     organizations: described(
       pairs(organizationId(), "a mapping of the claim's values to ids of organizations"),
       "The claim's values, each with its organization; another value returns 403.",
@@ -107,11 +107,11 @@ function createProviderSchema(source: SecretSource) {
   const rule = mapping({
     equals: text("a value of the groups' claim").describe("The value, as the provider writes it."),
     group: text("a group's id such as `group_…`", /^group_[0-9a-z-]{1,64}$/).describe(
-      "Group that requests count to whose token has the value.",
+      "Group to which requests with this value count.",
     ),
     priority: integer(0, 1_000)
       .default(0)
-      .describe("Of several that fit, the one of the highest counts; of equal ones the first."),
+      .describe("If several match, the highest priority decides, among equal ones the first."),
   });
   return mapping({
     name: NAME.describe("Name of the provider: in errors, metrics and in the names of keys (`jwt:corp`)."),
@@ -126,12 +126,12 @@ function createProviderSchema(source: SecretSource) {
     jwks: createKeysSchema(source),
     clock_skew_seconds: integer(1, MAX_SKEW_SECONDS, "seconds")
       .default(30)
-      .describe("How far `exp` and `nbf` may be off, for clocks that differ."),
+      .describe("Tolerance for `exp` and `nbf`, since clocks differ."),
     ...createClaimFields(),
     ...createOrganizationFields(),
     on_unknown: choice(["create", "reject"])
       .default("create")
-      .describe("What happens to a caller who isn't a user of the organization: a user is created, or 403."),
+      .describe("Whether an unknown caller becomes a user of the organization, or gets 403."),
     groups: list(rule, "rules").default([]),
   }).superRefine((provider, context) => {
     const add = (message: string, ...where: string[]) =>

@@ -25,7 +25,7 @@ export function createLimitsSchema() {
     max_buffered_bytes: integer(KIBIBYTE, 64 * GIBIBYTE, "bytes")
       .default(268_435_456)
       .describe(
-        "What one worker holds of all bodies together, from their first byte, with what is made of them: four times a body of ASCII, up to six times another, until it has gone upstream. An organization has at most half of what others leave of it, one key three quarters of that; over it 429 `buffer_limit_exceeded`, and 503 `gateway_overloaded` where all is taken. Large bodies wait for one another. At least `max_body_bytes`.",
+        "Memory of a worker for all bodies and their translations: four times a body of ASCII, up to six times others, until it is sent. An organization can use half of what others leave, an API key three quarters of that. Beyond, 429 `buffer_limit_exceeded`; if everything is in use, 503 `gateway_overloaded`. Large bodies wait for each other. At least `max_body_bytes`.",
       ),
   });
 }
@@ -36,17 +36,16 @@ export function createSettlementSchema(source: SecretSource) {
     grace_seconds: integer(0, 3600, "seconds")
       .default(60)
       .describe(
-        "How long known keys continue when Redis is unreachable; 0 refuses at once. Never for organizations with " +
-          "strict caps.",
+        "Time during which known API keys work without Redis; 0: none. Organizations with strict caps have no grace period.",
       ),
     spool: described(
       path(source).optional(),
-      "Directory for charges that Redis has not taken yet, and for the journal of requests that it has no record of yet. Needs a volume that outlives the process.",
+      "Directory for charges and requests that Redis hasn't recorded. Needs a volume that outlives the process.",
       { default: "`spool` in `data_dir`" },
     ),
     spool_max_bytes: integer(1024 * KIBIBYTE, 1024 * GIBIBYTE, "bytes")
       .default(1_073_741_824)
-      .describe("The most that the spool may hold."),
+      .describe("Maximum size of the spool."),
   });
 }
 
@@ -59,15 +58,13 @@ export function createRetentionSchema() {
       .describe("How long files of the request log are kept."),
     request_log_max_bytes: described(
       orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE, "bytes")),
-      "The most that the request log of one host may hold; the oldest files go first, of protected months too. " +
-        "It also leaves `settlement.spool_max_bytes` of the disk free.",
+      "Maximum size of a host's request log; the oldest files are deleted first, also of protected months. It also leaves `settlement.spool_max_bytes` of the disk free.",
       { default: "half of the disk" },
     ),
     request_log_protected_months: integer(0, 120, "months")
       .default(2)
       .describe(
-        "So many calendar months, the current one included, are kept whatever `request_log_days` says: `usage verify` " +
-          "and `usage rebuild` need them.",
+        "Calendar months, the current one included, that are kept regardless of `request_log_days`: `usage verify` and `usage rebuild` need them.",
       ),
   });
 }
@@ -80,7 +77,7 @@ export function createNotificationsSchema(source: SecretSource) {
   return section({
     smtp: sectionOrNull({
       url: smtpUrl().describe(
-        "Mail server: `smtp://host:port` (STARTTLS where offered) or `smtps://host:port`.",
+        "Mail server: `smtp://host:port` (STARTTLS if offered) or `smtps://host:port`.",
       ),
       username: orNull(text("a user name")).describe("User at the mail server; with `password`."),
       password: orNull(secret(source)).describe("Password of that user."),
@@ -94,11 +91,11 @@ export function createNotificationsSchema(source: SecretSource) {
       max_per_hour: integer(1, 10_000, "emails")
         .default(20)
         .describe(
-          "Emails to one organization in an hour, each to at most its 20 addresses. Alerts beyond come together in one email when the hour is over.",
+          "Emails to an organization in an hour, each to at most its 20 addresses. Further alerts come together in one email after the hour.",
         ),
       allowed_domains: described(
         orNull(list(text("a domain such as example.com", DOMAIN), "domains", 1)),
-        "Domains of the addresses that organizations may name; a subdomain is another domain.",
+        "Domains of addresses that organizations can use; a subdomain is another domain.",
         { type: "list of domains", default: "all" },
       ),
     }),

@@ -52,7 +52,7 @@ function createRatesShape() {
     ...createTokenRates(),
     request: described(
       decimal("an amount for each request", "0.01").optional(),
-      "Once for each request that is charged.",
+      "Fee for each charged request.",
       { unit: "of the currency", default: "none" },
     ),
   };
@@ -75,7 +75,7 @@ function createScheduleShape() {
     ...RATES,
     tiers: described(
       tiers.default([]),
-      "Prices of larger prompts: the whole request is charged at the last entry whose `above_prompt_tokens` its prompt exceeds, cached and written tokens included. What an entry lacks falls back within the entry.",
+      "Prices of larger prompts. The whole request is charged at the last entry whose `above_prompt_tokens` its prompt exceeds, cached and written tokens included. A missing price falls back within the entry.",
       { type: "list of `above_prompt_tokens` and prices, ascending" },
     ),
   };
@@ -118,12 +118,12 @@ const PRICE = {
   ...SCHEDULE,
   server_tools: described(
     z.record(toolName, toolPrice).default({}),
-    "Tools that run at the model server, such as `web_search`, `web_fetch`, `code_interpreter`, `code_execution`, `file_search`, `image_generation` and `mcp`, whatever their version: what a thousand uses cost, or `{unpriced: true}`, which lets the tool pass and charges its tokens alone. A request with a tool that is not here returns 400.",
+    "Tools that run at the model server, such as `web_search`, `web_fetch`, `code_interpreter`, `code_execution`, `file_search`, `image_generation` and `mcp`, in any version: price of a thousand uses, or `{unpriced: true}`, which only charges tokens. Requests with other such tools return 400.",
     { type: "mapping of tool to decimal string or `{unpriced: true}`", unit: "per thousand uses" },
   ),
   service_tiers: described(
     z.record(tierName, mapping(SCHEDULE)).default({}),
-    "Prices of requests that the upstream answers at a tier such as `flex`, `priority` or `batch`, each with `tiers` of its own where it has some. A speed and a place are tiers, too: `fast`, `us`, `fast-us`.",
+    "Prices of service tiers such as `flex`, `priority` or `batch`, each optionally with `tiers`. A speed and a region are also tiers: `fast`, `us`, `fast-us`.",
     { type: "mapping of tier to prices" },
   ),
 };
@@ -135,7 +135,7 @@ const day = z.string({ error: "expected a day such as 2027-01-01" }).refine(isDa
 const ENTRY = mapping({
   from: described(
     day.optional(),
-    "In a list of prices: the UTC day from which this entry is in force. The first has none, every other a later one than the entry before it.",
+    "In a list of prices: first UTC day of this entry. The first entry has none; the days ascend.",
     { type: "date", default: "from the beginning" },
   ),
   ...PRICE,

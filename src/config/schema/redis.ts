@@ -12,7 +12,7 @@ export function createRedisSchema(source: SecretSource) {
       url: redisUrl()
         .optional()
         .describe(
-          "One server: `redis://`, with TLS `rediss://`, or `unix:///path`; `/1` behind it for database 1.",
+          "One server: `redis://`, with TLS `rediss://`, or `unix:///path`; with `/1` at the end for database 1.",
         ),
       cluster: described(
         list(redisUrl(), "Redis URLs", 1).optional(),
@@ -21,14 +21,14 @@ export function createRedisSchema(source: SecretSource) {
       ),
       sentinels: described(
         list(redisUrl(), "Redis URLs", 1).optional(),
-        "Sentinels that know which server is the master; with `redis.name`.",
+        "Sentinels that know which server is the primary; with `redis.name`.",
         { type: "list of URLs" },
       ),
-      name: text("the master's name").optional().describe("The master's name at the sentinels."),
+      name: text("the master's name").optional().describe("The primary's name at the sentinels."),
       username: orNull(text("a user name")).describe("Redis ACL user."),
       password: orNull(secret(source)).describe("Password of that user."),
       sentinel_password: orNull(secret(source)).describe(
-        "Password of the sentinels, where they have one of their own.",
+        "Password of the sentinels, if they have a separate one.",
       ),
       ca_file: described(
         orNull(path(source)),
@@ -36,8 +36,7 @@ export function createRedisSchema(source: SecretSource) {
         { default: "those of Node" },
       ),
       cert_file: orNull(path(source)).describe(
-        "Certificate chain that is shown to a `rediss://` server which asks for one, PEM. This, its key and " +
-          "`ca_file` are read again for each connection, so renewed files count without a restart.",
+        "Client certificate chain for a `rediss://` server, PEM. It, its key and `ca_file` are read for each connection, so that renewed files need no restart.",
       ),
       key_file: orNull(path(source)).describe("Its private key, PEM."),
     }).transform(({ url, cluster, sentinels, name, ...rest }) => {

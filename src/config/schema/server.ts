@@ -28,7 +28,7 @@ export function createListenSchema(source: SecretSource) {
     port: port().default(10_000).describe("Port on which Envoy takes requests; 0 takes a free one."),
     tls: sectionOrNull({
       cert_file: path(source).describe(
-        "Certificate chain of the public listener, PEM. A renewed file counts at once.",
+        "Certificate chain of the public listener, PEM. A renewed file takes effect at once.",
       ),
       key_file: path(source).describe("Its private key, PEM."),
       client_ca_file: orNull(path(source)).describe(
@@ -51,12 +51,11 @@ export function createAdminSchema(source: SecretSource) {
       .default(10_001)
       .describe("Port of the dashboard and the management API; 0 takes a free one."),
     health_port: orNull(port()).describe(
-      "A port for `/healthz` and `/readyz` alone, on `admin.host`, in the clear: nothing that happens on `admin.port` " +
-        "keeps probes from it.",
+      "Separate port for only `/healthz` and `/readyz`, on `admin.host`, unencrypted. Load on `admin.port` doesn't delay it.",
     ),
     operator_token: described(
       orNull(secret(source)),
-      "Token of the operator, who may do everything on the management API.",
+      "Token of the operator, who can do everything on the management API.",
       { default: "made on the first run, kept in `data_dir` and printed" },
     ),
     tls: sectionOrNull({
@@ -66,8 +65,7 @@ export function createAdminSchema(source: SecretSource) {
     allow_plain_http: flag()
       .default(false)
       .describe(
-        "Allows an `admin.host` off loopback without TLS, where something in front of it (an ingress, a mesh) " +
-          "encrypts.",
+        "Allows an `admin.host` off loopback without TLS, if something in front of it (an ingress, a mesh) encrypts.",
       ),
   });
 }
@@ -77,19 +75,19 @@ function createSidecarTlsSchema(source: SecretSource) {
   const pem = (description: string) => path(source).describe(description);
   return mapping({
     ca_file: pem(
-      "Authorities of both sides' certificates, PEM. Renewed files count without a restart, here and below.",
+      "Authorities of both sides' certificates, PEM. Renewed files take effect without a restart, here and below.",
     ),
-    server_cert_file: pem("The workers' certificate chain, PEM. Only needed where they run."),
+    server_cert_file: pem("The workers' certificate chain, PEM. Only needed on the workers' host."),
     server_key_file: pem("Its private key, PEM."),
     server_name: described(
       orNull(host()),
-      "Name or address that Envoy demands of the workers' certificate.",
+      "Name or address that Envoy requires in the workers' certificate.",
       { default: "where Envoy finds the workers" },
     ),
-    client_cert_file: pem("Envoy's certificate chain, PEM. Only needed where Envoy runs."),
+    client_cert_file: pem("Envoy's certificate chain, PEM. Only needed on Envoy's host."),
     client_key_file: pem("Its private key, PEM."),
     client_name: orNull(host()).describe(
-      "Name that the workers demand of Envoy's certificate; left out, any of `ca_file` will do.",
+      "Name that the workers require in Envoy's certificate; without it, any certificate of `ca_file`.",
     ),
   });
 }
@@ -106,8 +104,7 @@ export function createSidecarSchema(source: SecretSource) {
     sockets: path(source)
       .prefault("run")
       .describe(
-        "Directory for Unix sockets: one per worker, Envoy's admin interface, a private Redis. One gateway has it, and a " +
-          "second one refuses to start. The longest socket path in it may have 107 bytes.",
+        "Directory for Unix sockets: one per worker, Envoy's admin interface, a private Redis. Only one gateway can use it. The longest socket path can have 107 bytes.",
       ),
     tcp: sectionOrNull({
       host: host().describe(
@@ -119,8 +116,7 @@ export function createSidecarSchema(source: SecretSource) {
       allow_plaintext: flag()
         .default(false)
         .describe(
-          "Allows `sidecar.tcp` without `sidecar.tls`, on loopback too: where a mesh encrypts the connection, or where " +
-            "everything that reaches it is trusted: it carries keys and prompts, and can spend in any key's name.",
+          "Allows `sidecar.tcp` without `sidecar.tls`, also on loopback. Only if a mesh encrypts the connection, or everything that reaches it is trusted: it carries keys and prompts, and can spend in any key's name.",
         ),
     }),
     tls: orNull(createSidecarTlsSchema(source)),

@@ -8,19 +8,18 @@ export function createTelemetrySchema(source: SecretSource) {
     log_level: choice(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
       .default("info")
       .describe(
-        "What the gateway's processes log; one line a request at `debug`. `PUT /api/log-level` changes it at run time.",
+        "Log level at the start; `debug` has a line for each request. `PUT /api/log-level` changes it at run time.",
       ),
     metrics_token: orNull(secret(source)).describe(
-      "Bearer token for `GET /metrics` on the admin port; the operator's is good, too. Left out: no token where " +
-        "`admin.host` is loopback, the operator's elsewhere.",
+      "Bearer token for `GET /metrics` on the admin port; the operator's also works. Without it: no token if `admin.host` is loopback, otherwise the operator's.",
     ),
     otlp: sectionOrNull({
       url: upstreamUrl().describe(
-        "OpenTelemetry collector to which Envoy sends traces by OTLP over gRPC; their context continues to upstreams.",
+        "OpenTelemetry collector to which Envoy sends traces by OTLP over gRPC. Upstreams get the trace context.",
       ),
       sampling_percent: integer(0, 100, "percent")
         .default(100)
-        .describe("How many of the requests without a trace of their client's begin one."),
+        .describe("Share of the requests without a client's trace that start one."),
     }),
   });
 }

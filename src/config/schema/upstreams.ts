@@ -50,11 +50,11 @@ function createConnectionFields() {
   return {
     connect_timeout_seconds: integer(1, 60, "seconds")
       .default(5)
-      .describe("How long a connection may take to be made."),
+      .describe("Maximum time to open a connection."),
     connection_reuse: flag()
       .default(true)
       .describe(
-        "Whether a connection takes further requests. `false` for a server that closes it behind an answer though it has promised to keep it: a request that comes in that moment is lost.",
+        "Whether a connection is used for further requests. `false` for a server that closes connections after a response without announcing it.",
       ),
   };
 }
@@ -70,25 +70,27 @@ export function createUpstreamsSchema(source: SecretSource) {
     )
       .default("/v1")
       .describe(
-        'What stands before `/chat/completions`, `/messages` and `/responses` at the upstream; `""` for nothing.',
+        'Path before `/chat/completions`, `/messages` and `/responses` at the upstream; `""` for none.',
       ),
     server: described(
       orNull(choice(MODEL_SERVER_NAMES)),
-      "What serves there: sets what that server wants, of this upstream and of its models' profiles, where this file does not ([list](#what-server-sets)).",
+      "Kind of model server: sets what it needs for this upstream and its models' profiles, unless this file does ([list](#what-server-sets)).",
       { default: "nothing is known of it" },
     ),
     protocols: protocols()
       .default(["chat"])
-      .describe("What the upstream speaks; `messages` and `responses` then pass to it as they are."),
+      .describe(
+        "Protocols of the upstream. Requests of `messages` and `responses` then pass to it untranslated.",
+      ),
     credential: createCredentialSchema(source).optional(),
     credentials: described(
       list(createCredentialSchema(source), "credentials", 1).optional(),
-      "Several headers with a secret each, written as `credential` is and instead of it.",
+      "Several headers with a secret each, in the form of `credential` and in place of it.",
       { type: "list of credentials" },
     ),
     forward_headers: described(
       list(forwardedHeader(), "names of headers").default([]),
-      "Headers of clients that reach this upstream beside those that reach every one ([list](api.md#header-policy)): headers of which you know that no client can reach with them what it may not.",
+      "Additional client headers that reach this upstream ([list](api.md#header-policy)). Only name headers with which no client can get access that it shouldn't have.",
       { type: "list of header names" },
     ),
     aws_signing: createAwsSigningSchema(source),

@@ -40,7 +40,7 @@ function createFields() {
     ),
     file: described(
       z.string({ error: SECRET_EXPECTATION }).min(1, { error: SECRET_EXPECTATION }).optional(),
-      "File with the secret; a renewed one counts without a restart.",
+      "File with the secret. A renewed file takes effect without a restart.",
       { type: "path" },
     ),
     header: described(
@@ -48,7 +48,7 @@ function createFields() {
       "Header that carries it, as `api-key` for Azure. A client's own header of that name never passes.",
       { type: "header name" },
     ),
-    prefix: described(PREFIX.optional(), "What stands before the secret in the header, with its space.", {
+    prefix: described(PREFIX.optional(), "Text before the secret in the header, with its space.", {
       default: "`Bearer ` in `authorization`, nothing in other headers",
     }),
   };

@@ -34,8 +34,7 @@ function createEndpointsSchema() {
     priority: integer(0, MAX_PRIORITY)
       .default(0)
       .describe(
-        "0 is used first, 1 as far as too few endpoints of 0 are healthy, and so on. Priorities begin at 0 and leave " +
-          "none out.",
+        "0 is used first, 1 if too few endpoints of 0 are healthy, and so on. Priorities start at 0 without gaps.",
       ),
   });
   return list(endpoint, "endpoints", 1);
@@ -46,13 +45,13 @@ function createHealthCheckSchema() {
   const healthCheck = mapping({
     path: described(
       text("a path such as `/health`", /^\/[\x21-\x7e]*$/),
-      "Asked of every endpoint by GET, without a credential; 200 is healthy.",
+      "Path that Envoy requests of every endpoint by GET, without a credential; 200 is healthy.",
       { type: "path" },
     ),
     interval_seconds: integer(1, 300, "seconds")
       .default(5)
       .describe(
-        "From one check to the next. Two that fail in a row take an endpoint out, one that succeeds puts it back.",
+        "Time between two checks. Two failures in a row remove an endpoint, one success brings it back.",
       ),
   });
   return orNull(healthCheck);

@@ -15,12 +15,12 @@ export function createAwsSigningSchema(source: SecretSource) {
     ),
     credentials_file: described(
       orNull(path(source)),
-      "Access key in AWS's own format; a renewed file counts without a restart. Only Envoy reads it.",
+      "Access key in AWS's format. A renewed file takes effect without a restart. Only Envoy reads it.",
       { default: "the identity of Envoy's pod or machine" },
     ),
     profile: text("a profile's name", /^[A-Za-z0-9_-]{1,64}$/)
       .default("default")
-      .describe("Which profile of `credentials_file`."),
+      .describe("Profile in `credentials_file`."),
   });
   return orNull(signing);
 }
@@ -33,7 +33,7 @@ const NO_GOOGLE =
 export function createGoogleRefusal() {
   return described(
     z.undefined({ error: NO_GOOGLE }).optional(),
-    "Refused: Envoy 1.40 has no such filter for upstreams. Name a renewed token as `credential.file`.",
+    "Not supported: Envoy 1.40 has no such filter for upstreams. Use `credential.file` with a token that you renew.",
     { type: "nothing" },
   );
 }
