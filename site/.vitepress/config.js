@@ -17,7 +17,7 @@ function readSidebar() {
   return sections.map((section) => ({
     text: section.split("\n")[0],
     items: Array.from(section.matchAll(/\[([^\]]+)\]\(([\w/-]+)\.md\)/g), ([, text, page]) => ({
-      text: text[0].toUpperCase() + text.slice(1),
+      text: (text[0].toUpperCase() + text.slice(1)).replaceAll("`", ""),
       link: `/${page.replace(/README$/, "")}`,
     })),
   }));
