@@ -28,18 +28,16 @@ const shownPrice = z.strictObject({
     .string()
     .nullable()
     .meta({ description: "UTC day; null: from the beginning.", examples: ["2027-01-01"] }),
-  service_tiers: z
-    .record(z.string(), schedule)
-    .describe("Prices of requests that the upstream serves at a tier of this name."),
+  service_tiers: z.record(z.string(), schedule).describe("Prices of the service tier with this name."),
   server_tools: z
     .record(z.string(), z.string().nullable())
-    .describe("Tools that run at the model server, per thousand uses; null: they pass without a price."),
+    .describe("Price of a thousand uses of a tool of the model server; null: unpriced."),
 });
 
 /** What a model costs in one currency now, and what it will. */
 export const shownPrices = z.strictObject({
   ...shownPrice.shape,
-  announced: z.array(shownPrice).describe("Prices that are not in force yet, the next first."),
+  announced: z.array(shownPrice).describe("Future prices, the next first."),
 });
 export type ShownSchedule = z.output<typeof schedule>;
 export type ShownRates = Omit<ShownSchedule, "tiers">;
@@ -52,7 +50,7 @@ export const modelBody = z.strictObject({
     description: "Id of the catalog, or a name that stands for one.",
     examples: ["acme/echo-small"],
   }),
-  alias_of: z.string().optional().describe("The id of one that is such a name; left out of all others."),
+  alias_of: z.string().optional().describe("Id of the model that an alias stands for; otherwise omitted."),
   object: z.literal("model"),
   created: z.int().describe("Unix seconds."),
   owned_by: z.string(),
@@ -64,10 +62,10 @@ export const modelBody = z.strictObject({
   capabilities: z.null().describe("Anthropic's field, an object that this gateway has nothing to fill with."),
   supported_features: z
     .array(z.string())
-    .meta({ description: "What it can do.", examples: [["tools", "vision"]] }),
+    .meta({ description: "Abilities of the model.", examples: [["tools", "vision"]] }),
   supported_endpoints: z
     .array(z.string())
-    .meta({ description: "Where it is served.", examples: [["/v1/chat/completions"]] }),
+    .meta({ description: "Endpoints of the model.", examples: [["/v1/chat/completions"]] }),
   max_input_tokens: z.int(),
   max_tokens: z.int(),
   deprecated_at: z.null(),

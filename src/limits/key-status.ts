@@ -19,7 +19,9 @@ export const keyStatus = z.strictObject({
   object: z.literal("key"),
   id: z.string().meta({ examples: ["key_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
   name: z.string(),
-  display: z.string().meta({ description: "What people recognise the key by.", examples: ["sk-igw-…a1B2"] }),
+  display: z
+    .string()
+    .meta({ description: "Text that identifies the API key to people.", examples: ["sk-igw-…a1B2"] }),
   organization: z.strictObject({
     id: z.string(),
     name: z.string(),
@@ -28,7 +30,7 @@ export const keyStatus = z.strictObject({
       .describe(
         "Of all its keys, in `month`, rounded down; null, as its other amounts: the organization hides them.",
       ),
-    hard_cap_cents: capCents().describe("In force, with live raises; null: none."),
+    hard_cap_cents: capCents().describe("Amount in force, temporary increases included; null: none."),
     budget_cents: capCents().describe("Alerts only; null: none."),
     remaining_cents: capCents().describe(
       "The cap without what is spent; null without a cap, 0 when overspent.",
@@ -43,21 +45,21 @@ export const keyStatus = z.strictObject({
     .meta({ description: "When the next month begins.", examples: ["2026-12-01T00:00:00Z"] }),
   rate_limit: z.strictObject({
     requests_per_minute: z.int().min(1),
-    burst: z.int().min(1).describe("As many requests at once at most."),
-    remaining: z.int().min(0).describe("Whole requests left at this moment."),
+    burst: z.int().min(1).describe("Maximum of requests at once."),
+    remaining: z.int().min(0).describe("Whole requests left now."),
   }),
-  spent_cents: cents().describe("In `month`, rounded down."),
-  hard_cap_cents: capCents().describe("In force, with live raises; null: none."),
+  spent_cents: cents().describe("Spent in `month`, rounded down."),
+  hard_cap_cents: capCents().describe("Amount in force, temporary increases included; null: none."),
   budget_cents: capCents().describe("Alerts only; null: none."),
   remaining_cents: capCents().describe(
     "The cap without what is spent; null without a cap, 0 when overspent.",
   ),
   headroom_cents: capCents().describe(
-    "What the tightest cap of all leaves, of any window and owner whose amounts are told; null without any.",
+    "Remaining amount of the tightest cap, of any window and owner whose amounts aren't hidden; null: none.",
   ),
-  blocked_by: z.enum(LIMIT_SCOPES).nullable().describe("Whose cap is reached; null: none."),
-  user: owner().describe("The user that the key belongs to; null: none."),
-  group: owner().describe("The group that its requests count to; null: none."),
+  blocked_by: z.enum(LIMIT_SCOPES).nullable().describe("Scope of a reached cap; null: none."),
+  user: owner().describe("User of the API key; null: none."),
+  group: owner().describe("Group of its requests; null: none."),
   limits: z
     .array(
       z.strictObject({
@@ -65,15 +67,15 @@ export const keyStatus = z.strictObject({
         period: z.enum(LIMIT_PERIODS),
         kind: z.enum(LIMIT_KINDS),
         cents: capCents().describe(
-          "In force, with live raises; null, as the other amounts of the row: the organization hides those of all but the key.",
+          "Amount in force, temporary increases included; null, as are the other amounts of the row: hidden by the organization.",
         ),
-        raised_cents: capCents().describe("What of it is a temporary raise."),
-        spent_cents: capCents().describe("In the window of now, rounded down."),
+        raised_cents: capCents().describe("Part of it that is a temporary increase."),
+        spent_cents: capCents().describe("Spent in the current window, rounded down."),
         remaining_cents: capCents(),
-        resets_at: z.iso.datetime().nullable().describe("When the window ends; null: never."),
+        resets_at: z.iso.datetime().nullable().describe("End of the window; null: never."),
       }),
     )
-    .describe("Every limit that counts for the key's requests, the narrowest owner's first."),
+    .describe("Every limit of the key's requests, the narrowest owner's first."),
   allowed_models: z.array(z.string()).nullable().describe("Null: all."),
   expires_at: z.iso.datetime().nullable().describe("Null: never."),
 });

@@ -15,16 +15,16 @@ const HIDDEN_CHECKS = /^(?:user|group|organization)_hard_cap$/;
 
 /** What one charged request cost. */
 const costDetails = z.strictObject({
-  service_tier: z.string().describe("At which it was charged."),
-  above_prompt_tokens: z.int().nullable().describe("Of the size of prompt; null: the smallest."),
+  service_tier: z.string().describe("Service tier of the charge."),
+  above_prompt_tokens: z.int().nullable().describe("Tier by size of prompt; null: the smallest."),
   price_from: z.string().nullable().describe("UTC day; null: from the beginning."),
   parts: z.array(
     z.strictObject({
       name: z.string(),
       tokens: z.int().nullable().describe("Null: the fee of the request, or a server tool."),
-      uses: z.int().optional().describe("Of a tool that ran at the model server; left out of all others."),
+      uses: z.int().optional().describe("Uses of a tool of the model server; otherwise omitted."),
       price: z.string().describe("Per million tokens, or per thousand uses, a decimal."),
-      cost: z.string().describe("An exact decimal of the currency."),
+      cost: z.string().describe("Exact decimal amount in the currency."),
     }),
   ),
 });
@@ -39,25 +39,24 @@ export const requestStatus = z.strictObject({
     .string()
     .nullable()
     .meta({
-      description: "What the client wrote as its model, where that is no id but a name for one, or for none.",
+      description: "Model name that the client sent, if it isn't a catalog id.",
       examples: ["gpt-4o-mini"],
     }),
   route: z.string().meta({ examples: ["POST /v1/chat/completions"] }),
   tags: z.record(z.string(), z.string()).meta({
-    description: "Whose cost it is: from `X-Tags`, the key's defaults and the end user, where that is kept.",
+    description: "Tags: from `X-Tags`, the key's defaults, and the end user if recorded.",
     examples: [{ team: "search" }],
   }),
   session_id: z
     .string()
     .nullable()
     .meta({
-      description:
-        "The session that it named, by a header or its body. Null: none, or it was refused by its headers.",
+      description: "Session that it named; null: none, or it was rejected at its headers.",
       examples: ["0d9f3a52-6f0e-4a57-9a0c-5a7d1c2b3e4f"],
     }),
-  status: z.int().nullable().describe("Null: its worker died and another has closed its record."),
+  status: z.int().nullable().describe("Null: its worker died, and another closed its record."),
   error_code: z.string().nullable(),
-  input_tokens: count().describe("Without the cached ones."),
+  input_tokens: count().describe("Input tokens without cached ones."),
   cached_input_tokens: count(),
   output_tokens: count(),
   estimated: z.boolean(),
@@ -67,7 +66,7 @@ export const requestStatus = z.strictObject({
   checks: z
     .array(z.strictObject(checkShape))
     .describe(
-      "What decided it, with the figures: each check up to the one that it failed at its headers, the one that it failed later, or of a request that went upstream its price.",
+      "Checks with their figures: every check up to a failed one at the headers, a later failed one, or the price of a request that went upstream.",
     ),
 });
 export type RequestStatus = z.output<typeof requestStatus>;

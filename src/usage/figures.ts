@@ -50,7 +50,10 @@ export const TOKEN_FIGURES = {
     field: "input",
     position: 2,
     partOf: null,
-    describedAs: { usage: "Without the cached ones.", outside: "Of all prompts, without the cached ones." },
+    describedAs: {
+      usage: "Input tokens without cached ones.",
+      outside: "Of all prompts, without the cached ones.",
+    },
     price: {
       fallback: null,
       configured: "Prompt tokens.",

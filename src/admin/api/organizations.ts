@@ -136,7 +136,7 @@ const remove = defineOrganizationRoute({
   summary:
     "Permanently delete an organization: its API keys and tokens stop working at once, and its alerts and webhooks end.",
   description:
-    "Its name is free again. What it has spent stays for the operator to read, under its id, for as long as usage is kept " +
+    "Its name is free again. The operator can read its spend by its id while usage is kept " +
     "(`retention.usage_months`), and what it has in flight is charged. Its audit log has the entry.",
   access: "operator",
   usesIfMatch: true,

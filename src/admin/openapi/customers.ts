@@ -17,9 +17,7 @@ import {
 } from "./describe-schemas.ts";
 
 const DESCRIPTION =
-  "What an API key may ask besides its models: its own limits, spend and headroom, the outcome of its requests, which " +
-  "models it may use. Each call takes one request from the key's bucket and costs nothing; caps refuse none. Amounts are " +
-  "whole cents (`…_cents`) or millionths of a cent (`…_microcents`) of the organization's currency.";
+  "Calls for an API key about itself: its limits, spend and headroom, its requests, its models. Each call takes one request from the rate limit, is free, and isn't blocked by caps. Amounts are whole cents (`…_cents`) or millionths of a cent (`…_microcents`) of the organization's currency.";
 
 /** Where the gateway is when `listen` is not set. */
 const DEFAULT_SERVER = { url: "http://127.0.0.1:10000", description: "`listen` of gateway.yaml." };
@@ -62,7 +60,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   },
   "/v1/requests/{request_id}": {
     operationId: "getRequest",
-    summary: "What one of the key's own recent requests cost, or why it was refused.",
+    summary: "Show the cost of a recent request of the key, or why it was rejected.",
     parameters: [
       describeParameter("path", "request_id", "Id of the request: `x-request-id` of its answer.", {
         examples: ["req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"],
@@ -84,7 +82,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
         maximum: 1_000,
       }),
       describeParameter("query", "after_id", "`last_id` of the page before."),
-      describeParameter("query", "before_id", "`first_id` of the page behind; not beside `after_id`."),
+      describeParameter("query", "before_id", "`first_id` of the following page; not with `after_id`."),
     ],
     answer: modelListBody,
     errors: { 400: describeCode("invalid_parameter") },

@@ -13,8 +13,7 @@ import {
 } from "./describe-schemas.ts";
 
 const DESCRIPTION =
-  "Organizations, API keys, limits, spend. Amounts are whole cents (`…_cents`) or millionths of a cent " +
-  "(`…_microcents`) of the organization's currency. What is set here applies from the next request, on every worker.";
+  "Organizations, API keys, limits, spend. Amounts are whole cents (`…_cents`) or millionths of a cent (`…_microcents`) of the organization's currency. Changes apply from the next request, on every worker.";
 
 /** Where the management API is when `admin.host` and `admin.port` are not set. */
 const DEFAULT_SERVER = {

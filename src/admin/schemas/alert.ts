@@ -31,8 +31,8 @@ export const alert = answer("Alert", {
       "The same for all alerts that fired in one step: they are in one email and one event, of which this is `webhook-id` and `data.id`, and `deliveries` are its.",
     ),
   type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
-  path: z.string().describe("Of the dashboard's page where the limit is changed."),
-  url: textOrNull("That page's address; null: the operator has set no `dashboard.base_url`."),
+  path: z.string().describe("Path of the dashboard's page that changes the limit."),
+  url: textOrNull("URL of that page; null: `dashboard.base_url` isn't set."),
   created_at: timestamp(),
   organization_id: z.string(),
   scope: z.enum(LIMIT_SCOPES),
@@ -40,7 +40,7 @@ export const alert = answer("Alert", {
   window_start: windowStart(),
   user_id: z.string().nullable(),
   group_id: z.string().nullable(),
-  owner_name: textOrNull("Of the user or the group, as it was when the alert fired."),
+  owner_name: textOrNull("Name of the user or group when the alert fired."),
   key_id: z.string().nullable(),
   key_name: textOrNull("As it was when the alert fired."),
   threshold_percent: z.int(),
@@ -48,13 +48,11 @@ export const alert = answer("Alert", {
   spent_cents: z.int().describe("Spent when the alert fired, whole cents, rounded down."),
   currency: z.string(),
   month: month(),
-  resets_at: z.iso.datetime().nullable().describe("When the window ends; null: never."),
+  resets_at: z.iso.datetime().nullable().describe("End of the window; null: never."),
   deliveries: z.strictObject({
     email: delivery,
     webhook: delivery,
-    webhooks: z
-      .record(z.string(), delivery)
-      .describe("Of the further webhooks that there are now, by their ids."),
+    webhooks: z.record(z.string(), delivery).describe("Deliveries of the current further webhooks, by id."),
   }),
 });
 
@@ -80,24 +78,24 @@ export const redelivery = input("Redelivery", {
     .min(1, { error: CHANNELS_EXPECTATION })
     .refine((given) => new Set(given).size === given.length, { error: CHANNELS_EXPECTATION })
     .optional()
-    .describe("Left out: those on which it did not arrive, or else all that the organization has chosen."),
+    .describe("Default: channels on which it did not arrive, otherwise all of the organization's."),
 });
 
 export const webhookTest = answer("WebhookTest", {
   delivered: z.boolean(),
-  status: z.int().nullable().describe("HTTP status of the endpoint's answer; null: there was none."),
-  error: textOrNull("Why it did not arrive."),
+  status: z.int().nullable().describe("HTTP status of the endpoint's response; null: no response."),
+  error: textOrNull("Reason why it did not arrive."),
   duration_ms: z.int(),
 });
 
 export const secretRotation = input("WebhookSecretRotation", {
   grace_seconds: whole(0, MAX_SECRET_GRACE_SECONDS, "seconds")
     .default(DEFAULT_SECRET_GRACE_SECONDS)
-    .describe("How long the previous secret signs too."),
+    .describe("Time for which the previous secret also signs."),
 });
 export const rotatedSecret = answer("RotatedWebhookSecret", {
   secret: z.string().describe("The new secret. It is never shown again."),
-  former_secret_until: timestamp().nullable().describe("Until then the previous one signs too."),
+  former_secret_until: timestamp().nullable().describe("Time until which the previous secret also signs."),
 });
 
 function isAlertChannel(text: string): text is AlertChannel {

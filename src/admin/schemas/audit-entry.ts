@@ -17,23 +17,20 @@ const auditEntry = answer("AuditEntry", {
   at: timestamp(),
   actor: actor()
     .extend({
-      role: z
-        .enum(PERSON_ROLES)
-        .nullable()
-        .describe("The role that allowed it; null: a sign-in without a role."),
+      role: z.enum(PERSON_ROLES).nullable().describe("Role that allowed it; null: a sign-in without a role."),
       issuer: z
         .string()
         .optional()
-        .describe("Of a person who has signed in, or called, with an identity provider."),
-      subject: z.string().optional().describe("At that issuer."),
+        .describe("Identity of a person who signed in or called with an identity provider."),
+      subject: z.string().optional().describe("Subject at the issuer."),
     })
     .describe("Who: the operator, an organization's token, or a person who has signed in."),
   action: z.string().meta({ examples: ["key.updated"] }),
   target: z
     .strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() })
-    .describe("What was changed."),
-  before: fields.describe("The fields that were changed, as they were; null: there was nothing."),
-  after: fields.describe("The same fields as they are since; null: there is nothing any more."),
+    .describe("Object that was changed."),
+  before: fields.describe("Changed fields before the change; null: nothing."),
+  after: fields.describe("The same fields after the change; null: nothing."),
   request_id: z.string().describe("`x-request-id` of the call that made the change."),
 });
 export const auditPage = pageOf("AuditPage", auditEntry);

@@ -7,13 +7,13 @@ const catalogPrice = named("CatalogPrice", shownPrices);
 
 const catalogModel = answer("CatalogModel", {
   id: z.string().meta({ examples: ["acme/echo-small"] }),
-  aliases: z.array(z.string()).describe("Other names that clients may write for it."),
+  aliases: z.array(z.string()).describe("Other names that clients can send."),
   display_name: z.string(),
   upstream: z.string(),
   context_window: z.int(),
   max_output_tokens: z.int(),
   capabilities: z.array(z.string()),
-  replaced_by: textOrNull("Not null: retired, use this one."),
+  replaced_by: textOrNull("Successor of a retired model; null: in service."),
   prices: z.record(z.string(), catalogPrice),
 });
 export const catalogPage = pageOf("CatalogPage", catalogModel);

@@ -6,7 +6,7 @@ export const errorBody = answer("Error", {
     message: z.string(),
     type: z.string(),
     code: z.string(),
-    param: textOrNull("The field that the error is about."),
+    param: textOrNull("Field that the error is about; null: none."),
     request_id: z.string().nullable(),
     doc_url: z.string().describe("Its entry in the error reference: what it means and what to do."),
   }),

@@ -20,25 +20,27 @@ export type KeyChange = z.output<typeof keyChange>;
 export const keyRotation = input("KeyRotation", {
   grace_seconds: whole(0, MAX_GRACE_SECONDS, "seconds")
     .optional()
-    .describe("How long the key before still works; 0, not at all, when left out."),
+    .describe("Time for which the previous secret works; default: 0."),
 });
 
 const keyFields = {
   id: z.string().meta({ examples: ["key_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
   organization_id: z.string(),
-  display: z.string().meta({ description: "What people recognise the key by.", examples: ["sk-igw-…a1B2"] }),
+  display: z
+    .string()
+    .meta({ description: "Text that identifies the API key to people.", examples: ["sk-igw-…a1B2"] }),
   ...answerShape(KEY_SETTINGS),
   user: ownerReference().describe("The user of `user_id`, with its name."),
   group: ownerReference().describe(
-    "The group that its requests count to, with its name: that of `group_id`, else its user's.",
+    "Group of its requests, with its name: that of `group_id`, otherwise its user's.",
   ),
   former_key_until: timestamp()
     .nullable()
-    .describe("Until then the key before the last rotation works too; null: it does not."),
+    .describe("Time until which the previous secret works; null: it doesn't."),
   state: z
     .enum(KEY_STATES)
     .describe(
-      "What comes of a request that costs money now, first reason first: refused as `disabled`, `expired` or `cap_reached`; `over_budget` and `active` pass.",
+      "Outcome of a request that costs money now, first reason first: `disabled`, `expired` and `cap_reached` are rejected, `over_budget` and `active` pass.",
     ),
   created_at: timestamp(),
   month: month(),
@@ -46,13 +48,13 @@ const keyFields = {
   spent_microcents: microcents().describe("The same in millionths of a cent."),
   bucket: z
     .strictObject({ remaining: z.int(), capacity: z.int() })
-    .describe("Whole requests that the rate limit lets pass at once now, and when it is full."),
+    .describe("Requests that the rate limit lets pass at once, now and when it is full."),
   token_buckets: z
     .array(
       z.strictObject({
         type: z.enum(TOKEN_LIMIT_TYPES),
         limit: z.int().describe("Tokens per minute."),
-        remaining: z.int().min(0).describe("Tokens left now; 0 also where more were used than there were."),
+        remaining: z.int().min(0).describe("Tokens left now; 0 also if more were used."),
         full_in_seconds: z.int().min(0),
       }),
     )

@@ -9,11 +9,11 @@ const figures = {
   scope: z.enum(LIMIT_SCOPES),
   period: z.enum(LIMIT_PERIODS),
   kind: z.enum(LIMIT_KINDS),
-  cents: z.int().describe("In force, with live raises."),
-  raised_cents: z.int().describe("What of it is a temporary raise."),
-  spent_cents: z.int().describe("In the window of now, rounded down."),
+  cents: z.int().describe("Amount in force, temporary increases included."),
+  raised_cents: z.int().describe("Part of it that is a temporary increase."),
+  spent_cents: z.int().describe("Spent in the current window, rounded down."),
   remaining_cents: z.int().describe("0 when overspent."),
-  resets_at: z.iso.datetime().nullable().describe("When the window ends; null: never."),
+  resets_at: z.iso.datetime().nullable().describe("End of the window; null: never."),
 };
 
 /** Beside a user or a group in a list. */
@@ -25,19 +25,19 @@ const limit = answer("Limit", {
     .strictObject({
       id: z.string(),
       name: z.string(),
-      user_count: count().nullable().describe("Users in the group; null: it is no group."),
-      key_count: count().nullable().describe("Keys that name it; null: it is no user and no group."),
+      user_count: count().nullable().describe("Users of the group; null: not a group."),
+      key_count: count().nullable().describe("API keys that name it; null: not a user or group."),
     })
-    .describe("What of all counts against it."),
+    .describe("Spend that counts towards it."),
   member_of: z
     .strictObject({ scope: z.enum(["group", "organization"]), id: z.string(), name: z.string() })
     .nullable()
     .describe(`Whose \`${MEMBER_LIMITS}\` a user has it from; null: it is its owner's own.`),
   window_start: windowStart(),
-  raises: z.array(raise).describe("The live ones of it."),
+  raises: z.array(raise).describe("Its active increases."),
 });
 
 export const limitList = answer("LimitList", {
-  time: timestamp().describe("The windows are those of this time."),
-  data: z.array(limit).describe("The narrowest owner's first, of each the shortest period."),
+  time: timestamp().describe("Time of the windows."),
+  data: z.array(limit).describe("Narrowest owner first, then shortest period."),
 });

@@ -22,9 +22,7 @@ export const organization = answer("Organization", {
   created_at: timestamp(),
   deleted_at: timestamp()
     .nullable()
-    .describe(
-      "Since when it is no more; null: it is there. The operator reads it, and changes nothing of it.",
-    ),
+    .describe("Time of its deletion; null: it exists. The operator can read a deleted one."),
   month: month(),
   spent_cents: z.int().describe("Spent in `month`, whole cents, rounded down."),
   spent_microcents: microcents().describe("The same in millionths of a cent."),

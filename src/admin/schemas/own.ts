@@ -18,7 +18,10 @@ const ONLY_TRUE = "expected true: only an administrator enables a key again";
 /** No limit: whatever a key has stays, so that nobody raises what an administrator has set. */
 export const ownKeyChange = input("OwnKeyChange", {
   ...changeShape({ name, note }),
-  [disabled.apiName]: z.literal(true, { error: ONLY_TRUE }).optional().describe("Disables the key for good."),
+  [disabled.apiName]: z
+    .literal(true, { error: ONLY_TRUE })
+    .optional()
+    .describe("Disables the key permanently."),
 });
 
 export const ownKeyQuery = pageQuery(/^key_[0-9a-f-]{36}$/);
@@ -31,6 +34,6 @@ export const ownUser = answer("OwnUser", {
   email: z.string().nullable(),
   group: ownerReference(),
   organization: z.strictObject({ id: z.string(), name: z.string(), currency: z.string() }),
-  key_count: count().describe("Keys that are yours, without those that tokens of a provider go by."),
-  most_keys: count().describe("How many you may have."),
+  key_count: count().describe("Your API keys, without the one of your tokens."),
+  most_keys: count().describe("Maximum of your API keys."),
 });

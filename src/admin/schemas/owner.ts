@@ -23,17 +23,13 @@ export const ownerIdFilter = (kind: OwnerKind, about: string) =>
 
 /** What the user or the group of requests is called. */
 export const formerOwnerName = () =>
-  textOrNull(
-    "Of a deleted one too, as long as its figures are kept; null after that, and where there is none.",
-  );
+  textOrNull("Name, also of a deleted one while its figures are kept; null after that, or none.");
 
 /** What becomes of the keys of whoever is deleted. */
 export const ownerDeletionQuery = record({
   keys: choice(["keep", "delete"])
     .optional()
-    .describe(
-      "`delete`: the keys that name it are deleted before it. Else, also left out, they continue without it.",
-    ),
+    .describe("`delete`: API keys that name it are deleted first. Default: they continue without it."),
 });
 
 export const userCreation = input("UserCreation", creationShape(USER_SETTINGS));
@@ -43,19 +39,17 @@ export const userChange = input("UserChange", changeShape(USER_SETTINGS));
 export const ownerReference = () => z.strictObject({ id: z.string(), name: z.string() }).nullable();
 
 const include = () =>
-  choice(["tightest_limit"])
-    .optional()
-    .describe("`tightest_limit`: each with it, which costs a little for each that has a limit.");
+  choice(["tightest_limit"]).optional().describe("`tightest_limit`: adds it to each entry.");
 
 const tightest = () =>
   tightestLimit
     .nullable()
     .optional()
     .describe(
-      "Of the limits that hold for it alone the one that is nearest to its end, a cap that is reached first. Null: it has none. Left out: it was not asked for.",
+      "Its own limit that is nearest to its end, a reached cap first. Null: it has none. Omitted: not requested.",
     );
 
-const keyCount = () => count().describe("Keys that name it.");
+const keyCount = () => count().describe("API keys that name it.");
 
 export const user = answer("User", {
   id: z.string().meta({ examples: ["user_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
@@ -88,7 +82,7 @@ export const group = answer("Group", {
   id: z.string().meta({ examples: ["group_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
   organization_id: z.string(),
   ...answerShape(USER_GROUP_SETTINGS),
-  user_count: count().describe("Users in it."),
+  user_count: count().describe("Users of the group."),
   key_count: keyCount(),
   tightest_limit: tightest(),
   created_at: timestamp(),

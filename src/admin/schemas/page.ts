@@ -33,7 +33,7 @@ export function pageFields(after: RegExp, isPlace: IsPlace = () => true) {
       .regex(after, { error: AFTER_EXPECTATION })
       .refine(isPlace, { error: AFTER_EXPECTATION })
       .optional()
-      .describe("`next` of the page before; the first page when left out."),
+      .describe("`next` of the previous page; default: the first page."),
   };
 }
 
@@ -66,6 +66,6 @@ export function pageShape<Item extends z.ZodType>(item: Item) {
   return {
     data: z.array(item),
     has_more: z.boolean(),
-    next: textOrNull("To be given as `after` for the next page; null on the last one."),
+    next: textOrNull("Value of `after` for the next page; null on the last page."),
   };
 }

@@ -8,11 +8,11 @@ import { choice, input, named, text } from "./fields.ts";
 const TIME_EXPECTATION = "expected an RFC 3339 time in the future such as 2026-12-31T23:59:59Z";
 
 export const raiseCreation = input("RaiseCreation", {
-  period: choice(LIMIT_PERIODS).describe("Of the cap that it raises."),
-  add_cents: whole(1, MAX_CENTS, "cents").describe("By how much."),
+  period: choice(LIMIT_PERIODS).describe("Period of the increased cap."),
+  add_cents: whole(1, MAX_CENTS, "cents").describe("Amount of the increase."),
   expires_at: z.iso
     .datetime({ offset: true, error: TIME_EXPECTATION })
-    .describe("From then on the cap is what it was, also in the middle of its window.")
+    .describe("End of the increase, also in the middle of a window.")
     .meta({ examples: ["2026-12-31T23:59:59Z"] }),
   reason: text(200).describe("For people; the audit log has it too."),
 });

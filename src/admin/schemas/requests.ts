@@ -17,27 +17,27 @@ const ID_EXPECTATION = "expected a part of a request id: req_, hexadecimal digit
 export const requestQuery = record({
   ...pageFields(REQUEST_CURSOR, isInStreams),
   key_id: z.string().max(100).optional().describe("Only this key's."),
-  user_id: ownerIdFilter("user", "Only those that were this user's when they were admitted."),
-  group_id: ownerIdFilter("group", "Only those that counted to this group when they were admitted."),
+  user_id: ownerIdFilter("user", "Only requests of this user at their admission."),
+  group_id: ownerIdFilter("group", "Only requests of this group at their admission."),
   model: z.string().max(200).optional().describe("Only this model's."),
-  upstream: z.string().max(200).optional().describe("Only those that were handed to this upstream."),
+  upstream: z.string().max(200).optional().describe("Only requests sent to this upstream."),
   status: z
     .string()
     .regex(/^(?:[1-5]xx|[0-9]{3}|[a-z][a-z0-9_]{2,63})$/, { error: STATUS_EXPECTATION })
     .optional()
     .meta({
-      description: "Only those with this status, class of statuses or error code.",
+      description: "Only requests with this status, class of statuses or error code.",
       examples: ["402", "5xx", "hard_cap_reached"],
     }),
-  tag: tagFilter().optional().describe("Only those with all of these tags."),
-  session: z.string().min(1).max(128).optional().describe("Only those of this session, by its whole name."),
-  from: moment("start").optional().describe("Only those that came then or later."),
-  to: moment("end").optional().describe("Only those that came before; of a day, its end."),
+  tag: tagFilter().optional().describe("Only requests with all of these tags."),
+  session: z.string().min(1).max(128).optional().describe("Only requests of this session, by its full name."),
+  from: moment("start").optional().describe("Only requests from this time or day."),
+  to: moment("end").optional().describe("Only requests before this time, or before the end of this day."),
   id: z
     .string()
     .regex(/^(?:req_)?[0-9a-f-]{1,36}$/, { error: ID_EXPECTATION })
     .optional()
-    .describe("Only those whose id contains this."),
+    .describe("Only requests whose id contains this text."),
 });
 export type RequestQuery = z.output<typeof requestQuery>;
 
@@ -67,25 +67,29 @@ const requestFields = {
   recorded_at: timestamp().describe("When it ended."),
   organization_id: z.string(),
   key_id: z.string(),
-  key_name: textOrNull("Of a deleted key too, as long as its figures are kept; null after that."),
-  user_id: textOrNull("Whose it was when it was admitted. Null: no user's, or not known."),
+  key_name: textOrNull(
+    "Name of the API key, also of a deleted one while its figures are kept; null after that.",
+  ),
+  user_id: textOrNull("User at its admission; null: none, or unknown."),
   user_name: formerOwnerName(),
-  group_id: textOrNull("That it counted to when it was admitted. Null: to none, or not known."),
+  group_id: textOrNull("Group at its admission; null: none, or unknown."),
   group_name: formerOwnerName(),
   ...told,
   ...usageTokens(),
-  duration_ms: milliseconds().describe("From the admission to the end; null: not measured."),
-  first_token_ms: milliseconds().describe("From the admission to the first piece of a streamed answer."),
+  duration_ms: milliseconds().describe("Milliseconds from the admission to the end; null: not measured."),
+  first_token_ms: milliseconds().describe(
+    "Milliseconds from the admission to the first piece of a streamed response.",
+  ),
   timeline: z
     .strictObject(createTimelineShape())
     .nullable()
-    .describe("How far it came, in milliseconds from its admission on; null where it did not come so far."),
+    .describe("Milliseconds from its admission to each step; null: not reached."),
   upstream: z
     .strictObject({
       name: z.string(),
-      status: z.int().nullable().describe("Null: it never answered."),
+      status: z.int().nullable().describe("Null: no response."),
       cause: textOrNull(
-        "What went wrong there, if anything, in a sentence or in the upstream's own words.",
+        "Failure at the upstream, in a sentence or in the upstream's words; null: none.",
         "the upstream local refused the connection: nothing listens at its address",
       ),
       envoy_details: textOrNull(
@@ -94,7 +98,7 @@ const requestFields = {
       ),
     })
     .nullable()
-    .describe("Null: it was not handed to one."),
+    .describe("Null: not sent to an upstream."),
   checks,
 };
 
@@ -103,42 +107,40 @@ export const recentRequestPage = pageOf("RequestPage", recentRequest);
 
 export const explainedRequest = answer("ExplainedRequest", {
   ...requestFields,
-  key_deleted: z.boolean().describe("The key is gone, and with it its page and its limits."),
-  user_deleted: z.boolean().describe("The user is gone, and with it its page; false where there is none."),
-  group_deleted: z.boolean().describe("The same of the group."),
+  key_deleted: z.boolean().describe("Whether the API key was deleted, with its page and limits."),
+  user_deleted: z.boolean().describe("Whether the user was deleted, with its page; false without a user."),
+  group_deleted: z.boolean().describe("The same for the group."),
   explanation: z
     .strictObject({
-      sentence: z.string().describe("How it ended, and why."),
+      sentence: z.string().describe("End of the request and its reason."),
       remedy: z
         .strictObject({
           actor: z.enum(["client", "upstream", "operator", "gateway"]).describe("Who must act."),
-          todo: z.string().describe("What that one does."),
+          todo: z.string().describe("Behavior of the default."),
         })
         .nullable()
-        .describe("Not null: Envoy says why it failed at its upstream."),
+        .describe("Envoy's reason for a failure at the upstream; null: none."),
       action: z
         .strictObject({
           label: z.string(),
-          path: z.string().describe("Of the dashboard's page where it is done."),
-          url: textOrNull("That page's address; null: the operator has set no `dashboard.base_url`."),
+          path: z.string().describe("Path of the dashboard's page for it."),
+          url: textOrNull("URL of that page; null: `dashboard.base_url` isn't set."),
         })
         .nullable()
-        .describe("What can be done about it."),
+        .describe("Action that changes the reason; null: none."),
       checks: z.array(z.strictObject({ name: z.string(), passed: z.boolean(), text: z.string() })),
       cost: z
         .strictObject({
           parts: z.array(
             z.strictObject({
               name: z.string(),
-              tokens: count()
-                .nullable()
-                .describe("Null: a fee, a tool, or what the record keeps no count of."),
-              uses: count().nullable().describe("Of a tool that ran at the model server."),
+              tokens: count().nullable().describe("Null: a fee, a tool, or not counted."),
+              uses: count().nullable().describe("Uses of a tool of the model server."),
               price: textOrNull(
                 "Per million tokens or per thousand uses; null for what is counted in neither.",
                 "3.00",
               ),
-              amount: z.string().describe("Tokens or uses times price, to the last digit."),
+              amount: z.string().describe("Tokens or uses times price, exact."),
             }),
           ),
           sum: z.string(),

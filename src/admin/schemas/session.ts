@@ -13,14 +13,14 @@ const session = answer("Session", {
     .describe(
       "How it was begun: with the operator's token, an organization's token, or an identity provider.",
     ),
-  name: textOrNull("Of the token or, as the provider has it, of the person; null: the operator."),
+  name: textOrNull("Name of the token, or of the person at the provider; null: the operator."),
   role: z.enum(PERSON_ROLES),
   provider: textOrNull("Name of the provider in `dashboard.oidc`; null: a token."),
   issuer: z.string().nullable(),
   subject: z.string().nullable(),
-  user_id: textOrNull("The user that the person is; null: none."),
+  user_id: textOrNull("User of the person; null: none."),
   created_at: timestamp(),
-  last_seen_at: timestamp().describe("To the minute. Eight hours after it the session ends."),
-  ends_at: timestamp().describe("It ends then at the latest."),
+  last_seen_at: timestamp().describe("Last use, to the minute. The session ends eight hours later."),
+  ends_at: timestamp().describe("Latest end."),
 });
 export const sessionPage = pageOf("SessionPage", session);

@@ -10,17 +10,17 @@ export const MAX_MICROCENTS = MAX_CENTS * MICROCENTS_PER_CENT;
 const MAX_REQUESTS = 1_000_000_000;
 
 const outsideUsageCreation = input("OutsideUsageCreation", {
-  model: text(200).describe("Id of the catalog; retired ones too."),
+  model: text(200).describe("Catalog id, also of a retired model."),
   requests: whole(1, MAX_REQUESTS, "requests")
     .optional()
-    .describe("How many requests' fees are in it, where the model has one; 1 when left out."),
+    .describe("Requests whose fee is charged, if the model has one; default: 1."),
   ...outsideTokens(),
   service_tier: text(64)
     .optional()
     .meta({ description: "One that the model has a price for.", examples: ["batch"] }),
   above_prompt_tokens: whole(1, MAX_TOKENS, "tokens")
     .optional()
-    .describe("The price's tier by size of prompt that these prompts are in; none when left out."),
+    .describe("Tier by size of prompt; default: none."),
 });
 export type OutsideUsageCreation = z.infer<typeof outsideUsageCreation>;
 
@@ -31,7 +31,7 @@ export const outsideUsage = answer("OutsideUsage", {
   ...nameTokens(mapTokens(count)),
   service_tier: textOrNull("Null: the default."),
   above_prompt_tokens: z.int().nullable().describe("Null: of prompts that no tier is for."),
-  price_from: textOrNull("The day from which its price is in force; null: from the beginning."),
+  price_from: textOrNull("First day of its price; null: from the start."),
 });
 export type OutsideUsage = z.infer<typeof outsideUsage>;
 
@@ -59,9 +59,7 @@ export const spendCorrectionCreation = named(
       .describe("User to correct in addition; default: the key's user; null: none."),
     group_id: groupIdOrNull()
       .input.optional()
-      .describe(
-        "The group whose spend it is, too; left out: as of a request the key's, else the user's, if any; null: none.",
-      ),
+      .describe("Group to correct in addition; default: the key's, otherwise the user's; null: none."),
   }).superRefine((value, context) => {
     const all = [value.amount_cents, value.amount_microcents, value.outside_usage];
     const given = all.filter((one) => one !== undefined);
@@ -74,14 +72,12 @@ export type SpendCorrectionCreation = z.infer<typeof spendCorrectionCreation>;
 
 export const spendCorrection = answer("SpendCorrection", {
   id: z.string(),
-  repeated: z
-    .boolean()
-    .describe("True: a call with this `Idempotency-Key` was made before, and nothing was changed now."),
+  repeated: z.boolean().describe("True: an earlier call had this `Idempotency-Key`; nothing was changed."),
   month: month(),
   key_id: z.string().nullable(),
   user_id: textOrNull("The user whose spend was corrected; null: none."),
-  group_id: textOrNull("The group whose spend was moved; null: none's."),
-  amount_microcents: z.int().describe("Of a repeat: what was added the first time."),
+  group_id: textOrNull("Group whose spend was corrected; null: none."),
+  amount_microcents: z.int().describe("Amount that was added; in a repetition, the first time."),
   outside_usage: outsideUsage.nullable().describe("Null: it was an amount."),
   reason: z.string(),
   organization_spent_microcents: microcents(),

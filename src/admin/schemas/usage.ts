@@ -29,10 +29,10 @@ const MONTH_EXPECTATION = "expected a month such as 2026-11";
 
 /** Which rows of a month are looked at; what is left out leaves nothing out. */
 const usageFilters = {
-  key_id: z.string().min(1).max(100).optional().describe("Of one key: its id."),
+  key_id: z.string().min(1).max(100).optional().describe("Id of an API key."),
   user_id: ownerIdFilter("user", "Of the requests that were this user's when they were admitted."),
   group_id: ownerIdFilter("group", "Of the requests that were this group's when they were admitted."),
-  model: z.string().min(1).max(200).optional().describe("Of one model of the catalog."),
+  model: z.string().min(1).max(200).optional().describe("Id of a model of the catalog."),
   tag: tagFilter(),
 };
 
@@ -65,14 +65,14 @@ export const usageExportQuery = record({
   month: usageQuery.shape.month,
   format: choice(["csv", "jsonl", "focus"])
     .optional()
-    .describe("`csv` when left out; `focus` is CSV with the columns of FOCUS 1.2."),
-  gzip: choice(["true", "false"]).optional().describe("The file compressed."),
+    .describe("Default: `csv`. `focus` is CSV with the columns of FOCUS 1.2."),
+  gzip: choice(["true", "false"]).optional().describe("Whether the file is compressed."),
   after: z
     .string()
     .max(4_000)
     .regex(ROW_ID, { error: "expected the `row_id` of a row of the same export" })
     .optional()
-    .describe("`row_id` (FOCUS: `x_RowId`) of the last row that you have: the rows behind it come."),
+    .describe("`row_id` (FOCUS: `x_RowId`) of the last row that you have; the export continues after it."),
 });
 
 function explainGroups(words: readonly string[]): string | null {
@@ -91,11 +91,9 @@ function isGroup(word: string): boolean {
 
 /** Whether a month's tags are kept apart. */
 const tagCombinations = answer("TagCombinations", {
-  kept: count().describe("Combinations of tags that the month keeps apart so far."),
-  most: count().describe("As many as a month keeps apart for an organization."),
-  has_other: z
-    .boolean()
-    .describe("There were more: their requests count under the tag value `other`, whatever their tags."),
+  kept: count().describe("Combinations of tags in the month so far."),
+  most: count().describe("Maximum of a month for an organization."),
+  has_other: z.boolean().describe("Whether there were more: their requests have the tag value `other`."),
 });
 
 export const usage = answer("Usage", {
@@ -106,9 +104,9 @@ export const usage = answer("Usage", {
     z.strictObject({
       day: z.string().optional().describe("UTC day, with `group_by=day`."),
       key_id: textOrNull("Null: a spend correction of the organization as a whole.").optional(),
-      user_id: textOrNull("Whose the requests were when they were admitted. Null: no user's.").optional(),
+      user_id: textOrNull("User at the requests' admission; null: none.").optional(),
       user_name: formerOwnerName().optional(),
-      group_id: textOrNull("That the requests counted to when they were admitted. Null: to none.").optional(),
+      group_id: textOrNull("Group at the requests' admission; null: none.").optional(),
       group_name: formerOwnerName().optional(),
       model: textOrNull("Null: a spend correction.").optional(),
       tags: z
@@ -121,10 +119,10 @@ export const usage = answer("Usage", {
         }),
       requests: count(),
       ...usageTokens(),
-      estimated_requests: count().describe("Of `requests`: those whose tokens are an estimate."),
+      estimated_requests: count().describe("Requests with estimated tokens, out of `requests`."),
       cost_microcents: microcents(),
       cost_cents: z.int().describe("Rounded down row by row, so rows need not add up."),
-      server_tool_microcents: microcents().describe("Of the cost: for tools that ran at the model server."),
+      server_tool_microcents: microcents().describe("Part of the cost for tools of the model server."),
     }),
   ),
 });

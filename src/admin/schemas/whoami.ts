@@ -6,13 +6,13 @@ export const whoami = answer("WhoAmI", {
   type: z
     .enum(["operator", "token", "person"])
     .describe("The operator's token, an organization's token, or a person who has signed in."),
-  name: textOrNull("Of the token or the person; null: the operator's token."),
+  name: textOrNull("Id of the token or person; null: the operator's token."),
   role: z.enum(PERSON_ROLES),
-  issuer: textOrNull("With `subject` who a person is; null: a token."),
+  issuer: textOrNull("Identifies a person, with `subject`; null: a token."),
   subject: z.string().nullable(),
-  user_id: textOrNull("The user that the person is; null: none."),
+  user_id: textOrNull("User of the person; null: none."),
   organization: z
     .strictObject({ id: z.string(), name: z.string() })
     .nullable()
-    .describe("The only one that it opens; null: the operator, who has all."),
+    .describe("Organization that it can access; null: all, for the operator."),
 });
