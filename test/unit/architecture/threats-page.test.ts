@@ -1,8 +1,8 @@
-/** docs/security.md has the threats for people, test/threats.md the tests that try each: the same rows in both. */
+/** docs/threats.md has the threats for people, test/threats.md the tests that try each: the same rows in both. */
 import { describe, expect, it } from "vitest";
 import { isThere, namedPaths, readPage } from "./named-paths.ts";
 
-const page = readPage("docs/security.md");
+const page = readPage("docs/threats.md");
 
 /** Rows of tables below headings of this level: who → what they try. */
 function readRows(
@@ -18,10 +18,10 @@ function readRows(
   });
 }
 
-const described = readRows(page.slice(page.indexOf("\n## Threats")), "###");
+const described = readRows(page, "##");
 const tried = readRows(readPage("test/threats.md"), "##");
 
-describe("docs/security.md and test/threats.md", () => {
+describe("docs/threats.md and test/threats.md", () => {
   it("have the same threats of the same attackers", () => {
     const namesOf = (rows: typeof tried) => rows.map(({ attacker, threat }) => `${attacker}: ${threat}`);
     expect(namesOf(tried)).toEqual(namesOf(described));
