@@ -28,6 +28,7 @@ import type { Store } from "./store/types.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./supervisor/gateway-parts.ts";
 import { createHostTelemetry } from "./telemetry/gateway-telemetry.ts";
 import { createLogger } from "./telemetry/logger.ts";
+import { RedisMemory } from "./telemetry/redis-memory.ts";
 
 /** Beside the path nothing waits for Redis's answer, and a month's usage of thousands of keys takes a while. */
 const MANAGEMENT = { commandTimeoutMs: 5_000 };
@@ -99,7 +100,7 @@ export async function startSupervisorServices(
       return space;
     },
   });
-  const tasks = [reaper, retention, alerts];
+  const tasks = [reaper, retention, alerts, new RedisMemory(() => store.readMemory(), telemetry.metrics)];
   for (const task of tasks) task.start();
   telemetry.showAlerts(() => alerts.readMetrics());
   telemetry.showSpendFalls(() => store.spendFalls());

@@ -113,6 +113,12 @@ export const ADMIN_ERRORS = {
     status: 500,
     message: "This call failed. Send the request ID to the operator, who finds the cause in the log.",
   },
+  redis_full: {
+    status: 503,
+    message:
+      "Redis has used 90% of its memory, so nothing new can be created. Requests continue. The operator can give Redis more memory.",
+    retryAfterSeconds: 60,
+  },
   gateway_unavailable: {
     status: 503,
     message: "Redis can't be reached at the moment. Try again in a moment.",
@@ -181,4 +187,10 @@ export function adminEntryOf(code: AdminErrorCode): string {
 /** 400: what is wrong with a field, by its path, or with a parameter of the query. */
 export function invalidField(param: string, problem: string): AdminError {
   return new AdminError("invalid_parameter", { message: `\`${param}\`: ${problem}`, param });
+}
+
+/** @param what "user", "key" … */
+export function refuseMore(what: string, most: number): AdminError {
+  const message = `The organization has ${most} ${what}s, the maximum. Delete some that it no longer needs.`;
+  return new AdminError("organization_full", { message });
 }

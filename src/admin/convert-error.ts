@@ -1,5 +1,6 @@
 import { ZodError } from "zod";
-import { AdminError } from "./admin-error.ts";
+import { FullError, MOST } from "../store/types/most.ts";
+import { AdminError, refuseMore } from "./admin-error.ts";
 
 /** What the program itself got wrong; everything else that a call of the store throws is Redis's absence. */
 const DEFECTS = [TypeError, RangeError, SyntaxError, ReferenceError, ZodError];
@@ -16,6 +17,7 @@ const UNKNOWN_OUTCOME =
  */
 export function convertError(thrown: unknown, isWrite: boolean): AdminError {
   if (thrown instanceof AdminError) return thrown;
+  if (thrown instanceof FullError) return refuseMore(thrown.kind, MOST[thrown.kind]);
   if (!isUnavailability(thrown)) return new AdminError("internal_error", { cause: thrown });
   return new AdminError("gateway_unavailable", {
     cause: thrown,

@@ -3,12 +3,15 @@ import { join } from "node:path";
 import { Cluster, type Redis } from "ioredis";
 import type { Config } from "../config/schema.ts";
 import { isAtLeast, OLDEST_REDIS } from "../contract/proven-versions.ts";
+import { parseMemory } from "../store/memory.ts";
 import { connectTo } from "../store/open-store.ts";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../store/redis/client.ts";
+import { shareOf } from "../store/types/memory.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const CONNECT_BOUND_MS = 3_000;
 const COMMAND_TIMEOUT_MS = 2_000;
+const SHORT_MEMORY_PERCENT = 80;
 const SAMPLES = 20;
 /** The path waits 250 ms and then refuses; well under it there is room for bursts. */
 const SLOW_MS = 10;
@@ -49,11 +52,13 @@ async function checkMaster(node: Redis): Promise<DoctorFinding[]> {
 }
 
 async function checkServer(client: Redis): Promise<DoctorFinding[]> {
-  const info = parseInfo(await client.info());
+  const text = await client.info();
+  const info = parseInfo(text);
   return [
     checkVersion(info),
     ...checkPersistence(info),
     checkEviction(info),
+    ...checkMemory(text),
     await checkLatency(client),
     await checkClock(client),
   ];
@@ -125,6 +130,15 @@ function checkEviction(info: ReadonlyMap<string, string>): DoctorFinding {
   const isLimited = (info.get("maxmemory") ?? "0") !== "0";
   const message = `Redis may evict data: maxmemory-policy is ${policy}${isLimited ? "" : " (no maxmemory is set yet)"}.`;
   return found("redis_evicts", "redis.eviction", { message });
+}
+
+function checkMemory(info: string): DoctorFinding[] {
+  const use = parseMemory(info);
+  if (use === null) return [];
+  const percent = Math.round(shareOf(use) * 100);
+  const message = `Redis uses ${percent}% of its ${Math.round(use.maxBytes / 1024 ** 2)} MiB.`;
+  if (percent <= SHORT_MEMORY_PERCENT) return [ok("redis.memory", message)];
+  return [found("redis_memory_short", "redis.memory", { message })];
 }
 
 async function checkLatency(client: Redis): Promise<DoctorFinding> {

@@ -58,6 +58,10 @@ export const FINDINGS = {
     "Redis may evict API keys, caps and spend.",
     "Set `maxmemory-policy noeviction`: an evicted API key or month of spend is lost.",
   ),
+  redis_memory_short: warningThat(
+    "Redis uses more than 80% of its memory.",
+    "Raise `maxmemory`, or give Redis's host more. At 90% nothing new can be created, at 100% requests fail.",
+  ),
   redis_slow: warningThat(
     "Redis responds in more than 10 ms.",
     "Every request waits for Redis once, with strict caps three times. Check Redis's CPU, `SLOWLOG GET`, its disk, and the network in between.",

@@ -11,6 +11,7 @@ import { createOwnerStore } from "./management/owners.ts";
 import { createProviderKeyStore } from "./management/provider-keys.ts";
 import { createSessionStore } from "./management/sessions.ts";
 import { createTokenStore } from "./management/tokens.ts";
+import { createMemoryStore } from "./memory.ts";
 import { createPatientClient, type RedisClient } from "./redis/client.ts";
 import { TurnBatches } from "./redis/turn-batches.ts";
 import { createRecentRequestStore } from "./requests/recent.ts";
@@ -78,6 +79,7 @@ function bindStore(context: StoreContext, { isOpen = () => true, meter = null }:
     ...createAdmissionStore(run),
     ...createRequestStore(run),
     ...createRecentRequestStore(run),
+    ...createMemoryStore(run),
     ...createUsageStore(run),
     ...createWindowStore(run),
     ...createOrganizationStore(run),

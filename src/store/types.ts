@@ -18,6 +18,7 @@ import type {
   OrganizationStore,
   ProviderKeyStore,
 } from "./types/management.ts";
+import type { MemoryStore } from "./types/memory.ts";
 import type { OwnerStore } from "./types/owners.ts";
 import type { RecentRequestStore, UsageStore } from "./types/reporting.ts";
 import type { SessionStore } from "./types/sessions.ts";
@@ -41,7 +42,8 @@ export interface Store
     SessionStore,
     AuditStore,
     AlertStore,
-    DeliveryStore {
+    DeliveryStore,
+    MemoryStore {
   /** Alerts that the commands of this process have fired since it began. */
   firedAlerts(): number;
   /** How often spend as it is shown went down by what this process charged and corrected. */

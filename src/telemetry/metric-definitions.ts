@@ -181,6 +181,14 @@ export const METRICS = {
     "inference_gateway_request_log_bytes",
     "Bytes of this host's request log, measured every ten seconds.",
   ),
+  redisMemory: gauge(
+    "inference_gateway_redis_memory_bytes",
+    "Bytes of memory that Redis uses, measured every ten seconds. In a cluster, of the fullest primary.",
+  ),
+  redisMemoryMax: gauge(
+    "inference_gateway_redis_memory_max_bytes",
+    "Redis's `maxmemory` in bytes; without one, the memory of its host.",
+  ),
   diskFree: gauge(
     "inference_gateway_disk_free_bytes",
     "Free bytes on the disk of `data_dir`, measured every ten seconds.",

@@ -103,6 +103,21 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     description: "0.30 a second.",
   },
   {
+    alert: "GatewayRedisMemory",
+    fault: {
+      inference_gateway_redis_memory_bytes: "700 850x20",
+      inference_gateway_redis_memory_max_bytes: "1000x20",
+    },
+    calm: {
+      inference_gateway_redis_memory_bytes: "800x20",
+      inference_gateway_redis_memory_max_bytes: "1000x20",
+    },
+    at: "8m",
+    pendingAt: "4m",
+    summary: "Redis of gw:10001 runs out of memory",
+    description: "85% are used. From 90% nothing new can be created; at 100% requests fail.",
+  },
+  {
     alert: "GatewayConfigurationRefused",
     fault: { inference_gateway_config_refused: "0 1x10" },
     calm: { inference_gateway_config_refused: "0x10" },

@@ -2,6 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { listWorkers } from "../envoy/access/worker-processes.ts";
+import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
+import { parseMemory } from "../../src/store/memory.ts";
 import { type FaultRedis, startFaultRedis } from "../faults/fault-redis.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { startRedisProxy, type RedisProxy } from "../support/redis-proxy.ts";
@@ -77,6 +79,25 @@ describe(`with a Redis that is slow${SKIPPED_WHY}`, () => {
     repair: async () => {
       proxy.delayMs = 0;
     },
+  });
+});
+
+describe(`with a Redis that is nearly full${SKIPPED_WHY}`, () => {
+  const setMaximum = (bytes: (used: number) => number) => async (): Promise<void> => {
+    const client = createRedisClient({ url: redis.url, commandTimeoutMs: 5_000, onError: () => undefined });
+    try {
+      await waitUntilReady(client, 5_000);
+      const { usedBytes } = parseMemory(await client.info("memory")) ?? { usedBytes: 0 };
+      await client.config("SET", "maxmemory", String(Math.round(bytes(usedBytes))));
+    } finally {
+      client.disconnect();
+    }
+  };
+  itFires(prometheus, {
+    alert: "GatewayRedisMemory",
+    when: "Redis uses 85 % of its memory",
+    provoke: setMaximum((used) => used / 0.85),
+    repair: setMaximum(() => 0),
   });
 });
 

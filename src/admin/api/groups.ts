@@ -2,8 +2,9 @@
 import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
+import { MOST_OWNERS } from "../../store/types/owner-kinds.ts";
 import type { GroupRecord, OwnedCounts } from "../../store/types/owners.ts";
-import { AdminError } from "../admin-error.ts";
+import { AdminError, refuseMore } from "../admin-error.ts";
 import { formatETag } from "../http/etag.ts";
 import {
   group,
@@ -15,7 +16,7 @@ import {
 } from "../schemas/owner.ts";
 import { changeCurrent } from "./change-current.ts";
 import { answerFormatted } from "./list-answer.ts";
-import { deleteOwner, parseOwnerList, refuseMore } from "./owners.ts";
+import { deleteOwner, parseOwnerList } from "./owners.ts";
 import { entriesOf } from "./record-change.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 import { readTightestLimits, withTightest } from "./tightest-limits.ts";
@@ -35,7 +36,7 @@ const create = defineOrganizationRoute({
     const changes = convertSettings(USER_GROUP_SETTINGS, body, null);
     const settings = { ...defaultsOf(USER_GROUP_SETTINGS), ...changes, name: body.name };
     const result = await store.createGroup(organization.id, settings, (made) => ENTRIES.created(made, call));
-    if (result.outcome === "full") throw refuseMore("group");
+    if (result.outcome === "full") throw refuseMore("group", MOST_OWNERS.group);
     if (result.outcome !== "created") throw new AdminError("organization_not_found");
     const answer = await answerOne(result.owner, store);
     const location = `/api/organizations/${organization.id}/groups/${result.owner.id}`;

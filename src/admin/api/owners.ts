@@ -2,7 +2,7 @@
 import { isSearchCursor } from "../../store/management/owner-search.ts";
 import { isId } from "../../store/ids.ts";
 import { MissingOwnerError } from "../../store/management/missing-owner.ts";
-import { MOST_OWNERS, type OwnerKind } from "../../store/types/owner-kinds.ts";
+import type { OwnerKind } from "../../store/types/owner-kinds.ts";
 import type {
   KeysOfDeleted,
   OwnerDeletionResult,
@@ -62,12 +62,6 @@ export async function withOwners<Answer>(change: Promise<Answer>): Promise<Answe
   } catch (thrown) {
     throw thrown instanceof MissingOwnerError ? refuseOwner(thrown.kind) : thrown;
   }
-}
-
-/** 409: there are as many as there may be. */
-export function refuseMore(kind: OwnerKind): AdminError {
-  const message = `The organization has ${MOST_OWNERS[kind]} ${kind}s, the maximum. Delete some that it no longer needs.`;
-  return new AdminError("organization_full", { message });
 }
 
 /** The same delete again behind keys that somebody has made meanwhile. */

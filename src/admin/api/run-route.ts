@@ -7,6 +7,7 @@ import { AdminError, invalidField } from "../admin-error.ts";
 import { parseIfMatch } from "../http/etag.ts";
 import { checkInput } from "../http/check-input.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
+import { FULL_SHARE, shareOf } from "../../store/types/memory.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { Principal } from "../principal.ts";
 import {
@@ -43,10 +44,25 @@ export async function runRoute(
     organizationId === undefined ? null : await services.store.getOrganization(organizationId);
   if (organizationId !== undefined && organization === null) throw new AdminError("organization_not_found");
   if (organization !== null) requireUndeleted(organization, route, principal);
+  await requireRoom(route, services);
   const call = { principal, params, requestId, sessionHash, ...(await readInput(route, incoming.request)) };
   if ("handle" in route) return route.handle(call, services);
   if (organization === null) throw new TypeError(`${route.path} names no organization`);
   return route.handleInOrganization({ ...call, organization }, services);
+}
+
+/**
+ * What creates something stops before Redis is full, and leaves the rest to requests. Changes and deletions continue: they
+ * are how somebody ends what fills Redis.
+ * @throws AdminError 503
+ */
+async function requireRoom(
+  { answers }: Pick<RouteDescription, "answers">,
+  { store }: ApiServices,
+): Promise<void> {
+  if (answers[201] === undefined) return;
+  const use = await store.readMemory();
+  if (use !== null && shareOf(use) >= FULL_SHARE) throw new AdminError("redis_full");
 }
 
 function requireOwn(principal: Principal, organizationId: string): void {

@@ -4,14 +4,15 @@ import { USER_SETTINGS } from "../../settings/user.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
+import { MOST_OWNERS } from "../../store/types/owner-kinds.ts";
 import type { UserRecord } from "../../store/types/owners.ts";
-import { AdminError } from "../admin-error.ts";
+import { AdminError, refuseMore } from "../admin-error.ts";
 import { formatETag } from "../http/etag.ts";
 import { ownerDeletionQuery, user, userChange, userCreation, userPage, userQuery } from "../schemas/owner.ts";
 import { changeCurrent } from "./change-current.ts";
 import { answerFormatted } from "./list-answer.ts";
 import { formatReference, type NamedOwners, readNamedOwners } from "./named-owners.ts";
-import { deleteOwner, parseOwnerList, refuseMore, refuseOwner, requireOwners } from "./owners.ts";
+import { deleteOwner, parseOwnerList, refuseOwner, requireOwners } from "./owners.ts";
 import { entriesOf } from "./record-change.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 import { readTightestLimits, withTightest } from "./tightest-limits.ts";
@@ -34,7 +35,7 @@ const create = defineOrganizationRoute({
       ENTRIES.created(made, call),
     );
     if (result.outcome === "not_found") throw new AdminError("organization_not_found");
-    if (result.outcome === "full") throw refuseMore("user");
+    if (result.outcome === "full") throw refuseMore("user", MOST_OWNERS.user);
     if (result.outcome === "group_missing") throw refuseOwner("group");
     const answer = await answerOne(result.owner, services);
     const location = `/api/organizations/${organization.id}/users/${result.owner.id}`;

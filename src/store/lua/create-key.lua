@@ -6,11 +6,12 @@
 -- ARGV[1] key id              ARGV[2] audit entry, '' for none
 -- ARGV[3] field of the first owner's record that is to name the key, '' for none: one key of the owner is that
 -- ARGV[4] key that the field may name by now, as it is there no more, '' for none
--- ARGV[5..] field, value, field, value …
+-- ARGV[5] most on the list     ARGV[6..] field, value, field, value …
 --
--- Reply: 1; 0 when there is no such organization, or it is deleted, or there is a record with this id; else the place
+-- Reply: 1; -1 when there are as many as there may be; 0 when there is no such organization, or it is deleted, or there is a record with this id; else the place
 --   among KEYS of the record of an owner that is not there, or (text) the id that the field of the owner's record names.
 
+-- @include integer.lua
 -- @include audit.lua
 -- @include links.lua
 
@@ -20,6 +21,9 @@ local FIRST_OWNER, FIRST_FIELD = FIRST_FURTHER_KEY, FIRST_FURTHER_ARGUMENT
 local version, deleted_at = unpack(redis.call('HMGET', organization, 'version', 'deleted_at'))
 if not version or (deleted_at or '') ~= '' or redis.call('EXISTS', key_record) == 1 then
   return 0
+end
+if redis.call('ZCARD', key_list) >= most then
+  return -1
 end
 local missing = missing_owner(FIRST_OWNER)
 if missing then

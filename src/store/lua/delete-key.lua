@@ -13,6 +13,7 @@
 -- @include records.lua
 -- @include audit.lua
 -- @include links.lua
+-- @include deleted.lua
 
 -- @input
 local FIRST_LIST = FIRST_FURTHER_KEY
@@ -25,6 +26,7 @@ local before = redis.call('HGETALL', key_record)
 redis.call('HSET', key_record, 'deleted_at', integer(now_milliseconds()))
 redis.call('HINCRBY', key_record, 'version', '1')
 redis.call('PEXPIREAT', key_record, expires_at_ms)
+bound_deleted(key_record, expires_at_ms)
 redis.call('ZREM', key_list, key_id)
 unlink(FIRST_LIST, #KEYS, key_id)
 redis.call('DEL', request_bucket, count_bucket)

@@ -17,6 +17,7 @@
 -- @include records.lua
 -- @include audit.lua
 -- @include links.lua
+-- @include deleted.lua
 
 -- @input
 local FIRST_LIST, FIRST_TEXT = FIRST_FURTHER_KEY, FIRST_FURTHER_ARGUMENT
@@ -32,6 +33,7 @@ local before = redis.call('HGETALL', record)
 redis.call('HSET', record, 'deleted_at', integer(now_milliseconds()))
 redis.call('HINCRBY', record, 'version', '1')
 redis.call('PEXPIREAT', record, expires_at_ms)
+bound_deleted(record, expires_at_ms)
 redis.call('ZREM', list, id)
 if identity ~= '' and redis.call('HGET', by_identity, identity) == id then
   redis.call('HDEL', by_identity, identity)

@@ -29,6 +29,7 @@ import { integerAt, parseArray, parseFields, textAt } from "../redis/parse-reply
 import type { KeyReference } from "../types/admission.ts";
 import type { AuditInput } from "../types/audit.ts";
 import type { OwnerKind } from "../types/owner-kinds.ts";
+import { FullError, MOST } from "../types/most.ts";
 import type { ChangeResult, KeyRecord, KeyStore } from "../types/management.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { SCRIPTS } from "../redis/script-layouts.ts";
@@ -39,6 +40,8 @@ const ROTATION_ATTEMPTS = 5;
 /** Others change it at the same time: each tries again on what they have made of it. */
 const CHANGE_ATTEMPTS = 5;
 const LIST_PAGE = 500;
+/** Of `create-key.lua`. */
+export const FULL_REPLY = -1;
 
 export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
   async createKey(context, organizationId, settings, key, audit) {
@@ -192,7 +195,7 @@ interface NewKey {
 /**
  * The key's record and the lists that it is on, without a look-up: the key; the id of the one that another has made under
  * its name; null without an organization.
- * @throws MissingOwnerError where its user or group is not there
+ * @throws MissingOwnerError where its user or group is not there; FullError
  */
 export async function insertKey(
   context: StoreContext,
@@ -215,9 +218,12 @@ export async function insertKey(
     keyId: id,
     namedBy: named.field,
     replaced: named.replaced,
+    // A key without a secret has a user, of whom there are so many at most.
+    most: String(named.field === "" ? MOST.key : Number.MAX_SAFE_INTEGER),
     furtherArguments: [...formatKeySettings(settings), ...Object.entries(written).flat()],
   });
   if (created === 0) return null;
+  if (created === FULL_REPLY) throw new FullError("key");
   if (typeof created === "string") return created;
   if (created !== 1) throw missingOwnerAt(settings, Number(created) - SCRIPTS.igwCreateKey.keys.length - 1);
   return record;

@@ -10,6 +10,8 @@ import { createId, isId } from "../ids.ts";
 import { organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "../redis/keys.ts";
 import { readIds } from "./organizations.ts";
 import { parseInteger } from "../redis/parse-reply.ts";
+import { FULL_REPLY } from "./api-keys.ts";
+import { FullError, MOST } from "../types/most.ts";
 import { TOKEN_ROLES, type TokenRecord, type TokenStore } from "../types/tokens.ts";
 import { type Operations, storeOf } from "../run.ts";
 import { type Fields, readFields } from "./records.ts";
@@ -31,6 +33,7 @@ export const tokenOperations: Operations<TokenStore> = {
       // No owner's record names it.
       namedBy: "",
       replaced: "",
+      most: String(MOST.token),
       furtherArguments: Object.entries({
         name: settings.name,
         role: settings.role,
@@ -39,6 +42,7 @@ export const tokenOperations: Operations<TokenStore> = {
         created_at: String(createdAtMs),
       }).flat(),
     });
+    if (created === FULL_REPLY) throw new FullError("token");
     if (created !== 1) return null;
     await context.client.set(tokenLookUpKey(token.hash), `${organizationId} ${id}`);
     return record;

@@ -206,7 +206,7 @@ export const SCRIPTS = {
   igwCreateKey: {
     file: "create-key.lua",
     keys: ["organization", "keyRecord", "keyList", "audit"],
-    arguments: { keyId: "text", auditEntry: "text", namedBy: "text", replaced: "text" },
+    arguments: { keyId: "text", auditEntry: "text", namedBy: "text", replaced: "text", most: "number" },
     furtherKeys: true,
     furtherArguments: true,
   },

@@ -155,6 +155,13 @@ export const REDIS_FAULTS = {
       says: /allkeys-lru/,
     },
   ],
+  redis_memory_short: [
+    {
+      name: "maxmemory is little more than what it uses",
+      provoke: (world) => examineChanged(world, [["CONFIG", "SET", "maxmemory", "1mb"]]),
+      says: /uses \d+% of its 1 MiB/,
+    },
+  ],
   redis_slow: [
     {
       name: "each answer comes late",

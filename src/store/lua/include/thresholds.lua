@@ -9,6 +9,8 @@
 
 -- Entries in the list; the outbox keeps an alert until it was delivered or given up.
 local LISTED_ALERTS = 10000
+-- Messages that wait for a channel which does not take them: the oldest are given up.
+local OUTBOX_ENTRIES = 10000
 
 local PERCENTS = { budget = { 80, 100 }, hard_cap = { 90, 100 } }
 
@@ -61,7 +63,7 @@ local function write_message(names, message)
       entry[#entry + 1] = index % 2 == 1 and integer(position) .. ':' .. text or text
     end
   end
-  redis.call('XADD', sibling(names.organization, 'outbox'), '*', unpack(entry))
+  redis.call('XADD', sibling(names.organization, 'outbox'), 'MAXLEN', '~', OUTBOX_ENTRIES, '*', unpack(entry))
 end
 
 -- Whether nobody has fired it in its window yet. A month has a set of them, the other windows have theirs beside what was
