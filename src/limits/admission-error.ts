@@ -2,12 +2,13 @@
 import { clampRetryAfterSeconds, GatewayError } from "../contract/errors.ts";
 import { type DashboardAddress, formatChangeLink, formatOwnerPath } from "../contract/pages.ts";
 import { formatTimeOrNull } from "../time/calendar.ts";
-import { REQUEST_RATE, requestsPerMinuteOf } from "../settings/key.ts";
+import { requestsPerMinuteOf } from "../settings/key.ts";
 import { monthCapOf } from "../settings/month-limits.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import type { LimitScope } from "../store/types/decision.ts";
 import { type EndpointName, hasOutputLimit } from "../contract/endpoints.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
+import { REFUSAL_FIELDS } from "./refusal-fields.ts";
 import { createCapError } from "./spend-cap.ts";
 import { createTokenLimitError } from "./token-limit.ts";
 
@@ -113,7 +114,7 @@ function createRateLimitError(
   const perMinute = requestsPerMinuteOf(key);
   const rate = `${perMinute} ${kind}${perMinute === 1 ? "request" : "requests"} per minute`;
   const owner = { scope: "key", organizationId: organization.id, keyId: key.id, ownerId: null } as const;
-  const change = formatChangeLink(dashboard, owner, REQUEST_RATE.apiName);
+  const change = formatChangeLink(dashboard, owner, REFUSAL_FIELDS.rate_limit_exceeded);
   return new GatewayError("rate_limit_exceeded", {
     message: `Rate limit of ${rate} for API key "${key.name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.${change}`,
     retryAfterSeconds: seconds,

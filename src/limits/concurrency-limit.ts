@@ -4,8 +4,8 @@
  */
 import { GatewayError } from "../contract/errors.ts";
 import { type DashboardAddress, formatChangeLink } from "../contract/pages.ts";
-import { KEY_SETTINGS } from "../settings/key.ts";
 import type { Admission } from "./admission.ts";
+import { REFUSAL_FIELDS } from "./refusal-fields.ts";
 
 export function createConcurrencyError(
   { organizationId, keyId, keyName }: Pick<Admission, "organizationId" | "keyId" | "keyName">,
@@ -13,7 +13,7 @@ export function createConcurrencyError(
   dashboard: DashboardAddress,
 ): GatewayError {
   const owner = { scope: "key", organizationId, keyId, ownerId: null } as const;
-  const change = formatChangeLink(dashboard, owner, KEY_SETTINGS.maxConcurrentRequests.apiName);
+  const change = formatChangeLink(dashboard, owner, REFUSAL_FIELDS.concurrency_limit_exceeded);
   const requests = limit === 1 ? "request" : "requests";
   return new GatewayError("concurrency_limit_exceeded", {
     message: `API key "${keyName}" has reached its limit of ${limit} concurrent ${requests}. Try again when one has ended.${change}`,

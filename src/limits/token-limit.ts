@@ -3,6 +3,7 @@ import { GatewayError } from "../contract/errors.ts";
 import { type DashboardAddress, formatChangeLink } from "../contract/pages.ts";
 import { nameOwner } from "../settings/limit-words.ts";
 import { nameTokenType } from "../settings/token-limits.ts";
+import { REFUSAL_FIELDS } from "./refusal-fields.ts";
 import type { KnownKeyResult } from "../store/types/admission.ts";
 
 /**
@@ -16,7 +17,7 @@ export function createTokenLimitError(result: KnownKeyResult, dashboard: Dashboa
   const name = result[scope]?.name ?? "";
   const ownerId = scope === "user" || scope === "group" ? (result[scope]?.id ?? null) : null;
   const owner = { scope, organizationId: result.organization.id, keyId: result.key.id, ownerId };
-  const change = formatChangeLink(dashboard, owner, "tokens_per_minute");
+  const change = formatChangeLink(dashboard, owner, REFUSAL_FIELDS.token_rate_limit_exceeded);
   const rate = `${limit} ${nameTokenType(type, limit)} per minute`;
   return new GatewayError("token_rate_limit_exceeded", {
     message: `Rate limit of ${rate} for ${nameOwner({ scope, name })} reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.${change}`,

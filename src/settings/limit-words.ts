@@ -46,7 +46,7 @@ export function nameLimit({ period, kind }: Pick<NamedLimit, "period" | "kind">)
 }
 
 /** "50.13 USD spent in November 2026". */
-export function describeSpent(
+function describeSpent(
   { period }: Pick<NamedLimit, "period">,
   { spent, day }: Omit<LimitSpend, "amount">,
 ): string {

@@ -30,8 +30,9 @@ export function summarizeError(answer: HttpAnswer): ErrorSummary {
   const isLater = status === 429 || status === 503 || status === 529;
   if (headers["content-type"]?.startsWith("application/json") !== true) breaches.push("content-type");
   if (request_id !== headers["x-request-id"]) breaches.push(`error.request_id ${request_id}`);
-  if (!/\/errors(?:\.html)?#[-a-z_]+$/.test(String(doc_url)))
+  if (!/\/errors(?:\.html)?#[-a-z_]+$/.test(String(doc_url))) {
     breaches.push(`error.doc_url ${String(doc_url)}`);
+  }
   if (headers["x-should-retry"] !== String(status === 429 || status >= 500)) breaches.push("x-should-retry");
   if (isLater ? !isRetryAfter(retryAfter) : retryAfter !== null) breaches.push(`retry-after ${retryAfter}`);
   if ("message" in answer.json()) breaches.push("message at the top level");

@@ -182,12 +182,12 @@ function answerFailure(
     );
   }
   const error = convertError(thrown, false);
-  if (error.status < 500) countFailure();
-  else
-    options.logger.error(
-      { err: error.cause ?? error, request_id: requestId },
-      "sign-in with identity provider failed",
-    );
+  if (error.status < 500) {
+    countFailure();
+  } else {
+    const fields = { err: error.cause ?? error, request_id: requestId };
+    options.logger.error(fields, "sign-in with identity provider failed");
+  }
   for (const [name, value] of Object.entries(error.headers)) context.header(name, value);
   const shownId = error.status >= 500 ? requestId : null;
   return answerMarkup(context, <NotSignedInPage message={error.message} requestId={shownId} />, error.status);

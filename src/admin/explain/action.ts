@@ -1,4 +1,4 @@
-import { KEY_SETTINGS, REQUEST_RATE } from "../../settings/key.ts";
+import { REFUSAL_FIELDS } from "../../limits/refusal-fields.ts";
 import { capScopeOf } from "../../limits/spend-cap.ts";
 import { formatLimitPath, type LimitSubject } from "../../contract/pages.ts";
 import { type ExplainedRequest, failedCheckOf, periodOf } from "./explained-request.ts";
@@ -10,18 +10,17 @@ export interface Action {
 }
 
 /** The field of a setting in the form on the key's page. */
-const fieldOfKey = (setting: keyof typeof KEY_SETTINGS): string =>
-  `/keys/{key}#${KEY_SETTINGS[setting].apiName}`;
+const fieldOf = (code: keyof typeof REFUSAL_FIELDS): string => `/keys/{key}#${REFUSAL_FIELDS[code]}`;
 
 /** By error code: what is done, on the key's page or another one of the organization. */
 const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: string }>> = {
-  session_cap_reached: { label: "Change this cap", page: fieldOfKey("sessionCapCents") },
-  rate_limit_exceeded: { label: "Change this rate", page: `/keys/{key}#${REQUEST_RATE.apiName}` },
-  token_rate_limit_exceeded: { label: "Change this limit", page: fieldOfKey("tokensPerMinute") },
-  concurrency_limit_exceeded: { label: "Change this limit", page: fieldOfKey("maxConcurrentRequests") },
+  session_cap_reached: { label: "Change this cap", page: fieldOf("session_cap_reached") },
+  rate_limit_exceeded: { label: "Change this rate", page: fieldOf("rate_limit_exceeded") },
+  token_rate_limit_exceeded: { label: "Change this limit", page: fieldOf("token_rate_limit_exceeded") },
+  concurrency_limit_exceeded: { label: "Change this limit", page: fieldOf("concurrency_limit_exceeded") },
   key_disabled: { label: "Enable this key", page: "/keys/{key}" },
-  key_expired: { label: "Change its expiry", page: fieldOfKey("expiresAtMs") },
-  model_not_allowed: { label: "Choose this key's models", page: fieldOfKey("allowedModels") },
+  key_expired: { label: "Change its expiry", page: fieldOf("key_expired") },
+  model_not_allowed: { label: "Choose this key's models", page: fieldOf("model_not_allowed") },
   model_not_found: { label: "See the models", page: "/models" },
   model_not_available_in_currency: { label: "See the models and their prices", page: "/models" },
 };

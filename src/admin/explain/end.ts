@@ -103,8 +103,9 @@ function explainCap(
   const cap = microcentsOf(figures, "hard_cap") ?? 0;
   const spend = { amount: formatMoney(cap, currency), spent: formatMoney(spent, currency), day };
   const held = microcentsOf(figures, "held");
-  if (held === null || isReached(cap / MICROCENTS_PER_CENT, BigInt(spent)))
+  if (held === null || isReached(cap / MICROCENTS_PER_CENT, BigInt(spent))) {
     return describeReached(limit, spend);
+  }
   return describeExceeded(limit, { ...spend, reserved: formatMoney(held, currency), worst: null });
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { ADMIN_ERRORS, AdminError, type AdminErrorCode } from "../../../src/admin/admin-error.ts";
+import type { Markup } from "../../../src/admin/dashboard/page.ts";
 import { ErrorsPage } from "../../../src/admin/dashboard/pages/errors.tsx";
 import { type ErrorEntry, listApiErrors, listManagementErrors } from "../../../src/admin/error-entries.ts";
 import { parseConfig } from "../../../src/config/load.ts";
@@ -62,9 +63,10 @@ const SENT = [
 
 describe("doc_url", () => {
   const markdown = readFileSync(PAGE, "utf8");
-  const html = String(ErrorsPage());
+  const markup: Markup = ErrorsPage();
 
-  it.each(SENT)("$name: leads to an entry of both pages", ({ docUrl }) => {
+  it.each(SENT)("$name: leads to an entry of both pages", async ({ docUrl }) => {
+    const html = String(await markup);
     const [page, id] = docUrl.split("#");
     expect(page).toBe("/errors");
     expect(markdown.split(`<a id="${id}"></a>`)).toHaveLength(2);

@@ -1,7 +1,7 @@
 /** One sentence about a limit: of every owner, period and kind, through every place that writes one. */
 import { describe, expect, it } from "vitest";
 import { type AttentionInput, listAttention } from "../../../src/admin/dashboard/attention.ts";
-import type { OrganizationPageCall } from "../../../src/admin/dashboard/page.ts";
+import type { Markup, OrganizationPageCall } from "../../../src/admin/dashboard/page.ts";
 import { AlertList } from "../../../src/admin/dashboard/parts/alert-list.tsx";
 import { LimitBar } from "../../../src/admin/dashboard/parts/charts.tsx";
 import type { LimitFiguresView } from "../../../src/admin/dashboard/views.ts";
@@ -238,7 +238,7 @@ describe.each(ROWS)("$scope, $period, $kind of $cents", (row) => {
     expectNoOther(row, subject + text);
   });
 
-  it("is the dashboard's list of alerts'", () => {
+  it("is the dashboard's list of alerts'", async () => {
     const off = { state: "off", attempts: 0, lastError: null, nextAttemptAtMs: null };
     const first = { ...alertOf(row), thresholdPercent: percent };
     const listed = [alertOf(row), first].map((alert) => ({
@@ -249,7 +249,8 @@ describe.each(ROWS)("$scope, $period, $kind of $cents", (row) => {
       organization: { notifications: { emails: [], webhook: null, webhooks: [] } },
       canChange: false,
     } as unknown;
-    const text = String(AlertList({ page: page as OrganizationPageCall, alerts: listed }))
+    const markup: Markup = AlertList({ page: page as OrganizationPageCall, alerts: listed });
+    const text = String(await markup)
       .replaceAll(/<[^>]*>/g, "")
       .replaceAll("&quot;", '"');
     expect(text).toContain(
@@ -277,8 +278,9 @@ describe.each(ROWS)("$scope, $period, $kind of $cents", (row) => {
     expect(rest).toContain(`Change the ${nameOf(row)} of ${OWNERS[scope]}: ${PAGES}${path}`);
   });
 
-  it("is a bar's label", () => {
-    const bar = String(LimitBar({ limit: limitOf(row), currency: "USD" }));
+  it("is a bar's label", async () => {
+    const markup: Markup = LimitBar({ limit: limitOf(row), currency: "USD" });
+    const bar = String(await markup);
     expect(bar).toContain(`13.13 USD of a ${WORDS[period]} ${kind} of ${amountOf(row)} USD`);
     expectNoOther(row, bar.replaceAll(/<[^>]*>/g, ""));
   });
