@@ -57,7 +57,7 @@ export default defineConfig({
   srcDir: "../docs",
   outDir: "./dist",
   cacheDir: "./.cache",
-  base: process.env.SITE_BASE ?? "/",
+  base: process.env.SITE_BASE || "/",
   // `documentation_url` of gateway.yaml leads to pages by these names: errors.html.
   cleanUrls: false,
   vite: { plugins: [externalOnServer] },
