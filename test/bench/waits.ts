@@ -10,9 +10,19 @@ import { type Stack, startStack } from "../support/stack.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { formatTable } from "./table.ts";
-import { formatWaitBody, NATIVE_MODEL, WAIT_ROUTES, WAIT_SHAPES, type WaitRoute } from "./wait-bodies.ts";
+import {
+  formatWaitBody,
+  NATIVE_MODEL,
+  WAIT_ROUTES,
+  WAIT_SHAPES,
+  type WaitRoute,
+  type WaitShape,
+} from "./wait-bodies.ts";
 
 const MEGABYTE = 1_000_000;
+
+/** Bodies of one key at once, on each route, of the shape whose steps are the longest. */
+const TOGETHER = { shape: "one text", count: 8 };
 
 /** In a thread of its own, which nothing else holds up: asks one after the other, and tells the longest wait on demand. */
 const PROBE = `
@@ -42,7 +52,8 @@ interface WaitResult extends Probed {
   readonly route: string;
   readonly shape: string;
   readonly bodyMegabytes: number;
-  readonly status: number;
+  /** One for each of the bodies. */
+  readonly statuses: readonly number[];
   /** The worker's most, above what it had before the first of all. */
   readonly memoryMegabytes: number;
 }
@@ -99,17 +110,28 @@ async function measureRoute(
   const { key } = await stack.createKey();
   const pid = findWorkerPid(stack.configFile, 0);
   const results: WaitResult[] = [];
-  for (const shape of WAIT_SHAPES) {
+  const measure = async (shape: WaitShape, count: number): Promise<void> => {
     const body = formatWaitBody(route, shape);
     // The peak is counted from now on.
     writeFileSync(`/proc/${pid}/clear_refs`, "5");
     await readProbe();
     const headers = { "content-type": "application/json" };
-    const { status } = await stack.send({ key, path: route.path, body, headers, timeoutMs: 300_000 });
+    const request = { key, path: route.path, body, headers, timeoutMs: 300_000 };
+    const answers = await Promise.all(Array.from({ length: count }, () => stack.send(request)));
     const probed = await readProbe();
     const memoryMegabytes = readMegabytes(pid, "VmHWM") - idleMegabytes;
-    const bodyMegabytes = body.byteLength / MEGABYTE;
-    results.push({ route: route.name, shape: shape.name, bodyMegabytes, status, memoryMegabytes, ...probed });
+    results.push({
+      route: route.name,
+      shape: count === 1 ? shape.name : `${shape.name}, ${count} at once`,
+      bodyMegabytes: body.byteLength / MEGABYTE,
+      statuses: answers.map(({ status }) => status),
+      memoryMegabytes,
+      ...probed,
+    });
+  };
+  for (const shape of WAIT_SHAPES) await measure(shape, 1);
+  for (const shape of WAIT_SHAPES.filter(({ name }) => name === TOGETHER.shape)) {
+    await measure(shape, TOGETHER.count);
   }
   return results;
 }
@@ -121,7 +143,7 @@ export function formatWaits(results: readonly WaitResult[]): string {
       result.route,
       result.shape,
       result.bodyMegabytes.toFixed(1),
-      String(result.status),
+      result.statuses.join(" "),
       result.longestMs.toFixed(0),
       String(result.failures),
       result.memoryMegabytes.toFixed(0),
