@@ -59,12 +59,16 @@ describe("the documents", () => {
 
   it("name scripts of npm and projects of the tests that there are", () => {
     const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), "utf8");
-    const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+    const scriptsOf = (folder = ".") =>
+      (JSON.parse(read(`${folder}/package.json`)) as { scripts: Record<string, string> }).scripts;
     const projects = Array.from(read("vitest.config.ts").matchAll(/name: "(\w+)"/g), ([, name]) => name);
     const spans = listCodeSpans().map(({ text }) => text);
-    const called = spans.flatMap((text) => /^(?:\w+=\S+ )?npm run ([\w:]+)/.exec(text)?.[1] ?? []);
+    const called = spans.flatMap((text) => {
+      const [, name, folder] = /^(?:\w+=\S+ )?npm run ([\w:]+)(?: --prefix (\w+))?/.exec(text) ?? [];
+      return name === undefined ? [] : [{ name, folder }];
+    });
     const wanted = spans.flatMap((text) => Array.from(text.matchAll(/--project (\w+)/g), ([, name]) => name));
-    expect(called.filter((name) => !(name in scripts))).toEqual([]);
+    expect(called.filter(({ name, folder }) => !(name in scriptsOf(folder)))).toEqual([]);
     expect(wanted.filter((name) => !projects.includes(name))).toEqual([]);
     expect([called.length, wanted.length].every((count) => count > 3)).toBe(true);
   });
