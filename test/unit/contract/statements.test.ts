@@ -182,3 +182,18 @@ describe("commands of the docs", () => {
     expect(set).toBeLessThan(text.indexOf("$ORGANIZATION"));
   });
 });
+
+it("envoy/README.md has the filters of envoy/envoy.yaml, in their order", () => {
+  const config = readFileSync(new URL("../../../envoy/envoy.yaml", import.meta.url), "utf8");
+  const [, filters = ""] = /\n {16}http_filters:\n([^]*?)\n {0,15}\w/.exec(config) ?? [];
+  const rendered = Array.from(
+    filters.matchAll(/^ {18}- name: (?:envoy\.filters\.http\.)?(\S+)$/gm),
+    ([, name]) => name,
+  );
+  const listed = Array.from(
+    section("envoy/README.md", "## Which filter", "## Safeguards").matchAll(/\| `([\w.]+)`/g),
+    ([, name]) => name,
+  );
+  expect(listed.filter((name) => rendered.includes(name))).toEqual(rendered);
+  expect(rendered.length).toBeGreaterThan(4);
+});
