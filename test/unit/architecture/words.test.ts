@@ -45,26 +45,26 @@ const WORDS: readonly Word[] = [
   { pattern: /\btenants?\b/i, instead: "organization" },
   { pattern: /\bwhat (?:became|came) of\b/i, instead: "the result of" },
   { pattern: /\bstands? (?:in|under)\b(?! for| its| their)/, instead: "is in, is listed under" },
-  { pattern: /\belse\b/i, instead: "otherwise", pages: 40, source: 26 },
-  { pattern: /\balone\b/, instead: "only", pages: 13, source: 16 },
-  { pattern: /, too\b/, instead: "also", pages: 5, source: 6 },
-  { pattern: /\bbesides?\b/i, instead: "with, next to, in addition", pages: 17, source: 11 },
-  { pattern: /\bbehind\b/, instead: "after", pages: 12, source: 10 },
-  { pattern: /\b(?:is|are) none\b/, instead: "unknown, invalid, missing", pages: 6, source: 7 },
-  { pattern: /\btells?\b/, instead: "shows, reports, returns", pages: 4, source: 9 },
-  { pattern: /\b(?:is|are) told\b/, instead: "is notified", pages: 8, source: 2 },
+  { pattern: /\belse\b/i, instead: "otherwise", pages: 11, source: 26 },
+  { pattern: /\balone\b/, instead: "only", pages: 5, source: 16 },
+  { pattern: /, too\b/, instead: "also", pages: 1, source: 6 },
+  { pattern: /\bbesides?\b/i, instead: "with, next to, in addition", pages: 6, source: 11 },
+  { pattern: /\bbehind\b/, instead: "after", pages: 2, source: 10 },
+  { pattern: /\b(?:is|are) none\b/, instead: "unknown, invalid, missing", pages: 2, source: 7 },
+  { pattern: /\btells?\b/, instead: "shows, reports, returns", pages: 3, source: 9 },
+  { pattern: /\b(?:is|are) told\b/, instead: "is notified", pages: 1, source: 2 },
   {
     pattern: /\b(?:some|no|any|every)body\b/i,
     instead: "the role: user, admin, caller",
-    pages: 10,
+    pages: 6,
     source: 7,
   },
-  { pattern: /\bwhom?ever\b/i, instead: "the role: user, admin, caller", pages: 1, source: 2 },
-  { pattern: /\bis (?:not )?there\b/, instead: "exists", pages: 3, source: 6 },
-  { pattern: /\brefus(?:e[sd]?|als?|ing)\b/i, instead: "reject; block", pages: 37, source: 58 },
-  { pattern: /\bwhatever\b/i, instead: "regardless of", pages: 8, source: 4 },
-  { pattern: /^Where |, where /, instead: "if, when", pages: 10, source: 16 },
-  { pattern: /(?:^|[.|] )What /, instead: "name the noun", pages: 24, source: 40 },
+  { pattern: /\bwhom?ever\b/i, instead: "the role: user, admin, caller", source: 2 },
+  { pattern: /\bis (?:not )?there\b/, instead: "exists", source: 6 },
+  { pattern: /\brefus(?:e[sd]?|als?|ing)\b/i, instead: "reject; block", pages: 8, source: 58 },
+  { pattern: /\bwhatever\b/i, instead: "regardless of", pages: 1, source: 4 },
+  { pattern: /^Where |, where /, instead: "if, when", pages: 6, source: 16 },
+  { pattern: /(?:^|[.|] )What /, instead: "name the noun", pages: 6, source: 40 },
 ];
 
 /** Uses that stay: part of a path or text → why. */
@@ -105,7 +105,7 @@ describe.each([
 /** A sentence of more words is two. */
 const MOST_WORDS = 40;
 /** Sentences that are longer today: the number may fall, never rise. */
-const MOST_LONG_SENTENCES = 10;
+const MOST_LONG_SENTENCES = 3;
 
 it("sentences in pages have at most 40 words", () => {
   const long = PAGES.flatMap(({ file, line, text }) =>
@@ -123,7 +123,6 @@ const GENERATED = /<!-- ([\w ]+?)(?:: begin)? -->\n[^]*?<!-- (?:\1: )?end -->/g;
 const MOST_PAGE_WORDS = 1_500;
 /** Pages that are longer today, most of them references: the number may fall, never rise. */
 const LONG_PAGES: Readonly<Record<string, number>> = {
-  "CONTRIBUTING.md": 1_900,
   "docs/messages.md": 2_500,
   "docs/responses.md": 1_900,
 };
