@@ -61,6 +61,16 @@ describe("a session", () => {
     expect([await statusOn(here, cookie), await statusOn(there, cookie)]).toEqual([303, 303]);
   });
 
+  it("is one of twenty of its token: the 21st sign-in ends the first, and nobody else's", async () => {
+    const admin = cookieOf(await here.signIn((await createToken()).token));
+    const { token } = await createToken();
+    const oldest = cookieOf(await here.signIn(token));
+    let newest = "";
+    for (let count = 0; count < 20; count += 1) newest = cookieOf(await there.signIn(token));
+    const statuses = await Promise.all([admin, oldest, newest].map((cookie) => statusOn(here, cookie)));
+    expect(statuses).toEqual([200, 303, 200]);
+  });
+
   it("ends when the same browser signs in again", async () => {
     const former = cookieOf(await here.signIn(OPERATOR_TOKEN));
     const visit = await here.get("/sign-in");

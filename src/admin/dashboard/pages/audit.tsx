@@ -32,8 +32,10 @@ function columnsOf(currency: string): RowTableColumns<Entry> {
       label: "who",
       cell: ({ actor }) => (
         <>
-          <bdi>{actor.name ?? actor.type}</bdi>{" "}
-          <bdi class="below">{[actor.role, actor.subject].filter(Boolean).join(", ")}</bdi>
+          <bdi>{actor.name ?? actor.type}</bdi>
+          {actor.name !== null && (
+            <bdi class="below">{[actor.role, actor.subject].filter(Boolean).join(", ")}</bdi>
+          )}
         </>
       ),
     },
