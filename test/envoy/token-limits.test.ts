@@ -6,6 +6,7 @@ import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
+import { addTestKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 
 const EMBED_MODEL = "acme/embed";
@@ -92,6 +93,21 @@ describe("a limit of tokens per minute", () => {
       expect(chat.upstream.requests).toHaveLength(1);
     },
   );
+
+  it("of an organization keeps others waiting for five minutes at most, and raising it ends that", async () => {
+    const member = await chat.stack.createKey({ name: "member" }, { tokensPerMinute: 1_000 });
+    const { organizationId } = member;
+    const store = await chat.stack.store();
+    const { key: other } = await addTestKey(store, organizationId);
+    // 60 hours of the limit.
+    chat.upstream.answer(completion(usage(10, 3_600_000)));
+    expect((await chat.send({ path: CHAT_PATH, key: member.key, body: chatBody() })).status).toBe(200);
+    const refused = await chat.send({ path: CHAT_PATH, key: other, body: chatBody() });
+    expect(refused.status).toBe(429);
+    expect(headerOf(refused, "retry-after")).toBeLessThanOrEqual(301);
+    await store.changeOrganization(organizationId, { tokensPerMinute: 1_001 }, null);
+    expect((await chat.send({ path: CHAT_PATH, key: other, body: chatBody() })).status).toBe(200);
+  });
 
   it.each([
     {

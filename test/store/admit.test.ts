@@ -107,13 +107,25 @@ describe("admit", () => {
     expect(await test.client.zrange(inFlight, "0", "-1", "WITHSCORES")).toEqual([entries[0], inFlightMs]);
   });
 
-  it("takes out of flight now and then what nobody has taken out for an hour", async () => {
+  it("takes out of flight now and then what has no record or is an hour overdue, but no paused owner's", async () => {
     const key = await createTestKey(test.store);
     const inFlight = inflightKey(key.organizationId, key.keyId);
-    const overdueMs = (await test.store.timeMs()) - 3_600_001;
-    await test.client.zadd(inFlight, overdueMs, "req_forgotten", overdueMs + 60_000, "req_paused");
+    const nowMs = await test.store.timeMs();
+    const overdueMs = nowMs - 3_600_001;
+    const pausedMs = overdueMs + 60_000;
+    await test.client.zadd(
+      inFlight,
+      overdueMs,
+      "req_forgotten",
+      pausedMs,
+      "req_paused",
+      nowMs - 1,
+      "req_left",
+    );
+    // A record has the same deadline among the holds.
+    await test.client.zadd(holdsKey(key.organizationId), pausedMs, "req_paused");
     await test.store.admit(admitInput(key, { requestId: "req_1ff" }));
-    expect(await test.client.zcard(inFlight)).toBe(3);
+    expect(await test.client.zcard(inFlight)).toBe(4);
     await test.store.admit(admitInput(key, { requestId: "req_200" }));
     expect(await test.client.zrange(inFlight, "0", "-1")).toEqual(["req_paused", "req_1ff", "req_200"]);
   });
