@@ -1,25 +1,20 @@
 /**
- * Composition root of what runs once per host, beside the workers (worker.ts): management API, dashboard, alerts,
- * retention, closing of requests whose worker is gone.
+ * Composition root of what runs once per host in the supervisor's process: probes, alerts, retention, closing of requests
+ * whose worker is gone, metrics of all processes. Nothing here is called by people: what they can make a process do runs
+ * in the admin process (admin-api.ts).
  */
 import { type HealthServer, startHealthServer } from "./admin/health-server.ts";
-import { IdentityProviders } from "./admin/identity/identity-providers.ts";
 import { isReady } from "./admin/is-ready.ts";
-import { ReportTurns } from "./admin/report-turns.ts";
-import { startAdminServer } from "./admin/server.ts";
 import { createAlertDelivery } from "./alerts/create-alert-delivery.ts";
-import { CatalogReference } from "./catalog/catalog-reference.ts";
-import { createCatalog } from "./catalog/catalog.ts";
 import { systemClock } from "./time/clock.ts";
-import { formatErrorReference } from "./config/documentation.ts";
-import { setErrorReference } from "./contract/error-reference.ts";
+import type { Config } from "./config/schema.ts";
 import { resolveWorkerCount } from "./config/worker-count.ts";
 import { shareReachedUpstreams } from "./exchange/reached-upstreams.ts";
 import { shareReportedEnds } from "./exchange/reported-ends.ts";
 import { ensureDemoKey } from "./demo/organization.ts";
-import { formatLocalUrl } from "./host/local-url.ts";
 import { readDiskSpace } from "./host/disk-space.ts";
 import type { Logger } from "./host/logger.ts";
+import { answerQuestions } from "./host/questions.ts";
 import { Reaper } from "./settlement/reaper.ts";
 import { requestLogFolder } from "./request-log/request-log.ts";
 import { RequestLogRetention } from "./request-log/retention.ts";
@@ -27,67 +22,81 @@ import { openStoreInBackground } from "./store/open-store.ts";
 import type { Store } from "./store/types.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./supervisor/gateway-parts.ts";
 import { createHostTelemetry } from "./telemetry/gateway-telemetry.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
+import type { HostQuestions } from "./telemetry/host-questions.ts";
 import { createLogger } from "./telemetry/logger.ts";
 import { RedisMemory } from "./telemetry/redis-memory.ts";
 
-/** Beside the path nothing waits for Redis's answer, and a month's usage of thousands of keys takes a while. */
-const MANAGEMENT = { commandTimeoutMs: 5_000 };
+/** Beside the path nothing waits for Redis's answer. */
+const COMMAND_TIMEOUT_MS = 5_000;
 /** A key to print must be in Redis first, and a Redis that is only just starting reads its append-only file. */
 const DEMO_WAIT_MS = 28_000;
 
 /**
- * Starts what runs once per host, beside the workers. It goes without Redis, except for a demo key. Rejects when the
- * port is taken, and when Redis holds a newer version's data or refuses the login.
+ * Starts what runs once per host, beside the other processes. It goes without Redis, except for a demo key. Rejects when
+ * the port of the probes is taken, and when Redis holds a newer version's data or refuses the login.
  */
 export async function startSupervisorServices(
   options: SupervisorServicesOptions,
 ): Promise<SupervisorServices> {
-  const { config, operatorToken, demo } = options;
+  const { config, demo, channels, readConfigState, areWorkersReady } = options;
   const logger = createLogger("supervisor");
-  setErrorReference(formatErrorReference(config));
   const workers = resolveWorkerCount(config.sidecar.workers);
   const telemetry = createHostTelemetry(config, { ...options, workers });
-  shareReachedUpstreams(options.channel);
-  shareReportedEnds(options.channel);
-  const storeOptions = { ...MANAGEMENT, redisMeter: telemetry.redisMeter };
+  const { hub } = telemetry;
+  shareReachedUpstreams(channels.workers);
+  shareReportedEnds(channels.workers);
+  answerQuestions<HostQuestions>(channels.admin, {
+    renderMetrics: () => hub.render(),
+    readConfigState,
+    areWorkersReady,
+    setLogLevel: (level) => hub.setLogLevel(level),
+  });
+  const storeOptions = { commandTimeoutMs: COMMAND_TIMEOUT_MS, redisMeter: telemetry.redisMeter };
   const { store, client, ...opening } = await openStoreInBackground(config, logger, storeOptions);
   if (!opening.isOpen() && config.redis !== null) options.onRedisAwaited(config.redis.urls.join(", "));
-  const catalog = new CatalogReference(createCatalog(config));
   if (demo !== null) await opening.waitUntilOpen(DEMO_WAIT_MS);
   const demoKey = demo === null ? null : await ensureDemoKey(store, config, demo.storedKey);
-  const { reaped, requestLogBytes, diskFree, diskReserve } = telemetry.metrics;
+  const { reaped } = telemetry.metrics;
   const reaper = new Reaper({ store, clock: systemClock, logger, onClosed: () => reaped.inc() });
-  const admin = await startAdminServer({
-    ...config.admin,
-    operatorToken,
-    areWorkersReady: options.areWorkersReady,
-    store,
-    reports: new ReportTurns(),
-    catalog: () => catalog.current,
-    readConfigState: options.readConfigState,
-    hasMailServer: config.notifications.smtp !== null,
-    emailDomains: config.notifications.emails.allowedDomains,
-    allowPrivateWebhooks: config.notifications.webhooks.allowPrivateNetworks,
-    nowMs: () => systemClock.nowMs(),
-    contact: config.dashboard.contact,
-    dashboardUrl: config.dashboard.baseUrl,
-    providers: new IdentityProviders({
-      configs: config.dashboard.oidc,
-      baseUrl: config.dashboard.baseUrl ?? "",
-      nowMs: () => systemClock.nowMs(),
-    }),
-    takesTokens: config.dashboard.tokenSignIn,
-    gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
-    ...telemetry.admin,
-    logger,
-  });
   const health = await openHealthPort(options, store);
-  const pagesUrl = config.dashboard.baseUrl ?? admin.url;
-  const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
   void opening.opened.then(() => repairInBackground(store, logger));
+  const tasks: Task[] = [
+    reaper,
+    createRetention(config, telemetry.metrics, logger),
+    new RedisMemory(() => store.readMemory(), telemetry.metrics),
+  ];
+  for (const task of tasks) task.start();
+  telemetry.showSpendFalls(() => store.spendFalls());
+  return {
+    demoKey,
+    deliverAlerts(adminUrl) {
+      const pagesUrl = config.dashboard.baseUrl ?? adminUrl;
+      const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
+      alerts.start();
+      tasks.push(alerts);
+      telemetry.showAlerts(() => alerts.readMetrics());
+    },
+    async close() {
+      await health?.close();
+      for (const task of tasks) await task.stop();
+      hub.stop();
+      opening.close();
+    },
+  };
+}
+
+interface Task {
+  start(): void;
+  stop(): Promise<void> | void;
+}
+
+/** Also shows how much room the disk has. */
+function createRetention(config: Config, metrics: Metrics, logger: Logger): RequestLogRetention {
+  const { requestLogBytes, diskFree, diskReserve } = metrics;
   const { spoolMaxBytes } = config.settlement;
   diskReserve.set(spoolMaxBytes);
-  const retention = new RequestLogRetention({
+  return new RequestLogRetention({
     ...config.retention,
     spoolMaxBytes,
     dir: requestLogFolder(config),
@@ -100,24 +109,6 @@ export async function startSupervisorServices(
       return space;
     },
   });
-  const tasks = [reaper, retention, alerts, new RedisMemory(() => store.readMemory(), telemetry.metrics)];
-  for (const task of tasks) task.start();
-  telemetry.showAlerts(() => alerts.readMetrics());
-  telemetry.showSpendFalls(() => store.spendFalls());
-  return {
-    adminUrl: admin.url,
-    demoKey,
-    replaceCatalog(changed) {
-      catalog.replace(createCatalog({ ...config, catalog: changed }));
-    },
-    async close() {
-      await admin.close();
-      await health?.close();
-      for (const task of tasks) await task.stop();
-      telemetry.hub.stop();
-      opening.close();
-    },
-  };
 }
 
 /** Null: health is asked on the admin port alone. */

@@ -1,7 +1,7 @@
 /**
  * Composition root of a worker: every object on a request's path is made here, once, by hand. Read it from top to bottom
  * to see what the gateway consists of; nothing else constructs a stage. What runs once beside the workers is made in
- * host-services.ts, and neither process loads what the other needs.
+ * host-services.ts and admin-api.ts, and no process loads what another needs.
  */
 import { hostname } from "node:os";
 import { KeyDirectory } from "./auth/key-directory.ts";
@@ -46,7 +46,7 @@ import { openStoreInBackground } from "./store/open-store.ts";
 import type { StoreOfBoth } from "./store/redis-store.ts";
 import type { Store } from "./store/types.ts";
 import type { Admit } from "./store/types/admission.ts";
-import type { RunningWorker, WorkerOptions } from "./supervisor/gateway-parts.ts";
+import type { RunningProcess, WorkerOptions } from "./supervisor/gateway-parts.ts";
 import { createWorkerTelemetry } from "./telemetry/gateway-telemetry.ts";
 import { limitLog } from "./telemetry/limit-log.ts";
 import { createLogger } from "./telemetry/logger.ts";
@@ -62,7 +62,7 @@ const MESSAGE_OVERHEAD_BYTES = 1024 * 1024;
  * Starts one worker; resolves when it listens. Without Redis it is not ready, and becomes so by itself; what is in its
  * spool is sent then. Rejects when Redis holds a newer version's data or refuses the login.
  */
-export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+export async function startWorker(options: WorkerOptions): Promise<RunningProcess> {
   const { config, index, address } = options;
   const logger = createLogger(`worker-${index}`);
   logProcessWarnings(logger);

@@ -14,7 +14,7 @@ export interface MetricsPage {
 
 export interface AdminAppOptions extends ApiServices {
   /** Whether the host's workers take requests: not before they have started, nor once they stop. True when left out. */
-  readonly areWorkersReady?: () => boolean;
+  readonly areWorkersReady?: () => boolean | Promise<boolean>;
   /** May do everything. */
   readonly operatorToken: string;
   readonly nowMs: () => number;

@@ -5,9 +5,9 @@ export async function isReady({
   store,
   areWorkersReady = () => true,
 }: Pick<AdminAppOptions, "store" | "areWorkersReady">): Promise<boolean> {
-  const isRedisThere = await store.timeMs().then(
-    () => true,
+  const areThere = await Promise.all([store.timeMs(), areWorkersReady()]).then(
+    ([, areReady]) => areReady,
     () => false,
   );
-  return isRedisThere && areWorkersReady();
+  return areThere;
 }

@@ -19,7 +19,7 @@ interface WorkerCommandOptions {
   readonly address: string;
 }
 
-/** `serve`, and the `worker` that it starts. */
+/** `serve`, and the processes that it starts: `worker` and `admin`. */
 export function addServeCommands(program: Command): void {
   const serve = program
     .command("serve")
@@ -44,6 +44,10 @@ export function addServeCommands(program: Command): void {
     .requiredOption("--index <n>", "", parseCount)
     .requiredOption("--address <address>")
     .action((options: WorkerCommandOptions) => workerAction(options));
+  program
+    .command("admin", { hidden: true })
+    .requiredOption("--config <file>")
+    .action(() => adminAction());
 }
 
 function addOverrideOptions(command: Command): void {
@@ -80,7 +84,13 @@ async function serveAction(options: ServeCommandOptions): Promise<void> {
 
 async function workerAction(options: WorkerCommandOptions): Promise<void> {
   const { startWorker } = await import("../worker.ts");
-  const { runWorker } = await import("../supervisor/run-worker.ts");
+  const { runWorker } = await import("../supervisor/run-child.ts");
   const { index, address } = options;
   await runWorker({ index, address, start: startWorker });
+}
+
+async function adminAction(): Promise<void> {
+  const { startAdminApi } = await import("../admin-api.ts");
+  const { runAdmin } = await import("../supervisor/run-child.ts");
+  await runAdmin({ start: startAdminApi });
 }

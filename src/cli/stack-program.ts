@@ -5,7 +5,7 @@ import { openScreen } from "./terminal/screen.ts";
 import { addUpCommand } from "./up.ts";
 
 /** What the processes of a stack are started by. */
-const COMMANDS: ReadonlySet<string | undefined> = new Set(["up", "serve", "worker"]);
+const COMMANDS: ReadonlySet<string | undefined> = new Set(["up", "serve", "worker", "admin"]);
 
 /** Whether a command line, as `process.argv` has it, needs `createStackProgram` alone. */
 export function isStackCommand(argv: readonly string[]): boolean {

@@ -4,15 +4,23 @@ import * as z from "zod";
 const failed = z.object({ type: z.literal("failed"), message: z.string() });
 const application = z.object({ type: z.literal("application"), body: z.unknown() });
 
-/** From a worker to its supervisor. `configuration_wanted` is the first, and is answered by `configuration`. */
+/** `url`: of what serves pages. */
+const ready = z.object({ type: z.literal("ready"), url: z.string().optional() });
+export type ReadyReport = z.output<typeof ready>;
+
+/**
+ * From a worker or the admin process to its supervisor. `configuration_wanted` is the first, and is answered by
+ * `configuration`.
+ */
 const workerReport = z.discriminatedUnion("type", [
-  z.object({ type: z.enum(["configuration_wanted", "ready"]) }),
+  z.object({ type: z.literal("configuration_wanted") }),
+  ready,
   failed,
   application,
 ]);
 export type WorkerReport = z.output<typeof workerReport>;
 
-/** From the supervisor to a worker. `configuration` is as `transferConfig` writes it. */
+/** From the supervisor to a worker or the admin process. `configuration` is as `transferConfig` writes it. */
 const workerOrder = z.discriminatedUnion("type", [
   z.object({ type: z.literal("drain"), boundMs: z.number() }),
   z.object({ type: z.literal("configuration"), config: z.unknown() }),

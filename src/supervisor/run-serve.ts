@@ -1,7 +1,7 @@
 /**
- * `inference-gateway serve`: the supervisor process of one host. Starts the services that run once per host and the
- * workers, tells the launcher (where one started it) how it went, and ends in order: workers first, so that what they
- * settle still finds the services.
+ * `inference-gateway serve`: the supervisor process of one host. Starts the services that run once per host, the workers
+ * and the process of the management API, tells the launcher (where one started it) how it went, and ends in order: workers
+ * first, so that what they settle still finds the others.
  *
  * Without a configured Redis it refuses to start: limits that nobody shares would be no limits. One that is configured
  * and away is waited for: the process lives, is not ready, and becomes so by itself.
@@ -13,6 +13,7 @@ import { ConfigReloader, type ReloaderOptions } from "../config/reload.ts";
 import { fingerprint } from "../config/reload/watch-files.ts";
 import type { Config } from "../config/schema.ts";
 import type { Logger } from "../host/logger.ts";
+import { AdminProcess } from "./admin-process.ts";
 import { applyOverrides, type ConfigOverrides, pickOverrides } from "./config-overrides.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./gateway-parts.ts";
 import type { ServeReport } from "./messages.ts";
@@ -23,7 +24,7 @@ import { lockSockets, requireUnused } from "./socket-lock.ts";
 import { StartError } from "./start-error.ts";
 import { Supervisor, type WorkerCrash } from "./supervisor.ts";
 import { listWorkerAddresses, listWorkerSockets } from "./worker-addresses.ts";
-import type { WorkerEntry } from "./worker-slot.ts";
+import type { ProcessEntry } from "./process-slot.ts";
 
 export interface ServeOptions {
   readonly configFile: string;
@@ -31,7 +32,7 @@ export interface ServeOptions {
   readonly loadConfig: () => Config;
   /** What the launcher has decided over what the file says. */
   readonly overrides: ConfigOverrides;
-  readonly entry: WorkerEntry;
+  readonly entry: ProcessEntry;
   readonly startServices: (options: SupervisorServicesOptions) => Promise<SupervisorServices>;
   /** Make a demo organization and key: `up` asks for it. */
   readonly demo: boolean;
@@ -57,37 +58,43 @@ interface Life {
   phase: "starting" | "running" | "ending";
 }
 
+/** The processes that this one has started. */
+interface Children {
+  readonly supervisor: Supervisor;
+  readonly admin: AdminProcess;
+}
+
 async function start(options: ServeOptions): Promise<void> {
-  const { log, entry } = options;
+  const { log } = options;
   const runningFingerprint = fingerprint([options.configFile]);
   const written = options.loadConfig();
   const config = applyOverrides(written, options.overrides);
   requireRedis(config);
-  const addresses = listWorkerAddresses(config);
   const sockets = listWorkerSockets(config);
   if (sockets.length > 0) lockSockets(config.sidecar.sockets);
   await requireUnused(sockets);
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const note = createNote(options, config.dataDir);
   note({ adminUrl: null });
-  const onRestart = (crash: WorkerCrash): void => log.error(crash, "worker exited unexpectedly, restarting");
-  const supervisor = new Supervisor({ config, entry, addresses, onRestart });
+  // The admin process reads it: what is wrong with it is told before anything runs.
+  resolveOperatorToken(config);
+  const children = createChildren(config, options);
   let services: SupervisorServices | null = null;
   const reloader = createReloader(options, { running: written, runningFingerprint }, (catalog) => {
-    supervisor.replaceCatalog(catalog);
-    services?.replaceCatalog(catalog);
+    children.supervisor.replaceCatalog(catalog);
+    children.admin.replaceCatalog(catalog);
   });
   process.on("SIGHUP", () => reloader.reload());
   const life: Life = { phase: "starting" };
   const end = createEnd(() => {
-    supervisor.kill();
+    kill(children);
     process.exit(1);
   });
   onEndSignals((boundMs) => {
     life.phase = "ending";
     reloader.close();
     end(async () => {
-      const orderly = await stop(supervisor, services, boundMs, log);
+      const orderly = await stop(children, services, boundMs, log);
       writeConfigState(config.dataDir, null);
       note(null);
       return orderly;
@@ -96,36 +103,63 @@ async function start(options: ServeOptions): Promise<void> {
   services = await startServices(options, {
     config,
     areWorkersReady: () => life.phase === "running",
-    channel: supervisor.channel,
+    channels: { workers: children.supervisor.channel, admin: children.admin.channel },
     readConfigState: () => reloader.state,
   });
-  if (!(await startWorkers(supervisor, life))) return;
+  const adminUrl = await startChildren(children, life);
+  if (adminUrl === null) return;
   life.phase = "running";
-  note({ adminUrl: services.adminUrl });
+  services.deliverAlerts(adminUrl);
+  note({ adminUrl });
   reloader.start();
-  log.info({ workers: supervisor.workerPids, admin_url: services.adminUrl }, "ready");
-  report({ type: "ready", adminUrl: services.adminUrl, demoKey: services.demoKey });
+  log.info({ ...listPids(children), admin_url: adminUrl }, "ready");
+  report({ type: "ready", adminUrl, demoKey: services.demoKey });
 }
 
-/** False when it was asked to end while they were starting: they have gone unready, as they should. */
-async function startWorkers(supervisor: Supervisor, life: Life): Promise<boolean> {
+function createChildren(config: Config, { entry, log }: ServeOptions): Children {
+  const addresses = listWorkerAddresses(config);
+  const onRestart = (crash: WorkerCrash): void => log.error(crash, "worker exited unexpectedly, restarting");
+  return {
+    supervisor: new Supervisor({ config, entry, addresses, onRestart }),
+    admin: new AdminProcess({
+      config,
+      entry,
+      onRestart: (crash) => log.error(crash, "management API exited unexpectedly, restarting"),
+    }),
+  };
+}
+
+/** The admin process's URL; null when it was asked to end while they were starting: they have gone unready, as they should. */
+async function startChildren(children: Children, life: Life): Promise<string | null> {
   try {
-    await supervisor.start();
+    const [adminUrl] = await Promise.all([children.admin.start(), children.supervisor.start()]);
+    if (life.phase !== "ending") return adminUrl;
   } catch (error) {
-    if (life.phase !== "ending") throw error;
+    if (life.phase !== "ending") {
+      kill(children);
+      throw error;
+    }
   }
-  return life.phase !== "ending";
+  return null;
+}
+
+function listPids({ supervisor, admin }: Children) {
+  return { workers: supervisor.workerPids, admin: admin.pid };
+}
+
+function kill({ supervisor, admin }: Children): void {
+  supervisor.kill();
+  admin.kill();
 }
 
 async function startServices(
   options: ServeOptions,
-  known: Omit<SupervisorServicesOptions, "operatorToken" | "demo" | "onRedisAwaited">,
+  known: Omit<SupervisorServicesOptions, "demo" | "onRedisAwaited">,
 ): Promise<SupervisorServices> {
   const { config } = known;
   const storedKey = options.demo ? readDemoKey(config) : null;
   const services = await options.startServices({
     ...known,
-    operatorToken: resolveOperatorToken(config),
     demo: options.demo ? { storedKey } : null,
     onRedisAwaited(address) {
       options.log.warn({ redis: address }, "waiting for redis");
@@ -183,13 +217,15 @@ function onEndSignals(end: (boundMs: number) => void, drainBoundMs: number): voi
 
 /** Whether everything that was in flight could be settled. */
 async function stop(
-  supervisor: Supervisor,
+  { supervisor, admin }: Children,
   services: SupervisorServices | null,
   boundMs: number,
   log: Logger,
 ): Promise<boolean> {
   log.info({ bound_ms: boundMs }, "stopping");
   const orderly = await supervisor.stop(boundMs);
+  // Nothing that counts is lost with a call that it cuts off.
+  await admin.stop();
   await services?.close();
   log.info({ orderly }, "stopped");
   return orderly;

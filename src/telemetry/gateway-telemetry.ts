@@ -1,16 +1,15 @@
-/** Telemetry of a worker and of the supervisor, put together for the composition root. */
-import { isLoopback } from "../host/local-url.ts";
+/** Telemetry of a worker, of the admin process and of the supervisor, put together for the composition roots. */
 import type { Channel } from "../host/channel.ts";
 import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
 import { readVersion } from "../host/package-files.ts";
-import { type LogLevel, setLogLevel } from "./log-level.ts";
+import { setLogLevel } from "./log-level.ts";
 import { createRequestLogger } from "./logger.ts";
 import { createMetrics, type Metrics, setTotal } from "./metrics.ts";
 import { MetricsHub } from "./metrics-hub.ts";
 import { RedisMeter } from "./redis-meter.ts";
 import { RequestMeter } from "./request-meter.ts";
-import { startWorkerTelemetry, type WorkerGauges } from "./worker-telemetry.ts";
+import { startReports, startWorkerTelemetry, type WorkerGauges } from "./worker-telemetry.ts";
 
 export interface WorkerTelemetry {
   readonly metrics: Metrics;
@@ -45,6 +44,39 @@ export function createWorkerTelemetry(
   };
 }
 
+export interface AdminTelemetry {
+  readonly redisMeter: RedisMeter;
+  /** Begins to report what the process's store has counted. */
+  start(store: Pick<CountingStore, "firedAlerts" | "spendFalls">): void;
+  stop(): Promise<void>;
+}
+
+interface CountingStore {
+  firedAlerts(): number;
+  spendFalls(): Readonly<Record<string, number>>;
+}
+
+export function createAdminTelemetry(config: Config, channel: Channel): AdminTelemetry {
+  setLogLevel(config.telemetry.logLevel);
+  const metrics = createMetrics();
+  let running: { stop(): Promise<void> } | null = null;
+  return {
+    redisMeter: new RedisMeter(metrics),
+    start(store) {
+      const read = (): void => {
+        setTotal(metrics.alertsFired, {}, store.firedAlerts());
+        for (const [cause, falls] of Object.entries(store.spendFalls())) {
+          setTotal(metrics.spendFalls, { cause }, falls);
+        }
+      };
+      running = startReports({ metrics, channel, process: "admin", read });
+    },
+    async stop() {
+      await running?.stop();
+    },
+  };
+}
+
 /** What alert delivery tells of itself. */
 export interface AlertFigures {
   readonly fired: number;
@@ -58,15 +90,6 @@ export interface HostTelemetry {
   readonly metrics: Metrics;
   readonly redisMeter: RedisMeter;
   readonly hub: MetricsHub;
-  /** What the admin server needs. */
-  readonly admin: {
-    readonly setLogLevel: (level: LogLevel) => void;
-    readonly metrics: {
-      readonly render: MetricsHub["render"];
-      readonly token: string | null;
-      readonly isLocal: boolean;
-    };
-  };
   /** Has the page show these from now on. */
   readonly showAlerts: (read: () => AlertFigures) => void;
   /** The same for how often spend went down, by cause. */
@@ -78,9 +101,13 @@ export function createHostTelemetry(
   config: Config,
   {
     workers,
-    channel,
+    channels,
     readConfigState,
-  }: { workers: number; channel: Channel; readConfigState: () => ConfigState },
+  }: {
+    workers: number;
+    channels: { readonly workers: Channel; readonly admin: Channel };
+    readConfigState: () => ConfigState;
+  },
 ): HostTelemetry {
   setLogLevel(config.telemetry.logLevel);
   const metrics = createMetrics();
@@ -89,7 +116,7 @@ export function createHostTelemetry(
   const build = { version: readVersion(), transport: config.sidecar.transport };
   const hub = new MetricsHub({
     metrics,
-    channel,
+    channels,
     workers,
     build,
     read: () => {
@@ -106,14 +133,6 @@ export function createHostTelemetry(
     metrics,
     redisMeter: new RedisMeter(metrics),
     hub,
-    admin: {
-      setLogLevel: (level) => hub.setLogLevel(level),
-      metrics: {
-        render: () => hub.render(),
-        token: config.telemetry.metricsToken?.reveal() ?? null,
-        isLocal: isLoopback(config.admin.host),
-      },
-    },
     showAlerts: (read) => {
       readAlerts = read;
     },

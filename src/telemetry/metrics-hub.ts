@@ -1,7 +1,8 @@
 /**
- * The supervisor's side of the metrics: the sum over its workers and itself, as one page for Prometheus.
+ * The supervisor's side of the metrics: the sum over its workers, the admin process and itself, as one page for
+ * Prometheus.
  *
- * A scrape asks every worker and waits a moment; one that does not answer is shown as it last reported. What a worker
+ * A scrape asks each of them and waits a moment; one that does not answer is shown as it last reported. What a process
  * had counted that is gone is kept, so that counters never go back while this process lives.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -10,12 +11,12 @@ import type { Channel } from "../host/channel.ts";
 import { waitAtMost } from "../event-loop/wait.ts";
 import { getLogLevel, type LogLevel, setLogLevel } from "./log-level.ts";
 import type { Metrics } from "./metrics.ts";
-import { parseTelemetryMessage, type Snapshot } from "./report.ts";
+import { parseTelemetryMessage, type Snapshot, type TelemetryMessage } from "./report.ts";
 import { readProcess } from "./worker-telemetry.ts";
 
 export interface MetricsHubOptions {
   readonly metrics: Metrics;
-  readonly channel: Channel;
+  readonly channels: { readonly workers: Channel; readonly admin: Channel };
   readonly workers: number;
   readonly build: { readonly version: string; readonly transport: string };
   /** Reads what is counted elsewhere into `metrics`. */
@@ -34,23 +35,25 @@ const PROCESS_INTERVAL_MS = 5_000;
 
 export class MetricsHub {
   readonly #options: MetricsHubOptions;
+  /** By the workers' indexes; the admin process is behind them. */
   readonly #reporters = new Map<number, Reporter>();
   readonly #lag = monitorEventLoopDelay({ resolution: 10 });
   readonly #timer: NodeJS.Timeout;
   /** Counted by processes that are gone. */
   #retired: Snapshot = [];
   #retiring: Promise<void> = Promise.resolve();
-  #onReport: (workerIndex: number) => void = () => undefined;
+  #onReport: (index: number) => void = () => undefined;
   #collecting: Promise<void> | null = null;
   #isLevelChanged = false;
 
   constructor(options: MetricsHubOptions) {
     this.#options = options;
-    const { metrics, channel, workers, build } = options;
+    const { metrics, channels, workers, build } = options;
     metrics.workersExpected.set(workers);
     metrics.workerRestarts.inc(0);
     metrics.buildInfo.set({ ...build, node_version: process.versions.node }, 1);
-    channel.onMessage((message, index) => this.#receive(message, index));
+    channels.workers.onMessage((message, index) => this.#receive(message, index));
+    channels.admin.onMessage((message) => this.#receive(message, workers));
     this.#lag.enable();
     const read = (): void => readProcess(metrics, "supervisor", this.#lag);
     read();
@@ -69,7 +72,10 @@ export class MetricsHub {
     read?.();
     const freshSinceMs = performance.now() - STALE_MS;
     const reporters = [...this.#reporters.values()];
-    metrics.workersReporting.set(reporters.filter(({ atMs }) => atMs >= freshSinceMs).length);
+    const fresh = [...this.#reporters].filter(
+      ([index, { atMs }]) => index < this.#options.workers && atMs >= freshSinceMs,
+    );
+    metrics.workersReporting.set(fresh.length);
     const own = (await metrics.registry.getMetricsAsJSON()) as unknown as Snapshot;
     const all = [own, this.#retired, ...reporters.map(({ snapshot }) => snapshot)];
     const registry = AggregatorRegistry.aggregate(all);
@@ -80,11 +86,11 @@ export class MetricsHub {
     return getLogLevel();
   }
 
-  /** Sets the level of this process and every worker, also of those that start later. */
+  /** Sets the level of every process of the host, also of those that start later. */
   setLogLevel(level: LogLevel): void {
     this.#isLevelChanged = true;
     setLogLevel(level);
-    this.#options.channel.send({ kind: "log_level", level });
+    this.#send({ kind: "log_level", level });
   }
 
   stop(): void {
@@ -92,15 +98,21 @@ export class MetricsHub {
     this.#lag.disable();
   }
 
+  #send(message: TelemetryMessage): void {
+    const { workers, admin } = this.#options.channels;
+    workers.send(message);
+    admin.send(message);
+  }
+
   async #collect(): Promise<void> {
-    const waiting = new Set(Array.from({ length: this.#options.workers }, (_, index) => index));
+    const waiting = new Set(Array.from({ length: this.#options.workers + 1 }, (_, index) => index));
     const allReported = new Promise<void>((resolve) => {
       this.#onReport = (index) => {
         waiting.delete(index);
         if (waiting.size === 0) resolve();
       };
     });
-    this.#options.channel.send({ kind: "collect" });
+    this.#send({ kind: "collect" });
     await waitAtMost(allReported, COLLECT_BOUND_MS);
     this.#onReport = () => undefined;
   }
@@ -109,15 +121,16 @@ export class MetricsHub {
     const report = parseTelemetryMessage(message);
     if (report?.kind !== "metrics") return;
     const before = this.#reporters.get(index);
-    if (before !== undefined && before.pid !== report.pid) this.#retire(before.snapshot);
+    if (before !== undefined && before.pid !== report.pid) this.#retire(before.snapshot, index);
     if (before?.pid !== report.pid && this.#isLevelChanged) this.setLogLevel(getLogLevel());
     this.#reporters.set(index, { pid: report.pid, snapshot: report.snapshot, atMs: performance.now() });
     this.#onReport(index);
   }
 
   /** Counters and histograms stay; what a gone process held is no more. */
-  #retire(snapshot: Snapshot): void {
-    this.#options.metrics.workerRestarts.inc();
+  #retire(snapshot: Snapshot, index: number): void {
+    const { metrics, workers } = this.#options;
+    if (index < workers) metrics.workerRestarts.inc();
     const counted = snapshot.filter(({ type }) => String(type) !== "gauge");
     this.#retiring = this.#addRetired(this.#retiring, counted);
   }

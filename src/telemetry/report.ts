@@ -1,4 +1,4 @@
-/** What workers and supervisor tell each other about telemetry over their channel. */
+/** What workers, admin process and supervisor tell each other about telemetry over their channel. */
 import type { MetricObject, MetricObjectWithValues, MetricValue } from "prom-client";
 import { isLogLevel, type LogLevel } from "./log-level.ts";
 
@@ -6,7 +6,7 @@ import { isLogLevel, type LogLevel } from "./log-level.ts";
 export type Snapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 export type TelemetryMessage =
-  /** A worker sends it every few seconds and when asked. `pid`: another one in the same place begins at 0 again. */
+  /** A process sends it every few seconds and when asked. `pid`: another one in the same place begins at 0 again. */
   | { readonly kind: "metrics"; readonly pid: number; readonly snapshot: Snapshot }
   /** The supervisor asks for it now. */
   | { readonly kind: "collect" }

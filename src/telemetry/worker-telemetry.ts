@@ -1,5 +1,5 @@
 /**
- * A worker's side of the metrics: reads the gauges, sends everything to the supervisor every five seconds and when it
+ * The side of the metrics of a worker, and of the admin process: reads the gauges, sends everything to the supervisor every five seconds and when it
  * asks, and follows its log level. It decides nothing; when the supervisor is gone, what is sent is lost.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
@@ -50,13 +50,23 @@ const LAG_RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
 
-/** Begins to report; `stop` sends a last report. */
+export interface ReportsOptions extends Omit<WorkerTelemetryOptions, "read"> {
+  /** Reads into `metrics` what is counted elsewhere. */
+  readonly read: () => void;
+}
+
+/** As `startReports`, with a worker's gauges. */
 export function startWorkerTelemetry(options: WorkerTelemetryOptions): { stop(): Promise<void> } {
-  const { channel, metrics } = options;
+  return startReports({ ...options, read: () => readGauges(options) });
+}
+
+/** Begins to report; `stop` sends a last report. */
+export function startReports(options: ReportsOptions): { stop(): Promise<void> } {
+  const { channel, metrics, read } = options;
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   lag.enable();
   const report = async (): Promise<void> => {
-    readGauges(options);
+    read();
     const snapshot = (await metrics.registry.getMetricsAsJSON()) as unknown as Snapshot;
     channel.send({ kind: "metrics", pid: process.pid, snapshot });
   };

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { waitFor } from "./wait.ts";
 
 /** Pids of the processes of a gateway that were started with this configuration: `worker` in the order of their index. */
-export function listProcesses(configFile: string, command: "serve" | "worker"): readonly number[] {
+export function listProcesses(configFile: string, command: "serve" | "worker" | "admin"): readonly number[] {
   const found: { readonly pid: number; readonly index: number }[] = [];
   for (const entry of readdirSync("/proc")) {
     if (!/^\d+$/.test(entry)) continue;

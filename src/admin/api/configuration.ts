@@ -10,7 +10,7 @@ const read = defineRoute({
   access: "operator",
   answers: { 200: configurationState },
   handle: async (_call, { readConfigState }) => {
-    const { catalogSince, refused, waitingForRestart } = readConfigState();
+    const { catalogSince, refused, waitingForRestart } = await readConfigState();
     const problems = (refused?.problems ?? []).map(({ path, line = null, message }) => ({
       path,
       line,

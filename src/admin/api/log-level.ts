@@ -23,7 +23,7 @@ const change = defineRoute({
   answers: { 200: logLevel },
   handle: async ({ body }, { setLogLevel, logger }) => {
     logger.info({ from: getLogLevel(), to: body.level }, "log level changed");
-    setLogLevel?.(body.level);
+    await setLogLevel?.(body.level);
     return { status: 200, body: { level: getLogLevel() } };
   },
 });

@@ -18,7 +18,7 @@ export interface ApiServices {
   readonly reports: ReportTurns;
   readonly catalog: () => Catalog;
   /** How the running configuration stands to its file. */
-  readonly readConfigState: () => ConfigState;
+  readonly readConfigState: () => ConfigState | Promise<ConfigState>;
   /** `dashboard.base_url`, without a slash at its end; null or left out: it is not set. */
   readonly dashboardUrl?: string | null;
   /** Mails can be sent: a mail server is configured. */
@@ -28,7 +28,7 @@ export interface ApiServices {
   /** Webhooks may point into private networks and use plain `http`. */
   readonly allowPrivateWebhooks: boolean;
   /** For every process of this host; left out: nothing follows it. */
-  readonly setLogLevel?: (level: LogLevel) => void;
+  readonly setLogLevel?: (level: LogLevel) => void | Promise<void>;
   readonly logger: Logger;
 }
 

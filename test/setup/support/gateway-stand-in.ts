@@ -1,5 +1,5 @@
 /**
- * A program with the commands `serve` and `worker` as the launcher and the supervisor start them: their real process
+ * A program with the commands `serve`, `worker` and `admin` as the launcher and the supervisor start them: their real process
  * code, around a worker that only listens. What a worker does besides is told by STAND_IN:
  * `fail` (cannot start), `exit` (ends at once after it was ready), `hang` (never drains).
  */
@@ -7,9 +7,9 @@ import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { loadConfig } from "../../../src/config/load.ts";
-import type { RunningWorker, WorkerOptions } from "../../../src/supervisor/gateway-parts.ts";
+import type { RunningProcess, WorkerOptions } from "../../../src/supervisor/gateway-parts.ts";
 import { runServe } from "../../../src/supervisor/run-serve.ts";
-import { runWorker } from "../../../src/supervisor/run-worker.ts";
+import { runAdmin, runWorker } from "../../../src/supervisor/run-child.ts";
 import { createLogger } from "../../../src/telemetry/logger.ts";
 
 const text = { type: "string" } as const;
@@ -29,7 +29,7 @@ const overrides = { sockets: values.sockets, privateRedis: values["private-redis
 const configFile = values.config ?? "";
 const behaviour = process.env["STAND_IN"];
 
-async function startStandIn({ address }: WorkerOptions): Promise<RunningWorker> {
+async function startStandIn({ address }: WorkerOptions): Promise<RunningProcess> {
   if (behaviour === "fail") throw new Error("the stand-in cannot start");
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(address.replace(/^unix:/, ""), resolve));
@@ -50,14 +50,21 @@ if (positionals[0] === "serve") {
     overrides,
     entry: { modulePath: fileURLToPath(import.meta.url), args: ["--config", configFile] },
     startServices: async ({ demo }) => ({
-      adminUrl: "http://127.0.0.1:9",
       demoKey: demo === null ? null : (demo.storedKey ?? "sk-igw-stand-in"),
-      replaceCatalog: () => undefined,
+      deliverAlerts: () => undefined,
       close: async () => undefined,
     }),
     demo: values.demo === true,
     drainBoundMs: Number(values["drain-seconds"] ?? "1") * 1000,
     log: createLogger("supervisor"),
+  });
+} else if (positionals[0] === "admin") {
+  await runAdmin({
+    start: async () => ({
+      url: "http://127.0.0.1:9",
+      drain: async () => undefined,
+      replaceCatalog: () => undefined,
+    }),
   });
 } else {
   await runWorker({

@@ -84,10 +84,10 @@ const ARROWS: House["arrows"] = {
     "telemetry",
     "translation",
   ],
+  "admin-api.ts": ["admin", "catalog", "config", "store", "supervisor", "telemetry"],
   "host-services.ts": [
     "admin",
     "alerts",
-    "catalog",
     "config",
     "demo",
     "exchange",
@@ -98,6 +98,7 @@ const ARROWS: House["arrows"] = {
     "telemetry",
   ],
   cli: [
+    "admin-api.ts",
     "config",
     "demo",
     "doctor",

@@ -14,7 +14,7 @@ function listCommands(command: Command, path: readonly string[] = []): readonly 
 }
 
 /** Internal: started by `serve` only, without help. */
-const ALL = listCommands(createProgram()).filter(({ name }) => name !== "worker");
+const ALL = listCommands(createProgram()).filter(({ name }) => name !== "worker" && name !== "admin");
 
 const MOST_OPTION_CHARACTERS = 150;
 /** The verbs that descriptions begin with: one that is new is added here after it was read. */

@@ -4,6 +4,7 @@ import { parseServeReport, parseWorkerOrder, parseWorkerReport } from "../../../
 describe("messages between processes", () => {
   it.each([
     { parse: parseWorkerReport, value: { type: "ready" } },
+    { parse: parseWorkerReport, value: { type: "ready", url: "http://127.0.0.1:1" } },
     { parse: parseWorkerReport, value: { type: "failed", message: "why" } },
     { parse: parseWorkerReport, value: { type: "application", body: { a: 1 } } },
     { parse: parseWorkerOrder, value: { type: "drain", boundMs: 5 } },

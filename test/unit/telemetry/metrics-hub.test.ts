@@ -14,26 +14,39 @@ afterEach(() => {
   setLogLevel("info");
 });
 
-/** A hub over workers that answer when they are asked; a worker's `pid` tells its life. */
-function startHub(workers: readonly { metrics: Metrics; pid: number }[]) {
+interface Reporter {
+  metrics: Metrics;
+  pid: number;
+}
+
+/** A hub over processes that answer when they are asked; the `pid` of one tells its life. */
+function startHub(workers: readonly Reporter[], admin: Reporter = { metrics: createMetrics(), pid: 9 }) {
   const sent: unknown[] = [];
   let listener: (message: unknown, index: number) => void = () => undefined;
-  const report = async (index: number): Promise<void> => {
-    const worker = workers[index];
-    const snapshot = await worker?.metrics.registry.getMetricsAsJSON();
-    listener({ kind: "metrics", pid: worker?.pid, snapshot }, index);
+  let adminListener = listener;
+  const report = async (from: Reporter, to: () => typeof listener, index: number): Promise<void> => {
+    const snapshot = await from.metrics.registry.getMetricsAsJSON();
+    to()({ kind: "metrics", pid: from.pid, snapshot }, index);
   };
   const hub = new MetricsHub({
     metrics: createMetrics(),
     workers: workers.length,
     build: { version: "1.2.3", transport: "wire" },
-    channel: {
-      send: (message) => {
-        sent.push(message);
-        workers.forEach((_, index) => void report(index));
+    channels: {
+      workers: {
+        send: (message) => {
+          sent.push(message);
+          workers.forEach((worker, index) => void report(worker, () => listener, index));
+        },
+        onMessage: (next) => {
+          listener = next;
+        },
       },
-      onMessage: (next) => {
-        listener = next;
+      admin: {
+        send: () => void report(admin, () => adminListener, -1),
+        onMessage: (next) => {
+          adminListener = next;
+        },
       },
     },
   });
@@ -76,6 +89,21 @@ describe("MetricsHub", () => {
     expect(sumOf(page, "inference_gateway_requests_total", REQUEST)).toBe(7);
     expect(sumOf(page, "inference_gateway_open_holds")).toBe(0);
     expect(sumOf(page, "inference_gateway_worker_restarts_total")).toBe(2);
+  });
+
+  it("adds what the admin process has counted, and takes it for no worker", async () => {
+    const admin = { metrics: createMetrics(), pid: 9 };
+    const { read } = startHub([{ metrics: createMetrics(), pid: 1 }], admin);
+    for (const pid of [9, 10]) {
+      admin.metrics = createMetrics();
+      admin.pid = pid;
+      admin.metrics.alertsFired.inc(2);
+      await read();
+    }
+    const page = await read();
+    expect(sumOf(page, "inference_gateway_alerts_fired_total")).toBe(4);
+    expect(sumOf(page, "inference_gateway_workers_reporting")).toBe(1);
+    expect(sumOf(page, "inference_gateway_worker_restarts_total")).toBe(0);
   });
 
   it("shows a worker that does not answer as it last reported", async () => {

@@ -3,19 +3,30 @@ import type { Config } from "../config/schema.ts";
 import { receiveCatalog, receiveConfig } from "../config/transfer.ts";
 import { type Channel, createListeners } from "../host/channel.ts";
 import { createDeferred } from "../event-loop/deferred.ts";
-import type { RunningWorker, WorkerOptions } from "./gateway-parts.ts";
+import type { AdminOptions, RunningAdmin, RunningProcess, WorkerOptions } from "./gateway-parts.ts";
 import { onParentGone } from "./parent-process.ts";
 import { parseWorkerOrder, type WorkerReport } from "./messages.ts";
 
 export interface RunWorkerOptions {
   readonly index: number;
   readonly address: string;
-  readonly start: (options: WorkerOptions) => Promise<RunningWorker>;
+  readonly start: (options: WorkerOptions) => Promise<RunningProcess>;
 }
 
-/** What a worker may still take when nobody asked it to end: its supervisor is gone, or the host goes down. */
-const ORPHAN_DRAIN_MS = 3_000;
-const TERMINATED_DRAIN_MS = 30_000;
+export interface RunAdminOptions {
+  readonly start: (options: AdminOptions) => Promise<RunningAdmin>;
+}
+
+interface Child {
+  /** Told to who listens to the channel. */
+  readonly index: number;
+  readonly start: (known: AdminOptions) => Promise<RunningProcess & Partial<Pick<RunningAdmin, "url">>>;
+  /** How long it may still take when its supervisor is gone. */
+  readonly orphanDrainMs: number;
+  /** The same on SIGTERM, which goes to all processes of a host that goes down; null: the supervisor's order counts. */
+  readonly terminatedDrainMs: number | null;
+}
+
 /**
  * V8 learns from a start's first collections that what some places allocate lives long, and puts all that they make in the
  * old generation from then on. Here that hit the arguments of each command to Redis, and with them its text: 2.4 kB of a
@@ -23,16 +34,31 @@ const TERMINATED_DRAIN_MS = 30_000;
  */
 const YOUNG_ONLY = "--no-allocation-site-pretenuring";
 
-/**
- * The life of one worker process: asks for its configuration, starts what runs in it, reports, obeys, and ends. It ends with the supervisor: when
- * the channel closes, nobody would restart or stop it any more. SIGINT is the terminal's, which the supervisor has got
- * as well, and decides.
- */
-export async function runWorker(options: RunWorkerOptions): Promise<void> {
+/** The life of one worker process. */
+export async function runWorker({ index, address, start }: RunWorkerOptions): Promise<void> {
   setFlagsFromString(YOUNG_ONLY);
-  const channel = createWorkerChannel(options.index);
+  await runChild({
+    index,
+    start: (known) => start({ ...known, index, address }),
+    orphanDrainMs: 3_000,
+    terminatedDrainMs: 30_000,
+  });
+}
+
+/** The life of the admin process. Without its supervisor it ends at once: another gateway may want its port. */
+export async function runAdmin({ start }: RunAdminOptions): Promise<void> {
+  await runChild({ index: 0, start, orphanDrainMs: 0, terminatedDrainMs: null });
+}
+
+/**
+ * The life of a process that the supervisor has started: asks for its configuration, starts what runs in it, reports,
+ * obeys, and ends. It ends with the supervisor: when the channel closes, nobody would restart or stop it any more. SIGINT
+ * is the terminal's, which the supervisor has got as well, and decides.
+ */
+async function runChild(child: Child): Promise<void> {
+  const channel = createChildChannel(child.index);
   const configuration = createDeferred<Config>();
-  let running: RunningWorker | null = null;
+  let running: RunningProcess | null = null;
   let newCatalog: Config["catalog"] | null = null;
   let ending = false;
   const end = (boundMs: number): void => {
@@ -40,10 +66,14 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     ending = true;
     void drainAndExit(running, boundMs);
   };
+  const { terminatedDrainMs } = child;
   process.on("SIGINT", () => undefined);
   process.on("SIGHUP", () => undefined);
-  process.on("SIGTERM", () => end(TERMINATED_DRAIN_MS));
-  onParentGone(() => end(ORPHAN_DRAIN_MS));
+  process.on("SIGTERM", () => terminatedDrainMs !== null && end(terminatedDrainMs));
+  onParentGone(() => {
+    if (!ending && child.orphanDrainMs === 0) process.exit(0);
+    end(child.orphanDrainMs);
+  });
   process.on("message", (value) => {
     const order = parseWorkerOrder(value);
     if (order?.type === "drain") end(order.boundMs);
@@ -56,12 +86,13 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   try {
     report({ type: "configuration_wanted" });
     const config = await configuration.promise;
-    const { index, address } = options;
-    running = await options.start({ config, index, address, channel: channel.channel });
+    const started = await child.start({ config, channel: channel.channel });
+    running = started;
     // It came while this one was starting.
     if (newCatalog !== null) running.replaceCatalog(newCatalog);
-    report({ type: "ready" });
+    report({ type: "ready", ...(started.url === undefined ? {} : { url: started.url }) });
   } catch (error) {
+    ending = true;
     report({ type: "failed", message: error instanceof Error ? error.message : String(error) });
     process.exitCode = 1;
     process.disconnect();
@@ -69,19 +100,19 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   }
 }
 
-async function drainAndExit(running: RunningWorker | null, boundMs: number): Promise<void> {
+async function drainAndExit(running: RunningProcess | null, boundMs: number): Promise<void> {
   // A drain that hangs must not keep the process: the bound is kept here, whatever happens inside.
   setTimeout(() => process.exit(1), boundMs + 500).unref();
   try {
     await running?.drain(boundMs);
     process.exit(0);
   } catch (error) {
-    process.stderr.write(`worker: not everything was settled: ${String(error)}\n`);
+    process.stderr.write(`${process.argv[2] ?? "process"}: not everything was settled: ${String(error)}\n`);
     process.exit(1);
   }
 }
 
-function createWorkerChannel(index: number): { channel: Channel; deliver: (body: unknown) => void } {
+function createChildChannel(index: number): { channel: Channel; deliver: (body: unknown) => void } {
   const listeners = createListeners();
   const channel: Channel = {
     send: (body) => report({ type: "application", body }),

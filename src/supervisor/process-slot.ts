@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { Backoff, type BackoffOptions } from "./backoff.ts";
 import { StartError } from "./start-error.ts";
-import { parseWorkerReport, type WorkerOrder } from "./messages.ts";
+import { parseWorkerReport, type ReadyReport, type WorkerOrder } from "./messages.ts";
 
-/** How worker processes are started: `node <modulePath> worker --index <i> --address <a> …args`. */
-export interface WorkerEntry {
+/** How processes are started: `node <modulePath> <command> …args`. */
+export interface ProcessEntry {
   readonly modulePath: string;
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
@@ -19,19 +19,29 @@ export interface SlotEvents {
   onRestart(crash: { pid: number | undefined; how: string; delayMs: number }): void;
 }
 
-/** A worker that does not end within its bound is killed this much later. */
-const KILL_AFTER_BOUND_MS = 2_000;
-/** MiB, twice V8's own: what requests in flight hold is copied half as often, for some 30 MB of memory. */
-const NEW_SPACE = ["--max-semi-space-size=32"];
+/** What runs in a slot. */
+export interface SlotPlace {
+  /** As people read it: "worker 0". */
+  readonly name: string;
+  /** `worker --index 0 --address …` */
+  readonly command: readonly string[];
+  /** The Unix socket on which it listens; null: none. */
+  readonly socket: string | null;
+  /** Options of Node, besides those of this process. */
+  readonly execArgv: readonly string[];
+}
 
+/** A process that does not end within its bound is killed this much later. */
+const KILL_AFTER_BOUND_MS = 2_000;
+const DEFAULT_START_BOUND_MS = 30_000;
+const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 100, maxMs: 5_000, soundAfterMs: 10_000 };
 /**
- * One place in the row of workers: the process that is in it now, and the next one when that has crashed. The place
- * keeps its address for good; what a dead process left there (a socket's file) is removed before each start.
+ * The place of one process: the one that runs in it now, and the next one when that has crashed. What a dead process left
+ * there (a socket's file) is removed before each start.
  */
-export class WorkerSlot {
-  readonly index: number;
-  readonly address: string;
-  readonly #entry: WorkerEntry;
+export class ProcessSlot {
+  readonly #place: SlotPlace;
+  readonly #entry: ProcessEntry;
   readonly #events: SlotEvents;
   readonly #backoff: Backoff;
   #child: ChildProcess | null = null;
@@ -40,39 +50,38 @@ export class WorkerSlot {
   #startedAtMs = 0;
 
   constructor(
-    index: number,
-    address: string,
-    entry: WorkerEntry,
+    place: SlotPlace,
+    entry: ProcessEntry,
     events: SlotEvents,
-    backoff: BackoffOptions,
+    backoff: BackoffOptions = DEFAULT_BACKOFF,
   ) {
-    this.index = index;
-    this.address = address;
+    this.#place = place;
     this.#entry = entry;
     this.#events = events;
     this.#backoff = new Backoff(backoff);
   }
 
-  /** Process id of the worker that is in this place now; null between two. */
+  /** Process id of the one that runs now; null between two. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
 
   /**
-   * Starts the first process and resolves once it is ready; from then on it is restarted when it ends.
+   * Starts the first process and resolves with its report once it is ready; from then on it is restarted when it ends.
    * @throws StartError when it ends before, says why it cannot start, or is not ready within `boundMs`: what fails at once
    *   on a new start (a wrong configuration, a folder that cannot be written) would fail for ever.
    */
-  async start(boundMs: number): Promise<void> {
+  async start(boundMs = DEFAULT_START_BOUND_MS): Promise<ReadyReport> {
     const child = await this.#fork();
-    await waitUntilReady(child, this.index, boundMs);
+    const ready = await waitUntilReady(child, this.#place.name, boundMs);
     if (child.exitCode !== null || child.signalCode !== null) {
       this.#ended(child, child.exitCode, child.signalCode);
     } else child.once("exit", (code, signal) => this.#ended(child, code, signal));
+    return ready;
   }
 
   send(order: WorkerOrder): void {
-    // A worker that is ending has closed its channel; it needs no orders any more.
+    // A process that is ending has closed its channel; it needs no orders any more.
     if (this.#child?.connected === true) this.#child.send(order, () => undefined);
   }
 
@@ -101,12 +110,11 @@ export class WorkerSlot {
   }
 
   async #fork(): Promise<ChildProcess> {
-    const socket = /^unix:(.+)$/.exec(this.address)?.[1];
-    if (socket !== undefined) await rm(socket, { force: true });
+    const { command, socket, execArgv } = this.#place;
+    if (socket !== null) await rm(socket, { force: true });
     const { modulePath, args, env } = this.#entry;
-    const own = ["worker", "--index", String(this.index), "--address", this.address];
-    const child = fork(modulePath, [...own, ...args], {
-      execArgv: [...process.execArgv, ...NEW_SPACE],
+    const child = fork(modulePath, [...command, ...args], {
+      execArgv: [...process.execArgv, ...execArgv],
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       ...(env === undefined ? {} : { env }),
     });
@@ -145,19 +153,18 @@ export class WorkerSlot {
   }
 }
 
-function waitUntilReady(child: ChildProcess, index: number, boundMs: number): Promise<void> {
+function waitUntilReady(child: ChildProcess, name: string, boundMs: number): Promise<ReadyReport> {
   return new Promise((resolve, reject) => {
-    const settle = (error: Error | null): void => {
+    const settle = (act: () => void): void => {
       clearTimeout(deadline);
       child.off("message", onMessage);
       child.off("exit", onExit);
-      if (error === null) resolve();
-      else reject(error);
+      act();
     };
-    const fail = (text: string): void => settle(new StartError(`worker ${index} ${text}`));
+    const fail = (text: string): void => settle(() => reject(new StartError(`${name} ${text}`)));
     const onMessage = (value: unknown): void => {
       const report = parseWorkerReport(value);
-      if (report?.type === "ready") settle(null);
+      if (report?.type === "ready") settle(() => resolve(report));
       if (report?.type === "failed") fail(`could not start: ${report.message}`);
     };
     const onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
