@@ -100,6 +100,10 @@ export const ADMIN_ERRORS = {
       "Reports of usage run one after another, and you have too many waiting. Try again after the time in `Retry-After`.",
     retryAfterSeconds: 5,
   },
+  too_many_new_keys: {
+    status: 429,
+    message: "You created 30 API keys in a minute. Try again after the time in `Retry-After`.",
+  },
   too_many_webhook_tests: {
     status: 429,
     message:

@@ -19,6 +19,13 @@ export class MinuteLimit {
     return Math.ceil((entry.endsAtMs - nowMs) / 1000);
   }
 
+  /** Counts, unless one must wait: 0, or seconds. */
+  take(name: string, nowMs: number): number {
+    const wait = this.waitSeconds(name, nowMs);
+    if (wait === 0) this.count(name, nowMs);
+    return wait;
+  }
+
   count(name: string, nowMs: number): void {
     const entry = this.#counts.get(name);
     if (entry !== undefined && entry.endsAtMs > nowMs) {

@@ -314,6 +314,19 @@ describe("a member", () => {
     expect(codeOf(await call(`GET ${ME}`))).toBe("done");
   });
 
+  it("makes so many keys in a minute, also when it deletes each", async () => {
+    const { id } = await createMember("max");
+    const principal = principalOf("member", id);
+    await under.admin.ok("PATCH", `/api/organizations/${under.organization}`, { body: { max_own_keys: 3 } });
+    for (let made = 0; made < 30; made += 1) {
+      const answer = await call(`POST ${ME}/keys`, {}, { principal, body: { name: "k" } });
+      const key = String((answer as { body: { id: string } }).body.id);
+      await call(`DELETE ${ME}/keys/{key}`, { key }, { principal });
+    }
+    const next = await call(`POST ${ME}/keys`, {}, { principal, body: { name: "k" } });
+    expect(codeOf(next)).toBe("too_many_new_keys");
+  });
+
   it("has its keys beside those that its tokens go by, which do not count", async () => {
     const { id } = await createMember("lea");
     const principal = principalOf("member", id);

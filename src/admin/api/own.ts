@@ -25,6 +25,7 @@ import { isProviderKey } from "../../store/management/provider-keys.ts";
 import type { UserRecord } from "../../store/types/owners.ts";
 import type { Page } from "../../store/types/page.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
+import { MinuteLimit } from "../minute-limit.ts";
 import { key, keyPage, keyRotation, keyWithSecret } from "../schemas/key.ts";
 import { limitList } from "../schemas/limit.ts";
 import {
@@ -119,6 +120,9 @@ const list = defineOrganizationRoute({
   },
 });
 
+/** By user, of this process: keys that are deleted leave records and rows of usage. */
+const newKeys = new MinuteLimit(30);
+
 const create = defineOrganizationRoute({
   method: "POST",
   path: KEYS,
@@ -135,6 +139,8 @@ const create = defineOrganizationRoute({
     requireTight(settings, await boundsOf(organization, user, services));
     const counted = await listCounted(organization, user, services);
     if (counted.length >= organization.maxOwnKeys) throw refuseMoreKeys(organization.maxOwnKeys);
+    const wait = newKeys.take(user.id, Date.now());
+    if (wait > 0) throw new AdminError("too_many_new_keys", { headers: { "retry-after": String(wait) } });
     const body = { ...call.body, [KEY_SETTINGS.userId.apiName]: user.id };
     const answer = await createKeyRoute.handleInOrganization({ ...call, body }, services);
     await keepWithin(call, user, (answer.body as { readonly id: string }).id, services);

@@ -31,9 +31,8 @@ const tests = new MinuteLimit(10);
 
 /** @throws AdminError 429 */
 function countTest(organizationId: string, nowMs: number): void {
-  const wait = tests.waitSeconds(organizationId, nowMs);
+  const wait = tests.take(organizationId, nowMs);
   if (wait > 0) throw new AdminError("too_many_webhook_tests", { headers: { "retry-after": String(wait) } });
-  tests.count(organizationId, nowMs);
 }
 
 function defineTest({ path, suffix, which }: Place) {
