@@ -12,8 +12,7 @@ import {
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { alert, alertPage, redelivery } from "../schemas/alert.ts";
-import { AUDIT_CURSOR } from "../schemas/audit-entry.ts";
-import { isInStreams, pageQuery } from "../schemas/page.ts";
+import { isInStreams, pageQuery, STREAM_CURSOR } from "../schemas/page.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import { listWords } from "../../text/list-words.ts";
@@ -25,7 +24,7 @@ const list = defineOrganizationRoute({
   path: PATH,
   operationId: "listAlerts",
   summary: "List alerts with the state of each delivery, newest first; about 10,000 are stored.",
-  query: pageQuery(AUDIT_CURSOR, isInStreams),
+  query: pageQuery(STREAM_CURSOR, isInStreams),
   answers: { 200: alertPage },
   handleInOrganization: async ({ organization, query }, { store, dashboardUrl = null }) => {
     const { id, notifications } = organization;

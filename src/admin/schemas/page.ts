@@ -37,6 +37,9 @@ export function pageFields(after: RegExp, isPlace: IsPlace = () => true) {
   };
 }
 
+/** The id of an entry in a stream. */
+export const STREAM_CURSOR = /^[0-9]{1,20}-[0-9]{1,20}$/;
+
 const LARGEST_ID_PART = 2n ** 64n - 1n;
 
 /**

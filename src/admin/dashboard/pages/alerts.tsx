@@ -1,7 +1,6 @@
 /** *Alerts*: what was reached, who was told, and sending again. */
 import { checkInput } from "../../http/check-input.ts";
-import { AUDIT_CURSOR } from "../../schemas/audit-entry.ts";
-import { isInStreams, pageQuery } from "../../schemas/page.ts";
+import { isInStreams, pageQuery, STREAM_CURSOR } from "../../schemas/page.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { AlertList, REDELIVER } from "../parts/alert-list.tsx";
 import { Form } from "../parts/fields.tsx";
@@ -10,7 +9,7 @@ import { Older } from "../parts/table.tsx";
 
 const PATH = "/organizations/:organization/alerts";
 const SHOWN = 50;
-const QUERY = pageQuery(AUDIT_CURSOR, isInStreams);
+const QUERY = pageQuery(STREAM_CURSOR, isInStreams);
 
 async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
   const { organization } = page;
