@@ -63,7 +63,7 @@ describe("the audit log", () => {
     });
     const [entry] = await readLog(id);
     expect(entry).toMatchObject({
-      actor: { type: "token", id: expect.stringMatching(/^token_/), name: "the admin" },
+      actor: { type: "token", id: expect.stringMatching(/^token_/), name: "the admin", role: "admin" },
       action: "key.updated",
       target: { type: "key", id: key.id, name: "deploy" },
       before: { hard_cap_cents: 100 },
@@ -76,7 +76,9 @@ describe("the audit log", () => {
 
   it("names the operator", async () => {
     const id = await createOrganization(admin);
-    expect((await readLog(id))[0]).toMatchObject({ actor: { type: "operator", id: null, name: null } });
+    expect((await readLog(id))[0]).toMatchObject({
+      actor: { type: "operator", id: null, name: null, role: "operator" },
+    });
   });
 
   it("has nothing of a call that was refused or changed nothing", async () => {
