@@ -33,7 +33,7 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     labels: { job: "inference-gateway" },
     summary: "The gateway on gw:10001 cannot be scraped",
     description:
-      "For a minute nothing has answered on its admin port. Envoy answers 503 when its workers are gone, too.",
+      "Its admin port hasn't replied for a minute. If its workers are also down, Envoy returns 503.",
   },
   {
     alert: "GatewayNotScraped",
@@ -45,7 +45,7 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     isOfNoInstance: true,
     summary: "No gateway is scraped",
     description:
-      "For five minutes Prometheus has had no target of the job inference-gateway: none of the other alarms can fire.",
+      "For five minutes Prometheus has had no target of the job inference-gateway, so no other alert can fire.",
   },
   {
     alert: "GatewayUnadmittedRequests",
@@ -54,7 +54,7 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     at: "4m",
     pendingAt: null,
     summary: "Requests reach ext_proc without an admission on gw:10001",
-    description: "2 in five minutes. They were refused, but Envoy's filter chain is not what it must be.",
+    description: "2 requests in five minutes. They were rejected, but Envoy's filter chain is wrong.",
   },
   {
     alert: "GatewayRedisOutOfReach",
@@ -70,7 +70,7 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     pendingAt: "1m",
     summary: "Redis unreachable from gw:10001",
     description:
-      "Known keys go on for settlement.grace_seconds (60 s by default); then every request is answered 503.",
+      "Known API keys continue for settlement.grace_seconds (default: 60 s). After that, every request returns 503.",
   },
   {
     alert: "GatewayRedisSlow",
@@ -87,8 +87,9 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     },
     at: "10m",
     pendingAt: "4m",
-    summary: "Redis answers slowly on gw:10001",
-    description: "The 99th percentile of an admission is 99.5ms; at 250 ms it counts as no answer.",
+    summary: "Redis replies slowly on gw:10001",
+    description:
+      "The 99th percentile of an admission is 99.5ms; after 250 ms, the gateway treats Redis as unreachable.",
   },
   {
     alert: "GatewayRedisErrors",
@@ -123,8 +124,9 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     calm: { inference_gateway_config_refused: "0x10" },
     at: "3m",
     pendingAt: "1m",
-    summary: "The changed gateway.yaml of gw:10001 is not in force",
-    description: "It was refused; an older catalog serves. The log and doctor name every problem.",
+    summary: "The changed gateway.yaml of gw:10001 isn't active",
+    description:
+      "The gateway rejected it and uses the previous catalog. The log and doctor list every problem.",
   },
   {
     alert: "GatewayWorkerMissing",
@@ -132,8 +134,8 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     calm: { inference_gateway_workers: "2x10", inference_gateway_workers_reporting: "2x10" },
     at: "3m",
     pendingAt: "1m",
-    summary: "A worker of gw:10001 does not report",
-    description: "1 workers report.",
+    summary: "A worker of gw:10001 doesn't report",
+    description: "Workers that report: 1.",
   },
   {
     alert: "GatewayWorkerRestarts",
@@ -141,8 +143,8 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     calm: { inference_gateway_worker_restarts_total: "0x5 1 1x14" },
     at: "15m",
     pendingAt: null,
-    summary: "Workers of gw:10001 crash again and again",
-    description: "4 restarts in 15 minutes. Each cuts the streams of its worker.",
+    summary: "Workers of gw:10001 restart repeatedly",
+    description: "4 restarts in 15 minutes. Each restart cuts the streams of its worker.",
   },
   {
     alert: "GatewayServerErrors",
@@ -160,7 +162,8 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     at: "10m",
     pendingAt: "4m",
     summary: "10% of the requests to gw:10001 fail",
-    description: "Look at code and model: upstream_* is the upstream, internal_error the gateway.",
+    description:
+      "See the labels code and model: upstream_* comes from the upstream, internal_error from the gateway.",
   },
   {
     alert: "GatewayUpstreamUnavailable",
@@ -178,8 +181,8 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     at: "10m",
     pendingAt: "4m",
     labels: { model: ECHO },
-    summary: `${ECHO} is often not available`,
-    description: "25% of its requests.",
+    summary: `${ECHO} is often unavailable`,
+    description: "25% of its requests fail.",
   },
   {
     alert: "GatewaySpoolPending",
@@ -189,7 +192,7 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     pendingAt: "4m",
     summary: "Charges wait on the disk of gw:10001",
     description:
-      "2kiB for five minutes. They are safe there for six days; caps do not see them on other hosts.",
+      "2kiB for five minutes. They are safe there for six days, but caps on other hosts don't count them.",
   },
   {
     alert: "GatewayDiskShort",
@@ -203,8 +206,8 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     },
     at: "4m",
     pendingAt: "1m",
-    summary: "The disk of gw:10001 has less room than the spool may need",
-    description: "1kiB are free. Logs give way; with a full disk requests return 503.",
+    summary: "The disk of gw:10001 has less free space than the spool may need",
+    description: "1kiB are free. Logs are cut first; with a full disk, requests can return 503.",
   },
   {
     alert: "GatewaySpoolLoss",
@@ -216,8 +219,8 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     at: "15m",
     pendingAt: null,
     labels: { result: "refused" },
-    summary: "Charges could not be put on record on gw:10001 (refused)",
-    description: "3 entries; expired and rejected ones are in reported.jsonl.",
+    summary: "Charges were not recorded on gw:10001 (refused)",
+    description: "3 entries. Expired and rejected entries are in reported.jsonl.",
   },
   {
     alert: "GatewayUnacknowledgedCharges",
@@ -226,7 +229,7 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     at: "3m",
     pendingAt: "1m",
     summary: "Charges are in memory only on gw:10001",
-    description: "2: neither Redis nor the spool takes them. Do not restart the gateway.",
+    description: "2 charges: neither Redis nor the spool accepts them. Do not restart the gateway.",
   },
   {
     alert: "GatewayUnpricedServiceTier",
@@ -249,7 +252,7 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     at: "15m",
     pendingAt: null,
     summary: "Dead workers left requests open; gw:10001 closed them",
-    description: "4 in 15 minutes, at what was charged so far.",
+    description: "4 in 15 minutes, at the cost charged so far.",
   },
   {
     alert: "GatewayEventLoopLag",
@@ -271,8 +274,8 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     },
     at: "5m",
     pendingAt: null,
-    summary: "A worker refuses bodies for want of room",
-    description: "4 requests were answered 503 gateway_overloaded in five minutes.",
+    summary: "A worker rejects bodies for lack of memory",
+    description: "4 requests returned 503 gateway_overloaded in five minutes.",
   },
   {
     alert: "GatewayTokensRefused",
@@ -289,8 +292,8 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     },
     at: "10m",
     pendingAt: "4m",
-    summary: "Limits of tokens per minute refuse 25% of the requests to gw:10001",
-    description: "Their clients wait as long as they are told. The list of requests says whose they are.",
+    summary: "Limits of tokens per minute reject 25% of the requests to gw:10001",
+    description: "Clients wait for the time in Retry-After. `requests list` shows the API keys.",
   },
   {
     alert: "GatewayAlertsUndelivered",
@@ -298,7 +301,7 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     calm: { inference_gateway_alert_oldest_undelivered_seconds: "0+60x20" },
     at: "10m",
     pendingAt: "5m",
-    summary: "Budget and cap alerts of gw:10001 do not arrive",
-    description: "The oldest one waits for 24m 0s.",
+    summary: "Budget and cap alerts of gw:10001 aren't delivered",
+    description: "The oldest alert has waited for 24m 0s.",
   },
 ];
