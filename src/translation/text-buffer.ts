@@ -1,3 +1,4 @@
+const EMPTY = Buffer.alloc(0);
 const FIRST_BYTES = 1_024;
 /** The most bytes that one of a string's characters takes in UTF-8; four bytes are two of them. */
 const MAX_BYTES_PER_CHARACTER = 3;
@@ -10,7 +11,7 @@ const LAST_HIGH_SURROGATE = 0xdbff;
  */
 export class TextBuffer {
   readonly #maxBytes: number;
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = EMPTY;
   #length = 0;
   /** The first half of a character, which the last piece ended with; else empty. */
   #half = "";

@@ -24,7 +24,8 @@ interface Field {
 export class CountedOutput {
   /** Some of it came in pieces: what comes whole repeats them. */
   hasPieces = false;
-  readonly #calledNames = new Map<unknown, string>();
+  /** Made for the first call. */
+  #calledNames: Map<unknown, string> | null = null;
   readonly #fields = new Map<FieldName, Field>();
   /** The sum of its texts. */
   #told = 0;
@@ -50,9 +51,10 @@ export class CountedOutput {
 
   /** Whether a piece of a call repeats its name, as some servers do with every piece; other pieces of it are added. */
   repeatsName(call: unknown, piece: string): boolean {
-    const told = this.#calledNames.get(call) ?? "";
+    const names = (this.#calledNames ??= new Map<unknown, string>());
+    const told = names.get(call) ?? "";
     if (piece === told) return true;
-    if (this.#calledNames.size < MAX_FIELDS) this.#calledNames.set(call, (told + piece).slice(0, MAX_NAME));
+    if (names.size < MAX_FIELDS) names.set(call, (told + piece).slice(0, MAX_NAME));
     return false;
   }
 

@@ -8,41 +8,43 @@ export type EndReason = "stop" | "length" | "tool_calls" | "content_filter";
  * What servers write as `finish_reason`, in lower case, by the words of OpenAI, Anthropic, Cohere, Gemini, Mistral, TGI, vLLM
  * and Zhipu. Words beside it are known by what is in them, see `ALIKE`.
  */
-const END_REASONS: Readonly<Record<string, EndReason>> = {
-  stop: "stop",
-  eos: "stop",
-  eos_token: "stop",
-  stop_sequence: "stop",
-  end_turn: "stop",
-  complete: "stop",
-  completed: "stop",
-  length: "length",
-  max_tokens: "length",
-  max_length: "length",
-  max_output_tokens: "length",
-  model_length: "length",
-  model_context_window_exceeded: "length",
-  repetition: "length",
-  tool_calls: "tool_calls",
-  tool_call: "tool_calls",
-  tool_use: "tool_calls",
-  function_call: "tool_calls",
-  content_filter: "content_filter",
-  content_filtered: "content_filter",
-  guardrail_intervened: "content_filter",
-  refusal: "content_filter",
-  sensitive: "content_filter",
-  error_toxic: "content_filter",
-  safety: "content_filter",
-  recitation: "content_filter",
-  blocklist: "content_filter",
-  prohibited_content: "content_filter",
-  spii: "content_filter",
-  language: "content_filter",
-  other: "stop",
-  image_other: "stop",
-  no_image: "stop",
-};
+const END_REASONS: ReadonlyMap<string, EndReason> = new Map(
+  Object.entries({
+    stop: "stop",
+    eos: "stop",
+    eos_token: "stop",
+    stop_sequence: "stop",
+    end_turn: "stop",
+    complete: "stop",
+    completed: "stop",
+    length: "length",
+    max_tokens: "length",
+    max_length: "length",
+    max_output_tokens: "length",
+    model_length: "length",
+    model_context_window_exceeded: "length",
+    repetition: "length",
+    tool_calls: "tool_calls",
+    tool_call: "tool_calls",
+    tool_use: "tool_calls",
+    function_call: "tool_calls",
+    content_filter: "content_filter",
+    content_filtered: "content_filter",
+    guardrail_intervened: "content_filter",
+    refusal: "content_filter",
+    sensitive: "content_filter",
+    error_toxic: "content_filter",
+    safety: "content_filter",
+    recitation: "content_filter",
+    blocklist: "content_filter",
+    prohibited_content: "content_filter",
+    spii: "content_filter",
+    language: "content_filter",
+    other: "stop",
+    image_other: "stop",
+    no_image: "stop",
+  }),
+);
 
 /** What a word says that is not in the table, the first that fits; "broken_off": the server did not end the answer. */
 const ALIKE: readonly (readonly [RegExp, EndReason | "broken_off"])[] = [
@@ -63,10 +65,13 @@ const MAX_TOLD_CHARACTERS = 40;
 
 /** Null: a word that nobody knows. */
 function findReason(finishReason: string): EndReason | "broken_off" | null {
+  return END_REASONS.get(finishReason) ?? findAlike(finishReason);
+}
+
+function findAlike(finishReason: string): EndReason | "broken_off" | null {
   // Gemini's words may come behind OpenAI's: "content_filter: RECITATION".
   const word = finishReason.toLowerCase().split(/[:\s]/u, 1)[0]?.replaceAll("-", "_") ?? "";
-  if (Object.hasOwn(END_REASONS, word)) return END_REASONS[word] ?? null;
-  return ALIKE.find(([form]) => form.test(word))?.[1] ?? null;
+  return END_REASONS.get(word) ?? ALIKE.find(([form]) => form.test(word))?.[1] ?? null;
 }
 
 /** Whether nobody knows what the word means. It ends an answer like `stop`. @param finishReason Empty: there is none. */

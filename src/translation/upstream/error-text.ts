@@ -160,7 +160,7 @@ const ANSWER_FIELDS = ["choices", "content", "output", "data", "usage", "type"] 
 function findCoded(value: JsonObject): unknown {
   const { error_code: code, error_msg: told, success, status } = value;
   if (typeof code === "number" && typeof told === "string") return createCoded(code, told);
-  if (readFields(value).message === null || ANSWER_FIELDS.some((name) => value[name])) return undefined;
+  if (ANSWER_FIELDS.some((name) => value[name]) || readFields(value).message === null) return undefined;
   const { code: own } = value;
   const isCoded = (typeof own === "number" && own !== 0) || (typeof own === "string" && /[^0\s]/.test(own));
   return isCoded || success === false || status === "error" ? value : undefined;

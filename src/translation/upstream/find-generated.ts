@@ -32,7 +32,10 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ...each("nothing", "execution server_label server_name created_by container environment"),
   ...each("nothing", "size quality background output_format"),
   // Why and how it ended.
-  ...each("nothing", "finish_details stop_details stop_sequence matched_stop incomplete_details error usage"),
+  ...each(
+    "nothing",
+    "finish_reason finish_details stop_details stop_sequence matched_stop incomplete_details error usage",
+  ),
   // What the server says about the text, or found for it.
   ...each("nothing", "sources logprobs obfuscation timings meta_info safety_ratings pending_safety_checks"),
   ...each("nothing", "tool_output tool_outputs tool_results search_results code_results browser_results"),

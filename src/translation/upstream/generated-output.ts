@@ -22,7 +22,7 @@ const SAME_TEXTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Under which names other protocols have an answer. */
-const ANSWER_MEMBERS = [
+const ANSWER_MEMBERS: ReadonlySet<string> = new Set([
   "choices",
   "message",
   "delta",
@@ -34,7 +34,7 @@ const ANSWER_MEMBERS = [
   "output_text",
   "completion",
   "candidates",
-] as const;
+]);
 
 type AddWhole = (output: CountedOutput, bytes: number) => number;
 const addWhole: AddWhole = (output, bytes) => output.readWhole(bytes);
@@ -98,14 +98,18 @@ export abstract class GeneratedOutput {
 
   /** What an event has that is in no form of its protocol: members that answers have elsewhere. */
   readOutside(event: JsonObject): void {
-    const answers = ANSWER_MEMBERS.flatMap((name) => {
+    let answers: Record<string, unknown> | null = null;
+    for (const name in event) {
+      if (!ANSWER_MEMBERS.has(name)) continue;
       const value = event[name];
       const isList = name === "choices" && Array.isArray(value);
       // A text there tells how far the server is.
       const isStatus = name === "message" && typeof value === "string";
-      return isList || isStatus || value === undefined ? [] : [[name, value] as const];
-    });
-    if (answers.length > 0) this.readPiece(Object.fromEntries(answers));
+      if (isList || isStatus) continue;
+      answers ??= {};
+      answers[name] = value;
+    }
+    if (answers !== null) this.readPiece(answers);
   }
 
   /** What a piece adds to a field of the item at this place; null: the server does not say of which item it is. */

@@ -6,6 +6,7 @@ import { type FigurePath, USAGE_FORMS, type UsageForm } from "./usage-forms.ts";
 
 /** No context window comes near it: a larger figure is a broken upstream, not a bill. */
 const MAX_TOKENS = 1_000_000_000;
+const FORMS: readonly UsageForm[] = Object.values(USAGE_FORMS);
 
 /** The usage of an answer, and what does not fit in it; null when everything does. */
 export interface ReportedUsage {
@@ -150,10 +151,8 @@ export function findUsage({ usage, choices, x_groq: groq }: JsonObject): unknown
 export function isUsageOfNothing(usage: unknown): boolean {
   return (
     isJsonObject(usage) &&
-    Object.values(USAGE_FORMS).some(
-      ({ prompt, completion }) => follow(usage, prompt) === 0 && follow(usage, completion) === 0,
-    ) &&
-    Object.values(USAGE_FORMS).every(({ cached, cacheWrite, total }) =>
+    FORMS.some(({ prompt, completion }) => follow(usage, prompt) === 0 && follow(usage, completion) === 0) &&
+    FORMS.every(({ cached, cacheWrite, total }) =>
       [cached, cacheWrite, total].every((paths) => readFigure(usage, paths) === 0),
     )
   );
@@ -175,13 +174,20 @@ export function readServiceTier({ service_tier: beside, usage }: JsonObject): st
   return nameServiceTier({ service_tier: tier, speed, inference_geo: place });
 }
 
+const TRAFFIC_TYPES: readonly FigurePath[] = [
+  ["extra_properties", "google", "traffic_type"],
+  ["extra_properties", "google", "trafficType"],
+  ["traffic_type"],
+  ["trafficType"],
+];
+
 /** The tier that Vertex names: `ON_DEMAND_FLEX` is `flex`. */
-function readTrafficType(usage: JsonObject): unknown {
-  const google = follow(usage, ["extra_properties", "google"]);
-  const types = [google, usage]
-    .filter(isJsonObject)
-    .flatMap(({ traffic_type: type, trafficType }) => [type, trafficType]);
-  return types.find((type) => typeof type === "string")?.replace(/^ON_DEMAND_/i, "");
+function readTrafficType(usage: JsonObject): string | null {
+  for (const path of TRAFFIC_TYPES) {
+    const type = follow(usage, path);
+    if (typeof type === "string") return type.replace(/^ON_DEMAND_/i, "");
+  }
+  return null;
 }
 
 function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {
@@ -197,7 +203,7 @@ function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {
   const inBoth = form.promptIncludesCache ? told : told + cached + cacheWrite;
   const toolUse = total === null ? 0 : Math.max(0, total - inBoth - completion);
   // What tools put before the model is told beside the prompt, in the total alone.
-  const prompt = inBoth + Math.min(toolUse, readFigure(usage, form.toolUsePrompt));
+  const prompt = inBoth + (toolUse === 0 ? 0 : Math.min(toolUse, readFigure(usage, form.toolUsePrompt)));
   if (prompt === 0 && completion === 0) return null;
   return countTokens({
     prompt,
