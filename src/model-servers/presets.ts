@@ -10,7 +10,7 @@ export interface ModelServerPreset {
   readonly title: string;
   /** What an entry of its list of models has as `owned_by`; null: nothing by which it could be known. */
   readonly ownedBy: string | null;
-  /** Of `upstreams[]`. */
+  /** Of `upstreams[]`, whose default is only chat. */
   readonly upstream: JsonObject;
   /** Of `catalog[].profile`, for each model of it. */
   readonly profile: JsonObject;
@@ -20,14 +20,14 @@ export const MODEL_SERVERS = {
   "llama.cpp": {
     title: "llama.cpp's `llama-server`",
     ownedBy: "llamacpp",
-    // Its own messages and responses pass over schemas in silence; its connections end behind a stream.
-    upstream: { protocols: ["chat"], connection_reuse: false },
+    // Its own messages and responses ignore schemas, so only chat (the default) is used; its connections end behind a stream.
+    upstream: { connection_reuse: false },
     profile: { max_tokens_field: "max_tokens" },
   },
   ollama: {
     title: "Ollama",
     ownedBy: "library",
-    upstream: { protocols: ["chat"] },
+    upstream: {},
     profile: { max_tokens_field: "max_tokens", reasoning_efforts: [] },
   },
   vllm: {
@@ -39,13 +39,13 @@ export const MODEL_SERVERS = {
   sglang: {
     title: "SGLang",
     ownedBy: "sglang",
-    upstream: { protocols: ["chat"] },
+    upstream: {},
     profile: { continuous_usage: true },
   },
   transformers: {
     title: "`transformers serve`",
     ownedBy: null,
-    upstream: { protocols: ["chat"] },
+    upstream: {},
     // It refuses fields that it does not know.
     profile: {
       max_tokens_field: "max_tokens",
@@ -57,25 +57,25 @@ export const MODEL_SERVERS = {
   litellm: {
     title: "LiteLLM's proxy",
     ownedBy: null,
-    upstream: { protocols: ["chat"] },
+    upstream: {},
     profile: { max_tokens_field: "max_tokens" },
   },
   deepseek: {
     title: "DeepSeek's API",
     ownedBy: "deepseek",
-    upstream: { protocols: ["chat"] },
+    upstream: {},
     profile: { max_tokens_field: "max_tokens", reasoning_history: "reasoning_content_always" },
   },
   lmstudio: {
     title: "LM Studio",
     ownedBy: "organization_owner",
-    upstream: { protocols: ["chat"] },
+    upstream: {},
     profile: { max_tokens_field: "max_tokens", reasoning_efforts: [] },
   },
   tgi: {
     title: "Text Generation Inference",
     ownedBy: null,
-    upstream: { protocols: ["chat"] },
+    upstream: {},
     profile: { max_tokens_field: "max_tokens", reasoning_efforts: [], max_stop: 4 },
   },
 } as const satisfies Readonly<Record<string, ModelServerPreset>>;

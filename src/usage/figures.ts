@@ -70,7 +70,7 @@ export const TOKEN_FIGURES = {
     describedAs: { outside: "Beside `input_tokens`, as every count that is left out 0." },
     price: {
       fallback: "input",
-      configured: "Prompt tokens that the upstream served from its cache, audio included.",
+      configured: "Prompt tokens read from the upstream's cache, audio included.",
       shown: "From the upstream's cache.",
     },
   },
@@ -84,7 +84,7 @@ export const TOKEN_FIGURES = {
     about: "written to a cache for 5 minutes",
     price: {
       fallback: "input",
-      configured: "Prompt tokens written to the upstream's cache for 5 minutes.",
+      configured: "Prompt tokens written to its cache for 5 minutes.",
       shown: "Written to the upstream's cache for 5 minutes.",
     },
   },
@@ -98,7 +98,7 @@ export const TOKEN_FIGURES = {
     about: "written to a cache for an hour",
     price: {
       fallback: "cacheWrite",
-      configured: "Prompt tokens written to the upstream's cache for an hour.",
+      configured: "Prompt tokens written to its cache for an hour.",
       shown: "Written to the upstream's cache for an hour.",
     },
   },
@@ -128,7 +128,7 @@ export const TOKEN_FIGURES = {
     },
     price: {
       fallback: null,
-      configured: "Generated tokens. Required, except for a model with only `embeddings`.",
+      configured: "Generated tokens.",
       shown: "Generated tokens.",
     },
   },
@@ -141,8 +141,8 @@ export const TOKEN_FIGURES = {
     partOf: "outputTokens",
     price: {
       fallback: "output",
-      configured: "Generated tokens of reasoning.",
-      shown: "Generated tokens of reasoning.",
+      configured: "Reasoning tokens.",
+      shown: "Reasoning tokens.",
     },
   },
   /** Part of `outputTokens`: audio. */

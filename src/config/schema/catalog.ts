@@ -47,22 +47,22 @@ function createIdentityShape() {
     id: modelId().describe("Name that clients send as `model`: `<vendor>/<model>`."),
     aliases: described(
       createAliasesSchema(),
-      "Other names that clients can send, such as one that a client has built in. Each is unique in the catalog.",
+      "Other names that clients can send, each unique in the catalog.",
       { type: `list of at most ${MAX_ALIASES} names of ${NAME_VALUES}` },
     ),
-    display_name: described(text("a name").optional(), "Name that `GET /v1/models` shows.", {
+    display_name: described(text("a name").optional(), "Name in `GET /v1/models`.", {
       default: "`id`",
     }),
-    created_at: described(date().default("1970-01-01"), "Date of the model in `GET /v1/models`.", {
+    created_at: described(date().default("1970-01-01"), "Date in `GET /v1/models`.", {
       type: "date or RFC 3339 time",
     }),
     upstream: text("the name of an upstream").describe("Name of its upstream."),
     upstream_model: described(
       text("the upstream's name of the model").optional(),
-      "The upstream's own name of the model.",
+      "The upstream's name of the model.",
       { default: "`id`" },
     ),
-    protocols: described(protocols().optional(), "Protocols of its upstream for this model.", {
+    protocols: described(protocols().optional(), "The upstream's protocols for this model.", {
       default: "the upstream's `protocols`",
     }),
   };
@@ -71,34 +71,30 @@ function createIdentityShape() {
 /** What it takes and gives. */
 function createCapacityShape() {
   return {
-    context_window: integer(1, MAX_TOKENS, "tokens").describe("Maximum of prompt and response together."),
+    context_window: integer(1, MAX_TOKENS, "tokens").describe("Maximum of prompt and response."),
     max_output_tokens: described(
       integer(1, MAX_TOKENS, "tokens").optional(),
-      "Longest response, at most the context window. Required, except for a model with only `embeddings`.",
-      { default: "required" },
+      "Longest response, at most `context_window`.",
+      { default: "**required** except for only `embeddings`" },
     ),
     capabilities: choices(CAPABILITIES, "capabilities")
       .default([])
       .describe(
-        "Abilities of the model. `vision`: images and documents on the messages and responses routes. `reasoning`: an effort is sent. `embeddings`, `completions`: these endpoints; such a model has chat, messages and responses only if `chat` is listed. Every other model has them.",
+        "`vision`: images and documents on the messages and responses routes. `reasoning`: an effort is sent. `embeddings`, `completions`: these endpoints, and chat, messages and responses only with `chat`; other models always have them.",
       ),
     startup_seconds: integer(1, 3600, "seconds")
       .default(10)
       .describe(
-        "`Retry-After` while no replica is ready and the upstream sends no time; clients get at most 59.",
+        "`Retry-After` while no replica is ready, unless the upstream sends a time; at most 59 for clients.",
       ),
-    replaced_by: described(
-      orNull(modelId()),
-      "Retires the model: requests for it return 400 with this name.",
-      { default: "the model is in service" },
-    ),
+    replaced_by: described(orNull(modelId()), "Retires the model: requests return 400 with this name."),
     prompt_overhead_tokens: integer(0, MAX_TOKENS, "tokens")
       .default(64)
-      .describe("Tokens that strict caps add to a prompt for the upstream's chat template."),
+      .describe("Tokens that strict caps add to a prompt for the chat template."),
     prompt_overhead_tokens_with_tools: described(
       integer(0, MAX_TOKENS, "tokens").optional(),
       "The same for requests with tools.",
-      { default: "the larger of 512 and `prompt_overhead_tokens`" },
+      { default: "512, at least `prompt_overhead_tokens`" },
     ),
   };
 }

@@ -12,18 +12,18 @@ export function createDashboardSchema(source: SecretSource) {
   return section({
     base_url: described(
       orNull(publicUrl()),
-      "Base URL of the dashboard, as people reach it: links in emails, webhooks, the command line and error messages begin with it.",
+      "Base URL of the dashboard, for links in emails, webhooks, the command line and error messages.",
       { default: "the address in `admin`" },
     ),
     contact: described(
       orNull(text("an email address or an `https` URL", CONTACT)),
-      "Contact for changes that customers can't make themselves; pages and 402 messages name it.",
+      "Contact for changes that customers can't make, on pages and in 402 messages.",
       { type: "email address or URL" },
     ),
     token_sign_in: flag()
       .default(true)
       .describe(
-        "Whether people can sign in with a token. `false`: only by `dashboard.oidc`; the management API still accepts tokens.",
+        "Whether people can sign in with a token, not only by `dashboard.oidc`. The management API always accepts tokens.",
       ),
     oidc: described(
       list(createOidcProviderSchema(source), "providers").default([]),
@@ -45,24 +45,20 @@ const ANY_EXPECTATION = "expected `true`, or nothing at all";
 function createOidcProviderSchema(source: SecretSource) {
   return mapping({
     name: PROVIDER_NAME.describe(
-      "Name on the sign-in page, and in the callback address: `<base_url>/sign-in/oidc/<name>/callback`.",
+      "Name on the sign-in page and in the callback address, `<base_url>/sign-in/oidc/<name>/callback`.",
     ),
     issuer: issuer().describe(
-      "The provider's issuer, as in its `/.well-known/openid-configuration`; `http` only on loopback.",
+      "Issuer, as in its `/.well-known/openid-configuration`; `http` only on loopback.",
     ),
     client_id: text("the id of a client").describe("The gateway's client id at the provider."),
-    client_secret: described(
-      orNull(secret(source)),
-      "Its secret. Read at each sign-in, so that a renewed one takes effect at once.",
-      { default: "none: a public client" },
-    ),
+    client_secret: described(orNull(secret(source)), "Its secret.", { default: "none (public client)" }),
     scopes: described(
       list(SCOPE, "scopes", 1).default(["openid", "profile", "email"]),
-      "Scopes that the gateway requests. Must include `openid`.",
+      "Scopes, including `openid`.",
       { type: "list of scopes" },
     ),
     groups_claim: CLAIM.default("groups").describe(
-      "Claim of the ID token, otherwise of the user info, with a person's groups: a text or a list. A name with dots is tried unchanged, then as a path.",
+      "Claim of the ID token, otherwise of the user info, with the groups: a text or a list. A name with dots is tried unchanged, then as a path.",
     ),
     roles: list(createRoleSchema(), "roles", 1).describe(
       "Roles of people. The first match decides; without a match, the sign-in is rejected.",
@@ -72,20 +68,24 @@ function createOidcProviderSchema(source: SecretSource) {
 
 function createRoleSchema() {
   return mapping({
-    equals: described(orNull(text("the name of a group")), "Matches members of this group.", {
-      default: "none; one of `equals` and `any`",
-    }),
+    equals: described(
+      orNull(text("the name of a group")),
+      "Matches members of this group. Either this or `any`.",
+      {
+        default: "",
+      },
+    ),
     any: described(
       orNull(ofType(z.literal(true, { error: ANY_EXPECTATION }), "`true`")),
-      "Matches every person that the provider signs in.",
-      { default: "none" },
+      "Matches every person.",
+      { default: "" },
     ),
     role: choice(["operator", "admin", "viewer", "member"]).describe(
-      "`operator` can do everything, `admin` can read and change an organization, `viewer` can read it, `member` has own API keys and sees their usage.",
+      "`operator`: everything; `admin`: read and change an organization; `viewer`: read it; `member`: own API keys and their usage.",
     ),
-    organization: described(orNull(ORGANIZATION), "Id of the organization, with every role but `operator`.", {
+    organization: described(orNull(ORGANIZATION), "Organization of every role except `operator`.", {
       type: "id",
-      default: "none",
+      default: "",
     }),
   });
 }

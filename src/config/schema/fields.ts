@@ -77,7 +77,7 @@ export function orNull<S extends z.ZodType>(schema: S) {
 export function integer(minimum: number, maximum: number, unit?: string): z.ZodNumber {
   const error = `expected a whole number from ${minimum} to ${maximum}`;
   const schema = z.int({ error }).min(minimum, { error }).max(maximum, { error });
-  const type = `integer, ${minimum} to ${maximum}`;
+  const type = `${minimum} to ${maximum}`;
   return schema.meta({ "x-type": type, ...(unit === undefined ? {} : { "x-unit": unit }) });
 }
 

@@ -32,21 +32,18 @@ function createKeysSchema(source: SecretSource) {
           error: "expected `https`: over `http` an attacker could sign in as any user",
         }),
       ),
-      "URL of the provider's keys (`jwks_uri` of its `/.well-known/openid-configuration`). Only Envoy reads it. Either this or `file`.",
+      "URL of its keys (`jwks_uri` of `/.well-known/openid-configuration`), which Envoy reads. Either this or `file`.",
     ),
-    file: described(orNull(path(source)), "A file with the keys; Envoy reads it when it starts."),
-    refresh_minutes: integer(1, 1_440, "minutes")
-      .default(5)
-      .describe("Time between two reads of `url`. A new key is known after this time at the latest."),
+    file: described(orNull(path(source)), "File with the keys; Envoy reads it at its start."),
+    refresh_minutes: integer(1, 1_440, "minutes").default(5).describe("Time between two reads of `url`."),
     ca_file: described(
       orNull(path(source)),
-      "Certificates, PEM, that the certificate at `url` is checked against, as of a Kubernetes API server.",
+      "Authorities of the certificate at `url`, such as a Kubernetes API server's.",
       { default: "those of the system" },
     ),
     token_file: described(
       orNull(path(source)),
-      "File with a bearer token for `url`, such as a pod's for the Kubernetes API server. A renewed file takes effect without a restart. Only Envoy reads it.",
-      { default: "no token" },
+      "Bearer token for `url`, such as a pod's for the Kubernetes API server; only Envoy reads it.",
     ),
   }).superRefine(({ url, file, ca_file, token_file }, context) => {
     const add = (message: string, ...where: string[]) =>
@@ -68,22 +65,22 @@ function createClaimFields() {
   return {
     subject_claim: claim()
       .default("sub")
-      .describe("Claim that identifies the caller and is never reassigned, unlike an email address."),
+      .describe("Claim that identifies the caller. Unlike an email address, it must never be reassigned."),
     name_claim: described(
       orNull(claim()),
-      "Claim with a new user's name. An email address also becomes the user's address.",
+      "Claim with a new user's name, also its email address if it is one.",
       {
         default: "the subject",
       },
     ),
     groups_claim: described(
       orNull(claim()),
-      "Claim with the groups, a text or a list of texts: `groups`, `realm_access.roles`.",
+      "Claim with the groups, a text or a list: `groups`, `realm_access.roles`.",
     ),
     bound_claims: described(
       pairs(text("a text"), "a mapping of claims to texts"),
-      "Claims that a token must have, with this value or with this value in its list; otherwise 403.",
-      { type: "claim → text", default: "none" },
+      "Claims that a token must have, with this value or a list with it; otherwise 403.",
+      { type: "claim → text", default: "" },
     ),
   };
 }
@@ -92,46 +89,46 @@ function createOrganizationFields() {
   return {
     organization: described(
       orNull(organizationId()),
-      "Organization of all of its users. Either this or `organization_claim`.",
+      "Organization of all its users. Either this or `organization_claim`.",
     ),
     organization_claim: described(orNull(claim()), "Claim whose value is in `organizations`."),
     organizations: described(
       pairs(organizationId(), "a mapping of the claim's values to ids of organizations"),
-      "The claim's values, each with its organization; another value returns 403.",
-      { type: "value → organization", default: "none" },
+      "Organization for each value of the claim; other values return 403.",
+      { type: "value → organization", default: "" },
     ),
   };
 }
 
 function createProviderSchema(source: SecretSource) {
   const rule = mapping({
-    equals: text("a value of the groups' claim").describe("The value, as the provider writes it."),
+    equals: text("a value of the groups' claim").describe("Value of `groups_claim`."),
     group: text("a group's id such as `group_…`", /^group_[0-9a-z-]{1,64}$/).describe(
-      "Group to which requests with this value count.",
+      "Id of the group for requests with it.",
     ),
     priority: integer(0, 1_000)
       .default(0)
-      .describe("If several match, the highest priority decides, among equal ones the first."),
+      .describe("The highest priority decides, among equal ones the first."),
   });
   return mapping({
-    name: NAME.describe("Name of the provider: in errors, metrics and in the names of keys (`jwt:corp`)."),
+    name: NAME.describe("Name in errors, metrics and key names (`jwt:corp`)."),
     issuer: text("an issuer such as `https://login.example.com`").describe(
-      "`iss` of its tokens, exactly; together with the subject it identifies the caller.",
+      "`iss` of its tokens, exactly. Issuer and subject identify a caller.",
     ),
     audiences: described(
       list(ofType(text("an audience"), "text"), "audiences", 1),
-      "A token must name one of these in `aud`.",
+      "Values of `aud`; a token must have one.",
       { type: "list of texts" },
     ),
     jwks: createKeysSchema(source),
     clock_skew_seconds: integer(1, MAX_SKEW_SECONDS, "seconds")
       .default(30)
-      .describe("Tolerance for `exp` and `nbf`, since clocks differ."),
+      .describe("Tolerance for `exp` and `nbf`."),
     ...createClaimFields(),
     ...createOrganizationFields(),
     on_unknown: choice(["create", "reject"])
       .default("create")
-      .describe("Whether an unknown caller becomes a user of the organization, or gets 403."),
+      .describe("An unknown caller becomes a user of the organization, or gets 403."),
     groups: list(rule, "rules").default([]),
   }).superRefine((provider, context) => {
     const add = (message: string, ...where: string[]) =>

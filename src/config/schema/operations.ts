@@ -21,11 +21,11 @@ export function createLimitsSchema() {
   return section({
     max_body_bytes: integer(KIBIBYTE, GIBIBYTE, "bytes")
       .default(33_554_432)
-      .describe("The largest request body; a larger one returns 413."),
+      .describe("Largest request body; a larger one returns 413."),
     max_buffered_bytes: integer(KIBIBYTE, 64 * GIBIBYTE, "bytes")
       .default(268_435_456)
       .describe(
-        "Memory of a worker for all bodies and their translations: four times a body of ASCII, up to six times others, until it is sent. An organization can use half of what others leave, an API key three quarters of that. Beyond, 429 `buffer_limit_exceeded`; if everything is in use, 503 `gateway_overloaded`. Large bodies wait for each other. At least `max_body_bytes`.",
+        "Memory of a worker for all bodies and their translations, at least `max_body_bytes`: four times a body of ASCII, up to six times others, until it is sent. An organization can use half of what others leave, an API key three quarters of that; beyond, 429 `buffer_limit_exceeded`. If everything is in use, 503 `gateway_overloaded`. Large bodies wait for each other.",
       ),
   });
 }
@@ -35,12 +35,10 @@ export function createSettlementSchema(source: SecretSource) {
   return section({
     grace_seconds: integer(0, 3600, "seconds")
       .default(60)
-      .describe(
-        "Time during which known API keys work without Redis; 0: none. Organizations with strict caps have no grace period.",
-      ),
+      .describe("Grace period: known API keys work without Redis, except with strict caps. 0: none."),
     spool: described(
       path(source).optional(),
-      "Directory for charges and requests that Redis hasn't recorded. Needs a volume that outlives the process.",
+      "Directory for charges and requests that Redis hasn't recorded; needs a lasting volume.",
       { default: "`spool` in `data_dir`" },
     ),
     spool_max_bytes: integer(1024 * KIBIBYTE, 1024 * GIBIBYTE, "bytes")
@@ -52,19 +50,17 @@ export function createSettlementSchema(source: SecretSource) {
 /** `retention`: how long Redis keeps figures, and the disk the log of requests. */
 export function createRetentionSchema() {
   return section({
-    usage_months: integer(1, 120, "months").default(13).describe("How long usage and spend are kept."),
-    request_log_days: integer(1, 36_500, "days")
-      .default(400)
-      .describe("How long files of the request log are kept."),
+    usage_months: integer(1, 120, "months").default(13).describe("Retention of usage and spend."),
+    request_log_days: integer(1, 36_500, "days").default(400).describe("Retention of request log files."),
     request_log_max_bytes: described(
       orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE, "bytes")),
-      "Maximum size of a host's request log; the oldest files are deleted first, also of protected months. It also leaves `settlement.spool_max_bytes` of the disk free.",
+      "Maximum size of a host's request log, which also leaves `settlement.spool_max_bytes` of the disk free. The oldest files are deleted first, also of protected months.",
       { default: "half of the disk" },
     ),
     request_log_protected_months: integer(0, 120, "months")
       .default(2)
       .describe(
-        "Calendar months, the current one included, that are kept regardless of `request_log_days`: `usage verify` and `usage rebuild` need them.",
+        "Calendar months, the current one included, that are kept regardless of `request_log_days` for `usage verify` and `usage rebuild`.",
       ),
   });
 }
@@ -76,11 +72,9 @@ const ADDRESS = /^(?:[^<>@\s]+@[^<>@\s]+|[^<>\r\n]*<[^<>@\s]+@[^<>@\s]+>)$/;
 export function createNotificationsSchema(source: SecretSource) {
   return section({
     smtp: sectionOrNull({
-      url: smtpUrl().describe(
-        "Mail server: `smtp://host:port` (STARTTLS if offered) or `smtps://host:port`.",
-      ),
-      username: orNull(text("a user name")).describe("User at the mail server; with `password`."),
-      password: orNull(secret(source)).describe("Password of that user."),
+      url: smtpUrl().describe("`smtp://host:port` (STARTTLS if offered) or `smtps://host:port`."),
+      username: orNull(text("a user name")).describe("User; with `password`."),
+      password: orNull(secret(source)).describe("Its password."),
       from: described(
         text("an email address such as `Gateway <gateway@example.com>`", ADDRESS),
         "Sender of emails.",
@@ -91,18 +85,18 @@ export function createNotificationsSchema(source: SecretSource) {
       max_per_hour: integer(1, 10_000, "emails")
         .default(20)
         .describe(
-          "Emails to an organization in an hour, each to at most its 20 addresses. Further alerts come together in one email after the hour.",
+          "Emails to an organization in an hour, each to at most 20 addresses. Further alerts come together in one email after it.",
         ),
       allowed_domains: described(
         orNull(list(text("a domain such as example.com", DOMAIN), "domains", 1)),
-        "Domains of addresses that organizations can use; a subdomain is another domain.",
+        "Domains of organizations' addresses, without subdomains.",
         { type: "list of domains", default: "all" },
       ),
     }),
     webhooks: section({
       allow_private_networks: flag()
         .default(false)
-        .describe("Lets organizations' webhooks point into private networks and use plain `http`."),
+        .describe("Whether organizations' webhooks can use private networks and plain `http`."),
     }),
   });
 }
@@ -111,16 +105,14 @@ export function createNotificationsSchema(source: SecretSource) {
 export function createDocumentationUrlSchema() {
   return described(
     orNull(publicUrl()),
-    "Base URL of the published documentation: errors, `GET /` and the alert rules of the Helm chart link to its pages.",
+    "Base URL of the published documentation, for links in errors, `GET /` and the Helm chart's alert rules.",
     { default: "the pages of the dashboard" },
   );
 }
 
 /** `public_base_url`: where clients reach the API. */
 export function createPublicBaseUrlSchema() {
-  return described(
-    orNull(publicUrl()),
-    "Base URL of the API, as clients reach it: in the snippets of *Try it*.",
-    { default: "the address in `listen`" },
-  );
+  return described(orNull(publicUrl()), "Base URL of the API, for the snippets of *Try it*.", {
+    default: "the address in `listen`",
+  });
 }

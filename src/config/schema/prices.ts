@@ -15,7 +15,7 @@ const MAX_TOKENS = 100_000_000;
 const TIER_FORM = /^[a-z0-9][a-z0-9_.-]{0,31}$/;
 
 const decimal = (what: string, example: string) =>
-  ofType(z.string({ error: `expected ${what} as a decimal in quotes` }), "decimal string").refine(
+  ofType(z.string({ error: `expected ${what} as a decimal in quotes` }), "price").refine(
     (value) => parsePrice(value) !== null,
     { error: `expected ${what} such as "${example}": ${DECIMAL}` },
   );
@@ -33,15 +33,16 @@ type Decimal = ReturnType<typeof perMillion>;
 type TokenRates = { [Name in TokenPriceName]: Name extends "input" ? Decimal : z.ZodOptional<Decimal> };
 
 function createTokenRates(): TokenRates {
-  const unit = "per million tokens";
   const rows = TOKEN_KINDS.map((kind) => {
     const { fallback, configured } = TOKEN_FIGURES[kind].price;
     return { rate: rateOf(kind), name: priceNameOf(kind), fallback, configured };
   });
   const shape = rows.map(({ name, fallback, configured }) => {
-    if (name === "input") return [name, described(perMillion(), configured, { unit })];
+    if (name === "input") return [name, described(perMillion(), configured)];
     const base = rows.find(({ rate }) => rate === fallback);
-    const notes = { unit, default: base === undefined ? "required" : `\`${base.name}\`` };
+    const notes = {
+      default: base === undefined ? "**required** except for only `embeddings`" : `\`${base.name}\``,
+    };
     return [name, described(perMillion().optional(), configured, notes)];
   });
   return Object.fromEntries(shape) as TokenRates;
@@ -53,7 +54,7 @@ function createRatesShape() {
     request: described(
       decimal("an amount for each request", "0.01").optional(),
       "Fee for each charged request.",
-      { unit: "of the currency", default: "none" },
+      { unit: "per request", default: "" },
     ),
   };
 }
@@ -75,8 +76,8 @@ function createScheduleShape() {
     ...RATES,
     tiers: described(
       tiers.default([]),
-      "Prices of larger prompts. The whole request is charged at the last entry whose `above_prompt_tokens` its prompt exceeds, cached and written tokens included. A missing price falls back within the entry.",
-      { type: "list of `above_prompt_tokens` and prices, ascending" },
+      "Prices of larger prompts. The last entry whose `above_prompt_tokens` a prompt exceeds, cached and written tokens included, applies to the whole request. A missing price falls back within the entry.",
+      { type: "ascending list of `above_prompt_tokens` and prices" },
     ),
   };
 }
@@ -118,13 +119,13 @@ const PRICE = {
   ...SCHEDULE,
   server_tools: described(
     z.record(toolName, toolPrice).default({}),
-    "Tools that run at the model server, such as `web_search`, `web_fetch`, `code_interpreter`, `code_execution`, `file_search`, `image_generation` and `mcp`, in any version: price of a thousand uses, or `{unpriced: true}`, which only charges tokens. Requests with other such tools return 400.",
-    { type: "mapping of tool to decimal string or `{unpriced: true}`", unit: "per thousand uses" },
+    "Tools of the model server in any version: `web_search`, `web_fetch`, `code_interpreter`, `code_execution`, `file_search`, `image_generation`, `mcp` and others. `{unpriced: true}` only charges tokens. A tool that is missing here returns 400.",
+    { type: "tool → price per thousand uses, or `{unpriced: true}`" },
   ),
   service_tiers: described(
     z.record(tierName, mapping(SCHEDULE)).default({}),
-    "Prices of service tiers such as `flex`, `priority` or `batch`, each optionally with `tiers`. A speed and a region are also tiers: `fast`, `us`, `fast-us`.",
-    { type: "mapping of tier to prices" },
+    "Prices of service tiers such as `flex`, `priority`, `batch`, optionally with `tiers`. A speed and a region are also tiers: `fast`, `us`, `fast-us`.",
+    { type: "tier → prices" },
   ),
 };
 
@@ -135,8 +136,8 @@ const day = z.string({ error: "expected a day such as 2027-01-01" }).refine(isDa
 const ENTRY = mapping({
   from: described(
     day.optional(),
-    "In a list of prices: first UTC day of this entry. The first entry has none; the days ascend.",
-    { type: "date", default: "from the beginning" },
+    "In a list of prices: first UTC day of this entry, ascending. The first entry has none.",
+    { type: "date", default: "" },
   ),
   ...PRICE,
 });

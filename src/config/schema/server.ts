@@ -22,17 +22,13 @@ const MAX_WORKERS = 256;
 /** `listen`: where Envoy takes the clients' requests, in the clear or over TLS. */
 export function createListenSchema(source: SecretSource) {
   return section({
-    host: host()
-      .default("127.0.0.1")
-      .describe("Address on which Envoy takes requests; `0.0.0.0` or `::` for all."),
-    port: port().default(10_000).describe("Port on which Envoy takes requests; 0 takes a free one."),
+    host: host().default("127.0.0.1").describe("Address of the API; `0.0.0.0` or `::`: all."),
+    port: port().default(10_000).describe("Port of the API; 0: a free one."),
     tls: sectionOrNull({
-      cert_file: path(source).describe(
-        "Certificate chain of the public listener, PEM. A renewed file takes effect at once.",
-      ),
-      key_file: path(source).describe("Its private key, PEM."),
+      cert_file: path(source).describe("Certificate chain of the API."),
+      key_file: path(source).describe("Its private key."),
       client_ca_file: orNull(path(source)).describe(
-        "Clients must show a certificate of these authorities, PEM.",
+        "Authorities of client certificates, which are then required.",
       ),
     }),
   });
@@ -44,29 +40,22 @@ export function createAdminSchema(source: SecretSource) {
     host: host()
       .default("127.0.0.1")
       .describe(
-        "Address of the dashboard and the management API. Off loopback only with `admin.tls` or " +
-          "`admin.allow_plain_http`.",
+        "Address of the dashboard and the management API. Off loopback only with `admin.tls` or `admin.allow_plain_http`.",
       ),
-    port: port()
-      .default(10_001)
-      .describe("Port of the dashboard and the management API; 0 takes a free one."),
+    port: port().default(10_001).describe("Their port; 0: a free one."),
     health_port: orNull(port()).describe(
-      "Separate port for only `/healthz` and `/readyz`, on `admin.host`, unencrypted. Load on `admin.port` doesn't delay it.",
+      "Unencrypted port for only `/healthz` and `/readyz`, which load on `admin.port` doesn't delay.",
     ),
-    operator_token: described(
-      orNull(secret(source)),
-      "Token of the operator, who can do everything on the management API.",
-      { default: "made on the first run, kept in `data_dir` and printed" },
-    ),
+    operator_token: described(orNull(secret(source)), "Token of the operator, who can do everything.", {
+      default: "created in `data_dir` and printed",
+    }),
     tls: sectionOrNull({
-      cert_file: path(source).describe("Certificate chain of the admin server, PEM."),
-      key_file: path(source).describe("Its private key, PEM."),
+      cert_file: path(source).describe("Certificate chain of the admin port."),
+      key_file: path(source).describe("Its private key."),
     }),
     allow_plain_http: flag()
       .default(false)
-      .describe(
-        "Allows an `admin.host` off loopback without TLS, if something in front of it (an ingress, a mesh) encrypts.",
-      ),
+      .describe("Allows `admin.host` off loopback without TLS, if an ingress or mesh encrypts."),
   });
 }
 
@@ -74,20 +63,16 @@ export function createAdminSchema(source: SecretSource) {
 function createSidecarTlsSchema(source: SecretSource) {
   const pem = (description: string) => path(source).describe(description);
   return mapping({
-    ca_file: pem(
-      "Authorities of both sides' certificates, PEM. Renewed files take effect without a restart, here and below.",
-    ),
-    server_cert_file: pem("The workers' certificate chain, PEM. Only needed on the workers' host."),
-    server_key_file: pem("Its private key, PEM."),
-    server_name: described(
-      orNull(host()),
-      "Name or address that Envoy requires in the workers' certificate.",
-      { default: "where Envoy finds the workers" },
-    ),
-    client_cert_file: pem("Envoy's certificate chain, PEM. Only needed on Envoy's host."),
-    client_key_file: pem("Its private key, PEM."),
+    ca_file: pem("Authorities of both sides' certificates."),
+    server_cert_file: pem("The workers' certificate chain; only on their host."),
+    server_key_file: pem("Its private key."),
+    server_name: described(orNull(host()), "Name that Envoy requires in the workers' certificate.", {
+      default: "where Envoy finds the workers",
+    }),
+    client_cert_file: pem("Envoy's certificate chain; only on its host."),
+    client_key_file: pem("Its private key."),
     client_name: orNull(host()).describe(
-      "Name that the workers require in Envoy's certificate; without it, any certificate of `ca_file`.",
+      "Name that the workers require in Envoy's certificate; none: any of `ca_file`.",
     ),
   });
 }
@@ -98,30 +83,28 @@ export function createSidecarSchema(source: SecretSource) {
   return section({
     workers: described(
       z.union([z.literal("auto"), integer(1, MAX_WORKERS)], { error: expectation }).default("auto"),
-      "Worker processes. `auto`: half the cores, at least one. With 1, by a Unix socket, requests wait for Redis [beside Envoy's next call](internals/envoy.md#optimistic-admission).",
-      { type: `\`auto\` or integer, 1 to ${MAX_WORKERS}` },
+      "Worker processes. `auto`: half the cores, at least one. A single worker on a Unix socket [overlaps Redis with Envoy's next call](internals/envoy.md#optimistic-admission).",
+      { type: `\`auto\` or 1 to ${MAX_WORKERS}` },
     ),
     sockets: path(source)
       .prefault("run")
       .describe(
-        "Directory for Unix sockets: one per worker, Envoy's admin interface, a private Redis. Only one gateway can use it. The longest socket path can have 107 bytes.",
+        "Directory for the Unix sockets of workers, Envoy's admin interface and a private Redis; one gateway for each. Socket paths have at most 107 bytes.",
       ),
     tcp: sectionOrNull({
       host: host().describe(
-        "Workers listen here instead of on Unix sockets, for an Envoy in another container.",
+        "Address of the workers in place of Unix sockets, for an Envoy in another container.",
       ),
-      port: integer(1, 65_535 - MAX_WORKERS).describe(
-        "Port of the first worker; worker *i* takes this one plus *i*.",
-      ),
+      port: integer(1, 65_535 - MAX_WORKERS).describe("Port of the first worker; the others follow."),
       allow_plaintext: flag()
         .default(false)
         .describe(
-          "Allows `sidecar.tcp` without `sidecar.tls`, also on loopback. Only if a mesh encrypts the connection, or everything that reaches it is trusted: it carries keys and prompts, and can spend in any key's name.",
+          "Allows `sidecar.tcp` without `sidecar.tls`, also on loopback. Only if a mesh encrypts, or everything that reaches the port is trusted: it carries API keys and prompts, and can spend with any key.",
         ),
     }),
     tls: orNull(createSidecarTlsSchema(source)),
     transport: choice(["wire", "grpc-js"], { http2: "wire" })
       .default("wire")
-      .describe("gRPC server implementation: our own on plain sockets, or the grpc-js library."),
+      .describe("gRPC server: our own, or the grpc-js library."),
   });
 }

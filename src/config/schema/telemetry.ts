@@ -8,14 +8,14 @@ export function createTelemetrySchema(source: SecretSource) {
     log_level: choice(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
       .default("info")
       .describe(
-        "Log level at the start; `debug` has a line for each request. `PUT /api/log-level` changes it at run time.",
+        "Log level at the start; `debug` has a line for each request. `PUT /api/log-level` changes it.",
       ),
     metrics_token: orNull(secret(source)).describe(
-      "Bearer token for `GET /metrics` on the admin port; the operator's also works. Without it: no token if `admin.host` is loopback, otherwise the operator's.",
+      "Bearer token for `GET /metrics` on the admin port. The operator's token also works; with `admin.host` on loopback and without this field, no token is needed.",
     ),
     otlp: sectionOrNull({
       url: upstreamUrl().describe(
-        "OpenTelemetry collector to which Envoy sends traces by OTLP over gRPC. Upstreams get the trace context.",
+        "OpenTelemetry collector for Envoy's traces, by OTLP over gRPC. Upstreams get the trace context.",
       ),
       sampling_percent: integer(0, 100, "percent")
         .default(100)

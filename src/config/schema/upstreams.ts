@@ -32,11 +32,9 @@ const NAME = text(
 
 function createTlsSchema(source: SecretSource) {
   return sectionOrNull({
-    ca_file: described(
-      orNull(path(source)),
-      "Certificates, PEM, that the upstream's certificate is checked against.",
-      { default: "those of the system" },
-    ),
+    ca_file: described(orNull(path(source)), "Authorities of the upstream's certificate.", {
+      default: "those of the system",
+    }),
     server_name: described(
       orNull(text("a host name", /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/)),
       "Name in SNI and in the upstream's certificate.",
@@ -53,9 +51,7 @@ function createConnectionFields() {
       .describe("Maximum time to open a connection."),
     connection_reuse: flag()
       .default(true)
-      .describe(
-        "Whether a connection is used for further requests. `false` for a server that closes connections after a response without announcing it.",
-      ),
+      .describe("`false` for a server that closes connections after a response without announcing it."),
   };
 }
 
@@ -69,28 +65,23 @@ export function createUpstreamsSchema(source: SecretSource) {
       /^(?:\/[A-Za-z0-9._~%!$&'()*+,;=:@-]+)*$/,
     )
       .default("/v1")
-      .describe(
-        'Path before `/chat/completions`, `/messages` and `/responses` at the upstream; `""` for none.',
-      ),
+      .describe('Path before `/chat/completions`, `/messages` and `/responses`; `""`: none.'),
     server: described(
       orNull(choice(MODEL_SERVER_NAMES)),
-      "Kind of model server: sets what it needs for this upstream and its models' profiles, unless this file does ([list](#what-server-sets)).",
-      { default: "nothing is known of it" },
+      "Kind of model server, which [sets fields](#what-server-sets).",
     ),
     protocols: protocols()
       .default(["chat"])
-      .describe(
-        "Protocols of the upstream. Requests of `messages` and `responses` then pass to it untranslated.",
-      ),
+      .describe("Protocols of the upstream; requests in these are not translated."),
     credential: createCredentialSchema(source).optional(),
     credentials: described(
       list(createCredentialSchema(source), "credentials", 1).optional(),
-      "Several headers with a secret each, in the form of `credential` and in place of it.",
+      "Several headers with secrets, in place of `credential` and in its form.",
       { type: "list of credentials" },
     ),
     forward_headers: described(
       list(forwardedHeader(), "names of headers").default([]),
-      "Additional client headers that reach this upstream ([list](api.md#header-policy)). Only name headers with which no client can get access that it shouldn't have.",
+      "Client headers that reach this upstream in addition to [these](api.md#header-policy). Only name headers that give clients no further access.",
       { type: "list of header names" },
     ),
     aws_signing: createAwsSigningSchema(source),

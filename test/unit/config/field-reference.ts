@@ -57,45 +57,42 @@ function groupBySection(rows: readonly FieldRow[]): Map<string, FieldRow[]> {
   for (const row of rows) {
     const parts = row.path.replace("[]", "").split(".");
     const nested = parts[0] === "catalog" && (parts[1] === "prices" || parts[1] === "profile");
-    const section = nested ? `\`catalog[].${parts[1]}\`` : `\`${parts[0]}\``;
+    const section =
+      parts.length === 1
+        ? "Fields without a section"
+        : nested
+          ? `\`catalog[].${parts[1]}\``
+          : `\`${parts[0]}\``;
     sections.set(section, [...(sections.get(section) ?? []), row]);
   }
   return sections;
 }
 
-/** `group`: the optional mapping around the field, without which nothing in it is required. */
-function collect(schema: JsonSchema, path: string, isRequired: boolean, group?: string): FieldRow[] {
-  if (schema["x-type"] !== undefined) return [describeField(schema, path, isRequired, group)];
+function collect(schema: JsonSchema, path: string, isRequired: boolean): FieldRow[] {
+  if (schema["x-type"] !== undefined) return [describeField(schema, path, isRequired)];
   if (schema.properties !== undefined) {
-    const inner = isRequired || schema.default !== undefined ? group : path;
     return Object.entries(schema.properties).flatMap(([name, member]) =>
-      collect(
-        member,
-        path === "" ? name : `${path}.${name}`,
-        schema.required?.includes(name) === true,
-        inner,
-      ),
+      collect(member, path === "" ? name : `${path}.${name}`, schema.required?.includes(name) === true),
     );
   }
-  if (schema.items !== undefined) return collect(schema.items, `${path}[]`, isRequired, group);
+  if (schema.items !== undefined) return collect(schema.items, `${path}[]`, isRequired);
   if (typeof schema.additionalProperties === "object") {
-    return collect(schema.additionalProperties, `${path}.<currency>`, isRequired, group);
+    return collect(schema.additionalProperties, `${path}.<currency>`, isRequired);
   }
   throw new Error(`the schema of ${path} has neither fields nor a description`);
 }
 
-function describeField(schema: JsonSchema, path: string, isRequired: boolean, group?: string): FieldRow {
-  const unit = schema["x-unit"] === undefined ? "" : `, ${schema["x-unit"]}`;
+function describeField(schema: JsonSchema, path: string, isRequired: boolean): FieldRow {
+  const unit = schema["x-unit"] === undefined ? "" : ` ${schema["x-unit"]}`;
   return {
     path,
     type: `${schema["x-type"]}${unit}`,
-    default: schema["x-default"] ?? formatDefault(schema.default, isRequired, group),
+    default: schema["x-default"] ?? formatDefault(schema.default, isRequired),
     meaning: schema.description ?? "",
   };
 }
 
-function formatDefault(value: unknown, isRequired: boolean, group?: string): string {
+function formatDefault(value: unknown, isRequired: boolean): string {
   if (value !== undefined) return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
-  if (!isRequired) return "none";
-  return group === undefined ? "**required**" : `**required** with \`${group}\``;
+  return isRequired ? "**required**" : "";
 }

@@ -35,21 +35,21 @@ function createFields() {
         .string({ error: SECRET_EXPECTATION })
         .regex(VARIABLE_NAME_FORM, { error: VARIABLE_EXPECTATION })
         .optional(),
-      "Environment variable with the secret. Either this or `file`; only Envoy gets to read it.",
+      "Environment variable with the secret. Either this or `file`; only Envoy reads it.",
       { type: "name of a variable" },
     ),
     file: described(
       z.string({ error: SECRET_EXPECTATION }).min(1, { error: SECRET_EXPECTATION }).optional(),
-      "File with the secret. A renewed file takes effect without a restart.",
+      "File with the secret.",
       { type: "path" },
     ),
     header: described(
       HEADER.default(DEFAULT_HEADER),
-      "Header that carries it, as `api-key` for Azure. A client's own header of that name never passes.",
+      "Its header (Azure: `api-key`). A client's header of this name never passes.",
       { type: "header name" },
     ),
-    prefix: described(PREFIX.optional(), "Text before the secret in the header, with its space.", {
-      default: "`Bearer ` in `authorization`, nothing in other headers",
+    prefix: described(PREFIX.optional(), "Text before the secret, with its space.", {
+      default: "`Bearer ` in `authorization`, otherwise none",
     }),
   };
   return mapping(fields, SECRET_EXPECTATION);

@@ -10,12 +10,10 @@ export function createPlaceFields() {
   return {
     url: upstreamUrl()
       .optional()
-      .describe(
-        "`http://host:port` or `https://host:port` of the one endpoint. Either this, `urls` or `endpoints`.",
-      ),
+      .describe("`http://host:port` or `https://host:port`. One of this, `urls` and `endpoints`."),
     urls: described(
       list(upstreamUrl(), "URLs", 1).optional(),
-      "Several endpoints that serve the same models; all `http` or all `https`.",
+      "Endpoints that serve the same models; all `http` or all `https`.",
       { type: "list of URLs" },
     ),
     endpoints: createEndpointsSchema().optional(),
@@ -27,15 +25,11 @@ export function createPlaceFields() {
 /** `upstreams[].endpoints`. */
 function createEndpointsSchema() {
   const endpoint = mapping({
-    url: upstreamUrl().describe("As `url`; all `http` or all `https`, none twice."),
-    weight: integer(1, MAX_WEIGHT)
-      .default(1)
-      .describe("Share of the requests among the endpoints of its priority."),
+    url: upstreamUrl().describe("The same as a member of `urls`, none twice."),
+    weight: integer(1, MAX_WEIGHT).default(1).describe("Share of the requests within its priority."),
     priority: integer(0, MAX_PRIORITY)
       .default(0)
-      .describe(
-        "0 is used first, 1 if too few endpoints of 0 are healthy, and so on. Priorities start at 0 without gaps.",
-      ),
+      .describe("0 is used first, 1 if too few of 0 are healthy, and so on without gaps."),
   });
   return list(endpoint, "endpoints", 1);
 }
@@ -45,14 +39,12 @@ function createHealthCheckSchema() {
   const healthCheck = mapping({
     path: described(
       text("a path such as `/health`", /^\/[\x21-\x7e]*$/),
-      "Path that Envoy requests of every endpoint by GET, without a credential; 200 is healthy.",
+      "Path that Envoy gets without a credential; 200: healthy.",
       { type: "path" },
     ),
     interval_seconds: integer(1, 300, "seconds")
       .default(5)
-      .describe(
-        "Time between two checks. Two failures in a row remove an endpoint, one success brings it back.",
-      ),
+      .describe("Time between checks. Two failures in a row remove an endpoint, one success restores it."),
   });
   return orNull(healthCheck);
 }
@@ -60,6 +52,6 @@ function createHealthCheckSchema() {
 /** `upstreams[].slow_start_seconds`. */
 function createSlowStartSchema() {
   return orNull(integer(1, 3_600, "seconds")).describe(
-    "An endpoint that is new, or healthy again, gets its full share only after this long.",
+    "Time until an endpoint that is new, or healthy again, gets its full share.",
   );
 }

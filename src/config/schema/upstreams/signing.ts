@@ -8,16 +8,14 @@ import type { SecretSource } from "../../secret.ts";
 export function createAwsSigningSchema(source: SecretSource) {
   const signing = mapping({
     region: text("an AWS region such as `us-east-1`", /^[a-z0-9-]{1,64}$/).describe(
-      "Region that requests are signed for.",
+      "Region of the signature.",
     ),
     service: text("an AWS service's name such as `bedrock`", /^[a-z0-9-]{1,64}$/).describe(
-      "Service that requests are signed for: `bedrock`, `sagemaker`, `execute-api`.",
+      "Service of the signature: `bedrock`, `sagemaker`, `execute-api`.",
     ),
-    credentials_file: described(
-      orNull(path(source)),
-      "Access key in AWS's format. A renewed file takes effect without a restart. Only Envoy reads it.",
-      { default: "the identity of Envoy's pod or machine" },
-    ),
+    credentials_file: described(orNull(path(source)), "Access key in AWS's format; only Envoy reads it.", {
+      default: "identity of Envoy's pod or machine",
+    }),
     profile: text("a profile's name", /^[A-Za-z0-9_-]{1,64}$/)
       .default("default")
       .describe("Profile in `credentials_file`."),
@@ -33,7 +31,7 @@ const NO_GOOGLE =
 export function createGoogleRefusal() {
   return described(
     z.undefined({ error: NO_GOOGLE }).optional(),
-    "Not supported: Envoy 1.40 has no such filter for upstreams. Use `credential.file` with a token that you renew.",
+    "Not supported by Envoy 1.40 for upstreams. Use `credential.file` with a token that you renew.",
     { type: "nothing" },
   );
 }
