@@ -1,6 +1,9 @@
-import { isAscii, isUtf8 } from "node:buffer";
+import { isUtf8 } from "node:buffer";
 
 const LINE_FEED = 0x0a;
+/** Is the same in UTF-8, one character per byte. */
+// oxlint-disable-next-line no-control-regex -- ASCII has them
+const ASCII = /^[\u0000-\u007f]*$/;
 
 /**
  * Whole lines of an event stream as a string of one character per byte. Many events lie in one piece of a busy stream:
@@ -14,30 +17,26 @@ export class EventBlock {
   /** Where it begins in the bytes that it was cut from. */
   readonly start: number;
 
-  /** Its characters are text as they are. */
-  readonly isAscii: boolean;
-
   private constructor(lines: Buffer, start: number) {
     this.text = lines.toString("latin1");
     this.start = start;
-    this.isAscii = isAscii(lines);
   }
 
   /** The lines that begin at `start` and are whole; null when there is none, or they are not UTF-8. */
   static cut(bytes: Buffer, start: number): EventBlock | null {
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
     if (end <= start) return null;
-    const lines = bytes.subarray(start, end);
+    const lines = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
     return isUtf8(lines) ? new EventBlock(lines, start) : null;
   }
 }
 
 /** UTF-8 as a string of one character per byte. */
 export function encodeCharacters(text: string): string {
-  return Buffer.from(text, "utf8").toString("latin1");
+  return ASCII.test(text) ? text : Buffer.from(text, "utf8").toString("latin1");
 }
 
 /** The text of UTF-8 bytes that are a string of one character each. */
 export function decodeCharacters(bytes: string): string {
-  return Buffer.from(bytes, "latin1").toString("utf8");
+  return ASCII.test(bytes) ? bytes : Buffer.from(bytes, "latin1").toString("utf8");
 }

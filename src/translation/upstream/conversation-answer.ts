@@ -151,7 +151,7 @@ export abstract class ConversationAnswer implements Answer {
     if (template === null) return;
     this.generated.startChunk();
     for (let text = template.take(block); text !== null; text = template.take(block)) {
-      this.writeText(text.unescaped ?? (block.isAscii ? text.escaped : decodeCharacters(text.escaped)));
+      this.writeText(text.unescaped ?? decodeCharacters(text.escaped));
     }
   }
 
