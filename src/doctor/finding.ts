@@ -112,7 +112,7 @@ export const FINDINGS = {
   ),
   upstream_untrusted: problemThat(
     "An upstream's certificate is expired, for another name, or of an unknown authority.",
-    "Renew the certificate, or set `tls.ca_file` and `tls.server_name`. Requests to its models return 503.",
+    "Renew the certificate, or set `upstreams[].tls.ca_file` and `upstreams[].tls.server_name`. Requests to its models return 503.",
   ),
   upstream_credential_missing: warningThat(
     "An upstream's credential can't be read here.",

@@ -148,7 +148,7 @@ describe("fields that a sentence of the documents names", () => {
   const OTHERS =
     /^(?:notifications\.(?:dashboard|emails|webhook(?:\.\w+)?)|envoy\.filters|gateway\.request_id)$/;
   const names = listCodeSpans().filter(
-    ({ text }) => /^[a-z_]\w*(?:\.\w+)+$/i.test(text) && !text.endsWith(".yaml") && !OTHERS.test(text),
+    ({ text }) => /^[a-z_]\w*(?:\.\w+)+$/i.test(text) && !/\.(?:yaml|log)$/.test(text) && !OTHERS.test(text),
   );
 
   /** `a.b` of an object, null for what is not there. */
