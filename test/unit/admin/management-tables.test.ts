@@ -42,6 +42,29 @@ const OWNERS: Readonly<Record<string, Settings>> = {
   group: USER_GROUP_SETTINGS,
 };
 
+/** What the page says once above its tables, and how its rows say it. */
+const SAID_ONCE: Readonly<Record<string, string>> = {
+  " Replaces the whole list.": "",
+  " Omitted fields stay.": "",
+  " Null: none.": "",
+  "; null: none.": ".",
+  ", in whole cents": "",
+  ", in the order of their creation": "",
+  " in the order of their creation": "",
+  ", from the next request": "",
+  " `key` in the response is shown only once.": "",
+  " `token` in the response is shown only once.": "",
+  " `key` is shown only once.": "",
+  "a list of `period` (day, week, month, total), `kind` (cap, budget) and `cents`, at most one of each period and kind":
+    "*limits*",
+  "0 to 9,000,000,000 cents, or null": "*cents*, or null",
+  "1 to 100 characters, not only spaces, without control characters": "*name*",
+  "true or false": "boolean",
+};
+
+const shorten = (text: string): string =>
+  Object.entries(SAID_ONCE).reduce((shorter, [said, left]) => shorter.replace(said, left), text);
+
 interface SettingRow {
   readonly path: string;
   readonly text: string;
@@ -51,8 +74,9 @@ function listRows(table: Settings, prefix = ""): SettingRow[] {
   return Object.values(table).flatMap((row): SettingRow[] => {
     const path = `${prefix}${row.apiName}`;
     const { kind } = row;
-    const meaning = describeSetting(row);
-    if (!isGroup(kind)) return [{ path, text: `${kind.values} | ${formatDefault(row)} | ${meaning}` }];
+    const meaning = shorten(describeSetting(row));
+    if (!isGroup(kind))
+      return [{ path, text: `${shorten(kind.values)} | ${formatDefault(row)} | ${meaning}` }];
     return [{ path, text: `an object | | ${meaning}` }, ...listRows(kind.members, `${path}.`)];
   });
 }
@@ -77,7 +101,8 @@ function isGroup(kind: Setting["kind"]): kind is GroupKind<Settings> {
 }
 
 function formatDefault(row: Setting): string {
-  return isRequired(row) ? "required" : `\`${JSON.stringify(row.default)}\``;
+  if (isRequired(row)) return "required";
+  return row.default === null ? "" : `\`${JSON.stringify(row.default)}\``;
 }
 
 const WHO = { read: "every token", write: "admin", operator: "operator" } as const;
@@ -89,7 +114,7 @@ const CALLS = [
   "|---|---|---|",
   ...API_ROUTES.map(
     ({ method, path, access, member, summary }) =>
-      `| \`${method} ${path.replace(ORGANIZATION_PATH, "…")}\` | ${member === true ? "member" : WHO[access]} | ${summary} |`,
+      `| \`${method} ${path.replace(ORGANIZATION_PATH, "…")}\` | ${member === true ? "member" : WHO[access]} | ${shorten(summary)} |`,
   ),
 ];
 
@@ -106,7 +131,7 @@ function listCommands(command: Command, path: readonly string[]): readonly strin
   if (command.commands.length > 0) {
     return command.commands.flatMap((one) => listCommands(one, [...path, one.name()]));
   }
-  return [`| \`inference-gateway ${path.join(" ")}\` | ${command.description()} | ${exampleOf(command)} |`];
+  return [`| \`${path.join(" ")}\` | ${command.description()} | ${exampleOf(command)} |`];
 }
 
 const COMMANDS = [

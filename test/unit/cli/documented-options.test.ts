@@ -50,8 +50,8 @@ describe("the documents", () => {
   it("name options that there are in the table of commands", () => {
     const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8");
     const rows = Array.from(
-      page.matchAll(/^\| `(inference-gateway [\w -]+)` \| (.*) \|$/gm),
-      ([, command = "", cell = ""]) => readNamed(command, cell),
+      page.matchAll(/^\| `([a-z][a-z -]*)` \| (.*) \|$/gm),
+      ([, command = "", cell = ""]) => readNamed(`inference-gateway ${command}`, cell),
     );
     expect(listUnknown(rows)).toEqual([]);
     expect(rows.length).toBeGreaterThan(30);
