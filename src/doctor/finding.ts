@@ -15,48 +15,45 @@ const warningThat = (meaning: string, fix: string): Kind => ({ level: "warning",
 /** Everything that can be wrong. A test provokes each of them. */
 export const FINDINGS = {
   configuration_invalid: problemThat(
-    "The configuration has a mistake; nothing else is checked.",
+    "The configuration has a mistake; only this is checked.",
     "Correct the field that it names.",
   ),
   gateway_not_running: problemThat(
-    "No gateway runs with this configuration, so that workers and Envoy don't respond.",
-    "Start it with this configuration: `inference-gateway up`, or `serve` next to your own Envoy. The findings below about workers, Envoy, a private Redis and its addresses follow from this one.",
+    "No gateway runs with this configuration.",
+    "Start it: `inference-gateway up`, or `serve` next to your own Envoy. Findings about workers, Envoy, a private Redis and its addresses follow from this one.",
   ),
   configuration_refused: problemThat(
-    "The running gateway rejected the changed file and keeps the previous one.",
-    "Correct the file. If the problem says so, restart the gateway, and Envoy with a new bootstrap.",
+    "The running gateway rejected the changed file and uses the previous one.",
+    "Correct the file. Restart the gateway, and Envoy with a new bootstrap, if the problem says so.",
   ),
   configuration_waits: warningThat(
-    "Fields of the file have changed and take effect after a restart.",
-    "Restart the gateway. After changes of `listen`, `limits` or `upstreams`, also render Envoy's bootstrap and restart Envoy.",
+    "Changed fields take effect after a restart.",
+    "Restart the gateway. After changes of `listen`, `limits` or `upstreams`, also restart Envoy with a new bootstrap.",
   ),
   check_failed: problemThat(
-    "A part couldn't be checked: no permission, or no end in time.",
-    "Run the command again as the gateway's user. If it persists, check this part by hand.",
+    "A check had no permission, or no end in time.",
+    "Run the command again as the gateway's user. If it persists, check by hand.",
   ),
   redis_unreachable: problemThat(
     "Redis doesn't respond, or rejects the login.",
-    "Start Redis or correct `redis` in the configuration (address, TLS, user and password). Until then known API keys work for `settlement.grace_seconds`, and everything else returns 503.",
+    "Start Redis or correct `redis` in the configuration. Until then known API keys work for `settlement.grace_seconds`; everything else returns 503.",
   ),
-  redis_too_old: problemThat(
-    "Redis is older than 6.2.",
-    "Upgrade Redis: the gateway's scripts need 6.2 or newer.",
-  ),
+  redis_too_old: problemThat("Redis is older than 6.2.", "Upgrade Redis."),
   redis_append_only_off: problemThat(
     "Redis keeps no append-only file.",
-    "Set `appendonly yes` and `appendfsync everysec` (`CONFIG SET appendonly yes`, then in redis.conf). Without it a restart of Redis loses spend, keys and caps since its last snapshot.",
+    "Set `appendonly yes` and `appendfsync everysec` (`CONFIG SET appendonly yes`, then in redis.conf). Otherwise a restart of Redis loses everything since its last snapshot.",
   ),
   redis_append_only_failing: problemThat(
     "Redis can't write its append-only file.",
-    "Check Redis's disk (full, read-only) and its log. Until it can write, it rejects writes.",
+    "Check Redis's disk (full, read-only) and log. Until then it rejects writes.",
   ),
   redis_snapshot_failing: problemThat(
     "Redis can't write its snapshot.",
-    "Check Redis's disk (full, read-only, no memory to fork) and its log, then run `BGSAVE`. With `save` set, Redis rejects writes until one succeeds.",
+    "Check Redis's disk (full, read-only), memory and log, then run `BGSAVE`. With `save` set, Redis rejects writes until it succeeds.",
   ),
   redis_evicts: problemThat(
-    "Redis may evict API keys, caps and spend.",
-    "Set `maxmemory-policy noeviction`: an evicted API key or month of spend is lost.",
+    "Redis may evict API keys, caps and spend, which are then lost.",
+    "Set `maxmemory-policy noeviction`.",
   ),
   redis_memory_short: warningThat(
     "Redis uses more than 80% of its memory.",
@@ -68,7 +65,7 @@ export const FINDINGS = {
   ),
   clock_differs: warningThat(
     "The clocks of this host and of Redis differ by more than 2 s.",
-    "Run NTP on both hosts. Limits and months use Redis's clock; ids, logs and expiry dates use the hosts' clocks.",
+    "Run NTP on both hosts. Limits and months use Redis's clock; ids, logs and expiry dates the hosts'.",
   ),
   worker_no_socket: problemThat(
     "A worker's socket path is a file.",
@@ -76,23 +73,20 @@ export const FINDINGS = {
   ),
   worker_silent: problemThat(
     "A worker doesn't respond.",
-    "Start the gateway (`inference-gateway serve` or `up`) with this configuration, as a user that can open the socket. If it runs, search its log for `worker exited unexpectedly`.",
+    "Start the gateway with this configuration, as a user that can open the socket. If it runs, search its log for `worker exited unexpectedly`.",
   ),
   worker_not_serving: warningThat(
     "A worker doesn't accept requests.",
-    "It is starting or draining. If it persists, check its log lines and restart the gateway.",
+    "It starts or drains. If it persists, check its log and restart the gateway.",
   ),
   envoy_unreachable: problemThat(
     "Envoy's admin socket doesn't respond.",
-    "Start Envoy with the bootstrap of `inference-gateway envoy render`. Run this command as Envoy's user on its host; with `sidecar.tcp` that is another host.",
+    "Start Envoy with the bootstrap of `inference-gateway envoy render`. Run this command on Envoy's host as its user.",
   ),
-  envoy_not_live: problemThat(
-    "Envoy is starting or draining.",
-    "Wait until it has started or drained, or check its log.",
-  ),
+  envoy_not_live: problemThat("Envoy is starting or draining.", "Wait, or check its log."),
   envoy_unproven: warningThat(
     "The gateway isn't tested with this version of Envoy.",
-    "Run a tested version, or test your traffic on this one first.",
+    "Run a tested version, or test your traffic first.",
   ),
   envoy_no_listener: problemThat(
     "Envoy has no HTTP listener.",
@@ -100,15 +94,15 @@ export const FINDINGS = {
   ),
   envoy_filters_wrong: problemThat(
     "Envoy's filters are missing, in the wrong order, or fail open.",
-    "Render the bootstrap again (`envoy render`), or correct it: `config check --envoy FILE` names each place. Until then requests may pass without a key or without being charged.",
+    "Render the bootstrap again, or correct it: `config check --envoy FILE` names each place. Until then requests may pass without a key or a charge.",
   ),
   envoy_cluster_missing: problemThat(
     "Envoy has no cluster for an upstream.",
-    "A new upstream needs a new bootstrap: `envoy render`, then restart Envoy.",
+    "Restart Envoy with a new bootstrap (`envoy render`).",
   ),
   upstream_unreachable: problemThat(
     "An upstream accepts no connections.",
-    "Start the model server, or correct `url`. Requests to its models return 503.",
+    "Start the model server, or correct `url`. Its models return 503.",
   ),
   upstream_untrusted: problemThat(
     "An upstream's certificate is expired, for another name, or of an unknown authority.",
@@ -116,19 +110,19 @@ export const FINDINGS = {
   ),
   upstream_credential_missing: warningThat(
     "An upstream's credential can't be read here.",
-    "Create it, readable for the user that starts Envoy. A variable must be set for that process and for this command.",
+    "Create it for the user that starts Envoy. A variable must be set for Envoy and this command.",
   ),
   upstream_refuses_credential: warningThat(
-    "An upstream has returned 401 or 403 to the gateway's credential since Envoy's start.",
-    "Compare the credential, its header and prefix with what the upstream expects. Clients get 502; the count resets when Envoy restarts.",
+    "An upstream has rejected the gateway's credential (401, 403) since Envoy's start.",
+    "Correct the credential, its header or prefix. Clients get 502; the count resets when Envoy restarts.",
   ),
   upstream_model_unknown: warningThat(
-    "A model server has returned 404 since the workers' start: it doesn't have the model or path.",
-    "Compare `catalog[].upstream_model` with the names that the server lists, and the upstream's `url` and `path_prefix` with its address.",
+    "A model server has returned 404 for a model or path since the workers' start.",
+    "Correct `catalog[].upstream_model`, or the upstream's `url` and `path_prefix`.",
   ),
   upstream_refuses_account: warningThat(
     "A model server has rejected the gateway's account since the workers' start.",
-    "Renew the upstream's credential, or check the account at the model provider.",
+    "Renew the credential, or check the account at the model provider.",
   ),
   model_server_unnamed: warningThat(
     "The list of models shows which model server it is, and `server` doesn't.",
@@ -136,7 +130,7 @@ export const FINDINGS = {
   ),
   upstream_model_unlisted: warningThat(
     "The model server doesn't list the catalog's `upstream_model`.",
-    "Set one of its names as `upstream_model`, or load the model on that server.",
+    "Set one of its names, or load the model there.",
   ),
   context_window_too_large: warningThat(
     "The model server accepts fewer tokens than `context_window`.",
@@ -144,23 +138,23 @@ export const FINDINGS = {
   ),
   upstream_all_unhealthy: problemThat(
     "Envoy considers every endpoint of an upstream unhealthy.",
-    "Start the model servers, or correct `health_check.path`. Until then requests to these models fail.",
+    "Start the model servers, or correct `health_check.path`. Its models fail.",
   ),
   upstream_endpoint_unhealthy: warningThat(
     "Envoy considers an endpoint of an upstream unhealthy.",
-    "Start the model server, or correct `health_check.path`. Until then the other endpoints receive all requests.",
+    "Start the model server, or correct `health_check.path`. The other endpoints receive all requests.",
   ),
   token_keys_unreachable: problemThat(
     "The keys of an identity provider can't be read from here.",
-    "Until Envoy has them, its tokens return 503; afterwards Envoy uses the last ones. Check `jwks` in gateway.yaml, and the connection from Envoy's host.",
+    "Check `jwks` in gateway.yaml, and the connection from Envoy's host. Until Envoy has read keys, tokens return 503.",
   ),
   prompt_overhead_exceeded: warningThat(
     "A model's chat template takes more tokens than configured.",
-    "Set `prompt_overhead_tokens` or `prompt_overhead_tokens_with_tools` of this model: until then a new worker can exceed a strict cap.",
+    "Set `prompt_overhead_tokens` or `prompt_overhead_tokens_with_tools` of the model. Until then a new worker can exceed a strict cap.",
   ),
   smtp_unreachable: problemThat(
     "The mail server doesn't respond.",
-    "Correct `notifications.smtp.url`, or open the connection to it.",
+    "Correct `notifications.smtp.url`, or open the connection.",
   ),
   smtp_login_refused: problemThat(
     "The mail server rejects user or password.",
@@ -172,39 +166,39 @@ export const FINDINGS = {
   ),
   webhook_unreachable: warningThat(
     "The host of an organization's webhook can't be reached.",
-    "Open the connection (firewall, proxy, DNS), or tell the organization. Deliveries are retried for up to three days.",
+    "Open the connection (firewall, proxy, DNS), or notify the organization. Deliveries are retried for three days.",
   ),
   webhook_not_allowed: warningThat(
     "An organization's webhook has an address that isn't allowed.",
-    "Tell the organization, or set `notifications.webhooks.allow_private_networks` if receivers are in your network.",
+    "Notify the organization, or set `notifications.webhooks.allow_private_networks` for receivers in your network.",
   ),
   public_url_unencrypted: warningThat(
     "`public_base_url` isn't encrypted.",
-    "Put TLS in front of the gateway and use `https://…`. Without TLS, API keys are sent unencrypted.",
+    "Put TLS in front of the gateway and use `https://…`: API keys are sent unencrypted.",
   ),
   public_url_elsewhere: problemThat(
     "`public_base_url` doesn't lead to the API.",
-    "Check that the load balancer passes every path to Envoy's listener, not to the admin port.",
+    "Pass every path to Envoy's listener, not to the admin port.",
   ),
   public_url_unreachable: problemThat(
     "`public_base_url` can't be reached from here.",
-    "Check DNS, load balancer and certificate. Inside the cluster the name may lead elsewhere.",
+    "Check DNS, load balancer and certificate. In a cluster the name may lead elsewhere.",
   ),
   dashboard_url_missing: warningThat(
     "Emails are configured, but `dashboard.base_url` isn't set.",
-    "Set `dashboard.base_url`, so that links in emails open the dashboard.",
+    "Set `dashboard.base_url`, which links in emails begin with.",
   ),
   dashboard_url_unencrypted: warningThat(
     "`dashboard.base_url` isn't encrypted.",
-    "Put TLS in front of the admin port and use `https://…`. Without TLS, tokens are sent unencrypted.",
+    "Put TLS in front of the admin port and use `https://…`: tokens are sent unencrypted.",
   ),
   dashboard_url_elsewhere: problemThat(
     "`dashboard.base_url` doesn't lead to the dashboard.",
-    "Check that it leads to the admin port, with every path, not to Envoy's listener.",
+    "Pass every path to the admin port, not to Envoy's listener.",
   ),
   dashboard_url_unreachable: problemThat(
     "`dashboard.base_url` can't be reached from here.",
-    "Check DNS, load balancer and certificate. Inside the cluster the name may lead elsewhere.",
+    "Check DNS, load balancer and certificate. In a cluster the name may lead elsewhere.",
   ),
   folder_not_writable: problemThat(
     "The gateway can't write a directory.",
@@ -217,11 +211,11 @@ export const FINDINGS = {
   ),
   sockets_open: warningThat(
     "Every user of this host can reach the workers' sockets.",
-    "`chmod o-rwx` the directory: a process that reaches a socket there can ask the gateway to admit requests.",
+    "`chmod o-rwx` the directory: a process that reaches a socket can have requests admitted.",
   ),
   data_dir_open: warningThat(
     "Every user of this host can read the gateway's data.",
-    "`chmod o-rwx` the directory: only the gateway needs spool, logs and configuration.",
+    "`chmod o-rwx` the directory.",
   ),
   operator_token_readable: problemThat(
     "Other users can read the operator's token.",
@@ -229,15 +223,15 @@ export const FINDINGS = {
   ),
   spool_space_short: warningThat(
     "The disk has less space than the spool may take.",
-    "Free space or lower `settlement.spool_max_bytes`. Until then `up` writes no access log, and the oldest request log files are deleted. With a full disk, requests are rejected during an outage of Redis.",
+    "Free space or lower `settlement.spool_max_bytes`. Until then `up` writes no access log, and the oldest request logs are deleted. A full disk rejects requests during an outage of Redis.",
   ),
   spool_reported: problemThat(
     "Redis rejected charges, which wait for a person.",
-    "Check each charge against the request log, correct spend with `usage correct`, then move the file away.",
+    "Check each charge against the request log, correct spend with `usage correct`, then move the file.",
   ),
   spool_waiting: problemThat(
     "Charges have waited for Redis for more than a minute.",
-    "Check that Redis is reachable and the gateway runs: it sends them by itself. Never delete them.",
+    "Check Redis and the gateway, which sends them by itself. Never delete them.",
   ),
 } as const satisfies Record<string, Kind>;
 
