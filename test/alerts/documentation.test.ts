@@ -95,7 +95,7 @@ describe("docs/alerts.md", () => {
       const sum = waits.slice(0, failed).reduce((left, right) => left + right, 0);
       expect(Math.abs(seconds(total, totalUnit) - sum)).toBeLessThan(totalUnit === "min" ? 60 : 1);
     }
-    expect(page).toContain("and so on up to one hour, each up to 20 % sooner or later. After three days");
+    expect(page).toContain("and so on up to one hour; each interval varies by up to 20 %. After three days");
     expect(RETRY_SCHEDULE).toMatchObject({
       maxWaitMs: 3_600_000,
       jitter: 0.2,
