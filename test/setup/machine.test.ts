@@ -25,12 +25,12 @@ describe("docs/quickstart.md", () => {
     {
       what: "Envoy",
       asked: PROVEN_ENVOYS[0],
-      told: /an Envoy /,
+      told: /install Envoy /,
     },
     {
       what: "Redis",
       asked: OLDEST_REDIS,
-      told: /a Redis /,
+      told: /and Redis /,
     },
   ])("names the $what that the set-up asks for", ({ asked, told }) => {
     expect(`${asked}.`).toContain(`${versionAfter(PAGE, told)}.`);
