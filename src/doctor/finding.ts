@@ -38,7 +38,7 @@ export const FINDINGS = {
     "Redis doesn't respond, or rejects the login.",
     "Start Redis or correct `redis` in the configuration. Until then known API keys work for `settlement.grace_seconds`; everything else returns 503.",
   ),
-  redis_too_old: problemThat("Redis is older than 6.2.", "Upgrade Redis."),
+  redis_too_old: problemThat("Redis is older than 6.2.", "Upgrade Redis to 6.2 or newer."),
   redis_append_only_off: problemThat(
     "Redis keeps no append-only file.",
     "Set `appendonly yes` and `appendfsync everysec` (`CONFIG SET appendonly yes`, then in redis.conf). Otherwise a restart of Redis loses everything since its last snapshot.",

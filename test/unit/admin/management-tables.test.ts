@@ -109,14 +109,19 @@ const WHO = { read: "every token", write: "admin", operator: "operator" } as con
 
 const ORGANIZATION_PATH = "/api/organizations/{organization}";
 
-const CALLS = [
-  "| Call | Who | Meaning |",
-  "|---|---|---|",
-  ...API_ROUTES.map(
-    ({ method, path, access, member, summary }) =>
-      `| \`${method} ${path.replace(ORGANIZATION_PATH, "…")}\` | ${member === true ? "member" : WHO[access]} | ${shorten(summary)} |`,
-  ),
-];
+const OWNERS_RAISES = /(?:\/(?:keys\/\{key\}|users\/\{user\}|groups\/\{group\}))?\/raises/;
+
+/** The calls for temporary increases are alike for each owner of limits. */
+function formatCall({ method, path, access, member, summary }: (typeof API_ROUTES)[number]): string {
+  const where = path.replace(ORGANIZATION_PATH, "…").replace(OWNERS_RAISES, "[/{owner}]/raises");
+  const meaning = where === path.replace(ORGANIZATION_PATH, "…") ? summary : nameOwner(summary);
+  return `| \`${method} ${where}\` | ${member === true ? "member" : WHO[access]} | ${shorten(meaning)} |`;
+}
+
+const nameOwner = (summary: string): string =>
+  summary.replace(/of the (?:organization|key|user|group)\b/, "of the owner");
+
+const CALLS = ["| Call | Who | Meaning |", "|---|---|---|", ...new Set(API_ROUTES.map(formatCall))];
 
 /** The first example of a command's help. */
 function exampleOf(command: Command): string {
