@@ -7,7 +7,8 @@ import { GatewayError } from "../contract/errors.ts";
 
 /** Of the body's bytes; smaller ones do not wait, and are counted alone. */
 const LARGE_BYTES = 256 * 1024;
-const MAX_WAIT_MS = 4_000;
+/** Twice what the work itself may take: after each step the event loop rests for as long. */
+const MAX_WAIT_MS = 8_000;
 
 /** What a worker has left. */
 interface WorkRoom {
