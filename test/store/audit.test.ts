@@ -117,8 +117,9 @@ describe("the logs of roles", () => {
     const { id } = await createTestOrganization(under.store);
     const key = auditKey(id, "changes:admin");
     // A stream trims whole nodes of 100 entries.
-    for (let number = 1; number <= 150; number += 1)
+    for (let number = 1; number <= 150; number += 1) {
       await under.client.xadd(key, `${number}-1`, "entry", "{}");
+    }
     await under.store.addAuditEntry(id, entry("new", "admin"));
     expect(await under.client.xlen(key)).toBe(51);
     expect(await under.client.pttl(key)).toBeGreaterThan(399 * 86_400_000);

@@ -77,8 +77,9 @@ export function describeActor({ principal }: Pick<ApiCall, "principal">): AuditI
   const { person } = principal;
   if (person === undefined) return { type: "operator", id: null, name: null, role: "operator" };
   const { name, issuer, subject } = person;
-  if (principal.type === "operator")
+  if (principal.type === "operator") {
     return { type: "operator", id: null, name, role: "operator", issuer, subject };
+  }
   return { type: "person", id: principal.userId, name, role: principal.role, issuer, subject };
 }
 
