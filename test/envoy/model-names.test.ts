@@ -220,9 +220,9 @@ describe("an organization's own names", () => {
     ["an empty name", { aliases: { "": OTHER_MODEL } }, "expected a name"],
     ["a name of 129 characters", { aliases: { ["a".repeat(129)]: OTHER_MODEL } }, "expected a name"],
     [
-      "10,000 names",
+      "101 names",
       {
-        aliases: Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`n${index}`, OTHER_MODEL])),
+        aliases: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`n${index}`, OTHER_MODEL])),
       },
       "at most 100 names",
     ],

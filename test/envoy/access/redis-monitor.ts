@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
 import { readScript } from "../../../src/store/ioredis/scripts.ts";
+import { ROWS } from "../../../src/store/redis/row-layouts.ts";
 import { waitFor } from "../../support/wait.ts";
 
 const ADMIT = readScript("admit.lua");
 /** Redis knows it by its SHA-1; a worker's first admission sends the whole text. */
 const ADMIT_SHA = createHash("sha1").update(ADMIT).digest("hex");
 const ADMIT_TITLE = ADMIT.slice(0, ADMIT.indexOf("\n"));
-/** `evalsha <sha> 8 <8 keys> <8 arguments> <request id> <route> <tokens> …` */
+/** `evalsha <sha> 8 <8 keys> <8 arguments> <words of each request>` */
 const FIRST_REQUEST = 3 + 8 + 8;
-const WORDS_OF_REQUEST = 3;
+const WORDS_OF_REQUEST = ROWS["admitted-request"].length;
 
 export interface RedisMonitor {
   /** Every command since the start, each as its words. */
