@@ -80,6 +80,8 @@ export async function ensureBuild(root) {
     writeFileSync(join(draft, STAMP), stamp);
     if (existsSync(output)) renameSync(output, former);
     renameSync(draft, output);
+    // What Node compiled of the former output, see main.ts.
+    rmSync(join(root, ".cache", "compiled"), { recursive: true, force: true });
   } finally {
     rmSync(draft, { recursive: true, force: true });
     rmSync(former, { recursive: true, force: true });

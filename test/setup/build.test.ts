@@ -103,6 +103,20 @@ describe("ensureBuild", () => {
     for (const name of ["buffer", "perf_hooks", "process"]) expect(built).toContain(`from "node:${name}"`);
   });
 
+  it("removes what Node compiled of the former program, which keeps that for its next start", async () => {
+    const root = createRepository();
+    const compiled = join(root, ".cache", "compiled");
+    mkdirSync(compiled, { recursive: true });
+    await ensureBuild(root);
+    expect(existsSync(compiled)).toBe(false);
+    cpSync(join(REPOSITORY, "dist"), join(root, "dist"), { recursive: true });
+    cpSync(join(REPOSITORY, "package.json"), join(root, "package.json"));
+    // vitest has a cache of its own, or forbids one, for whatever it starts.
+    const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: undefined, NODE_COMPILE_CACHE: undefined };
+    spawnSync(process.execPath, [join(root, "dist", "main.js"), "--version"], { env });
+    expect(readdirSync(compiled)).not.toEqual([]);
+  });
+
   it("leaves the tokenizer's vocabulary where it is", async () => {
     const root = createRepository();
     await ensureBuild(root);
