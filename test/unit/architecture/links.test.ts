@@ -37,7 +37,7 @@ it("links of the documents lead to files and headings that there are", () => {
 });
 
 it("pages and data that code, tests and deployments name exist", () => {
-  const places = ["src", "test", "deploy", "site", ".github", "Dockerfile", "docker-compose.yml"];
+  const places = ["src", "test", "deploy", ".github", "Dockerfile", "docker-compose.yml"];
   const files = execFileSync("git", ["ls-files", "-s", "--", ...places], { cwd: ROOT, encoding: "utf8" });
   const named = files.split("\n").flatMap((line) => {
     const [, mode = "", file = ""] = /^(\d+) \S+ \d\t(.+)$/.exec(line) ?? [];

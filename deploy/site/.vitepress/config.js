@@ -4,7 +4,7 @@ import { dirname, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 
-const DOCS = fileURLToPath(new URL("../../docs/", import.meta.url));
+const DOCS = fileURLToPath(new URL("../../../docs/", import.meta.url));
 const {
   GITHUB_SERVER_URL = "https://github.com",
   GITHUB_REPOSITORY = "inference-gateway/inference-gateway",
@@ -54,7 +54,7 @@ const externalOnServer = {
 export default defineConfig({
   title: "Inference Gateway",
   description: "API keys, rate limits and spend caps in front of language models",
-  srcDir: "../docs",
+  srcDir: "../../docs",
   outDir: "./dist",
   cacheDir: "./.cache",
   base: process.env.SITE_BASE || "/",
