@@ -84,7 +84,7 @@ export const TOKEN_FIGURES = {
     about: "written to a cache for 5 minutes",
     price: {
       fallback: "input",
-      configured: "Prompt tokens written to its cache for 5 minutes.",
+      configured: "Prompt tokens written to the upstream's cache for 5 minutes.",
       shown: "Written to the upstream's cache for 5 minutes.",
     },
   },
@@ -98,7 +98,7 @@ export const TOKEN_FIGURES = {
     about: "written to a cache for an hour",
     price: {
       fallback: "cacheWrite",
-      configured: "Prompt tokens written to its cache for an hour.",
+      configured: "Prompt tokens written to the upstream's cache for an hour.",
       shown: "Written to the upstream's cache for an hour.",
     },
   },

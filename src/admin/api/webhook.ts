@@ -42,7 +42,7 @@ function defineTest({ path, suffix, which }: Place) {
     operationId: `test${suffix}`,
     summary: `Send one test event to ${which} now, and return the result.`,
     description:
-      "At most ten a minute for an organization. In the `standard` format a signed event of the type `webhook.test`; to Slack and Teams a message that says so; to PagerDuty the end of an alert that there is not, which opens nothing.",
+      "At most ten per minute for an organization. The format `standard` sends a signed event of the type `webhook.test`, Slack and Teams a test message, and PagerDuty the end of an alert that doesn't exist, which opens no incident.",
     answers: { 200: webhookTest },
     handleInOrganization: async ({ organization, params }, { allowPrivateWebhooks }) => {
       const webhook = requireWebhook(organization, params["webhook"]);

@@ -116,7 +116,7 @@ export const explainedRequest = answer("ExplainedRequest", {
       remedy: z
         .strictObject({
           actor: z.enum(["client", "upstream", "operator", "gateway"]).describe("Who must act."),
-          todo: z.string().describe("Behavior of the default."),
+          todo: z.string().describe("Action that the actor must take."),
         })
         .nullable()
         .describe("Envoy's reason for a failure at the upstream; null: none."),

@@ -6,7 +6,7 @@ export const whoami = answer("WhoAmI", {
   type: z
     .enum(["operator", "token", "person"])
     .describe("The operator's token, an organization's token, or a person who has signed in."),
-  name: textOrNull("Id of the token or person; null: the operator's token."),
+  name: textOrNull("Name of the token or person; null: the operator's token."),
   role: z.enum(PERSON_ROLES),
   issuer: textOrNull("Identifies a person, with `subject`; null: a token."),
   subject: z.string().nullable(),
