@@ -64,7 +64,7 @@ describe("the documents", () => {
     const projects = Array.from(read("vitest.config.ts").matchAll(/name: "(\w+)"/g), ([, name]) => name);
     const spans = listCodeSpans().map(({ text }) => text);
     const called = spans.flatMap((text) => {
-      const [, name, folder] = /^(?:\w+=\S+ )?npm run ([\w:]+)(?: --prefix (\w+))?/.exec(text) ?? [];
+      const [, name, folder] = /^(?:\w+=\S+ )?npm run ([\w:]+)(?: --prefix ([\w/]+))?/.exec(text) ?? [];
       return name === undefined ? [] : [{ name, folder }];
     });
     const wanted = spans.flatMap((text) => Array.from(text.matchAll(/--project (\w+)/g), ([, name]) => name));
