@@ -1,7 +1,7 @@
 -- Writes an entry of an audit log that belongs to no script's change.
 --
 -- KEYS[1] audit log
--- ARGV[1] entry               ARGV[2] most bytes of the log in Redis
+-- ARGV[1] entry
 --
 -- Reply: 1.
 
@@ -9,5 +9,5 @@
 
 -- @input
 
-add_audit(audit, audit_entry, most_bytes)
+add_audit(audit, audit_entry)
 return 1

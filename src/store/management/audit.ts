@@ -9,15 +9,13 @@ import { auditKey } from "../redis/keys.ts";
 import {
   AUDIT_LOGS,
   type AuditInput,
+  type AuditKind,
   type AuditLog,
   type AuditStore,
   type AuditValue,
 } from "../types/audit.ts";
 import { PERSON_ROLES } from "../types/sessions.ts";
 import { storeOf } from "../run.ts";
-
-/** `CHANGES_BYTES` in `lua/include/audit.lua` is the bound of the changes that scripts write. */
-const MOST_BYTES = { changes: 4_194_304, "sign-ins": 1_048_576 };
 
 /** Key and entry as the scripts take them; an empty entry for none. */
 export function auditArguments(organizationId: string, entry: AuditInput | null | undefined) {
@@ -42,7 +40,7 @@ export async function executeWithAudit(
   }
 }
 
-function logOf(kind: keyof typeof MOST_BYTES, entry: AuditInput | null): AuditLog {
+function logOf(kind: AuditKind, entry: AuditInput | null): AuditLog {
   return `${kind}:${entry?.actor.role ?? "none"}`;
 }
 
@@ -78,7 +76,6 @@ export const createAuditStore = storeOf<AuditStore>({
     await context.client.igwAddAudit({
       audit: auditKey(organizationId, logOf(kind, entry)),
       auditEntry: JSON.stringify(entry),
-      mostBytes: String(MOST_BYTES[kind]),
     });
   },
 

@@ -262,7 +262,7 @@ export const SCRIPTS = {
   igwAddAudit: {
     file: "add-audit.lua",
     keys: ["audit"],
-    arguments: { auditEntry: "text", mostBytes: "number" },
+    arguments: { auditEntry: "text" },
   },
   igwDeleteToken: {
     file: "delete-token.lua",

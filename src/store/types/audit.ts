@@ -2,8 +2,11 @@
 import type { Page, PageInput } from "./page.ts";
 import { PERSON_ROLES, type PersonRole } from "./sessions.ts";
 
+const AUDIT_KINDS = ["changes", "sign-ins"] as const;
+export type AuditKind = (typeof AUDIT_KINDS)[number];
+
 /** A log for each role, so that nobody pushes out what was done with another role; "none": sign-ins without a role. */
-export const AUDIT_LOGS = (["changes", "sign-ins"] as const).flatMap((kind) =>
+export const AUDIT_LOGS = AUDIT_KINDS.flatMap((kind) =>
   ([...PERSON_ROLES, "none"] as const).map((role) => `${kind}:${role}` as const),
 );
 
@@ -52,11 +55,7 @@ export interface AuditEntry extends AuditInput {
 
 export interface AuditStore {
   /** Writes a change of many steps, or a sign-in. @param organizationId Null: of what belongs to none. */
-  addAuditEntry(
-    organizationId: string | null,
-    entry: AuditInput,
-    kind?: "changes" | "sign-ins",
-  ): Promise<void>;
+  addAuditEntry(organizationId: string | null, entry: AuditInput, kind?: AuditKind): Promise<void>;
   /** Newest first. `next` of a page is an entry's id. */
   listAuditEntries(organizationId: string | null, page: PageInput): Promise<Page<AuditEntry>>;
 }

@@ -1,11 +1,11 @@
 -- An entry of an audit log, in the step that makes the change, so that no change is without one. `entry` is JSON, '' for none.
--- A log belongs to the holders of one role: only they push out what is in it. It loses entries of 400 days, and a tenth of
--- its entries, oldest first, while Redis needs more than `most_bytes` for it.
+-- A log belongs to the holders of one role: only they push out what is in it. Its key ends with its kind and the role. It
+-- loses entries of 400 days, and a tenth of its entries, oldest first, while Redis needs more than its kind's bytes for it.
 
 local AUDIT_MS = 34560000000
-local CHANGES_BYTES = 4194304
+local MOST_BYTES = { changes = 4194304, ['sign-ins'] = 1048576 }
 
-local function add_audit(audit, entry, most_bytes)
+local function add_audit(audit, entry)
   if entry == '' then
     return
   end
@@ -13,8 +13,9 @@ local function add_audit(audit, entry, most_bytes)
   local oldest_ms = tonumber(string.match(id, '^%d+')) - AUDIT_MS
   redis.call('XTRIM', audit, 'MINID', '~', string.format('%.0f', oldest_ms))
   redis.call('PEXPIRE', audit, AUDIT_MS)
+  local most_bytes = MOST_BYTES[string.match(audit, '([^:]+):[^:]+$')]
   local entries = redis.call('XLEN', audit)
-  while entries > 1 and redis.call('MEMORY', 'USAGE', audit, 'SAMPLES', 0) > (most_bytes or CHANGES_BYTES) do
+  while entries > 1 and redis.call('MEMORY', 'USAGE', audit, 'SAMPLES', 0) > most_bytes do
     redis.call('XTRIM', audit, 'MAXLEN', math.floor(entries * 0.9))
     entries = redis.call('XLEN', audit)
   end
