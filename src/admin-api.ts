@@ -12,7 +12,7 @@ import { setErrorReference } from "./contract/error-reference.ts";
 import { formatLocalUrl, isLoopback } from "./host/local-url.ts";
 import { createAsk } from "./host/questions.ts";
 import { openStoreInBackground } from "./store/open-store.ts";
-import type { AdminOptions, RunningAdmin } from "./supervisor/gateway-parts.ts";
+import type { ProcessOptions, RunningAdmin } from "./supervisor/gateway-parts.ts";
 import { resolveOperatorToken } from "./supervisor/secret-file.ts";
 import { createAdminTelemetry } from "./telemetry/gateway-telemetry.ts";
 import type { HostQuestions } from "./telemetry/host-questions.ts";
@@ -27,7 +27,7 @@ const COMMAND_TIMEOUT_MS = 5_000;
  * Starts it; resolves when it listens, with Redis or without. Rejects when the port is taken, and when Redis holds a newer
  * version's data or refuses the login.
  */
-export async function startAdminApi({ config, channel }: AdminOptions): Promise<RunningAdmin> {
+export async function startAdminApi({ config, channel }: ProcessOptions): Promise<RunningAdmin> {
   const logger = createLogger("admin");
   logProcessWarnings(logger);
   setErrorReference(formatErrorReference(config));
@@ -78,7 +78,7 @@ export async function startAdminApi({ config, channel }: AdminOptions): Promise<
   };
 }
 
-function createProviders({ dashboard }: AdminOptions["config"]): IdentityProviders {
+function createProviders({ dashboard }: ProcessOptions["config"]): IdentityProviders {
   const { oidc: configs, baseUrl } = dashboard;
   return new IdentityProviders({ configs, baseUrl: baseUrl ?? "", nowMs: () => systemClock.nowMs() });
 }

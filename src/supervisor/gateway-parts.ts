@@ -8,14 +8,14 @@ import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
 
 /** What each process is started with. */
-export interface AdminOptions {
+export interface ProcessOptions {
   /** In force: what `up` decided (sockets, private Redis) is in it already. */
   readonly config: Config;
   /** To the supervisor. */
   readonly channel: Channel;
 }
 
-export interface WorkerOptions extends AdminOptions {
+export interface WorkerOptions extends ProcessOptions {
   readonly index: number;
   /** Where the gRPC server listens: `unix:/run/gateway-0.sock` or `127.0.0.1:9000`. Nothing else listens there. */
   readonly address: string;

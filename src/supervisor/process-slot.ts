@@ -35,6 +35,7 @@ export interface SlotPlace {
 const KILL_AFTER_BOUND_MS = 2_000;
 const DEFAULT_START_BOUND_MS = 30_000;
 const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 100, maxMs: 5_000, soundAfterMs: 10_000 };
+
 /**
  * The place of one process: the one that runs in it now, and the next one when that has crashed. What a dead process left
  * there (a socket's file) is removed before each start.

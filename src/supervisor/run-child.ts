@@ -3,7 +3,7 @@ import type { Config } from "../config/schema.ts";
 import { receiveCatalog, receiveConfig } from "../config/transfer.ts";
 import { type Channel, createListeners } from "../host/channel.ts";
 import { createDeferred } from "../event-loop/deferred.ts";
-import type { AdminOptions, RunningAdmin, RunningProcess, WorkerOptions } from "./gateway-parts.ts";
+import type { ProcessOptions, RunningAdmin, RunningProcess, WorkerOptions } from "./gateway-parts.ts";
 import { onParentGone } from "./parent-process.ts";
 import { parseWorkerOrder, type WorkerReport } from "./messages.ts";
 
@@ -14,13 +14,13 @@ export interface RunWorkerOptions {
 }
 
 export interface RunAdminOptions {
-  readonly start: (options: AdminOptions) => Promise<RunningAdmin>;
+  readonly start: (options: ProcessOptions) => Promise<RunningAdmin>;
 }
 
 interface Child {
   /** Told to who listens to the channel. */
   readonly index: number;
-  readonly start: (known: AdminOptions) => Promise<RunningProcess & Partial<Pick<RunningAdmin, "url">>>;
+  readonly start: (known: ProcessOptions) => Promise<RunningProcess & Partial<Pick<RunningAdmin, "url">>>;
   /** How long it may still take when its supervisor is gone. */
   readonly orphanDrainMs: number;
   /** The same on SIGTERM, which goes to all processes of a host that goes down; null: the supervisor's order counts. */
