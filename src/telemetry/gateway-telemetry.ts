@@ -5,7 +5,7 @@ import type { Config } from "../config/schema.ts";
 import { readVersion } from "../host/package-files.ts";
 import { setLogLevel } from "./log-level.ts";
 import { createRequestLogger } from "./logger.ts";
-import { createMetrics, type Metrics, setTotal } from "./metrics.ts";
+import { createMetrics, type Metrics, setSpendFalls, setTotal } from "./metrics.ts";
 import { MetricsHub } from "./metrics-hub.ts";
 import { RedisMeter } from "./redis-meter.ts";
 import { RequestMeter } from "./request-meter.ts";
@@ -65,9 +65,7 @@ export function createAdminTelemetry(config: Config, channel: Channel): AdminTel
     start(store) {
       const read = (): void => {
         setTotal(metrics.alertsFired, {}, store.firedAlerts());
-        for (const [cause, falls] of Object.entries(store.spendFalls())) {
-          setTotal(metrics.spendFalls, { cause }, falls);
-        }
+        setSpendFalls(metrics, store.spendFalls());
       };
       running = startReports({ metrics, channel, process: "admin", read });
     },
@@ -124,9 +122,7 @@ export function createHostTelemetry(
       metrics.configRefused.set(refused === null ? 0 : 1);
       metrics.configWaiting.set(waitingForRestart.length);
       if (readAlerts !== null) showAlertFigures(metrics, readAlerts());
-      for (const [cause, falls] of Object.entries(readSpendFalls())) {
-        setTotal(metrics.spendFalls, { cause }, falls);
-      }
+      setSpendFalls(metrics, readSpendFalls());
     },
   });
   return {

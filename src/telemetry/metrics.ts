@@ -47,3 +47,11 @@ export function setTotal(counter: Counter, labels: Record<string, string>, total
   counter.remove(labels);
   counter.inc(labels, total);
 }
+
+/** Falls of spend that a store has counted, by cause. */
+export function setSpendFalls(
+  metrics: Pick<Metrics, "spendFalls">,
+  falls: Readonly<Record<string, number>>,
+): void {
+  for (const [cause, total] of Object.entries(falls)) setTotal(metrics.spendFalls, { cause }, total);
+}

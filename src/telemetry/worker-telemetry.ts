@@ -1,11 +1,12 @@
 /**
- * The side of the metrics of a worker, and of the admin process: reads the gauges, sends everything to the supervisor every five seconds and when it
- * asks, and follows its log level. It decides nothing; when the supervisor is gone, what is sent is lost.
+ * The side of the metrics of a worker, and of the admin process: reads the gauges, sends everything to the supervisor every
+ * five seconds and when it asks, and follows its log level. It decides nothing; when the supervisor is gone, what is sent is
+ * lost.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import type { Channel } from "../host/channel.ts";
 import { setLogLevel } from "./log-level.ts";
-import { type Metrics, setTotal } from "./metrics.ts";
+import { type Metrics, setSpendFalls, setTotal } from "./metrics.ts";
 import { parseTelemetryMessage, type Snapshot } from "./report.ts";
 
 /** Prompts of a model whose chat template took more tokens than configured. */
@@ -115,9 +116,7 @@ function readGauges({ metrics, read, process: name }: WorkerTelemetryOptions): v
     setTotal(metrics.overheadsExceeded, labels, prompts);
     metrics.overheadSeen.set(labels, tokens);
   }
-  for (const [cause, falls] of Object.entries(gauges.spendFalls)) {
-    setTotal(metrics.spendFalls, { cause }, falls);
-  }
+  setSpendFalls(metrics, gauges.spendFalls);
   setTotal(metrics.uncappedSessions, {}, gauges.uncappedSessions);
   const { spool } = gauges;
   metrics.spoolBytes.set(spool.pendingBytes);
