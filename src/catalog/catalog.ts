@@ -8,7 +8,7 @@
 import { findNearest } from "../config/schema/nearest.ts";
 import type { Config, ModelConfig, UpstreamConfig } from "../config/schema.ts";
 import { GatewayError } from "../contract/errors.ts";
-import { formatOwnerPath } from "../contract/pages.ts";
+import { formatOwnerPath, ownerOfKey } from "../contract/pages.ts";
 import type { ModelProfile, ModelTarget, UpstreamProtocol } from "../translation/client-protocol.ts";
 import { parsePrice } from "../money/money.ts";
 import { createPrice, type PriceList } from "../pricing/price.ts";
@@ -164,8 +164,7 @@ export class Catalog {
 
   #nameKeyPage({ organizationId = "", keyId }: ModelViewer): string {
     if (this.#dashboardUrl === null || keyId === undefined) return "the API keys page";
-    const path = formatOwnerPath({ scope: "key", organizationId, keyId, ownerId: null });
-    return `${this.#dashboardUrl}${path}#allowed_models`;
+    return `${this.#dashboardUrl}${formatOwnerPath(ownerOfKey({ organizationId, keyId }))}#allowed_models`;
   }
 
   /** @throws GatewayError where the name, or the default, stands for a model that is gone. */

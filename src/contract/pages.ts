@@ -22,6 +22,13 @@ export interface LimitSubject {
   readonly period: "day" | "week" | "month" | "total";
 }
 
+/** Whose page it is: a limit without its period. */
+export type PageOwner = Omit<LimitSubject, "period">;
+
+export function ownerOfKey({ organizationId, keyId }: { organizationId: string; keyId: string }): PageOwner {
+  return { scope: "key", organizationId, keyId, ownerId: null };
+}
+
 /** The field in which a limit is changed: on the page of its owner, or in the organization's settings. */
 export function formatLimitPath(subject: LimitSubject, kind: "budget" | "hard_cap"): string {
   const { scope, period } = subject;
@@ -31,18 +38,14 @@ export function formatLimitPath(subject: LimitSubject, kind: "budget" | "hard_ca
 }
 
 /** " Change it on https://…", behind a sentence about a limit; '' as long as nobody has said where the dashboard is. */
-export function formatChangeLink(
-  { baseUrl }: DashboardAddress,
-  subject: Omit<LimitSubject, "period">,
-  field: string,
-): string {
-  return baseUrl === null ? "" : ` Change it on ${baseUrl}${formatOwnerPath(subject)}#${field}.`;
+export function formatChangeLink({ baseUrl }: DashboardAddress, owner: PageOwner, field: string): string {
+  return baseUrl === null ? "" : ` Change it on ${baseUrl}${formatOwnerPath(owner)}#${field}.`;
 }
 
 /** The page of a key, a user or a group, or the organization's settings. */
-export function formatOwnerPath(subject: Omit<LimitSubject, "period">): string {
-  const { scope, organizationId, keyId, ownerId } = subject;
-  if (scope === "organization") return formatSettingsPath(subject);
+export function formatOwnerPath(owner: PageOwner): string {
+  const { scope, organizationId, keyId, ownerId } = owner;
+  if (scope === "organization") return formatSettingsPath(owner);
   return `/organizations/${organizationId}/${scope}s/${(scope === "key" ? keyId : ownerId) ?? ""}`;
 }
 

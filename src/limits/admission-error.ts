@@ -1,6 +1,6 @@
 /** The refusals of an admission, in the contract's words. */
 import { clampRetryAfterSeconds, GatewayError } from "../contract/errors.ts";
-import { type DashboardAddress, formatChangeLink, formatOwnerPath } from "../contract/pages.ts";
+import { type DashboardAddress, formatChangeLink, formatOwnerPath, ownerOfKey } from "../contract/pages.ts";
 import { formatTimeOrNull } from "../time/calendar.ts";
 import { requestsPerMinuteOf } from "../settings/key.ts";
 import { monthCapOf } from "../settings/month-limits.ts";
@@ -61,12 +61,7 @@ function describeBlocked(
   { baseUrl, contact }: DashboardAddress,
 ): string {
   const subject = `API key "${key.name}"`;
-  const path = formatOwnerPath({
-    scope: "key",
-    organizationId: organization.id,
-    keyId: key.id,
-    ownerId: null,
-  });
+  const path = formatOwnerPath(ownerOfKey({ organizationId: organization.id, keyId: key.id }));
   const page = baseUrl === null ? "the API keys page" : baseUrl + path;
   if (decision === "key_disabled") return `${subject} is disabled. Enable it on ${page}, or use another key.`;
   if (decision === "key_expired") {
@@ -113,7 +108,7 @@ function createRateLimitError(
   const kind = endpoint === "count_tokens" ? "count_tokens " : "";
   const perMinute = requestsPerMinuteOf(key);
   const rate = `${perMinute} ${kind}${perMinute === 1 ? "request" : "requests"} per minute`;
-  const owner = { scope: "key", organizationId: organization.id, keyId: key.id, ownerId: null } as const;
+  const owner = ownerOfKey({ organizationId: organization.id, keyId: key.id });
   const change = formatChangeLink(dashboard, owner, REFUSAL_FIELDS.rate_limit_exceeded);
   return new GatewayError("rate_limit_exceeded", {
     message: `Rate limit of ${rate} for API key "${key.name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.${change}`,

@@ -3,20 +3,19 @@
  * with its final charge. Endpoints that call no model take none, nor does a body that is still on its way.
  */
 import { GatewayError } from "../contract/errors.ts";
-import { type DashboardAddress, formatChangeLink } from "../contract/pages.ts";
+import { type DashboardAddress, formatChangeLink, ownerOfKey } from "../contract/pages.ts";
 import type { Admission } from "./admission.ts";
 import { REFUSAL_FIELDS } from "./refusal-fields.ts";
 
 export function createConcurrencyError(
-  { organizationId, keyId, keyName }: Pick<Admission, "organizationId" | "keyId" | "keyName">,
+  key: Pick<Admission, "organizationId" | "keyId" | "keyName">,
   limit: number | null,
   dashboard: DashboardAddress,
 ): GatewayError {
-  const owner = { scope: "key", organizationId, keyId, ownerId: null } as const;
-  const change = formatChangeLink(dashboard, owner, REFUSAL_FIELDS.concurrency_limit_exceeded);
+  const change = formatChangeLink(dashboard, ownerOfKey(key), REFUSAL_FIELDS.concurrency_limit_exceeded);
   const requests = limit === 1 ? "request" : "requests";
   return new GatewayError("concurrency_limit_exceeded", {
-    message: `API key "${keyName}" has reached its limit of ${limit} concurrent ${requests}. Try again when one has ended.${change}`,
+    message: `API key "${key.keyName}" has reached its limit of ${limit} concurrent ${requests}. Try again when one has ended.${change}`,
   });
 }
 
