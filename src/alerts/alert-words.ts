@@ -1,7 +1,8 @@
 /** What a message says, in words: for mails, and for what webhooks show to people. */
 import { wholeCents } from "../money/money.ts";
 import { formatLimitPath } from "../contract/pages.ts";
-import { capitalize, nameLimit, nameOwner } from "../settings/limit-words.ts";
+import { nameLimit, nameOwner } from "../settings/limit-words.ts";
+import { capitalize } from "../text/capitalize.ts";
 import { LIMIT_PERIODS } from "../settings/limits.ts";
 import { LIMIT_SCOPES } from "../store/types/decision.ts";
 import type { AlertMessage, AlertRecord } from "../store/types/alerts.ts";

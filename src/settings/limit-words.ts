@@ -3,6 +3,7 @@
  * from here: no cap of a day is named after a month, and no amount belongs to another cap. Windows are in UTC.
  */
 import type { LimitSubject } from "../contract/pages.ts";
+import { capitalize } from "../text/capitalize.ts";
 import { describeWindow } from "../time/calendar.ts";
 import { type LimitKind, type LimitPeriod, PERIOD_WORDS } from "./limits.ts";
 
@@ -72,8 +73,4 @@ export function describeExceeded(
   const request =
     worst === null ? "this request may cost more than the rest" : `this request may cost up to ${worst}`;
   return `${describeLimit(cap, spend.amount)} would be exceeded: ${describeSpent(cap, spend)}, ${reserved} reserved for requests in flight, and ${request}.`;
-}
-
-export function capitalize(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

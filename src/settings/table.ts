@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import type { RecordOf, Setting, Settings, StoredSetting, StoredSettings } from "./setting.ts";
+import { capitalize } from "../text/capitalize.ts";
 
 type Input<Row extends Setting> = Row["kind"]["input"];
 
@@ -148,8 +149,7 @@ export function describeSetting({ description, changedBy }: Setting): string {
 function inputOf(row: Setting): z.ZodType {
   const { notation, values, input } = row.kind;
   // A pattern does not say it to people.
-  const form =
-    notation === "text" && isRequired(row) ? ` ${values.charAt(0).toUpperCase()}${values.slice(1)}.` : "";
+  const form = notation === "text" && isRequired(row) ? ` ${capitalize(values)}.` : "";
   return input.meta({ ...input.meta(), description: `${describeSetting(row)}${form}` });
 }
 

@@ -14,6 +14,7 @@ import { requireKey } from "./keys.ts";
 import { readNamedOwners } from "./named-owners.ts";
 import { type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 import { requireUser } from "./users.ts";
+import { capitalize } from "../../text/capitalize.ts";
 
 const ORGANIZATION = "/api/organizations/{organization}";
 
@@ -34,7 +35,7 @@ export function ownerPath(scope: LimitScope): string {
 
 /** "Key", as names of operations have it. */
 export function nameInOperation(scope: LimitScope): string {
-  return `${scope.charAt(0).toUpperCase()}${scope.slice(1)}`;
+  return capitalize(scope);
 }
 
 interface LimitedOwner {

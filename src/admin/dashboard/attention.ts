@@ -15,6 +15,7 @@ import {
 import { standingOf } from "./limit-words.ts";
 import { isOverCap } from "./spending.ts";
 import type { KeyView, LimitFiguresView, OrganizationView } from "./views.ts";
+import { capitalize } from "../../text/capitalize.ts";
 
 export interface AttentionInput extends LimitAttentionInput {
   readonly organization: OrganizationView;
@@ -122,7 +123,7 @@ function isFailing({ state, lastError }: ListedAlert["deliveries"]["email"]): bo
 function ofUpstreams({ organization, recent }: AttentionInput): Attention[] {
   return recent.failing.map(({ name, failures, lastMs, isServerError, cause }) => {
     const path = `/organizations/${organization.id}/requests?upstream=${encodeURIComponent(name)}`;
-    const why = cause === null ? "" : ` ${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}.`;
+    const why = cause === null ? "" : ` ${capitalize(cause)}.`;
     const newest = `at ${formatTime(new Date(lastMs).toISOString())}`;
     return {
       level: failures < JUDGED_REQUESTS ? "warn" : "bad",

@@ -20,6 +20,7 @@ import {
 import { sayReason } from "../../envoy-reasons/reason.ts";
 import { rateAt } from "./checks.ts";
 import { explainUpstream, reasonOf } from "./upstream.ts";
+import { capitalize } from "../../text/capitalize.ts";
 
 export function explainEnd(request: ExplainedRequest, currency: string): string {
   const { status, error_code: code } = request;
@@ -39,7 +40,7 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
   }
   const charged = request.cost_microcents === 0 ? "" : ` It is charged ${costOf(request, currency)}.`;
   if (cause === null) return `It failed in the gateway: ${told}.${charged}`;
-  return `${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}; ${told}.${charged}`;
+  return `${capitalize(cause)}; ${told}.${charged}`;
 }
 
 /** By Envoy's words, where it has said any: nobody is named on a guess. */

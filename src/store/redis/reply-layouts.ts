@@ -6,6 +6,7 @@ import { KEY_SETTINGS } from "../../settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { StoredSettings } from "../../settings/setting.ts";
 import { admittedRows } from "../../settings/table.ts";
+import { capitalize } from "../../text/capitalize.ts";
 
 interface ReplyLayout {
   readonly file: string;
@@ -22,7 +23,7 @@ const OWNER_FIELDS = ["userId", "userName", "groupId", "groupName"];
 export const ADMITTED_SETTINGS = ["keyDisplay", ...KEY_FIELDS, ...ORGANIZATION_FIELDS, ...OWNER_FIELDS];
 
 function admittedFields(owner: string, table: StoredSettings): string[] {
-  return admittedRows(table).map(([name]) => `${owner}${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+  return admittedRows(table).map(([name]) => `${owner}${capitalize(name)}`);
 }
 
 export const REPLY_LAYOUTS = {

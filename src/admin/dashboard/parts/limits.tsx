@@ -1,6 +1,7 @@
 /** *Spend against limits*: every limit that holds for an owner, what it counts, and how far it is spent. */
 import type { Child } from "hono/jsx";
-import { capitalize, labelLimit } from "../../../settings/limit-words.ts";
+import { labelLimit } from "../../../settings/limit-words.ts";
+import { capitalize } from "../../../text/capitalize.ts";
 import { describeWindow } from "../../../time/calendar.ts";
 import type { LimitScope } from "../../../store/types/decision.ts";
 import { formatCountOf, formatLimit } from "../../format.ts";
