@@ -15,8 +15,7 @@ export async function withFailureLimit<Result>(
   look: () => Result | Promise<Result>,
 ): Promise<Result> {
   const address = addressOf(context);
-  const wait = limit.waitSeconds(address, nowMs);
-  if (wait > 0) throw new AdminError("too_many_wrong_tokens", { headers: { "retry-after": String(wait) } });
+  limit.requireRoom(address, nowMs, "too_many_wrong_tokens");
   try {
     return await look();
   } catch (thrown) {

@@ -1,4 +1,5 @@
 import { setBounded } from "../collections/set-bounded.ts";
+import { AdminError, type AdminErrorCode } from "./admin-error.ts";
 
 const WINDOW_MS = 60_000;
 const MAX_NAMES = 10_000;
@@ -19,11 +20,16 @@ export class MinuteLimit {
     return Math.ceil((entry.endsAtMs - nowMs) / 1000);
   }
 
-  /** Counts, unless one must wait: 0, or seconds. */
-  take(name: string, nowMs: number): number {
+  /** @throws AdminError with this code while one must wait. */
+  requireRoom(name: string, nowMs: number, code: AdminErrorCode): void {
     const wait = this.waitSeconds(name, nowMs);
-    if (wait === 0) this.count(name, nowMs);
-    return wait;
+    if (wait > 0) throw new AdminError(code, { headers: { "retry-after": String(wait) } });
+  }
+
+  /** Counts one more. @throws AdminError as `requireRoom`, then without counting. */
+  take(name: string, nowMs: number, code: AdminErrorCode): void {
+    this.requireRoom(name, nowMs, code);
+    this.count(name, nowMs);
   }
 
   count(name: string, nowMs: number): void {

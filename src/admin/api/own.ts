@@ -139,8 +139,7 @@ const create = defineOrganizationRoute({
     requireTight(settings, await boundsOf(organization, user, services));
     const counted = await listCounted(organization, user, services);
     if (counted.length >= organization.maxOwnKeys) throw refuseMoreKeys(organization.maxOwnKeys);
-    const wait = newKeys.take(user.id, Date.now());
-    if (wait > 0) throw new AdminError("too_many_new_keys", { headers: { "retry-after": String(wait) } });
+    newKeys.take(user.id, Date.now(), "too_many_new_keys");
     const body = { ...call.body, [KEY_SETTINGS.userId.apiName]: user.id };
     const answer = await createKeyRoute.handleInOrganization({ ...call, body }, services);
     await keepWithin(call, user, (answer.body as { readonly id: string }).id, services);

@@ -29,12 +29,6 @@ type Place = (typeof PLACES)[number];
 /** By organization, of this process: each test is a request to an address that a customer names. */
 const tests = new MinuteLimit(10);
 
-/** @throws AdminError 429 */
-function countTest(organizationId: string, nowMs: number): void {
-  const wait = tests.take(organizationId, nowMs);
-  if (wait > 0) throw new AdminError("too_many_webhook_tests", { headers: { "retry-after": String(wait) } });
-}
-
 function defineTest({ path, suffix, which }: Place) {
   return defineOrganizationRoute({
     method: "POST",
@@ -46,7 +40,7 @@ function defineTest({ path, suffix, which }: Place) {
     answers: { 200: webhookTest },
     handleInOrganization: async ({ organization, params }, { allowPrivateWebhooks }) => {
       const webhook = requireWebhook(organization, params["webhook"]);
-      countTest(organization.id, Date.now());
+      tests.take(organization.id, Date.now(), "too_many_webhook_tests");
       const startMs = performance.now();
       const outcome = await trySending(organization, webhook, allowPrivateWebhooks);
       return { status: 200, body: { ...outcome, duration_ms: Math.round(performance.now() - startMs) } };
