@@ -2,6 +2,8 @@
 import { createDeferred } from "../event-loop/deferred.ts";
 import { AdminError } from "./admin-error.ts";
 
+/** Rows of a report or a page, which is made and sent at once: about 10 MB. */
+export const MAX_REPORT_ROWS = 20_000;
 /** Reports at a time, of all organizations. */
 const MAX_RUNNING = 4;
 /** Reports of one caller that wait for their turn. */
@@ -24,7 +26,7 @@ interface Waiting extends ReportCaller {
 export class ReportTurns {
   readonly #running = new Set<string>();
   readonly #waiting: Waiting[] = [];
-  /** Of each organization; those of none are left out. */
+  /** Organization → its open exports, if any. */
   readonly #exports = new Map<string, number>();
 
   /**

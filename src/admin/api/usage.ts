@@ -20,7 +20,7 @@ import { formatOwnerIds, parseOwnerIds } from "../../store/types/owner-ids.ts";
 import { formatRowId, formatUsageTable, type UsageParts } from "../usage-export/usage-table.ts";
 import { invalidField } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";
-import type { ReportCaller } from "../report-turns.ts";
+import { MAX_REPORT_ROWS, type ReportCaller } from "../report-turns.ts";
 import { type NamesStore, readUsageNames, type UsageNames } from "./read-usage-names.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
@@ -44,9 +44,6 @@ const FIGURES_OF_ROWS: readonly UsageFigure[] = [
   ...KINDS_BY_POSITION,
   ...FIGURES.slice(1 + TOKEN_KINDS.length),
 ];
-
-/** Of one answer, which is made and sent in one go: about 10 MB. */
-const MAX_ROWS = 20_000;
 
 interface Total {
   /** In the order of the groups. */
@@ -120,10 +117,10 @@ async function readTotals(
   for (const day of daysOf(month)) {
     const of = { keyId: query.key_id, userId: query.user_id };
     addRows(totals, filterUsage(await store.readUsageOfDay(organizationId, day, of), query), groups);
-    if (totals.size > MAX_ROWS) {
+    if (totals.size > MAX_REPORT_ROWS) {
       throw invalidField(
         "group_by",
-        `more than ${MAX_ROWS} rows; use fewer groups, filter by \`key_id\` or \`model\`, or export the month`,
+        `more than ${MAX_REPORT_ROWS} rows; use fewer groups, filter by \`key_id\` or \`model\`, or export the month`,
       );
     }
   }

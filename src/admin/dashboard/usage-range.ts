@@ -1,13 +1,12 @@
 /** Usage of a stretch of days, over as many months as it takes, and its sums. */
 import { DAY_MS, dayAt, isDay, monthAt } from "../../time/calendar.ts";
 import { AdminError } from "../admin-error.ts";
+import { MAX_REPORT_ROWS } from "../report-turns.ts";
 import type { OrganizationPageCall } from "./page.ts";
 import type { UsageRowView, UsageView } from "./views.ts";
 
 /** A year and the month before it. */
 const MAX_DAYS = 400;
-/** Of one page, in one go. */
-const MAX_ROWS = 20_000;
 
 /** UTC days, both included: "2026-11-01". */
 export interface DayRange {
@@ -91,7 +90,7 @@ export async function readUsageRange(
       if (row.day !== undefined && row.day >= range.from && row.day <= range.to) rows.push(row);
     }
     usages.push({ ...usage, data: [] });
-    if (rows.length > MAX_ROWS) throw tooManyRows();
+    if (rows.length > MAX_REPORT_ROWS) throw tooManyRows();
   }
   return {
     rows,
@@ -101,7 +100,7 @@ export async function readUsageRange(
 }
 
 function tooManyRows(): AdminError {
-  const message = `These days have more than ${MAX_ROWS} rows of usage. Choose fewer days, an API key or a model, or export the month.`;
+  const message = `These days have more than ${MAX_REPORT_ROWS} rows of usage. Choose fewer days, an API key or a model, or export the month.`;
   return new AdminError("invalid_parameter", { message });
 }
 

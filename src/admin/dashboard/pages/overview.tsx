@@ -92,16 +92,28 @@ function AttentionList({ entries }: { entries: readonly Attention[] }) {
   );
 }
 
-/** This month's rows by day and model, and by day and key: null where those are too many to show. */
+/**
+ * This month's rows by day and model, and by day and key: the same rows, read once, unless those are too many for one
+ * report. Null: even those by day and key are.
+ */
 async function readMonth(
   page: OrganizationPageCall,
 ): Promise<[readonly UsageRowView[], readonly UsageRowView[] | null]> {
-  const byModel = await readUsage(page, "day,model");
+  const rows = await readRows(page, "day,key,model");
+  if (rows !== null) return [rows, rows];
+  return [(await readUsage(page, "day,model")).data, await readRows(page, "day,key")];
+}
+
+/** Null: they are too many for one report. */
+async function readRows(
+  page: OrganizationPageCall,
+  groupBy: string,
+): Promise<readonly UsageRowView[] | null> {
   try {
-    return [byModel.data, (await readUsage(page, "day,key")).data];
+    return (await readUsage(page, groupBy)).data;
   } catch (error) {
-    if (!(error instanceof AdminError) || error.code !== "invalid_parameter") throw error;
-    return [byModel.data, null];
+    if (error instanceof AdminError && error.code === "invalid_parameter") return null;
+    throw error;
   }
 }
 
