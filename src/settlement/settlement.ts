@@ -261,7 +261,6 @@ export class Settlement {
   #createAccount(input: OpenInput, price: Price): RequestAccount {
     const { model, request, admission } = input;
     const { estimator } = this.#options;
-    const learnOutput = (tokens: number): void => this.#outputMeans.learn(admission, tokens);
     return new RequestAccount({
       identity: identifyRequest(input, this.#tagRows),
       model,
@@ -273,7 +272,8 @@ export class Settlement {
       onPromptCounted: this.#templates.watch(input),
       keeper: this.#keeper,
       takenTokens: admission.takenTokens,
-      onOutputCounted: admission.takenTokens === null ? null : learnOutput,
+      onOutputCounted:
+        admission.takenTokens === null ? null : (tokens) => this.#outputMeans.learn(admission, tokens),
       ...estimatePrompt(input, estimator),
     });
   }
