@@ -4,7 +4,7 @@ import { formatSettingsPath } from "../contract/pages.ts";
 import type { AlertMessage } from "../store/types/alerts.ts";
 import { cleanName, describeMessage } from "./alert-words.ts";
 
-/** One email has so many of the others. */
+/** Further alerts that one email describes. */
 const MAX_SHOWN = 50;
 
 export interface AlertMail {
@@ -15,7 +15,7 @@ export interface AlertMail {
 
 export interface AlertMailInput {
   readonly message: AlertMessage;
-  /** Told of in the same mail, in short. */
+  /** Further alerts that the same email describes in short. */
   readonly others?: readonly AlertMessage[];
   readonly organizationName: string;
   /** Base of the pages, without a slash at its end. */
@@ -49,7 +49,7 @@ export async function createAlertMail(input: AlertMailInput): Promise<AlertMail>
   return { subject, text: `${text.join("\n\n")}\n`, html: String(page) };
 }
 
-/** Those that are told of are the newest; the dashboard has all of them. */
+/** Describes the newest ones; the dashboard has all of them. */
 function describeOthers({ others = [], organizationName, pagesUrl }: AlertMailInput): string[] {
   if (others.length === 0) return [];
   const shown = others.slice(-MAX_SHOWN);

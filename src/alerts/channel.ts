@@ -8,7 +8,7 @@ export interface Attempt {
   /** When the message was put into the outbox, by Redis's clock. */
   readonly queuedAtMs: number;
   readonly message: AlertMessage;
-  /** Of the message in the outbox. */
+  /** Id of the message in the outbox. */
   readonly entryId: string;
   /** As it is now: an address that was corrected meanwhile is used from the next attempt on. */
   readonly organization: OrganizationRecord;
@@ -23,7 +23,7 @@ export type AttemptResult =
       readonly outcome: "delivered";
       /** What people should know nevertheless: an address that was refused. */
       readonly note?: string;
-      /** What was told with it, of the messages behind it. */
+      /** Messages behind it in the outbox that the same attempt delivered. */
       readonly covered?: readonly QueuedMessage[];
     }
   /** Not now, and no fault of anybody's: the organization has had what it gets in a while. */

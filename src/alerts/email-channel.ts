@@ -1,6 +1,6 @@
 /**
- * Alerts as mails to the addresses that the organization has given, so many in an hour: what fires beyond waits for the
- * next hour, and is told of in one mail.
+ * Alerts as emails to the addresses that the organization has given, so many in an hour. Further ones wait for the next hour
+ * and come together in one email.
  */
 import * as z from "zod";
 import type { Logger } from "../host/logger.ts";
@@ -14,7 +14,7 @@ export interface EmailChannelOptions {
   /** Null: the operator has configured no mail server. */
   readonly mailer: Mailer | null;
   readonly store: Pick<DeliveryStore, "takeEmail" | "listQueued">;
-  /** To one organization. */
+  /** Emails to one organization. */
   readonly maxPerHour: number;
   /** Null: all. */
   readonly allowedDomains: readonly string[] | null;

@@ -8,7 +8,7 @@ export interface DiskSpace {
   readonly freeBytes: number;
 }
 
-/** Of the folder, or of the nearest above it that exists. Null: the system does not say. */
+/** Reads it for the folder, or for the nearest one above it that exists. Null: the system does not report it. */
 export async function readDiskSpace(folder: string): Promise<DiskSpace | null> {
   try {
     const { blocks, bavail, bsize } = await statfs(folder);

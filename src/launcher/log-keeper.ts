@@ -13,7 +13,7 @@ export interface LogKeeperOptions {
   readonly reopen: () => Promise<unknown>;
   /** Written through a descriptor that appends, which a writer keeps. */
   readonly otherLogs: readonly string[];
-  /** On whose disk they are. */
+  /** A folder on the disk of the logs. */
   readonly folder: string;
   readonly spoolMaxBytes: number;
   readonly notice: (line: string) => void;
@@ -21,7 +21,7 @@ export interface LogKeeperOptions {
   readonly maxBytes?: number;
 }
 
-/** Of so long a log may grow beyond its bound. */
+/** Between two looks. A log can grow beyond its bound for as long. */
 const INTERVAL_MS = 1_000;
 const NOWHERE = "/dev/null";
 

@@ -10,7 +10,7 @@ export interface ModelServerPreset {
   readonly title: string;
   /** What an entry of its list of models has as `owned_by`; null: nothing by which it could be known. */
   readonly ownedBy: string | null;
-  /** Of `upstreams[]`, whose default is only chat. */
+  /** Fields of `upstreams[]`, whose default protocol is chat. */
   readonly upstream: JsonObject;
   /** Of `catalog[].profile`, for each model of it. */
   readonly profile: JsonObject;

@@ -41,7 +41,7 @@ interface LogFile {
 }
 
 const FILE = /^(\d{4}-\d{2}-\d{2})\.([\w-]+)\.(\d+)\.jsonl$/;
-/** Of so long the log may grow beyond its bound. */
+/** Between two sweeps. The log can grow beyond its bound for as long. */
 const INTERVAL_MS = 10_000;
 
 export class RequestLogRetention {

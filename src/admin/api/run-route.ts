@@ -127,8 +127,9 @@ async function readInput(route: RouteDescription, request: Request) {
 
 function checkQuery({ query }: RouteDescription, parameters: URLSearchParams): unknown {
   const names = [...parameters.keys()];
-  if (names.length > MAX_PARAMETERS)
+  if (names.length > MAX_PARAMETERS) {
     throw invalidField("query", `expected at most ${MAX_PARAMETERS} parameters`);
+  }
   const twice = names.find((name, position) => names.indexOf(name) !== position);
   if (twice !== undefined) throw invalidField(twice, "given more than once");
   const values = Object.fromEntries(

@@ -7,7 +7,8 @@ const MAX_VALUES = 2_000;
 
 /**
  * The JSON object of a request's body; undefined when the body is empty.
- * @throws AdminError 400 `invalid_json`, 400 `invalid_parameter` for too many values, 413 `request_too_large`, 415 `unsupported_media_type`.
+ * @throws AdminError 400 `invalid_json`, 400 `invalid_parameter` for too many values, 413 `request_too_large`,
+ *   415 `unsupported_media_type`.
  */
 export async function readJsonBody(request: Request): Promise<object | undefined> {
   const encoding = request.headers.get("content-encoding") ?? "identity";

@@ -8,8 +8,9 @@
 -- ARGV[4] key that the field may name by now, as it is there no more, '' for none
 -- ARGV[5] most on the list     ARGV[6..] field, value, field, value …
 --
--- Reply: 1; -1 when there are as many as there may be; 0 when there is no such organization, or it is deleted, or there is a record with this id; else the place
---   among KEYS of the record of an owner that is not there, or (text) the id that the field of the owner's record names.
+-- Reply: 1; -1 when there are as many as there may be; 0 when there is no such organization, or it is deleted, or there is a
+--   record with this id; else the place among KEYS of the record of an owner that is not there, or (text) the id that the
+--   field of the owner's record names.
 
 -- @include integer.lua
 -- @include audit.lua

@@ -40,7 +40,7 @@ const ROTATION_ATTEMPTS = 5;
 /** Others change it at the same time: each tries again on what they have made of it. */
 const CHANGE_ATTEMPTS = 5;
 const LIST_PAGE = 500;
-/** Of `create-key.lua`. */
+/** Reply of `create-key.lua` when the list is full. */
 export const FULL_REPLY = -1;
 
 export const keyOperations: Operations<Omit<KeyStore, "repair">> = {

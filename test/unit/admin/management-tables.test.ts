@@ -75,8 +75,9 @@ function listRows(table: Settings, prefix = ""): SettingRow[] {
     const path = `${prefix}${row.apiName}`;
     const { kind } = row;
     const meaning = shorten(describeSetting(row));
-    if (!isGroup(kind))
+    if (!isGroup(kind)) {
       return [{ path, text: `${shorten(kind.values)} | ${formatDefault(row)} | ${meaning}` }];
+    }
     return [{ path, text: `an object | | ${meaning}` }, ...listRows(kind.members, `${path}.`)];
   });
 }
