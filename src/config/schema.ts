@@ -32,11 +32,9 @@ export function createConfigSchema(source: SecretSource) {
     listen: createListenSchema(source),
     admin: createAdminSchema(source),
     sidecar: createSidecarSchema(source),
-    data_dir: described(
-      path(source).optional(),
-      "Directory for what must outlive the process: spool, private Redis, generated tokens.",
-      { default: "`data`, beside the directory `sidecar.sockets`" },
-    ),
+    data_dir: described(path(source).optional(), "Directory for spool, private Redis and generated tokens.", {
+      default: "`data`, beside the directory `sidecar.sockets`",
+    }),
     redis: createRedisSchema(source),
     upstreams: createUpstreamsSchema(source),
     catalog: createCatalogSchema(),

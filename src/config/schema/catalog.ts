@@ -80,14 +80,14 @@ function createCapacityShape() {
     capabilities: choices(CAPABILITIES, "capabilities")
       .default([])
       .describe(
-        "`vision`: images and documents on the messages and responses routes. `reasoning`: an effort is sent. `embeddings`, `completions`: these endpoints, and chat, messages and responses only with `chat`; other models always have them.",
+        "Abilities (`vision`: images and documents; `reasoning`: efforts) and endpoints: a model with `embeddings` or `completions` has the others only with `chat`.",
       ),
     startup_seconds: integer(1, 3600, "seconds")
       .default(10)
       .describe(
-        "`Retry-After` while no replica is ready, unless the upstream sends a time; at most 59 for clients.",
+        "`Retry-After` while no replica is ready and the upstream sends none; clients get at most 59.",
       ),
-    replaced_by: described(orNull(modelId()), "Retires the model: requests return 400 with this name."),
+    replaced_by: described(orNull(modelId()), "Retires the model; requests return 400 with this name."),
     prompt_overhead_tokens: integer(0, MAX_TOKENS, "tokens")
       .default(64)
       .describe("Tokens that strict caps add to a prompt for the chat template."),

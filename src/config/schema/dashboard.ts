@@ -12,19 +12,17 @@ export function createDashboardSchema(source: SecretSource) {
   return section({
     base_url: described(
       orNull(publicUrl()),
-      "Base URL of the dashboard, for links in emails, webhooks, the command line and error messages.",
+      "Base URL of the dashboard, for links in emails, webhooks and messages.",
       { default: "the address in `admin`" },
     ),
     contact: described(
       orNull(text("an email address or an `https` URL", CONTACT)),
-      "Contact for changes that customers can't make, on pages and in 402 messages.",
+      "Whom customers can contact, on pages and in 402 messages.",
       { type: "email address or URL" },
     ),
     token_sign_in: flag()
       .default(true)
-      .describe(
-        "Whether people can sign in with a token, not only by `dashboard.oidc`. The management API always accepts tokens.",
-      ),
+      .describe("Whether people can sign in with a token, not only by `dashboard.oidc`."),
     oidc: described(
       list(createOidcProviderSchema(source), "providers").default([]),
       "Identity providers that people sign in with ([how](sign-in.md)).",
@@ -45,7 +43,7 @@ const ANY_EXPECTATION = "expected `true`, or nothing at all";
 function createOidcProviderSchema(source: SecretSource) {
   return mapping({
     name: PROVIDER_NAME.describe(
-      "Name on the sign-in page and in the callback address, `<base_url>/sign-in/oidc/<name>/callback`.",
+      "Name on the sign-in page and in the callback, `<base_url>/sign-in/oidc/<name>/callback`.",
     ),
     issuer: issuer().describe(
       "Issuer, as in its `/.well-known/openid-configuration`; `http` only on loopback.",
@@ -58,7 +56,7 @@ function createOidcProviderSchema(source: SecretSource) {
       { type: "list of scopes" },
     ),
     groups_claim: CLAIM.default("groups").describe(
-      "Claim of the ID token, otherwise of the user info, with the groups: a text or a list. A name with dots is tried unchanged, then as a path.",
+      "Claim with the groups, of the ID token or user info; a name with dots can be a path.",
     ),
     roles: list(createRoleSchema(), "roles", 1).describe(
       "Roles of people. The first match decides; without a match, the sign-in is rejected.",
@@ -70,7 +68,7 @@ function createRoleSchema() {
   return mapping({
     equals: described(
       orNull(text("the name of a group")),
-      "Matches members of this group. Either this or `any`.",
+      "Matches members of this group; either this or `any`.",
       {
         default: "",
       },
@@ -81,7 +79,7 @@ function createRoleSchema() {
       { default: "" },
     ),
     role: choice(["operator", "admin", "viewer", "member"]).describe(
-      "`operator`: everything; `admin`: read and change an organization; `viewer`: read it; `member`: own API keys and their usage.",
+      "`operator`: everything; `admin`: an organization; `viewer`: read it; `member`: own API keys and usage.",
     ),
     organization: described(orNull(ORGANIZATION), "Organization of every role except `operator`.", {
       type: "id",

@@ -32,19 +32,14 @@ function createKeysSchema(source: SecretSource) {
           error: "expected `https`: over `http` an attacker could sign in as any user",
         }),
       ),
-      "URL of its keys (`jwks_uri` of `/.well-known/openid-configuration`), which Envoy reads. Either this or `file`.",
+      "URL of its keys (`jwks_uri`), which Envoy reads; either this or `file`.",
     ),
     file: described(orNull(path(source)), "File with the keys; Envoy reads it at its start."),
     refresh_minutes: integer(1, 1_440, "minutes").default(5).describe("Time between two reads of `url`."),
-    ca_file: described(
-      orNull(path(source)),
-      "Authorities of the certificate at `url`, such as a Kubernetes API server's.",
-      { default: "those of the system" },
-    ),
-    token_file: described(
-      orNull(path(source)),
-      "Bearer token for `url`, such as a pod's for the Kubernetes API server; only Envoy reads it.",
-    ),
+    ca_file: described(orNull(path(source)), "Authorities of the certificate at `url`.", {
+      default: "those of the system",
+    }),
+    token_file: described(orNull(path(source)), "Bearer token for `url`, which Envoy reads."),
   }).superRefine(({ url, file, ca_file, token_file }, context) => {
     const add = (message: string, ...where: string[]) =>
       context.addIssue({ code: "custom", message, path: where });
@@ -65,21 +60,17 @@ function createClaimFields() {
   return {
     subject_claim: claim()
       .default("sub")
-      .describe("Claim that identifies the caller. Unlike an email address, it must never be reassigned."),
-    name_claim: described(
-      orNull(claim()),
-      "Claim with a new user's name, also its email address if it is one.",
-      {
-        default: "the subject",
-      },
-    ),
+      .describe("Claim that identifies the caller and is never reassigned, unlike an email address."),
+    name_claim: described(orNull(claim()), "Claim with a new user's name or email address.", {
+      default: "the subject",
+    }),
     groups_claim: described(
       orNull(claim()),
       "Claim with the groups, a text or a list: `groups`, `realm_access.roles`.",
     ),
     bound_claims: described(
       pairs(text("a text"), "a mapping of claims to texts"),
-      "Claims that a token must have, with this value or a list with it; otherwise 403.",
+      "Claims that a token must have, with this value or in a list; otherwise 403.",
       { type: "claim → text", default: "" },
     ),
   };
@@ -94,7 +85,7 @@ function createOrganizationFields() {
     organization_claim: described(orNull(claim()), "Claim whose value is in `organizations`."),
     organizations: described(
       pairs(organizationId(), "a mapping of the claim's values to ids of organizations"),
-      "Organization for each value of the claim; other values return 403.",
+      "Organization for each value; others return 403.",
       { type: "value → organization", default: "" },
     ),
   };
@@ -106,9 +97,7 @@ function createProviderSchema(source: SecretSource) {
     group: text("a group's id such as `group_…`", /^group_[0-9a-z-]{1,64}$/).describe(
       "Id of the group for requests with it.",
     ),
-    priority: integer(0, 1_000)
-      .default(0)
-      .describe("The highest priority decides, among equal ones the first."),
+    priority: integer(0, 1_000).default(0).describe("Highest wins, among equal ones the first."),
   });
   return mapping({
     name: NAME.describe("Name in errors, metrics and key names (`jwt:corp`)."),
@@ -128,7 +117,7 @@ function createProviderSchema(source: SecretSource) {
     ...createOrganizationFields(),
     on_unknown: choice(["create", "reject"])
       .default("create")
-      .describe("An unknown caller becomes a user of the organization, or gets 403."),
+      .describe("Whether an unknown caller becomes a user or gets 403."),
     groups: list(rule, "rules").default([]),
   }).superRefine((provider, context) => {
     const add = (message: string, ...where: string[]) =>

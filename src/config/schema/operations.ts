@@ -25,7 +25,7 @@ export function createLimitsSchema() {
     max_buffered_bytes: integer(KIBIBYTE, 64 * GIBIBYTE, "bytes")
       .default(268_435_456)
       .describe(
-        "Memory of a worker for all bodies and their translations, at least `max_body_bytes`: four times a body of ASCII, up to six times others, until it is sent. An organization can use half of what others leave, an API key three quarters of that; beyond, 429 `buffer_limit_exceeded`. If everything is in use, 503 `gateway_overloaded`. Large bodies wait for each other.",
+        "A worker's memory for bodies, at least `max_body_bytes`; a body takes four to six times its size, and an organization gets [half of the rest](request-limits.md#gateway-memory).",
       ),
   });
 }
@@ -35,10 +35,10 @@ export function createSettlementSchema(source: SecretSource) {
   return section({
     grace_seconds: integer(0, 3600, "seconds")
       .default(60)
-      .describe("Grace period: known API keys work without Redis, except with strict caps. 0: none."),
+      .describe("Grace period, in which known API keys work without Redis, except with strict caps."),
     spool: described(
       path(source).optional(),
-      "Directory for charges and requests that Redis hasn't recorded; needs a lasting volume.",
+      "Directory, on a lasting volume, for charges and requests that Redis hasn't recorded.",
       { default: "`spool` in `data_dir`" },
     ),
     spool_max_bytes: integer(1024 * KIBIBYTE, 1024 * GIBIBYTE, "bytes")
@@ -54,14 +54,12 @@ export function createRetentionSchema() {
     request_log_days: integer(1, 36_500, "days").default(400).describe("Retention of request log files."),
     request_log_max_bytes: described(
       orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE, "bytes")),
-      "Maximum size of a host's request log, which also leaves `settlement.spool_max_bytes` of the disk free. The oldest files are deleted first, also of protected months.",
+      "Maximum size of a host's request log; the oldest files are deleted first, also of protected months.",
       { default: "half of the disk" },
     ),
     request_log_protected_months: integer(0, 120, "months")
       .default(2)
-      .describe(
-        "Calendar months, the current one included, that are kept regardless of `request_log_days` for `usage verify` and `usage rebuild`.",
-      ),
+      .describe("Calendar months, with the current one, that are kept regardless of `request_log_days`."),
   });
 }
 
@@ -84,9 +82,7 @@ export function createNotificationsSchema(source: SecretSource) {
     emails: section({
       max_per_hour: integer(1, 10_000, "emails")
         .default(20)
-        .describe(
-          "Emails to an organization in an hour, each to at most 20 addresses. Further alerts come together in one email after it.",
-        ),
+        .describe("Emails to an organization in an hour; further alerts come together in one."),
       allowed_domains: described(
         orNull(list(text("a domain such as example.com", DOMAIN), "domains", 1)),
         "Domains of organizations' addresses, without subdomains.",
@@ -96,23 +92,21 @@ export function createNotificationsSchema(source: SecretSource) {
     webhooks: section({
       allow_private_networks: flag()
         .default(false)
-        .describe("Whether organizations' webhooks can use private networks and plain `http`."),
+        .describe("Whether webhooks can use private networks and plain `http`."),
     }),
   });
 }
 
 /** `documentation_url`: where the pages of the documentation are published. */
 export function createDocumentationUrlSchema() {
-  return described(
-    orNull(publicUrl()),
-    "Base URL of the published documentation, for links in errors, `GET /` and the Helm chart's alert rules.",
-    { default: "the pages of the dashboard" },
-  );
+  return described(orNull(publicUrl()), "Base URL of the published documentation, for links.", {
+    default: "the pages of the dashboard",
+  });
 }
 
 /** `public_base_url`: where clients reach the API. */
 export function createPublicBaseUrlSchema() {
-  return described(orNull(publicUrl()), "Base URL of the API, for the snippets of *Try it*.", {
+  return described(orNull(publicUrl()), "Base URL of the API, for snippets.", {
     default: "the address in `listen`",
   });
 }

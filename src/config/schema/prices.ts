@@ -76,7 +76,7 @@ function createScheduleShape() {
     ...RATES,
     tiers: described(
       tiers.default([]),
-      "Prices of larger prompts. The last entry whose `above_prompt_tokens` a prompt exceeds, cached and written tokens included, applies to the whole request. A missing price falls back within the entry.",
+      "Prices of larger prompts: the last entry that a prompt exceeds, cached and written tokens included, prices the whole request.",
       { type: "ascending list of `above_prompt_tokens` and prices" },
     ),
   };
@@ -119,12 +119,12 @@ const PRICE = {
   ...SCHEDULE,
   server_tools: described(
     z.record(toolName, toolPrice).default({}),
-    "Tools of the model server in any version: `web_search`, `web_fetch`, `code_interpreter`, `code_execution`, `file_search`, `image_generation`, `mcp` and others. `{unpriced: true}` only charges tokens. A tool that is missing here returns 400.",
+    "Tools of the model server (`web_search`, `code_interpreter`, `mcp` …); `unpriced` charges only tokens, and others return 400.",
     { type: "tool → price per thousand uses, or `{unpriced: true}`" },
   ),
   service_tiers: described(
     z.record(tierName, mapping(SCHEDULE)).default({}),
-    "Prices of service tiers such as `flex`, `priority`, `batch`, optionally with `tiers`. A speed and a region are also tiers: `fast`, `us`, `fast-us`.",
+    "Prices of service tiers (`flex`, `priority`), speeds and regions (`fast`, `us`, `fast-us`), optionally with `tiers`.",
     { type: "tier → prices" },
   ),
 };
@@ -136,7 +136,7 @@ const day = z.string({ error: "expected a day such as 2027-01-01" }).refine(isDa
 const ENTRY = mapping({
   from: described(
     day.optional(),
-    "In a list of prices: first UTC day of this entry, ascending. The first entry has none.",
+    "First UTC day of this entry in a list of prices; the first entry has none.",
     { type: "date", default: "" },
   ),
   ...PRICE,

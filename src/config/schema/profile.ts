@@ -16,37 +16,35 @@ const passthroughField = text("the name of a field of a request's body").refine(
 const SUPPORT_FIELDS = {
   max_tokens_field: described(
     orNull(choice(MAX_TOKENS_FIELDS)),
-    "Field for the limit of output tokens in chat completions. OpenAI's reasoning models reject `max_tokens`; Ollama and transformers ignore the other.",
+    "Field for the output limit in chat completions.",
     {
       default: "`both`; OpenAI, Azure: `max_completion_tokens`; Google, Mistral: `max_tokens`",
     },
   ),
   passthrough_fields: described(
     list(passthroughField, "names of fields").default([]),
-    "Client fields that also pass under strict caps. Only name fields that can't raise costs.",
+    "Client fields that also pass under strict caps; never ones that can raise costs.",
     { type: "list of field names" },
   ),
   reasoning_efforts: described(
     choices(REASONING_EFFORTS, "reasoning efforts")
       .transform((given) => REASONING_EFFORTS.filter((effort) => given.includes(effort)))
       .optional(),
-    "Values of `reasoning_effort` that the upstream knows. In translated requests, others become the nearest lower one, otherwise the lowest; `[]`: the field isn't sent.",
+    "Known values of `reasoning_effort`; translation replaces others by the nearest lower one; `[]`: not sent.",
     { default: "all with the capability `reasoning`, otherwise `[]`" },
   ),
   reasoning_history: choice(REASONING_HISTORIES)
     .default("reasoning_content")
     .describe(
-      "Field that returns earlier reasoning (newer vLLM: `reasoning`), or `drop`. `reasoning_content_always`: in each assistant message, empty if needed, as DeepSeek requires.",
+      "Field that returns earlier reasoning (newer vLLM: `reasoning`); `…_always`: in each assistant message, for DeepSeek.",
     ),
-  prompt_cache_key: described(
-    flag().optional(),
-    "Whether the responses route sends `prompt_cache_key` to an upstream of chat completions.",
-    { default: "`true` at OpenAI, Azure and Moonshot, otherwise `false`" },
-  ),
+  prompt_cache_key: described(flag().optional(), "Whether translated responses send `prompt_cache_key`.", {
+    default: "`true` at OpenAI, Azure and Moonshot, otherwise `false`",
+  }),
   think_tags: choice(THINK_TAGS)
     .default("none")
     .describe(
-      "Reasoning in the text of responses of servers without a reasoning parser, for the messages and responses routes: in `<think>…</think>` at the start (`tags`), or up to `</think>` (`closing_tag`).",
+      "Reasoning within the text, of servers without a parser: in `<think>…</think>`, or only up to `</think>`.",
     ),
   top_k: choice(["forward", "drop"])
     .default("forward")
@@ -62,7 +60,7 @@ const SUPPORT_FIELDS = {
   }),
   tool_name_max: described(
     orNull(integer(16, 1000, "characters")),
-    "Longest tool name (OpenAI: 64). Longer names are shortened, and restored in responses.",
+    "Longest tool name (OpenAI: 64); longer ones are shortened, and restored in responses.",
     { default: "no limit" },
   ),
 };
@@ -71,17 +69,19 @@ const SUPPORT_FIELDS = {
 const FORM_FIELDS = {
   system_mid: choice(["fold", "keep"])
     .default("fold")
-    .describe("System messages in mid-conversation: folded into the user's turn, or kept."),
+    .describe("Whether later system messages are folded into the user's turn."),
   prefill: choice(["plain", "vllm", "refuse"])
     .default("plain")
-    .describe("A last assistant message: sent unchanged, with vLLM's `continue_final_message`, or rejected."),
+    .describe(
+      "What happens to a last assistant message: sent, sent with vLLM's `continue_final_message`, or rejected.",
+    ),
   continuous_usage: flag()
     .default(false)
-    .describe("Ask for usage in every chunk (vLLM, SGLang), so that `message_start` is exact."),
+    .describe("Whether every chunk has usage (vLLM, SGLang), for an exact `message_start`."),
   stream_options: choice(["forward", "drop"])
     .default("forward")
     .describe(
-      "Whether streams ask for usage, which some servers reject. `drop`: usage is read if it is sent, otherwise estimated, also with `continuous_usage`.",
+      "Whether streams ask for usage; `drop`, for servers that reject this, estimates what isn't sent.",
     ),
   user_field: choice(["user", "safety_identifier", "none"])
     .default("user")

@@ -11,9 +11,7 @@ export function createRedisSchema(source: SecretSource) {
     mapping({
       url: redisUrl()
         .optional()
-        .describe(
-          "One server: `redis://`, `rediss://` (TLS) or `unix:///path`; `/1` at the end: database 1.",
-        ),
+        .describe("`redis://`, `rediss://` (TLS) or `unix:///path`; `/1` at the end: database 1."),
       cluster: described(list(redisUrl(), "Redis URLs", 1).optional(), "Some nodes of a Redis Cluster.", {
         type: "list of URLs",
       }),

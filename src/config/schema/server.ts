@@ -40,12 +40,10 @@ export function createAdminSchema(source: SecretSource) {
     host: host()
       .default("127.0.0.1")
       .describe(
-        "Address of the dashboard and the management API. Off loopback only with `admin.tls` or `admin.allow_plain_http`.",
+        "Address of dashboard and management API; off loopback only with `admin.tls` or `admin.allow_plain_http`.",
       ),
     port: port().default(10_001).describe("Their port; 0: a free one."),
-    health_port: orNull(port()).describe(
-      "Unencrypted port for only `/healthz` and `/readyz`, which load on `admin.port` doesn't delay.",
-    ),
+    health_port: orNull(port()).describe("Separate, unencrypted port for `/healthz` and `/readyz`."),
     operator_token: described(orNull(secret(source)), "Token of the operator, who can do everything.", {
       default: "created in `data_dir` and printed",
     }),
@@ -83,23 +81,19 @@ export function createSidecarSchema(source: SecretSource) {
   return section({
     workers: described(
       z.union([z.literal("auto"), integer(1, MAX_WORKERS)], { error: expectation }).default("auto"),
-      "Worker processes. `auto`: half the cores, at least one. A single worker on a Unix socket [overlaps Redis with Envoy's next call](internals/envoy.md#optimistic-admission).",
+      "Worker processes; `auto`: half the cores.",
       { type: `\`auto\` or 1 to ${MAX_WORKERS}` },
     ),
     sockets: path(source)
       .prefault("run")
-      .describe(
-        "Directory for the Unix sockets of workers, Envoy's admin interface and a private Redis; one gateway for each. Socket paths have at most 107 bytes.",
-      ),
+      .describe("Directory for Unix sockets, of one gateway only; socket paths have at most 107 bytes."),
     tcp: sectionOrNull({
-      host: host().describe(
-        "Address of the workers in place of Unix sockets, for an Envoy in another container.",
-      ),
+      host: host().describe("Address of the workers, for an Envoy in another container."),
       port: integer(1, 65_535 - MAX_WORKERS).describe("Port of the first worker; the others follow."),
       allow_plaintext: flag()
         .default(false)
         .describe(
-          "Allows `sidecar.tcp` without `sidecar.tls`, also on loopback. Only if a mesh encrypts, or everything that reaches the port is trusted: it carries API keys and prompts, and can spend with any key.",
+          "Allows `sidecar.tcp` without `sidecar.tls`, if a mesh encrypts or you trust everything that reaches the port: it can spend with any key.",
         ),
     }),
     tls: orNull(createSidecarTlsSchema(source)),

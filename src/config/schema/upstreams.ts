@@ -51,7 +51,7 @@ function createConnectionFields() {
       .describe("Maximum time to open a connection."),
     connection_reuse: flag()
       .default(true)
-      .describe("`false` for a server that closes connections after a response without announcing it."),
+      .describe("`false` for a server that closes connections unannounced."),
   };
 }
 
@@ -72,16 +72,16 @@ export function createUpstreamsSchema(source: SecretSource) {
     ),
     protocols: protocols()
       .default(["chat"])
-      .describe("Protocols of the upstream; requests in these are not translated."),
+      .describe("Protocols of the upstream, which need no translation."),
     credential: createCredentialSchema(source).optional(),
     credentials: described(
       list(createCredentialSchema(source), "credentials", 1).optional(),
-      "Several headers with secrets, in place of `credential` and in its form.",
+      "Several headers with secrets, each as in `credential`.",
       { type: "list of credentials" },
     ),
     forward_headers: described(
       list(forwardedHeader(), "names of headers").default([]),
-      "Client headers that reach this upstream in addition to [these](api.md#header-policy). Only name headers that give clients no further access.",
+      "Client headers that pass in addition to [these](api.md#header-policy); never ones that give clients further access.",
       { type: "list of header names" },
     ),
     aws_signing: createAwsSigningSchema(source),

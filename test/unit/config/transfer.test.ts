@@ -3,9 +3,11 @@ import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../../src/config/load.ts";
 import { receiveConfig, transferConfig } from "../../../src/config/transfer.ts";
 
-/** The example of docs/gateway-yaml.md that has every section. */
-const DOCUMENT = readFileSync(new URL("../../../docs/gateway-yaml.md", import.meta.url), "utf8");
-const COMPLETE = /<!-- example: complete -->\n```yaml\n(.*?)```/s.exec(DOCUMENT)?.[1] ?? "";
+/** The example with every section. */
+const COMPLETE = readFileSync(
+  new URL("../../../deploy/examples/every-field/gateway.yaml", import.meta.url),
+  "utf8",
+);
 
 describe("transferConfig", () => {
   const config = parseConfig(COMPLETE, { baseDir: "/etc/gateway", secrets: "none" });

@@ -35,19 +35,17 @@ function createFields() {
         .string({ error: SECRET_EXPECTATION })
         .regex(VARIABLE_NAME_FORM, { error: VARIABLE_EXPECTATION })
         .optional(),
-      "Environment variable with the secret. Either this or `file`; only Envoy reads it.",
+      "Environment variable of Envoy with the secret; either this or `file`.",
       { type: "name of a variable" },
     ),
     file: described(
       z.string({ error: SECRET_EXPECTATION }).min(1, { error: SECRET_EXPECTATION }).optional(),
-      "File with the secret.",
+      "File with the secret, which Envoy reads.",
       { type: "path" },
     ),
-    header: described(
-      HEADER.default(DEFAULT_HEADER),
-      "Its header (Azure: `api-key`). A client's header of this name never passes.",
-      { type: "header name" },
-    ),
+    header: described(HEADER.default(DEFAULT_HEADER), "Its header (Azure: `api-key`).", {
+      type: "header name",
+    }),
     prefix: described(PREFIX.optional(), "Text before the secret, with its space.", {
       default: "`Bearer ` in `authorization`, otherwise none",
     }),

@@ -10,10 +10,10 @@ export function createPlaceFields() {
   return {
     url: upstreamUrl()
       .optional()
-      .describe("`http://host:port` or `https://host:port`. One of this, `urls` and `endpoints`."),
+      .describe("`http://host:port` or `https://host:port`; either this, `urls` or `endpoints`."),
     urls: described(
       list(upstreamUrl(), "URLs", 1).optional(),
-      "Endpoints that serve the same models; all `http` or all `https`.",
+      "Endpoints with the same models; all `http` or all `https`.",
       { type: "list of URLs" },
     ),
     endpoints: createEndpointsSchema().optional(),
@@ -25,11 +25,11 @@ export function createPlaceFields() {
 /** `upstreams[].endpoints`. */
 function createEndpointsSchema() {
   const endpoint = mapping({
-    url: upstreamUrl().describe("The same as a member of `urls`, none twice."),
+    url: upstreamUrl().describe("URL of the endpoint, none twice."),
     weight: integer(1, MAX_WEIGHT).default(1).describe("Share of the requests within its priority."),
     priority: integer(0, MAX_PRIORITY)
       .default(0)
-      .describe("0 is used first, 1 if too few of 0 are healthy, and so on without gaps."),
+      .describe("0 is used first, 1 if too few of 0 are healthy; no gaps."),
   });
   return list(endpoint, "endpoints", 1);
 }
@@ -39,12 +39,12 @@ function createHealthCheckSchema() {
   const healthCheck = mapping({
     path: described(
       text("a path such as `/health`", /^\/[\x21-\x7e]*$/),
-      "Path that Envoy gets without a credential; 200: healthy.",
+      "Path that returns 200 without a credential.",
       { type: "path" },
     ),
     interval_seconds: integer(1, 300, "seconds")
       .default(5)
-      .describe("Time between checks. Two failures in a row remove an endpoint, one success restores it."),
+      .describe("Time between checks; two failures remove an endpoint, one success restores it."),
   });
   return orNull(healthCheck);
 }
@@ -52,6 +52,6 @@ function createHealthCheckSchema() {
 /** `upstreams[].slow_start_seconds`. */
 function createSlowStartSchema() {
   return orNull(integer(1, 3_600, "seconds")).describe(
-    "Time until an endpoint that is new, or healthy again, gets its full share.",
+    "Time until a new or recovered endpoint gets its full share.",
   );
 }

@@ -31,7 +31,7 @@ const NO_GOOGLE =
 export function createGoogleRefusal() {
   return described(
     z.undefined({ error: NO_GOOGLE }).optional(),
-    "Not supported by Envoy 1.40 for upstreams. Use `credential.file` with a token that you renew.",
+    "Not supported by Envoy 1.40; use `credential.file` with a token that you renew.",
     { type: "nothing" },
   );
 }
