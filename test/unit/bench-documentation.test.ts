@@ -1,6 +1,10 @@
 /** What the documents say that a request takes: no more than what the kept runs measured, and no less. */
 import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import type { Curves } from "../bench/curves/curve.ts";
+import { formatSizing } from "../bench/curves/sizing.ts";
+import { drawCurves } from "../bench/curves/write-curves.ts";
 
 interface Row {
   readonly workload: string;
@@ -94,5 +98,30 @@ describe("docs/sizing.md", () => {
     for (const [index, megabytes] of seen.entries()) {
       expect(Math.abs(megabytes - (told[index] ?? 0)) / megabytes).toBeLessThan(0.1);
     }
+  });
+});
+
+describe("the scaling curves of the newest run", () => {
+  const newest = readdirSync(RESULTS)
+    .filter((name) => name.endsWith("-curves.json"))
+    .toSorted()
+    .at(-1);
+  const curves = JSON.parse(readFileSync(new URL(newest ?? "", RESULTS), "utf8")) as Curves;
+  const images = new URL("../../docs/images/benchmarks/", import.meta.url);
+
+  it.each(drawCurves(curves))("are drawn in $name.svg (vitest -u renews it)", async ({ name, picture }) => {
+    await expect(picture).toMatchFileSnapshot(fileURLToPath(new URL(`${name}.svg`, images)));
+  });
+
+  it("give the first table of docs/sizing.md", () => {
+    const base = curves.curves.find(({ name }) => name === "keys")?.points.at(-1);
+    expect(base).toBeDefined();
+    const cellsOf = (text: string) =>
+      text
+        .split("\n")
+        .filter((line) => /^\| +[\d,]+ \|/.test(line))
+        .map((line) => line.split("|").map((cell) => cell.trim()));
+    const [table = ""] = page.split("\n## ");
+    expect(cellsOf(table)).toEqual(cellsOf(formatSizing(base!)));
   });
 });

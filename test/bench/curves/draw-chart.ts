@@ -26,9 +26,12 @@ const LEFT = 70;
 const RIGHT = 150;
 const TOP = 44;
 const BOTTOM = 40;
-/** Told apart by people who do not see red or green, and on light and dark grounds. */
+/** Told apart without red or green, on light and dark grounds. */
 const COLORS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7"];
-const TEXT = 'font-family="sans-serif" fill="#222"';
+/** One picture for light and dark pages. */
+const STYLE =
+  "text{font-family:sans-serif;fill:#1f2328} rect.ground{fill:#fff} line{stroke:#d1d9e0}" +
+  " @media (prefers-color-scheme:dark){text{fill:#f0f6fc} rect.ground{fill:#0d1117} line{stroke:#3d444d}}";
 
 export function drawChart(chart: Chart): string {
   const { title, condition, labels, panels } = chart;
@@ -37,14 +40,15 @@ export function drawChart(chart: Chart): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
     `<title>${escapeXml(title)}</title>`,
-    `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
-    `<text x="${LEFT}" y="20" font-size="14" ${TEXT}>${escapeXml(title)}</text>`,
+    `<style>${STYLE}</style>`,
+    `<rect class="ground" width="${WIDTH}" height="${height}"/>`,
+    `<text x="${LEFT}" y="20" font-size="14">${escapeXml(title)}</text>`,
     ...panels.flatMap((panel, index) => drawPanel(panel, labels, TOP + index * (PANEL_HEIGHT + GAP))),
     ...labels.map(
       (label, index) =>
-        `<text x="${xOf(index, labels.length)}" y="${foot - 16}" font-size="11" text-anchor="middle" ${TEXT}>${escapeXml(label)}</text>`,
+        `<text x="${xOf(index, labels.length)}" y="${foot - 16}" font-size="11" text-anchor="middle">${escapeXml(label)}</text>`,
     ),
-    `<text x="${(LEFT + WIDTH - RIGHT) / 2}" y="${foot}" font-size="11" text-anchor="middle" ${TEXT}>${escapeXml(condition)}</text>`,
+    `<text x="${(LEFT + WIDTH - RIGHT) / 2}" y="${foot}" font-size="11" text-anchor="middle">${escapeXml(condition)}</text>`,
     "</svg>\n",
   ].join("\n");
 }
@@ -56,12 +60,12 @@ function drawPanel({ title, series }: ChartPanel, labels: readonly string[], top
   const lines = [0, largest / 2, largest].map((value) => {
     const y = yOf(value);
     return (
-      `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}" stroke="#ddd"/>` +
-      `<text x="${LEFT - 6}" y="${y + 4}" font-size="11" text-anchor="end" ${TEXT}>${formatNumber(value)}</text>`
+      `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}"/>` +
+      `<text x="${LEFT - 6}" y="${y + 4}" font-size="11" text-anchor="end">${formatNumber(value)}</text>`
     );
   });
   return [
-    `<text x="${LEFT}" y="${top}" font-size="12" ${TEXT}>${escapeXml(title)}</text>`,
+    `<text x="${LEFT}" y="${top}" font-size="12">${escapeXml(title)}</text>`,
     ...lines,
     ...series.flatMap(({ name, values }, index) => {
       const color = COLORS[index % COLORS.length] ?? "#000";
@@ -74,7 +78,7 @@ function drawPanel({ title, series }: ChartPanel, labels: readonly string[], top
           return `<circle cx="${x}" cy="${atY}" r="3" fill="${color}"/>`;
         }),
         `<rect x="${WIDTH - RIGHT + 14}" y="${y - 9}" width="10" height="10" fill="${color}"/>`,
-        `<text x="${WIDTH - RIGHT + 30}" y="${y}" font-size="11" ${TEXT}>${escapeXml(name)}</text>`,
+        `<text x="${WIDTH - RIGHT + 30}" y="${y}" font-size="11">${escapeXml(name)}</text>`,
       ];
     }),
   ];

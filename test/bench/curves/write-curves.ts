@@ -1,5 +1,5 @@
-/** Curves as they are published: a picture and a table each in docs/, every figure in results/. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+/** Curves as they are published: a picture each in docs/, every figure in results/. */
+import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gatewayCpuMs } from "../report.ts";
 import { formatTable } from "../table.ts";
@@ -7,53 +7,35 @@ import type { Curve, Curves, StreamPoint } from "./curve.ts";
 import { drawChart } from "./draw-chart.ts";
 import { formatSizing } from "./sizing.ts";
 
-const DOCUMENT = fileURLToPath(new URL("../../../docs/results/scaling.md", import.meta.url));
-const IMAGES = "images/benchmarks";
+const IMAGES = fileURLToPath(new URL("../../../docs/images/benchmarks/", import.meta.url));
 const RESULTS = fileURLToPath(new URL("../results/", import.meta.url));
-const BEGIN = "<!-- curves: written by `npm run bench -- --curves` -->";
-const END = "<!-- end of curves -->";
-const STREAMS = "streams";
 
-/** @throws Error when the document has no place for them. */
 export function writeCurves(curves: Curves): void {
-  const images = fileURLToPath(new URL(`../../../docs/${IMAGES}/`, import.meta.url));
-  mkdirSync(images, { recursive: true });
+  mkdirSync(IMAGES, { recursive: true });
   mkdirSync(RESULTS, { recursive: true });
-  for (const curve of curves.curves) writeFileSync(`${images}${curve.name}.svg`, drawCurve(curve));
-  writeFileSync(`${images}${STREAMS}.svg`, drawStreams(curves.streams));
+  for (const { name, picture } of drawCurves(curves)) writeFileSync(`${IMAGES}${name}.svg`, picture);
   const name = `${curves.date}-${curves.machine["cores"]}-cores-curves.json`;
   writeFileSync(`${RESULTS}${name}`, `${JSON.stringify(curves, null, 2)}\n`);
-  const text = formatCurves(curves);
-  writeFileSync(DOCUMENT, replaceBetween(readFileSync(DOCUMENT, "utf8"), text));
-  console.log(text);
+  console.log(formatCurves(curves));
 }
 
-/** The text that stands in the document. */
-export function formatCurves({ date, machine, curves, streams }: Curves): string {
-  const { cpu, cores, node, envoy, redis } = machine;
+/** Pictures by the names of their files. */
+export function drawCurves({ curves, streams }: Curves): readonly { name: string; picture: string }[] {
+  return [
+    ...curves.map((curve) => ({ name: curve.name, picture: drawCurve(curve) })),
+    { name: "streams", picture: drawStreams(streams) },
+  ];
+}
+
+function formatCurves({ curves, streams }: Curves): string {
   const base = curves.find(({ name }) => name === "keys")?.points.at(-1);
   return [
-    `${date}, ${cores} cores of ${cpu}, Node ${node}, Envoy ${envoy}, Redis ${redis}; load generator and model server share the machine.`,
-    ...curves.flatMap((curve) => [
-      "",
-      `### ${curve.title}`,
-      "",
-      image(curve.title, curve.name),
-      "",
-      formatCurve(curve),
-    ]),
-    "",
-    "### Open streams, a chunk a second on each, one worker",
-    "",
-    image("Open streams", STREAMS),
+    ...curves.flatMap((curve) => [curve.title, "", formatCurve(curve), ""]),
+    "Open streams, a chunk a second on each, one worker",
     "",
     formatStreams(streams),
-    ...(base === undefined ? [] : ["", "### Sizing", "", formatSizing(base)]),
+    ...(base === undefined ? [] : ["", "Sizing", "", formatSizing(base)]),
   ].join("\n");
-}
-
-function image(title: string, name: string): string {
-  return `![${title}](../${IMAGES}/${name}.svg)`;
 }
 
 function formatCurve({ condition, points }: Curve): string {
@@ -156,13 +138,4 @@ function drawStreams(points: readonly StreamPoint[]): string {
       },
     ],
   });
-}
-
-function replaceBetween(document: string, text: string): string {
-  const begin = document.indexOf(BEGIN);
-  const end = document.indexOf(END);
-  if (begin === -1 || end < begin) {
-    throw new Error(`docs/results/scaling.md has no place for the curves: "${BEGIN}"`);
-  }
-  return `${document.slice(0, begin + BEGIN.length)}\n\n${text}\n\n${document.slice(end)}`;
 }
