@@ -33,14 +33,14 @@ export function addUsageVerifyCommands(program: Command): void {
     usage
       .command("verify")
       .description(
-        "Recompute a month's spend, limits and usage from the usage rows and the request log, and print every difference. Exact while nothing is in flight. Exit code 1 if there is a difference.",
+        "Recompute a month's spend, limits and usage from the usage rows and the request log. Prints every difference, and exits with 1 if there is one. Exact while nothing is in flight.",
       ),
   ).action((options: VerifyOptions) => verify(options));
   addOptions(
     usage
       .command("rebuild")
       .description(
-        "Raise a month's spend, limits and usage to the request log's figures, after Redis was restored from an older snapshot. Charges in a spool count once. Skips organizations with requests in flight.",
+        "Raise a month's spend, limits and usage to the request log's figures, after Redis was restored from an older snapshot. Skips organizations with requests in flight.",
       ),
   ).action((options: VerifyOptions) => rebuild(options));
 }

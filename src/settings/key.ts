@@ -39,7 +39,7 @@ export const KEY_SETTINGS = defineSettings({
     inAdmission: true,
     kind: rate(RATE_BOUNDS),
     default: DEFAULT_REQUESTS_PER_MINUTE,
-    description: `Rate limit. For a new key: the organization's default, else ${DEFAULT_REQUESTS_PER_MINUTE}, when left out.`,
+    description: "Rate limit; a new key without it gets the organization's default.",
     label: "Requests per minute",
     hint: `${DEFAULT_REQUESTS_PER_MINUTE} when left empty`,
     cli: {
@@ -58,8 +58,7 @@ export const KEY_SETTINGS = defineSettings({
     inAdmission: true,
     kind: choiceOrNull(["always", "never"]),
     default: null,
-    description:
-      "Whether limits of tokens per minute include tokens read from a prompt cache. Null: the organization's setting.",
+    description: "As `count_cached_tokens` of the organization; null: its setting.",
     label: "Cached tokens count",
     hint: "In limits of tokens per minute: always or never. Empty: the organization's setting.",
     cli: {
@@ -78,7 +77,7 @@ export const KEY_SETTINGS = defineSettings({
     kind: amountOrNull(),
     default: null,
     description:
-      "Cap of each session of the key, in whole cents, in addition to the organization's. A guardrail for agents, not a security boundary. Null: none.",
+      "Cap of each session of the key, in whole cents, in addition to the organization's. Null: none.",
     label: "Cap of a session",
     hint: "Blocks requests of one session (402). Empty: the organization's cap.",
     cli: {
@@ -164,7 +163,7 @@ export const KEY_SETTINGS = defineSettings({
   },
   note: {
     ...NOTE_ROW,
-    description: "Purpose or owner of the key, for people. Null: none.",
+    description: "Purpose or owner of the key. Null: none.",
     hint: "Purpose or owner of the key.",
     cli: {
       ...NOTE_ROW.cli,
@@ -177,8 +176,7 @@ export const KEY_SETTINGS = defineSettings({
     inAdmission: true,
     kind: tagsOrNull(),
     default: null,
-    description:
-      "Tags of every request of the key; `X-Tags` of a request overrides them by name. Null: none.",
+    description: "Tags of every request; `X-Tags` overrides them by name. Null: none.",
     label: "Default tags",
     hint: "Tags of every request: team=search,feature=autocomplete. Empty: none.",
     cli: {
@@ -195,8 +193,7 @@ export const KEY_SETTINGS = defineSettings({
     inAdmission: true,
     kind: choiceOrNull(ON_CAP),
     default: null,
-    description:
-      "With strict caps, if the longest response doesn't fit: `refuse` the request, or `shrink` its output limit. Null: the organization's setting.",
+    description: "As `on_cap` of the organization; null: its setting.",
     label: "At a cap",
     hint: "refuse, or shrink the output limit to fit. Empty: the organization's setting.",
     cli: {

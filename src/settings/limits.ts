@@ -71,7 +71,7 @@ export const LIMITS_ROW = {
   field: "limits",
   kind: limits(),
   default: [],
-  description: `Hard caps and budgets by day, week, month and in total. Replaces the whole list; ${MONTH_NAMES_TOO}`,
+  description: `Hard caps and budgets; ${MONTH_NAMES_TOO} Replaces the whole list.`,
   label: "Limits",
   hint: "One per line: day cap 5.00 (day, week, month, total). Empty: none.",
   cli: {
@@ -97,7 +97,7 @@ export function memberLimitsRow({ member, help }: { readonly member: string; rea
     field: MEMBER_LIMITS,
     kind: limits(),
     default: [],
-    description: `Limits of each ${member}, unless the user has its own of that period and kind. Replaces the whole list.`,
+    description: `Limits of each ${member}; a user's own limit of that period and kind replaces it. Replaces the whole list.`,
     label: "Limits of each member",
     hint: `For each ${member}. One per line: week cap 20.00. A user's own limit takes precedence.`,
     cli: {

@@ -33,7 +33,7 @@ const NOTIFICATIONS = defineSettings({
     apiName: "emails",
     kind: emails(),
     default: [],
-    description: "Addresses that receive alerts by email. Needs a mail server (`notifications.smtp`).",
+    description: "Addresses for alerts; needs `notifications.smtp`.",
     label: "Email addresses, one per line",
     hint: "At most 20.",
     cli: {
@@ -48,7 +48,7 @@ const NOTIFICATIONS = defineSettings({
     apiName: "webhook",
     kind: webhookOrNull(),
     default: null,
-    description: "URL that receives all alerts in the standard format; null: none.",
+    description: "URL for all alerts in the standard format; null: none.",
     label: "Webhook URL",
     hint: "A new URL gets a new secret, which is shown once. Empty: no webhook.",
     cli: {
@@ -87,7 +87,7 @@ const KEY_DEFAULTS = defineSettings({
     apiName: "hard_cap_cents",
     kind: amountOrNull(),
     default: null,
-    description: "In whole cents; null: no cap.",
+    description: "Monthly hard cap, in whole cents; null: none.",
     label: "Monthly hard cap of a key",
     hint: "Empty: none.",
     cli: {
@@ -99,7 +99,7 @@ const KEY_DEFAULTS = defineSettings({
     apiName: "budget_cents",
     kind: amountOrNull(),
     default: null,
-    description: "In whole cents; null: no budget.",
+    description: "Monthly budget, in whole cents; null: none.",
     label: "Monthly budget of a key",
     hint: "Empty: none.",
     cli: {
@@ -159,8 +159,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     field: "session_cap_cents",
     kind: amountOrNull(),
     default: null,
-    description:
-      "Cap of each session of a key, in whole cents, in addition to the key's own. A guardrail for agents, not a security boundary. Null: none.",
+    description: "Cap of each session of a key, in whole cents, in addition to the key's own. Null: none.",
     label: "Cap of a session",
     hint: "Blocks requests of one session of a key (402). Empty: only the key's cap.",
     cli: {
@@ -175,8 +174,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     inAdmission: true,
     kind: flag(),
     default: false,
-    description:
-      "Limits of tokens per minute include tokens read from a prompt cache; a key can override this.",
+    description: "Whether limits of tokens per minute count cached tokens; a key can override this.",
     label: "Cached tokens count in limits of tokens",
     hint: "Model providers exclude them from their own limits.",
     cli: {
@@ -194,7 +192,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     inAdmission: true,
     kind: flag(),
     default: false,
-    description: "Requests in flight count at their maximum cost, so that no cap is exceeded.",
+    description: "Whether requests in flight count at their maximum cost, so that no cap is exceeded.",
     label: "Strict caps",
     hint: "Counts requests in flight at their maximum cost, so that no cap is exceeded. Blocks some requests near the cap.",
     cli: {
@@ -213,7 +211,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: choice(ON_CAP),
     default: "refuse",
     description:
-      "With strict caps, if the longest response doesn't fit: `refuse` the request, or `shrink` its output limit.",
+      "What strict caps do if the longest response doesn't fit: `refuse` the request or `shrink` its output limit.",
     label: "At a cap",
     hint: "With strict caps: refuse a response that may not fit, or shrink its length.",
     cli: {
@@ -230,8 +228,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     inAdmission: true,
     kind: flag(),
     default: false,
-    description:
-      "The end user that a request names (on messages `metadata.user_id`, elsewhere `safety_identifier`, else `user`) is recorded as its tag `user`.",
+    description: "Whether the end user that a request names becomes its tag `user`.",
     label: "Keep end users as a tag",
     hint: "Records the end user of a request as the tag user.",
     cli: {
@@ -249,8 +246,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     inAdmission: true,
     kind: flag(),
     default: false,
-    description:
-      "Clients see limits of user, group and organization without amounts: only the scope, period and reset. Limits of the key keep theirs.",
+    description: "Whether clients see amounts only of their key's limits.",
     label: "Hide amounts from clients",
     hint: "Clients see that limits of user, group and organization are reached, without amounts.",
     cli: {
@@ -267,8 +263,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     field: "max_own_keys",
     kind: wholeNumber({ minimum: 0, maximum: 100 }),
     default: 5,
-    description:
-      "API keys that a `member` can have, including keys that an admin created for them; 0: members can't create any. The key of their tokens (`jwt:…`) doesn't count.",
+    description: "API keys that a `member` can have, without the one of their tokens (`jwt:…`).",
     label: "Keys of each member",
     hint: "API keys that a member can create. 0: none.",
     cli: {
@@ -282,8 +277,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     inAdmission: true,
     kind: choice(["near_cap", "always"]),
     default: "near_cap",
-    description:
-      "When `X-Budget-…` headers show what the tightest cap has left: `near_cap` (from 90 % of any cap) or `always`.",
+    description: "When `X-Budget-…` headers show the amount left: from 90 % of any cap, or always.",
     label: "Headers of what is left",
     hint: "near_cap: from 90 % of a cap; always: with every response.",
     cli: {

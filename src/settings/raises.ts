@@ -70,7 +70,7 @@ export const RAISES_ROW = {
   kind: raises(),
   default: [],
   changedBy: "ownCalls",
-  description: "Temporary increases of its caps. Ended ones stay until the next change.",
+  description: "Temporary increases of its caps.",
   label: "Temporary increases",
   cli: { label: "raises", none: "none" },
 } as const;

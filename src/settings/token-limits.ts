@@ -24,8 +24,7 @@ export const TOKEN_LIMIT_ROWS = {
     field: "tpm",
     kind: wholeNumberOrNull(BOUNDS),
     default: null,
-    description:
-      "Input and output tokens per minute. Requests are admitted while its bucket is above 0. Null: no limit.",
+    description: "Input and output tokens per minute. Null: no limit.",
     label: "Tokens per minute",
     hint: "Input and output together. Empty: no limit.",
     cli: {

@@ -12,8 +12,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
   },
   limits: {
     ...LIMITS_ROW,
-    description:
-      "Hard caps and budgets that all API keys and users of the group share, by day, week, month and in total. Replaces the whole list.",
+    description: "Hard caps and budgets that all its API keys and users share. Replaces the whole list.",
     hint: "Shared by all members. One per line: month cap 2000.00. Empty: none.",
     cli: {
       ...LIMITS_ROW.cli,
@@ -23,7 +22,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
       },
     },
   },
-  raises: { ...RAISES_ROW, description: `${RAISES_ROW.description} Members' limits are not increased.` },
+  raises: { ...RAISES_ROW, description: "Temporary increases of its caps, not of members' limits." },
   memberLimits: memberLimitsRow({ member: "user of the group", help: "member" }),
   ...TOKEN_LIMIT_ROWS,
   note: NOTE_ROW,

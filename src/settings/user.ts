@@ -16,7 +16,7 @@ export const USER_SETTINGS = defineSettings({
     field: "email",
     kind: emailOrNull(),
     default: null,
-    description: "Email address, for people and search; receives no email. Null: none.",
+    description: "Email address, which receives no email. Null: none.",
     label: "Email address",
     hint: "For people and search. Receives no email.",
     cli: {
@@ -41,20 +41,18 @@ export const USER_SETTINGS = defineSettings({
     field: "disabled",
     kind: flag(),
     default: false,
-    description: "Requests with API keys of this user return 403 until the user is enabled.",
+    description: "Requests with its API keys return 403 until it is enabled.",
     label: "Disabled",
     cli: { option: { flags: "--disabled", help: "disabled from the start" } },
   },
   limits: {
     ...LIMITS_ROW,
-    description:
-      "Hard caps and budgets of all its API keys together, by day, week, month and in total. Replaces the whole list.",
+    description: "Hard caps and budgets of all its API keys together. Replaces the whole list.",
     hint: "One per line: week cap 20.00 (day, week, month, total). Empty: the group's limits of each member.",
   },
   raises: {
     ...RAISES_ROW,
-    description:
-      "Temporary increases of its caps, including the ones for each member. Ended ones stay until the next change.",
+    description: "Temporary increases of its caps, including ones for each member.",
   },
   ...TOKEN_LIMIT_ROWS,
   note: NOTE_ROW,

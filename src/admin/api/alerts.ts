@@ -23,7 +23,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: PATH,
   operationId: "listAlerts",
-  summary: "List alerts with the state of each delivery, newest first; about 10,000 are stored.",
+  summary: "List alerts with the state of each delivery, newest first: about 10,000.",
   query: pageQuery(STREAM_CURSOR, isInStreams),
   answers: { 200: alertPage },
   handleInOrganization: async ({ organization, query }, { store, dashboardUrl = null }) => {

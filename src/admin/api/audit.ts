@@ -8,8 +8,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: "/api/organizations/{organization}/audit",
   operationId: "listAuditEntries",
-  summary:
-    "List changes and sign-ins of the organization, newest first: 400 days, at most 4 MiB of changes and 1 MiB of sign-ins for each role.",
+  summary: "List changes and sign-ins of the organization, newest first.",
   query: pageQuery(AUDIT_CURSOR, isAuditCursor),
   answers: { 200: auditPage },
   handleInOrganization: ({ organization, query }, services) =>
@@ -20,8 +19,7 @@ const listOfNone = defineRoute({
   method: "GET",
   path: "/api/audit",
   operationId: "listOperatorAuditEntries",
-  summary:
-    "List what belongs to no organization, newest first: sign-ins with the operator's role or without a role.",
+  summary: "List sign-ins with the operator's role or without a role, newest first.",
   access: "operator",
   query: pageQuery(AUDIT_CURSOR, isAuditCursor),
   answers: { 200: auditPage },

@@ -9,8 +9,7 @@ const list = defineRoute({
   method: "GET",
   path: "/api/catalog",
   operationId: "listModels",
-  summary:
-    "List models with aliases, capabilities and prices, including retired ones, in the order of the configuration.",
+  summary: "List models with aliases, capabilities and prices, including retired ones.",
   answers: { 200: catalogPage },
   handle: async (_call, { catalog }) => {
     const nowMs = Date.now();

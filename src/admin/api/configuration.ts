@@ -6,7 +6,7 @@ const read = defineRoute({
   method: "GET",
   path: "/api/configuration",
   operationId: "getConfigurationState",
-  summary: "Show whether the current gateway.yaml is active on this host, and which fields need a restart.",
+  summary: "Show whether this host uses the current gateway.yaml, and which fields need a restart.",
   access: "operator",
   answers: { 200: configurationState },
   handle: async (_call, { readConfigState }) => {

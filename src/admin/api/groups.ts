@@ -28,7 +28,7 @@ const create = defineOrganizationRoute({
   method: "POST",
   path: PATH,
   operationId: "createGroup",
-  summary: "Create a group: a team that users and API keys can belong to.",
+  summary: "Create a group of users and API keys.",
   body: groupCreation,
   answers: { 201: group },
   handleInOrganization: async (call, { store }) => {
@@ -48,7 +48,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: PATH,
   operationId: "listGroups",
-  summary: "List groups, or the ones that a search finds, in the order of their creation.",
+  summary: "List or search groups.",
   query: groupQuery,
   answers: { 200: groupPage },
   handleInOrganization: async ({ organization: { id }, query }, { store }) => {
@@ -99,8 +99,7 @@ const remove = defineOrganizationRoute({
   method: "DELETE",
   path: ONE,
   operationId: "deleteGroup",
-  summary:
-    "Permanently delete a group. Its users stay; its API keys stay, or are deleted with `keys=delete`. Its spend stays in the usage.",
+  summary: "Permanently delete a group. Its users and API keys stay; `keys=delete` also deletes the keys.",
   query: ownerDeletionQuery,
   usesIfMatch: true,
   answers: { 204: null },

@@ -62,8 +62,7 @@ const revokeAll = defineOrganizationRoute({
   method: "POST",
   path: `${KEYS}/revoke-all`,
   operationId: "revokeAllKeys",
-  summary:
-    "Permanently delete every API key of the organization, for example after a leak. Repeat it if it was interrupted.",
+  summary: "Permanently delete every API key of the organization. Repeat it if it was interrupted.",
   answers: { 200: revocation },
   handleInOrganization: async (call, services) => {
     const { organization } = call;

@@ -112,8 +112,7 @@ const remove = defineOrganizationRoute({
   method: "DELETE",
   path: ONE,
   operationId: "deleteKey",
-  summary:
-    "Permanently delete an API key: requests with it return 401 at once. Its spend stays in the usage.",
+  summary: "Permanently delete an API key: requests with it return 401 at once.",
   usesIfMatch: true,
   answers: { 204: null },
   handleInOrganization: async (call, services) => {

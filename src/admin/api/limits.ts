@@ -130,22 +130,22 @@ async function ownersOfUser(user: UserRecord, store: Store): Promise<Owners> {
 export const limitRoutes = [
   defineLimitRoute({
     scope: "organization",
-    summary: "List the organization's limits with the spend of their current windows.",
+    summary: "List the organization's limits with their spend.",
     find: () => Promise.resolve(NOBODY),
   }),
   defineLimitRoute({
     scope: "key",
-    summary: "List every limit of the key's requests: its own, its user's, its group's, the organization's.",
+    summary: "List every limit of the key's requests.",
     find: async (call, services) => ownersOfKey(await requireKey(call, services), services.store),
   }),
   defineLimitRoute({
     scope: "user",
-    summary: "List every limit of the user: its own, as a member, its group's, the organization's.",
+    summary: "List every limit of the user, also its group's and the organization's.",
     find: async (call, services) => ownersOfUser(await requireUser(call, services), services.store),
   }),
   defineLimitRoute({
     scope: "group",
-    summary: "List every limit of the group: its own and the organization's.",
+    summary: "List every limit of the group, also the organization's.",
     find: async (call, services) => ({ ...NOBODY, group: await requireGroup(call, services) }),
   }),
 ];

@@ -17,7 +17,7 @@ const change = defineRoute({
   method: "PUT",
   path: "/api/log-level",
   operationId: "setLogLevel",
-  summary: "Change the log level of every process of this host at once, until they end.",
+  summary: "Change the log level of this host until its processes end.",
   access: "operator",
   body: logLevel,
   answers: { 200: logLevel },

@@ -51,8 +51,7 @@ const list = defineRoute({
   method: "GET",
   path: PATH,
   operationId: "listOrganizations",
-  summary:
-    "List organizations in the order of their creation, or deleted ones; an organization's token sees only its own.",
+  summary: "List organizations, or deleted ones; an organization's token sees only its own.",
   query: organizationQuery,
   answers: { 200: organizationPage },
   handle: async ({ principal, query }, services) => {
@@ -133,8 +132,7 @@ const remove = defineOrganizationRoute({
   method: "DELETE",
   path: ONE,
   operationId: "deleteOrganization",
-  summary:
-    "Permanently delete an organization: its API keys and tokens stop working at once, and its alerts and webhooks end.",
+  summary: "Permanently delete an organization.",
   description:
     "Its name is free again. The operator can read its spend by its id while usage is kept " +
     "(`retention.usage_months`), and what it has in flight is charged. Its audit log has the entry.",

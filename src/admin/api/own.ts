@@ -127,8 +127,7 @@ const create = defineOrganizationRoute({
   method: "POST",
   path: KEYS,
   operationId: "createOwnKey",
-  summary:
-    "Create an API key of yours, within the defaults of new keys and your own limits. `key` is shown only once.",
+  summary: "Create an API key of yours, within the organization's defaults. `key` is shown only once.",
   member: true,
   body: ownKeyCreation,
   answers: { 201: keyWithSecret },

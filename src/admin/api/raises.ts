@@ -58,7 +58,7 @@ function defineRaiseRoutes<Item extends Raised>(owner: RaisedOwner<Item>) {
     method: "POST",
     path: `${path}/raises`,
     operationId: `create${name}Raise`,
-    summary: `Increase a cap of the ${type} until a given time; the cap itself doesn't change.`,
+    summary: `Increase a cap of the ${type} until a given time.`,
     description: `At most ${MOST_RAISES} are live at the same time.`,
     body: raiseCreation,
     answers: { 201: raise },

@@ -20,8 +20,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: PATH,
   operationId: "listRequests",
-  summary:
-    "List recent requests, newest first; about 10,000 are stored, and 2,000 that were rejected at once.",
+  summary: "List recent requests, newest first: about 10,000, and 2,000 that were rejected at once.",
   description:
     "With a filter, one call looks through 2,000 of them: a page may then hold fewer than `limit`, and have a `next` all the same.",
   query: requestQuery,
@@ -37,7 +36,7 @@ const show = defineOrganizationRoute({
   method: "GET",
   path: `${PATH}/{request}`,
   operationId: "getRequest",
-  summary: "Show a recent request: checks with their figures, tokens, cost, and an explanation.",
+  summary: "Show a recent request with checks, cost and explanation.",
   answers: { 200: explainedRequest },
   handleInOrganization: async ({ organization, params }, { store, dashboardUrl = null }) => {
     const found = await store.findRequest(organization.id, params["request"] ?? "", null);

@@ -11,7 +11,7 @@ const exportUsage = defineOrganizationRoute({
   method: "GET",
   path: "/api/organizations/{organization}/usage/export",
   operationId: "exportUsage",
-  summary: "Export a month's usage: one row per day, API key, user, group, model and combination of tags.",
+  summary: "Export a month's usage.",
   description:
     "Streamed. Where it broke off, continue with `after`, the `row_id` of the last whole row: the rows behind it come, " +
     "without a header line. The rows of a month that is over are the same each time.",

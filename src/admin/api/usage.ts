@@ -55,7 +55,7 @@ const show = defineOrganizationRoute({
   method: "GET",
   path: "/api/organizations/{organization}/usage",
   operationId: "getUsage",
-  summary: "Show requests, tokens and cost of a month, one row per group. Includes deleted API keys.",
+  summary: "Show requests, tokens and cost of a month.",
   query: usageQuery,
   answers: { 200: usage },
   otherMediaType: "text/csv",

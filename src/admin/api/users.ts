@@ -24,7 +24,7 @@ const create = defineOrganizationRoute({
   method: "POST",
   path: PATH,
   operationId: "createUser",
-  summary: "Create a user: a person or service that API keys can belong to.",
+  summary: "Create a user: a person or service with API keys.",
   body: userCreation,
   answers: { 201: user },
   handleInOrganization: async (call, services) => {
@@ -47,7 +47,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: PATH,
   operationId: "listUsers",
-  summary: "List users, or the ones that a search finds, in the order of their creation.",
+  summary: "List or search users.",
   query: userQuery,
   answers: { 200: userPage },
   handleInOrganization: async ({ organization, query }, { store }) => {
@@ -100,8 +100,7 @@ const remove = defineOrganizationRoute({
   method: "DELETE",
   path: ONE,
   operationId: "deleteUser",
-  summary:
-    "Permanently delete a user. Its API keys stay, or are deleted with `keys=delete`. Its spend stays in the usage.",
+  summary: "Permanently delete a user. Its API keys stay; `keys=delete` also deletes them.",
   query: ownerDeletionQuery,
   usesIfMatch: true,
   answers: { 204: null },

@@ -53,7 +53,7 @@ function defineRotation({ path, suffix, which }: Place) {
     method: "POST",
     path: `${path}/rotate-secret`,
     operationId: `rotate${suffix}Secret`,
-    summary: `Create a new secret of ${which}, shown only in this response; the previous one signs for another day.`,
+    summary: `Create a new secret of ${which}, shown only once; the previous one signs for another day.`,
     body: secretRotation,
     isBodyOptional: true,
     answers: { 200: rotatedSecret },

@@ -7,7 +7,7 @@ export const whoamiRoute = defineRoute({
   method: "GET",
   path: "/api/whoami",
   operationId: "whoAmI",
-  summary: "Show who you are, and what your token or sign-in can access.",
+  summary: "Show who you are, and what you can access.",
   member: true,
   answers: { 200: whoami },
   handle: async ({ principal }, { store }) => {

@@ -18,8 +18,7 @@ import { testWebhook } from "./webhooks.ts";
 
 const list = createListCommand({
   usage: "list",
-  description:
-    "List recent alerts, newest first: the limits that were reached, the state of each delivery, and where to change the limits.",
+  description: "List recent alerts with the state of each delivery, newest first.",
   examples: ["alerts list --org Acme", "alerts list --limit 1000 --json > alerts.json"],
   path: "alerts",
   format: (screen, all, { url }) => formatAlerts(screen, all, url),
@@ -27,7 +26,7 @@ const list = createListCommand({
 
 const redeliver: OrganizationCommandRow = {
   usage: "redeliver <alert>",
-  description: "Send an alert again, on the channels where its delivery failed, or on all.",
+  description: "Send an alert again, where its delivery failed or on all channels.",
   examples: ["alerts redeliver alert_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --channel webhook"],
   options: (command) =>
     command.option(
@@ -47,7 +46,7 @@ const redeliver: OrganizationCommandRow = {
 
 const test: OrganizationCommandRow = {
   usage: "test",
-  description: "Send a test event to the organization's first webhook and print the result.",
+  description: "Send a test event to the organization's first webhook.",
   examples: ["alerts test --org Acme"],
   runInOrganization: (call) => testWebhook(call, `${call.path}/webhook`),
 };

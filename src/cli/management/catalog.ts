@@ -20,7 +20,7 @@ const COLUMNS: readonly RecordColumn<CatalogRow>[] = [
 
 export const catalogCommand: GlobalCommandRow = {
   usage: "catalog",
-  description: "List models with their prices per million tokens, including announced prices.",
+  description: "List models with prices per million tokens, including announced ones.",
   examples: ["catalog", "catalog --json"],
   hasTable: true,
   async run({ client }) {

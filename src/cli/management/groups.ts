@@ -19,7 +19,7 @@ const GROUP: OwnerKind = {
   settings: USER_GROUP_SETTINGS,
   find: findGroup,
   create: {
-    description: "Create a group: a team that users and API keys can belong to.",
+    description: "Create a group of users and API keys.",
     examples: ["group create --org Acme --name Research", "group create --name Research --quiet"],
   },
   show: { description: "Show one group, by id or name.", examples: ["group show Research --org Acme"] },
@@ -37,8 +37,7 @@ const list = createListCommand({
 });
 
 const remove = deleteCommand(GROUP, {
-  description:
-    "Permanently delete a group. Its users and API keys stay without a group, and its spend stays in the usage.",
+  description: "Permanently delete a group. Its users and API keys stay without a group.",
   examples: ["group delete Research --org Acme", "group delete Research --with-keys --yes"],
   consequence: (found, options) =>
     `; ${describeKeysOf(found, options)}; its users (${String(found["user_count"])}) stay`,

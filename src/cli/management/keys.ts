@@ -38,7 +38,7 @@ const KEY: OwnerKind = {
     return `\nThe API key, which is shown only once (the gateway stores its hash):\n\n  ${key}\n`;
   },
   create: {
-    description: "Create an API key and print it. It is shown only once.",
+    description: "Create an API key and print it, only once.",
     examples: [
       "key create --org Acme --name ci --hard-cap 50.00",
       "key create --name laptop --rpm 60 --models acme/echo-small --expires 2027-01-01",
@@ -86,7 +86,7 @@ const list: OrganizationCommandRow = {
 const rotate: OrganizationCommandRow = {
   usage: "rotate <key>",
   description:
-    "Give an API key a new secret and print it, only once. Id, limits and spend stay; the previous secret works for another day or --grace.",
+    "Give an API key a new secret and print it, only once. The previous secret works for another day or --grace.",
   examples: [
     "key rotate ci --org Acme",
     "key rotate ci --grace 7d --quiet > ci.key",
@@ -112,14 +112,14 @@ const rotate: OrganizationCommandRow = {
 };
 
 const remove = deleteCommand(KEY, {
-  description: "Permanently delete an API key. Its spend stays in the usage.",
+  description: "Permanently delete an API key.",
   examples: ["key delete ci --org Acme"],
   consequence: () => ": requests with it return 401 at once",
 });
 
 const revokeAll: OrganizationCommandRow = {
   usage: "revoke-all",
-  description: "Permanently delete every API key of the organization, for example after a leak.",
+  description: "Permanently delete every API key of the organization.",
   examples: ["key revoke-all --org Acme --yes"],
   asksFirst: true,
   async runInOrganization({ client, options, organization, path }) {

@@ -26,7 +26,7 @@ export function addLoginCommands(program: Command): void {
   const login = program
     .command("login")
     .description(
-      "Store the management API's address and a management token for this user, after checking them. The token is read from --token-file, IGW_ADMIN_TOKEN, standard input or a prompt; with --oidc, sign in with an identity provider in a browser on this machine.",
+      "Check and store the management API's address and a management token, from --token-file, IGW_ADMIN_TOKEN, standard input or a prompt.",
     )
     .option("--oidc", "sign in with an identity provider (`dashboard.oidc`) instead of a token")
     .option("--no-browser", "with --oidc: print the address instead of opening a browser")
@@ -40,9 +40,7 @@ export function addLoginCommands(program: Command): void {
   ]);
   const logout = program
     .command("logout")
-    .description(
-      "Delete the stored login, and end a sign-in with an identity provider at the gateway. A management token stays valid; `token delete` ends it.",
-    )
+    .description("Delete the stored login, and end a sign-in with an identity provider.")
     .action(() => logoutAction());
   addExamples(logout, ["logout"]);
   addCommands(program, [whoami]);
@@ -50,7 +48,7 @@ export function addLoginCommands(program: Command): void {
 
 const whoami: GlobalCommandRow = {
   usage: "whoami",
-  description: "Show which management API the commands use, with which token and role.",
+  description: "Show which management API, token and role the commands use.",
   examples: ["whoami", "whoami --json"],
   async run({ client, connection }) {
     const access = await readAccess(client, connection.token);

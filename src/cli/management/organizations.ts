@@ -43,7 +43,7 @@ const ORGANIZATION: OwnerKind = {
   switches: [
     {
       verb: "suspend",
-      description: "Reject every API key of an organization from the next request. For the operator.",
+      description: "Reject every API key of an organization. For the operator.",
       examples: ["org suspend Acme"],
       consequence: "requests with its API keys return 403 until it is resumed",
       body: { suspended: true },

@@ -24,7 +24,7 @@ type CreateOptions = LimitedOwnerOptions & {
 
 const create: OrganizationCommandRow = {
   usage: "create",
-  description: "Increase a cap until a given time. The cap itself doesn't change.",
+  description: "Increase a cap until a given time.",
   examples: [
     'raise create --org Acme --key ci --period day --amount 5.00 --until 2h --reason "release"',
     'raise create --user ann@example.com --period week --amount 50.00 --until 2026-12-04 --reason "launch"',

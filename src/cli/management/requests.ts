@@ -58,7 +58,7 @@ const list = createListCommand({
 
 const show: OrganizationCommandRow = {
   usage: "show <request>",
-  description: "Show one request by its id (`x-request-id`): outcome, timeline, cost and checks.",
+  description: "Show one request by its id (`x-request-id`).",
   examples: ["requests show req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
   hasTable: true,
   async runInOrganization({ client, argument, organization, path }) {

@@ -17,7 +17,7 @@ interface CreateOptions extends ManagementOptions {
 
 const create: OrganizationCommandRow = {
   usage: "create",
-  description: "Create a management token for this organization and print it. It is shown only once.",
+  description: "Create a management token and print it, only once.",
   examples: [
     "token create --org Acme --name terraform --role admin",
     "token create --name report --role viewer --quiet > token",
@@ -60,7 +60,7 @@ const list: OrganizationCommandRow = {
 const remove: OrganizationCommandRow = {
   usage: "delete <token>",
   alias: "revoke",
-  description: "Permanently delete a management token, by id or name. Calls with it are rejected at once.",
+  description: "Permanently delete a management token, by id or name.",
   asksFirst: true,
   examples: ["token delete token_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
   async runInOrganization({ client, options, argument, path }) {

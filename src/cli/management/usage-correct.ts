@@ -26,7 +26,7 @@ type CorrectionOptions = ManagementOptions &
 export const correct: OrganizationCommandRow = {
   usage: "correct",
   description:
-    "Add a signed amount, or the price of tokens used elsewhere, to this month's spend. The audit log keeps the reason. For the operator.",
+    "Add a signed amount, or the price of tokens used elsewhere, to this month's spend. For the operator.",
   examples: [
     'usage correct --org Acme --amount -12.50 --reason "refund, ticket 42"',
     'usage correct --org Acme --key ci --amount -0.00125 --reason "request req_… failed"',

@@ -73,8 +73,7 @@ type ExportOptions = ManagementOptions &
 
 const exportUsage: OrganizationCommandRow = {
   usage: "export",
-  description:
-    "Export a month's usage: one row per day, API key, user, group, model and combination of tags.",
+  description: "Export a month's usage.",
   examples: [
     "usage export --org Acme --month 2026-11 --format csv > usage.csv",
     "usage export --month 2026-11 --format focus --gzip --output usage.focus.csv.gz",

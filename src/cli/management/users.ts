@@ -20,7 +20,7 @@ const USER: OwnerKind = {
   settings: USER_SETTINGS,
   find: findUser,
   create: {
-    description: "Create a user: a person or service that API keys can belong to.",
+    description: "Create a user: a person or service with API keys.",
     examples: [
       'user create --org Acme --name "Ann Smith" --email ann@example.com --group Research',
       "user create --name nightly-build --quiet",
@@ -36,7 +36,7 @@ const USER: OwnerKind = {
   switches: [
     {
       verb: "disable",
-      description: "Reject all API keys of a user until the user is enabled again.",
+      description: "Reject all API keys of a user until it is enabled again.",
       examples: ["user disable ann@example.com --org Acme"],
       consequence: "requests with its API keys return 403 until it is enabled",
       body: { disabled: true },
@@ -66,8 +66,7 @@ const list = createListCommand({
 });
 
 const remove = deleteCommand(USER, {
-  description:
-    "Permanently delete a user. Its API keys stay without a user, and its spend stays in the usage.",
+  description: "Permanently delete a user. Its API keys stay without a user.",
   examples: ["user delete ann@example.com --org Acme", "user delete ann@example.com --with-keys --yes"],
   consequence: (found, options) => `; ${describeKeysOf(found, options)}`,
   ...KEYS_OF_DELETED,

@@ -25,7 +25,7 @@ const ALERTS_HELP = "comma-separated alerts: budget_80, budget_100, hard_cap_90,
 
 const list: OrganizationCommandRow = {
   usage: "list",
-  description: "List webhooks. Only the end of routing keys and of Slack and Teams URLs is shown.",
+  description: "List webhooks, without secret parts of keys and URLs.",
   hasTable: true,
   examples: ["webhook list --org Acme"],
   runInOrganization({ organization }) {
@@ -89,15 +89,14 @@ const remove: OrganizationCommandRow = {
 
 const test: OrganizationCommandRow = {
   usage: "test <webhook>",
-  description: "Send a test event to a webhook and print the result; `webhook` is the first one.",
+  description: "Send a test event to a webhook; `webhook` is the first one.",
   examples: ["webhook test webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
   runInOrganization: (call) => testWebhook(call, pathOf(call)),
 };
 
 const rotate: OrganizationCommandRow = {
   usage: "rotate-secret <webhook>",
-  description:
-    "Create a new secret for a webhook in the standard format. The previous secret signs for another day.",
+  description: "Create a new secret for a webhook. The previous secret signs for another day.",
   examples: ["webhook rotate-secret webhook --org Acme"],
   async runInOrganization(call) {
     const result = await call.client.call("POST", `${pathOf(call)}/rotate-secret`, { body: {} });

@@ -47,10 +47,10 @@ const SAID_ONCE: Readonly<Record<string, string>> = {
   " Replaces the whole list.": "",
   " Omitted fields stay.": "",
   " Null: none.": "",
+  " Null: no limit.": "",
   "; null: none.": ".",
   ", in whole cents": "",
   ", in the order of their creation": "",
-  " in the order of their creation": "",
   ", from the next request": "",
   " `key` in the response is shown only once.": "",
   " `token` in the response is shown only once.": "",
@@ -106,7 +106,7 @@ function formatDefault(row: Setting): string {
   return row.default === null ? "" : `\`${JSON.stringify(row.default)}\``;
 }
 
-const WHO = { read: "every token", write: "admin", operator: "operator" } as const;
+const WHO = { read: "viewer", write: "admin", operator: "operator" } as const;
 
 const ORGANIZATION_PATH = "/api/organizations/{organization}";
 
@@ -130,7 +130,8 @@ function exampleOf(command: Command): string {
   command.configureOutput({ writeOut: (text) => (help += text) });
   command.outputHelp();
   const [, example = ""] = /^Examples:\n {2}inference-gateway (.*)$/m.exec(help) ?? [];
-  return example === "" ? "" : `\`${example.replaceAll("|", "\\|")}\``;
+  // The page says once that `IGW_ORG` is set.
+  return example === "" ? "" : `\`${example.replace(" --org Acme", "").replaceAll("|", "\\|")}\``;
 }
 
 function listCommands(command: Command, path: readonly string[]): readonly string[] {
