@@ -150,7 +150,7 @@ describe("the messages route is exact", () => {
     expect(sent).toContain(`"arguments":${JSON.stringify(`{"id":${BIG}}`)}`);
   });
 
-  it("[stream.tool_identity] gives each call its own arguments, whatever a server numbers", async () => {
+  it("gives each call its own arguments, whatever a server numbers", async () => {
     const streams: Record<string, object[]> = {
       together: [
         callsChunk(

@@ -6,7 +6,7 @@ import { PROVOKED } from "../envoy/access/error-rows.ts";
 import { NOT_PROVOKED } from "../envoy/access/provocation.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** The pages that have rules: the first cell of each row of their tables is an id. */
+/** Pages with rules: the first cell of each row of their tables has the ids of one rule or several. */
 export const RULE_PAGES = ["docs/messages.md", "docs/responses.md"] as const;
 
 export interface NamedTest {
@@ -19,7 +19,8 @@ export interface NamedTest {
 /** All of the page, in its order, one that stands there twice included. */
 export function readDocumentedRules(page: (typeof RULE_PAGES)[number]): readonly string[] {
   const text = readFileSync(join(ROOT, page), "utf8");
-  return [...text.matchAll(/^\| `((?:responses\.)?[a-z_]+\.[a-z_]+)` +\|/gm)].map(([, rule = ""]) => rule);
+  const firstCells = text.matchAll(/^\| ((?:`(?:responses\.)?[a-z_]+\.[a-z_\d]+`(?:, )?)+) \|/gm);
+  return [...firstCells].flatMap(([, ids = ""]) => ids.replaceAll("`", "").split(", "));
 }
 
 /** By rule: tests whose names begin with it: "[request.max_tokens] is required". Files in their order. */
@@ -31,8 +32,8 @@ export function readRuleTests(): ReadonlyMap<string, readonly NamedTest[]> {
     .toSorted()) {
     const file = `test/${entry}`;
     const source = readFileSync(join(ROOT, file), "utf8");
-    for (const [, , name = ""] of source.matchAll(/(["'`])(\[(?:responses\.)?[a-z_]+\.[a-z_]+\].*?)\1/g)) {
-      for (const [, rule = ""] of name.matchAll(/\[((?:responses\.)?[a-z_]+\.[a-z_]+)\]/g)) {
+    for (const [, , name = ""] of source.matchAll(/(["'`])(\[(?:responses\.)?[a-z_]+\.[a-z_\d]+\].*?)\1/g)) {
+      for (const [, rule = ""] of name.matchAll(/\[((?:responses\.)?[a-z_]+\.[a-z_\d]+)\]/g)) {
         tests.set(rule, [...(tests.get(rule) ?? []), { file, name }]);
       }
     }

@@ -18,7 +18,7 @@ const withStream = (stream: (answer: GeneratedAnswer) => fc.Arbitrary<string>) =
   generatedAnswer.chain((answer) => fc.tuple(fc.constant(answer), stream(answer)));
 
 describe("responses stream", () => {
-  it("[responses.stream.bytes] gives the same events however its bytes are split", () => {
+  it("gives the same events however its bytes are split", () => {
     const cases = withStream(streamMixed).chain(([, text]) => fc.tuple(fc.constant(text), sliced(text)));
     fc.assert(
       fc.property(cases, ([text, slices]) => {

@@ -43,7 +43,7 @@ describe.each(HEARING_ROUTES)("$name: a stream that ends in a whole message", ({
   const told = [chunk({ reasoning_content: "hm" }), chunk({ content: "hel" }), chunk({ content: "lo" })];
   const message = { reasoning_content: "hm", content: "hello", tool_calls: [CALL] };
 
-  it("[stream.whole_message] tells what was told before once, and what was not", () => {
+  it("tells what was told before once, and what was not", () => {
     const expected = { thinking: "hm", text: "hello", calls: ['get {"x":1}'] };
     expect(stream([...told, wholeChunk(message), DONE])).toEqual(expected);
     expect(stream([...told, wholeChunk(message, { delta: {} }), USAGE])).toEqual(expected);
@@ -55,7 +55,7 @@ describe.each(HEARING_ROUTES)("$name: a stream that ends in a whole message", ({
     expect(stream([wholeChunk(message), DONE])).toEqual(expected);
   });
 
-  it("[stream.whole_message] has the last delta of a chunk that has the whole message as well", () => {
+  it("has the last delta of a chunk that has the whole message as well", () => {
     const last = wholeChunk(
       { reasoning_content: "hmm", content: "hello" },
       { delta: { reasoning_content: "m" } },
@@ -63,12 +63,12 @@ describe.each(HEARING_ROUTES)("$name: a stream that ends in a whole message", ({
     expect(stream([...told, last, DONE])).toEqual({ thinking: "hmm", text: "hello", calls: [] });
   });
 
-  it("[stream.whole_message] tells reasoning once, whichever fields have it", () => {
+  it("tells reasoning once, whichever fields have it", () => {
     const { thinking } = stream([...told, wholeChunk({ reasoning: "hm", content: "hello" }), DONE]);
     expect(thinking).toBe("hm");
   });
 
-  it("[stream.whole_message] reads messages in place of deltas as pieces", () => {
+  it("reads messages in place of deltas as pieces", () => {
     const pieces = ["hel", "lo"].map((content) => wholeChunk({ content }, { finish_reason: null }));
     expect(stream([...pieces, FINISH, DONE]).text).toBe("hello");
   });
@@ -81,7 +81,7 @@ describe.each(HEARING_ROUTES)("$name: calls without ids that all have index 0", 
   const two = '{"x":2}';
   const named = [`get ${one}`, `get ${two}`];
 
-  it("[stream.tool_identity] are told apart by a name behind a finished call", () => {
+  it("are told apart by a name behind a finished call", () => {
     expect(calls({ id: "", name: "get", arguments: one }, { id: "", name: "get", arguments: two })).toEqual(
       named,
     );
@@ -96,7 +96,7 @@ describe.each(HEARING_ROUTES)("$name: calls without ids that all have index 0", 
     expect(calls(...pieces)).toEqual(named);
   });
 
-  it("[stream.tool_identity] are told apart in one chunk, whole or in pieces", () => {
+  it("are told apart in one chunk, whole or in pieces", () => {
     const several = (...entries: object[]) =>
       chunk({ tool_calls: entries.map((called) => ({ index: 0, function: called })) });
     const whole = several({ name: "get", arguments: one }, { name: "put", arguments: two });
@@ -108,13 +108,13 @@ describe.each(HEARING_ROUTES)("$name: calls without ids that all have index 0", 
     expect(stream([...pieces, FINISH, DONE]).calls).toEqual([`get ${one}`, `put ${two}`]);
   });
 
-  it("[stream.tool_identity] are two where neither has arguments, and one where `{}` is a beginning", () => {
+  it("are two where neither has arguments, and one where `{}` is a beginning", () => {
     const empty = { name: "get", arguments: "{}" };
     expect(calls(empty, empty)).toEqual(["get {}", "get {}"]);
     expect(calls(empty, { name: "get", arguments: one })).toEqual([`get ${one}`]);
   });
 
-  it("[stream.tool_identity] are told apart by the names of other declared tools, finished or not", () => {
+  it("are told apart by the names of other declared tools, finished or not", () => {
     expect(calls({ name: "get" }, { name: "put" }).map((call) => call.split(" ")[0])).toEqual(["get", "put"]);
     expect(calls({ name: "get", arguments: '{"x":' }, { name: "put", arguments: two })[1]).toBe(`put ${two}`);
     const same = { id: "call", arguments: one };
@@ -124,7 +124,7 @@ describe.each(HEARING_ROUTES)("$name: calls without ids that all have index 0", 
     ]);
   });
 
-  it("[stream.tool_identity] are one where its name is repeated with each piece, and behind the last", () => {
+  it("are one where its name is repeated with each piece, and behind the last", () => {
     const pieces = ["", '{"x":', "1}", ""].map((args) => ({ id: "", name: "get", arguments: args }));
     expect(calls(...pieces)).toEqual([`get ${one}`]);
   });

@@ -243,7 +243,7 @@ describe.each(CHOICES_ROUTES.filter(({ client }) => client === "messages" || cli
       expect(argumentsOf(callsChunk(begin(0, "{}")), ...pieces, end())).toEqual(['{"x":1}']);
     });
 
-    it("[responses.stream.placeholder] that follow {} after another call has begun are the first call's", () => {
+    it("that follow {} after another call has begun are the first call's", () => {
       const pieces = [
         callsChunk(begin(0, "{}"), begin(1, "{}")),
         callsChunk(more(0, '{"x":1}')),
@@ -252,7 +252,7 @@ describe.each(CHOICES_ROUTES.filter(({ client }) => client === "messages" || cli
       expect(argumentsOf(...pieces, end())).toEqual(['{"x":1}', '{"y":2}']);
     });
 
-    it("[responses.stream.placeholder] that stay {} are {}", () => {
+    it("that stay {} are {}", () => {
       const pieces = [callsChunk(begin(0, "{}")), callsChunk(begin(1, '{"y":2}'))];
       expect(argumentsOf(...pieces, end()).map((json) => (json === "" ? "{}" : json))).toEqual([
         "{}",
@@ -260,13 +260,13 @@ describe.each(CHOICES_ROUTES.filter(({ client }) => client === "messages" || cli
       ]);
     });
 
-    it("[responses.stream.placeholder] that are cut behind their brace are not made whole", () => {
+    it("that are cut behind their brace are not made whole", () => {
       expect(argumentsOf(callsChunk(begin(0, "{")), end("length"))).toEqual(["{"]);
     });
   },
 );
 
-it("[responses.stream.halves] a character whose halves come in two deltas is whole in what is done", () => {
+it("a character whose halves come in two deltas is whole in what is done", () => {
   const route = CHOICES_ROUTES.find(({ client }) => client === "responses")!;
   const delta = (fields: string) =>
     `data: {"choices":[{"index":0,"delta":{${fields}},"finish_reason":null}]}\n\n`;

@@ -256,7 +256,7 @@ describe("principles", () => {
     expect(toChatMessages([user("x"), open]).slice(2)).toHaveLength(2);
   });
 
-  it("[principles.linear] ten megabytes, 200 tools and 200 parallel calls go through", () => {
+  it("ten megabytes, 200 tools and 200 parallel calls go through", () => {
     const ids = Array.from({ length: 200 }, (_, index) => `call_${index}`);
     const messages = [
       user("x".repeat(10_000_000)),

@@ -87,7 +87,7 @@ describe("prose in a stream", () => {
     expect(events.at(-2)!.data).toMatchObject({ delta: { stop_details: { explanation: "I cannot." } } });
   });
 
-  it("[stream.white_space] at the beginning waits, and is dropped before a tool call", () => {
+  it("white space at the beginning waits, and is dropped before a tool call", () => {
     const space = chunk({ content: "\n\n" });
     expect(content(space, TOOL)).toEqual(TOOL_BLOCK);
     expect(
@@ -113,12 +113,12 @@ describe("prose in a stream", () => {
     expect(content(space)).toEqual(["start text", "text \n\n", "stop"]);
   });
 
-  it("[stream.white_space] without end is passed on", () => {
+  it("white space without end is passed on", () => {
     const pieces = Array.from({ length: 100 }, () => chunk({ content: " ".repeat(100) }));
     expect(content(...pieces).length).toBeGreaterThan(80);
   });
 
-  it("[stream.chunk_order] within one chunk: reasoning, text, tool calls, finish", () => {
+  it("have this order within one chunk: reasoning, text, tool calls, finish", () => {
     const tool_calls = [{ index: 0, id: "c", function: { name: "f", arguments: "{}" } }];
     const all = chunk(
       { tool_calls, content: "Hi", reasoning_content: "hm" },

@@ -33,7 +33,7 @@ describe("reading the upstream's stream", () => {
     expect(createAnswer().contentType).toBe("application/json");
   });
 
-  it("[stream.bytes] any split gives the same events", () => {
+  it("any split gives the same events", () => {
     const text = [
       chunk({ reasoning_content: "grübel 🤔" }),
       chunk({ content: "Héllo 🌍" }),
@@ -52,7 +52,7 @@ describe("reading the upstream's stream", () => {
     }
   });
 
-  it("[stream.bytes] an event leaves in the piece that completes its chunk", () => {
+  it("an event leaves in the piece that completes its chunk", () => {
     const answer = createAnswer({ stream: true });
     const bytes = encode(chunk({ content: "Hello" }));
     expect(answer.push(bytes.subarray(0, bytes.length - 1)).bytes).toHaveLength(0);
@@ -74,7 +74,7 @@ describe("reading the upstream's stream", () => {
     ["several data lines", `data: ${hello.slice(0, 12)}\ndata: ${hello.slice(12)}\n\ndata: [DONE]\n\n`],
     ["no blank line at the end", `data: ${hello}\n\ndata: [DONE]`],
     ["empty data", `data:\n\ndata: ${hello}\n\ndata: [DONE]\n\n`],
-  ])("[stream.lines] %s are read", (_name, text) => {
+  ])("a stream with %s is read", (_name, text) => {
     for (const pieces of [[text], Array.from(text)]) {
       expect(run(...pieces).filter((event) => event !== "ping")).toEqual(HELLO);
     }
@@ -135,7 +135,7 @@ describe("reading the upstream's stream", () => {
     expect(run(DONE)).toEqual(["error api_error"]);
   });
 
-  it("[stream.other_choices] are ignored", () => {
+  it("choices of other indexes are ignored", () => {
     const other = event({ choices: [{ index: 1, delta: { content: "other" }, finish_reason: "length" }] });
     expect(run(other, event(hello), other, FINISH, DONE)).toEqual(HELLO);
     expect(run(event({ choices: [{ delta: { content: "Hello" } }] }), DONE)).toEqual(HELLO);

@@ -24,7 +24,7 @@ function calls(...pieces: string[]): string[] {
 }
 
 describe("tool calls in a stream", () => {
-  it("[stream.tool_identity] a delta belongs to the call at its index", () => {
+  it("a delta belongs to the call at its index", () => {
     expect(
       calls(
         toolChunk({ index: 0, id: "a", name: "f", arguments: "" }),
@@ -35,7 +35,7 @@ describe("tool calls in a stream", () => {
     ).toEqual(['a f {"x":1}', "b g {}"]);
   });
 
-  it("[stream.tool_identity] without an index to that of its id, else to the last", () => {
+  it("without an index to that of its id, else to the last", () => {
     expect(
       calls(
         toolChunk({ id: "a", name: "f", arguments: '{"x"' }),
@@ -47,7 +47,7 @@ describe("tool calls in a stream", () => {
     ).toEqual(['a f {"x":1}', 'b g {"y":2}']);
   });
 
-  it("[stream.tool_identity] a new id with a name at a used index is a new call", () => {
+  it("a new id with a name at a used index is a new call", () => {
     expect(
       calls(
         toolChunk({ index: 0, id: "a", name: "f", arguments: "{}" }),
@@ -56,7 +56,7 @@ describe("tool calls in a stream", () => {
     ).toEqual(["a f {}", 'b f {"x":1}']);
   });
 
-  it("[stream.tool_identity] a repeated id, or another id without a name, is the same call", () => {
+  it("a repeated id, or another id without a name, is the same call", () => {
     expect(
       calls(
         toolChunk({ index: 0, id: "a", name: "f", arguments: '{"x"' }),
@@ -66,7 +66,7 @@ describe("tool calls in a stream", () => {
     ).toEqual(['a f {"x":1}']);
   });
 
-  it("[stream.tool_identity] an id that comes after the name is no new call", () => {
+  it("an id that comes after the name is no new call", () => {
     expect(
       calls(
         toolChunk({ index: 0, name: "f", arguments: '{"x"' }),
@@ -75,13 +75,13 @@ describe("tool calls in a stream", () => {
     ).toEqual(['a f {"x":1}']);
   });
 
-  it("[stream.tool_identity] whole calls without index and id are calls of their own", () => {
+  it("whole calls without index and id are calls of their own", () => {
     expect(
       calls(toolChunk({ name: "f", arguments: { x: 1 } }), toolChunk({ name: "f", arguments: { x: 2 } })),
     ).toEqual(['toolu_1 f {"x":1}', 'toolu_2 f {"x":2}']);
   });
 
-  it("[stream.tool_identity] several in one chunk without index and id belong to the calls by their place", () => {
+  it("several in one chunk without index and id belong to the calls by their place", () => {
     const several = (...pieces: { name?: string; arguments: string }[]) =>
       chunk({ tool_calls: pieces.map((piece) => ({ function: piece })) });
     expect(
@@ -95,7 +95,7 @@ describe("tool calls in a stream", () => {
     ).toEqual(['toolu_1 f {"x":1}', 'toolu_2 g {"y":2}', 'toolu_3 f {"x":3}', "toolu_4 h {}"]);
   });
 
-  it("[stream.tool_identity] calls that began one by one go on by their place when they come together", () => {
+  it("calls that began one by one go on by their place when they come together", () => {
     const both = chunk({
       tool_calls: [{ function: { arguments: ":1}" } }, { function: { arguments: ":2}" } }],
     });
@@ -108,7 +108,7 @@ describe("tool calls in a stream", () => {
     ).toEqual(['a f {"x":1}', 'b g {"y":2}']);
   });
 
-  it("[stream.tool_identity] arguments at a drifting index without id belong to the open call", () => {
+  it("arguments at a drifting index without id belong to the open call", () => {
     expect(
       calls(
         toolChunk({ index: 0, id: "a", name: "f", arguments: "" }),
@@ -123,7 +123,7 @@ describe("tool calls in a stream", () => {
     ).toEqual(['a f {"x":"  "}', 'b g {"y":2}']);
   });
 
-  it("[stream.tool_collected] pieces of a name are put together, repeats and empties ignored", () => {
+  it("pieces of a name are put together, repeats and empties ignored", () => {
     expect(
       calls(
         toolChunk({ index: 0, id: "a", name: "get_" }),
@@ -134,7 +134,7 @@ describe("tool calls in a stream", () => {
     ).toEqual(["a get_weather {}"]);
   });
 
-  it("[stream.tool_collected] a name is settled when the arguments have begun", () => {
+  it("a name is settled when the arguments have begun", () => {
     expect(
       calls(
         toolChunk({ index: 0, id: "a", name: "f", arguments: "{" }),
@@ -145,7 +145,7 @@ describe("tool calls in a stream", () => {
     ).toEqual(["a f {}", "b g {}"]);
   });
 
-  it("[stream.tool_collected] the block opens at once when the name is one of the request's", () => {
+  it("the block opens at once when the name is one of the request's", () => {
     const tools = ["get_weather", "get_weather_forecast", "f"].map((name) => ({
       name,
       input_schema: { type: "object" },
@@ -163,7 +163,7 @@ describe("tool calls in a stream", () => {
     expect(first("unknown")).toBe(false);
   });
 
-  it("[stream.tool_collected] id and name may come after the arguments have begun", () => {
+  it("id and name may come after the arguments have begun", () => {
     expect(
       calls(
         toolChunk({ index: 0, arguments: '{"x":' }),
@@ -281,7 +281,7 @@ describe("tool calls in a stream", () => {
     ]);
   });
 
-  it("[stream.tool_end] a missing or repeated id is replaced, a call without a name dropped", () => {
+  it("a missing or repeated id is replaced, a call without a name dropped", () => {
     expect(
       calls(
         toolChunk({ index: 0, name: "f", arguments: "{}" }),
@@ -308,7 +308,7 @@ describe("tool calls in a stream", () => {
     ["a string with an object", '"{\\"x\\":1}"', 'a f {"x":1}'],
     ["an object already", { x: 1 }, 'a f {"x":1}'],
     ["more after the object", '{"x":1}{"x":1}', 'a f {"x":1}'],
-  ])("[stream.tool_end] arguments that are %s become an object", (_name, args, expected) => {
+  ])("arguments that are %s become an object", (_name, args, expected) => {
     expect(calls(toolChunk({ index: 0, id: "a", name: "f", arguments: args }))).toEqual([expected]);
   });
 

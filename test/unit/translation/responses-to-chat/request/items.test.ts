@@ -286,7 +286,7 @@ describe("an item", () => {
     expect(toChatMessages(items)).toEqual(fromMessages(messages));
   });
 
-  it("[responses.principles.linear] by the ten thousand are translated in linear time", () => {
+  it("by the ten thousand are translated in linear time", () => {
     const items = (count: number) =>
       Array.from({ length: count }, (_, index) => [
         { ...CALL, call_id: `c${index}`, arguments: JSON.stringify({ text: "x".repeat(200) }) },

@@ -88,13 +88,13 @@ describe("a stream", () => {
     expect(checkResponseStream(runStream(pieces).events)).toBe("response.completed");
   });
 
-  it("[responses.stream.done_early] is done with a call as soon as its arguments are whole", () => {
+  it("is done with a call as soon as its arguments are whole", () => {
     const answer = createAnswer({ stream: true });
     const { bytes } = answer.push(encode(toolChunk({ index: 0, id: "a", name: "f", arguments: '{"x":1}' })));
     expect(new TextDecoder().decode(bytes)).toContain("response.output_item.done");
   });
 
-  it("[responses.stream.tool_collected] begins a call when its id and its whole name are known", () => {
+  it("begins a call when its id and its whole name are known", () => {
     const tools = [{ type: "namespace", name: "mcp", tools: [{ type: "function", name: "read" }] }];
     const pieces = [
       toolChunk({ index: 0, name: "mcp__" }),
