@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 import { WAIT_DIVISOR_VARIABLE } from "./src/time/internal-waits.ts";
 import { coverageFloors, MEASURED_FILES } from "./test/support/coverage-floors.ts";
-import { IS_NIGHTLY } from "./test/support/extent.ts";
+import { byExtent } from "./test/support/extent.ts";
 import { LongestFirst } from "./test/support/longest-first.ts";
 import { WAITING_FILES } from "./test/support/waiting-files.ts";
 
@@ -82,7 +82,7 @@ export default defineConfig({
         // The same once more on Redis Cluster: three nodes for each process, which are emptied for each file.
         test: {
           name: "cluster",
-          include: [IS_NIGHTLY ? "test/{store,alerts}/**/*.test.ts" : ON_CLUSTER],
+          include: [byExtent({ push: ON_CLUSTER, nightly: "test/{store,alerts}/**/*.test.ts" })],
           // What they need of Redis is theirs alone: a server that breaks, a failover, none.
           exclude: [
             "test/store/{client,open-store,script-calls}.test.ts",

@@ -22,7 +22,7 @@ import {
   toMessage,
 } from "../support/messages-exchange.ts";
 import { checkMessageStream, parseMessageEvents } from "../support/messages-protocol-checker.ts";
-import { runs } from "../support/property-runs.ts";
+import { runs } from "../support/extent.ts";
 
 const SHOWN = {
   tools: ["f", "get", "get_weather"].map((name) => ({ name, input_schema: { type: "object" } })),

@@ -1,14 +1,15 @@
 import { Agent } from "node:http";
 import { describe, expect, it } from "vitest";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 
 const chat = withChatStack();
 
-const REQUESTS = 20_000;
+const REQUESTS = byExtent({ push: 2_000, nightly: 20_000 });
 const CONNECTIONS = 32;
 
 describe("endurance", () => {
-  it("answers 20,000 requests over 32 connections without one failure", async () => {
+  it(`answers ${REQUESTS} requests over ${CONNECTIONS} connections without one failure`, async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
     const failures: string[] = [];
     let started = 0;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { modelRuns } from "../support/extent.ts";
+import { runs } from "../support/extent.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { admitKnown, createTestKey } from "./fixture.ts";
 
@@ -143,7 +143,7 @@ describe.skipIf(!canSetClock)("the buckets of a key (sets Redis's clock: takes L
           }
         },
       ),
-      { numRuns: modelRuns(150) },
+      { numRuns: runs(300) },
     );
   });
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inflightKey } from "../../src/store/redis/keys.ts";
-import { modelRuns } from "../support/extent.ts";
+import { runs } from "../support/extent.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { ConcurrencyRun, type Move, type Step } from "./concurrency-run.ts";
 import { connectStore, createTestKey, type StoreUnderTest } from "./fixture.ts";
@@ -87,7 +87,7 @@ describe.skipIf(!canSetClock)(
             expect(await timed.client.zcard(inflightKey(organizationId, keyId))).toBe(1);
           },
         ),
-        { numRuns: modelRuns(60) },
+        { numRuns: runs(120) },
       );
     }, 120_000);
   },

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RequestIdentity } from "../../src/store/types/settlement.ts";
-import { modelRuns } from "../support/extent.ts";
+import { runs } from "../support/extent.ts";
 import { canSetClock, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { addTestKey, chargeInput, createIdentity, createTestKey, FINAL, holdInput } from "./fixture.ts";
 import { type ChargeStep, KEYS, REQUESTS, START, type Step } from "./spend-model.ts";
@@ -75,7 +75,7 @@ describe.skipIf(!canSetClock)("what requests cost (sets Redis's clock: takes Lin
           }
         },
       ),
-      { numRuns: modelRuns(150) },
+      { numRuns: runs(300) },
     );
   });
 
@@ -115,7 +115,7 @@ describe.skipIf(!canSetClock)("what requests cost (sets Redis's clock: takes Lin
         );
         expect([organizationMicrocents, organizationHeldMicrocents]).toEqual([expected, 0n]);
       }),
-      { numRuns: modelRuns(40) },
+      { numRuns: runs(80) },
     );
   });
 });

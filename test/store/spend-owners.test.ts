@@ -9,7 +9,7 @@ import { Reaper } from "../../src/settlement/reaper.ts";
 import type { RequestAccount } from "../../src/settlement/request-account.ts";
 import { createId } from "../../src/store/ids.ts";
 import { Settlement } from "../../src/settlement/settlement.ts";
-import { modelRuns } from "../support/extent.ts";
+import { runs } from "../support/extent.ts";
 import { createSafeties } from "../unit/settlement/safeties-fixture.ts";
 import { Spool } from "../../src/spool/spool.ts";
 import { TokenEstimator } from "../../src/settlement/token-estimator.ts";
@@ -303,7 +303,7 @@ describe.skipIf(!canSetClock)(
             expect(await timed.store.listOverdue(key.organizationId, 100)).toEqual([]);
           },
         ),
-        { numRuns: modelRuns(40) },
+        { numRuns: runs(80) },
       );
     });
   },

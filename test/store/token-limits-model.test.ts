@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../src/settings/token-limits.ts";
 import type { BilledRequest } from "../../src/store/types/settlement.ts";
 import type { TakenTokens } from "../../src/store/types/token-rate.ts";
-import { modelRuns } from "../support/extent.ts";
+import { runs } from "../support/extent.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
 import { admitKnown, chargeInput, connectStore, FINAL, holdInput, type StoreUnderTest } from "./fixture.ts";
 import { createOwners, identify, type Owners, THURSDAY, timed, useTimedStore } from "./windows-fixture.ts";
@@ -320,7 +320,7 @@ describe.skipIf(!canSetClock)("limits of tokens per minute (sets Redis's clock: 
         run.checkBound();
       }),
       // Each organization that is made looks at all others of the same minute, which is the same each time here.
-      { numRuns: modelRuns(100), interruptAfterTimeLimit: 300_000, markInterruptAsFailure: true },
+      { numRuns: runs(200), interruptAfterTimeLimit: 300_000, markInterruptAsFailure: true },
     );
     await expect(held).resolves.toBeUndefined();
   });

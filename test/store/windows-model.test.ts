@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Limit } from "../../src/settings/limits.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
-import { modelRuns } from "../support/extent.ts";
+import { runs } from "../support/extent.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { DAY_MS, PERIODS } from "./windows-calendar.ts";
 import type { Command } from "./windows-commands.ts";
@@ -243,7 +243,7 @@ describe.skipIf(!canSetClock)("limits by window and owner (sets Redis's clock: t
         await timed.client.flushall();
         expect(await runPlan(timed, workers, each)).toEqual([]);
       }),
-      { numRuns: modelRuns(200) },
+      { numRuns: runs(400) },
     );
   });
 });

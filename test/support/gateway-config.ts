@@ -1,5 +1,5 @@
 /** The `gateway.yaml` of a stack under test, as plain objects. */
-import { IS_NIGHTLY } from "./extent.ts";
+import { byExtent } from "./extent.ts";
 
 /** One entry of `upstreams`, as in the file. */
 export interface UpstreamEntry {
@@ -45,9 +45,10 @@ export function sidecarUnderTest(): { readonly transport?: Transport } {
  * Of tests of what may differ between transports: drain, dying workers, mutual TLS, resets, large bodies, uploads. On each
  * push the one under test, at night each of them.
  */
-export const TRANSPORTS_UNDER_TEST: readonly Transport[] = IS_NIGHTLY
-  ? TRANSPORTS
-  : [sidecarUnderTest().transport ?? TRANSPORTS[0]];
+export const TRANSPORTS_UNDER_TEST = byExtent<readonly Transport[]>({
+  push: [sidecarUnderTest().transport ?? TRANSPORTS[0]],
+  nightly: TRANSPORTS,
+});
 
 /** A catalog entry with every capability, and what the test wants otherwise. */
 export function catalogEntry(fields: Partial<CatalogEntry> = {}): CatalogEntry {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { decode, runStream as runMessages } from "../../support/messages-exchange.ts";
 import { runStream as runResponses } from "../../support/responses-exchange.ts";
 import { createAnswer, streamThrough } from "../../unit/translation/chat-to-chat/chat-fixtures.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 /** What may stand in a chunk in the place of its text: what JSON makes of a text, and what only other writers make. */
 const written = fc.oneof(

@@ -12,7 +12,7 @@ import {
   streamThrough,
   USAGE_CHUNK,
 } from "../../unit/translation/chat-to-chat/chat-fixtures.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 const lineEnd = fc.constantFrom("\n", "\r\n", "\r");
 const text = fc.string({ unit: "grapheme", maxLength: 8 });

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatJson, parseExactJson } from "../../../src/translation/json/exact-json.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 /** Beyond what a number holds exactly. */
 const large = fc.bigInt({ min: 2n ** 53n, max: 10n ** 60n }).chain((value) => fc.constantFrom(value, -value));

@@ -10,7 +10,7 @@ import {
   streamMixed,
 } from "../../support/chat-stream-arbitrary.ts";
 import { encode } from "../../support/messages-exchange.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 /** Everything in it, in bytes. */
 function bytesOf({ reasoning, text, calls }: GeneratedAnswer): number {

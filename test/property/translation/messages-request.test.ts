@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/contract/errors.ts";
 import { parse, toChatMessages } from "../../support/messages-exchange.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 const text = fc.oneof(fc.constant(""), fc.string({ maxLength: 10 }));
 const textBlock = fc.record({ type: fc.constant("text"), text });

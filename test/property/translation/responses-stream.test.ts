@@ -12,7 +12,7 @@ import {
 import { chunk, decode, encode } from "../../support/messages-exchange.ts";
 import { createAnswer, runStream, toChatMessages, toResponse } from "../../support/responses-exchange.ts";
 import { checkResponseStream, parseResponseEvents } from "../../support/responses-protocol-checker.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 const withStream = (stream: (answer: GeneratedAnswer) => fc.Arbitrary<string>) =>
   generatedAnswer.chain((answer) => fc.tuple(fc.constant(answer), stream(answer)));

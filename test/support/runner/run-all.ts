@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { checkTypes, ensureBuild } from "../../../src/setup/build.js";
 import { ensureNodeSdks, ensurePackages } from "../../../src/setup/packages.js";
 import { withSetupLock } from "../../../src/setup/prepare.js";
-import { PROPERTY_RUNS } from "../property-runs.ts";
 import { ALL_NEEDS, FIRST_NEEDS, listNeeds, type Need } from "../tools/needs.ts";
 import { prepareTools } from "../tools/test-tools.ts";
 import { createHeldLines } from "./held-lines.ts";
@@ -40,10 +39,9 @@ type Prepare = (
   listWanted: (packages: Promise<void>) => Promise<readonly Need[]>,
 ) => Promise<NodeJS.ProcessEnv>;
 
-/** What only tests of whole stacks need is fetched while the first tests run; properties are tried as often as they ask. */
+/** What only tests of whole stacks need is fetched while the first tests run. */
 async function prepareForAll(prepare: Prepare): Promise<TestTools> {
-  const forFirst = await prepare(() => Promise.resolve(FIRST_NEEDS));
-  const forStore = { ...forFirst, [PROPERTY_RUNS]: "all" };
+  const forStore = await prepare(() => Promise.resolve(FIRST_NEEDS));
   const forStacks = prepare(() => Promise.resolve(ALL_NEEDS));
   return { forStore, forAll: forStacks.then((env) => ({ ...forStore, ...env })) };
 }

@@ -10,7 +10,7 @@ import { name } from "../../../src/settings/input-schemas.ts";
 import { lineOrNull } from "../../../src/settings/kinds.ts";
 import { LINE_PATTERN, NAME_PATTERN, TEXT_PATTERN } from "../../../src/settings/published-patterns.ts";
 import { listPatterns, OPENAPI_DOCUMENTS } from "../../support/openapi-documents.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 const document = createOpenApiDocument();
 

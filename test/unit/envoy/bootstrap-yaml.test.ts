@@ -7,7 +7,7 @@ import {
   oneLine,
   typed,
 } from "../../../src/envoy/bootstrap/yaml-document.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 /** What YAML may take for something else. */
 const SPECIAL = [

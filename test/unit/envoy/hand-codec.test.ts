@@ -9,7 +9,7 @@ import type {
   ProcessingRequest,
   ProcessingResponse,
 } from "../../../src/envoy/messages/codec.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 const text = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 20 }),

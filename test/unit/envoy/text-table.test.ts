@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TextTable } from "../../../src/envoy/messages/text-table.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 describe("TextTable", () => {
   it.each(["utf8", "latin1"] as const)(

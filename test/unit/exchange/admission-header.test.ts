@@ -7,7 +7,7 @@ import {
   parseAwaitedHeader,
 } from "../../../src/exchange/admission-header.ts";
 import type { Admission } from "../../../src/limits/admission.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 const admission: Admission = {
   requestId: "req_1",

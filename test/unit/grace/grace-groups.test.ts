@@ -7,7 +7,7 @@ import { GraceSpend } from "../../../src/grace/grace-spend.ts";
 import type { AdmitInput, KnownKeyResult } from "../../../src/store/types/admission.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
 import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 import { CENT, createCap, createResult, INPUT } from "./outage-fixture.ts";
 
 const GROUPS = ["group_1", "group_2", "group_3"] as const;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { GraceSpend } from "../../../src/grace/grace-spend.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
 import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 const REQUEST = {
   organizationId: "org_1",

@@ -15,7 +15,7 @@ import {
 } from "../../../src/pricing/price.ts";
 import { costMicrocents, promptTokensOf } from "../../../src/pricing/rates.ts";
 import { createUsageArbitrary } from "./usage-arbitrary.ts";
-import { runs } from "../../support/property-runs.ts";
+import { runs } from "../../support/extent.ts";
 
 const PLAIN: GivenPrice = { from: null, input: 10n, output: 20n, tiers: [], serviceTiers: [] };
 const TIERED: GivenPrice = {

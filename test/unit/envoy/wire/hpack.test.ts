@@ -16,7 +16,7 @@ import {
   type HeaderField,
   HpackDecoder,
 } from "../../../../src/envoy/transport/wire/hpack.ts";
-import { runs } from "../../../support/property-runs.ts";
+import { runs } from "../../../support/extent.ts";
 
 const LIST_BYTES = 64 * 1024;
 
