@@ -20,7 +20,7 @@ export const FINDINGS = {
   ),
   gateway_not_running: problemThat(
     "No gateway runs with this configuration.",
-    "Start it: `inference-gateway up`, or `serve` next to your own Envoy. Findings about workers, Envoy, a private Redis and its addresses follow from this one.",
+    "Start it: `inference-gateway up`, or `serve` next to your own Envoy. Other findings can follow from this one.",
   ),
   configuration_refused: problemThat(
     "The running gateway rejected the changed file and uses the previous one.",
@@ -28,28 +28,28 @@ export const FINDINGS = {
   ),
   configuration_waits: warningThat(
     "Changed fields take effect after a restart.",
-    "Restart the gateway. After changes of `listen`, `limits` or `upstreams`, also restart Envoy with a new bootstrap.",
+    "Restart the gateway; after changes of `listen`, `limits` or `upstreams` also Envoy, with a new bootstrap.",
   ),
   check_failed: problemThat(
     "A check had no permission, or no end in time.",
-    "Run the command again as the gateway's user. If it persists, check by hand.",
+    "Run the command again as the gateway's user.",
   ),
   redis_unreachable: problemThat(
     "Redis doesn't respond, or rejects the login.",
-    "Start Redis or correct `redis` in the configuration. Until then known API keys work for `settlement.grace_seconds`; everything else returns 503.",
+    "Start Redis or correct `redis` in the configuration. Known API keys work for `settlement.grace_seconds`; everything else returns 503.",
   ),
   redis_too_old: problemThat("Redis is older than 6.2.", "Upgrade Redis to 6.2 or newer."),
   redis_append_only_off: problemThat(
     "Redis keeps no append-only file.",
-    "Set `appendonly yes` and `appendfsync everysec` (`CONFIG SET appendonly yes`, then in redis.conf). Otherwise a restart of Redis loses everything since its last snapshot.",
+    "`CONFIG SET appendonly yes`, and in redis.conf `appendonly yes` and `appendfsync everysec`. Otherwise a restart loses data.",
   ),
   redis_append_only_failing: problemThat(
     "Redis can't write its append-only file.",
-    "Check Redis's disk (full, read-only) and log. Until then it rejects writes.",
+    "Check Redis's disk and log. It rejects writes.",
   ),
   redis_snapshot_failing: problemThat(
     "Redis can't write its snapshot.",
-    "Check Redis's disk (full, read-only), memory and log, then run `BGSAVE`. With `save` set, Redis rejects writes until it succeeds.",
+    "Check Redis's disk, memory and log, then run `BGSAVE`. Until it succeeds, Redis can reject writes.",
   ),
   redis_evicts: problemThat(
     "Redis may evict API keys, caps and spend, which are then lost.",
@@ -57,15 +57,15 @@ export const FINDINGS = {
   ),
   redis_memory_short: warningThat(
     "Redis uses more than 80% of its memory.",
-    "Raise `maxmemory`, or give Redis's host more. At 90% nothing new can be created, at 100% requests fail.",
+    "Raise `maxmemory`, or give its host more. At 90% nothing new can be created, at 100% requests fail.",
   ),
   redis_slow: warningThat(
     "Redis responds in more than 10 ms.",
-    "Every request waits for Redis once, with strict caps three times. Check Redis's CPU, `SLOWLOG GET`, its disk, and the network in between.",
+    "Every request waits for Redis once, with strict caps three times. Check its CPU, `SLOWLOG GET`, disk and network.",
   ),
   clock_differs: warningThat(
     "The clocks of this host and of Redis differ by more than 2 s.",
-    "Run NTP on both hosts. Limits and months use Redis's clock; ids, logs and expiry dates the hosts'.",
+    "Run NTP on both hosts.",
   ),
   worker_no_socket: problemThat(
     "A worker's socket path is a file.",
@@ -73,15 +73,15 @@ export const FINDINGS = {
   ),
   worker_silent: problemThat(
     "A worker doesn't respond.",
-    "Start the gateway with this configuration, as a user that can open the socket. If it runs, search its log for `worker exited unexpectedly`.",
+    "Start the gateway with this configuration. If it runs, search its log for `worker exited unexpectedly`.",
   ),
   worker_not_serving: warningThat(
     "A worker doesn't accept requests.",
-    "It starts or drains. If it persists, check its log and restart the gateway.",
+    "Wait: it starts or drains. If it persists, restart the gateway.",
   ),
   envoy_unreachable: problemThat(
     "Envoy's admin socket doesn't respond.",
-    "Start Envoy with the bootstrap of `inference-gateway envoy render`. Run this command on Envoy's host as its user.",
+    "Start Envoy with the bootstrap of `inference-gateway envoy render`, and run this command as its user.",
   ),
   envoy_not_live: problemThat("Envoy is starting or draining.", "Wait, or check its log."),
   envoy_unproven: warningThat(
@@ -94,7 +94,7 @@ export const FINDINGS = {
   ),
   envoy_filters_wrong: problemThat(
     "Envoy's filters are missing, in the wrong order, or fail open.",
-    "Render the bootstrap again, or correct it: `config check --envoy FILE` names each place. Until then requests may pass without a key or a charge.",
+    "Correct the bootstrap: `config check --envoy FILE` names each place. Requests may pass without a key or a charge.",
   ),
   envoy_cluster_missing: problemThat(
     "Envoy has no cluster for an upstream.",
@@ -106,15 +106,15 @@ export const FINDINGS = {
   ),
   upstream_untrusted: problemThat(
     "An upstream's certificate is expired, for another name, or of an unknown authority.",
-    "Renew the certificate, or set `upstreams[].tls.ca_file` and `upstreams[].tls.server_name`. Requests to its models return 503.",
+    "Renew the certificate, or set `upstreams[].tls`. Its models return 503.",
   ),
   upstream_credential_missing: warningThat(
     "An upstream's credential can't be read here.",
-    "Create it for the user that starts Envoy. A variable must be set for Envoy and this command.",
+    "Create it for the user that starts Envoy and runs this command.",
   ),
   upstream_refuses_credential: warningThat(
     "An upstream has rejected the gateway's credential (401, 403) since Envoy's start.",
-    "Correct the credential, its header or prefix. Clients get 502; the count resets when Envoy restarts.",
+    "Correct the credential, its header or prefix. Clients get 502.",
   ),
   upstream_model_unknown: warningThat(
     "A model server has returned 404 for a model or path since the workers' start.",
@@ -142,15 +142,15 @@ export const FINDINGS = {
   ),
   upstream_endpoint_unhealthy: warningThat(
     "Envoy considers an endpoint of an upstream unhealthy.",
-    "Start the model server, or correct `health_check.path`. The other endpoints receive all requests.",
+    "Start the model server, or correct `health_check.path`.",
   ),
   token_keys_unreachable: problemThat(
     "The keys of an identity provider can't be read from here.",
-    "Check `jwks` in gateway.yaml, and the connection from Envoy's host. Until Envoy has read keys, tokens return 503.",
+    "Check `jwks` in gateway.yaml, and the connection from Envoy's host. Tokens may return 503.",
   ),
   prompt_overhead_exceeded: warningThat(
     "A model's chat template takes more tokens than configured.",
-    "Set `prompt_overhead_tokens` or `prompt_overhead_tokens_with_tools` of the model. Until then a new worker can exceed a strict cap.",
+    "Set the model's `prompt_overhead_tokens` or `prompt_overhead_tokens_with_tools`.",
   ),
   smtp_unreachable: problemThat(
     "The mail server doesn't respond.",
@@ -161,20 +161,20 @@ export const FINDINGS = {
     "Correct `notifications.smtp.username` and `password`.",
   ),
   smtp_unencrypted: problemThat(
-    "The mail server offers no TLS; the password isn't sent without it.",
+    "The mail server offers no TLS.",
     "Use a server or port with TLS (`smtps://`, or STARTTLS on 587).",
   ),
   webhook_unreachable: warningThat(
     "The host of an organization's webhook can't be reached.",
-    "Open the connection (firewall, proxy, DNS), or notify the organization. Deliveries are retried for three days.",
+    "Open the connection, or notify the organization. Deliveries are retried for three days.",
   ),
   webhook_not_allowed: warningThat(
     "An organization's webhook has an address that isn't allowed.",
-    "Notify the organization, or set `notifications.webhooks.allow_private_networks` for receivers in your network.",
+    "Notify the organization, or set `notifications.webhooks.allow_private_networks`.",
   ),
   public_url_unencrypted: warningThat(
     "`public_base_url` isn't encrypted.",
-    "Put TLS in front of the gateway and use `https://…`: API keys are sent unencrypted.",
+    "Put TLS in front of the gateway and use `https://…`.",
   ),
   public_url_elsewhere: problemThat(
     "`public_base_url` doesn't lead to the API.",
@@ -186,11 +186,11 @@ export const FINDINGS = {
   ),
   dashboard_url_missing: warningThat(
     "Emails are configured, but `dashboard.base_url` isn't set.",
-    "Set `dashboard.base_url`, which links in emails begin with.",
+    "Set `dashboard.base_url`, for links in emails.",
   ),
   dashboard_url_unencrypted: warningThat(
     "`dashboard.base_url` isn't encrypted.",
-    "Put TLS in front of the admin port and use `https://…`: tokens are sent unencrypted.",
+    "Put TLS in front of the admin port and use `https://…`.",
   ),
   dashboard_url_elsewhere: problemThat(
     "`dashboard.base_url` doesn't lead to the dashboard.",
@@ -202,7 +202,7 @@ export const FINDINGS = {
   ),
   folder_not_writable: problemThat(
     "The gateway can't write a directory.",
-    "Make it writable for the gateway's user (chown, volume mount), or change the field.",
+    "Make it writable for the gateway's user, or change the field.",
   ),
   folder_is_none: problemThat("A directory's path is a file.", "Remove it or change the field."),
   folder_cannot_be_made: problemThat(
@@ -211,7 +211,7 @@ export const FINDINGS = {
   ),
   sockets_open: warningThat(
     "Every user of this host can reach the workers' sockets.",
-    "`chmod o-rwx` the directory: a process that reaches a socket can have requests admitted.",
+    "`chmod o-rwx` the directory.",
   ),
   data_dir_open: warningThat(
     "Every user of this host can read the gateway's data.",
@@ -219,19 +219,19 @@ export const FINDINGS = {
   ),
   operator_token_readable: problemThat(
     "Other users can read the operator's token.",
-    "`chmod 600` the file, then replace the token: remove the file and restart.",
+    "`chmod 600` the file. To replace the token, remove the file and restart.",
   ),
   spool_space_short: warningThat(
     "The disk has less space than the spool may take.",
-    "Free space or lower `settlement.spool_max_bytes`. Until then `up` writes no access log, and the oldest request logs are deleted. A full disk rejects requests during an outage of Redis.",
+    "Free space or lower `settlement.spool_max_bytes`. The oldest request logs are deleted.",
   ),
   spool_reported: problemThat(
     "Redis rejected charges, which wait for a person.",
-    "Check each charge against the request log, correct spend with `usage correct`, then move the file.",
+    "Check each charge against the request log, correct spend with `usage correct`, move the file.",
   ),
   spool_waiting: problemThat(
     "Charges have waited for Redis for more than a minute.",
-    "Check Redis and the gateway, which sends them by itself. Never delete them.",
+    "Check Redis and the gateway, which sends them. Never delete them.",
   ),
 } as const satisfies Record<string, Kind>;
 

@@ -93,7 +93,7 @@ export const FLAGS = {
     "client",
     "the client took its request back before the answer was complete",
     "client",
-    "Nothing is wrong with the gateway: the client cancelled. What was generated until then is charged.",
+    "Nothing is wrong with the gateway: the client cancelled. It pays for the tokens until then.",
   ),
   DPE: reason(
     "client",

@@ -211,7 +211,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: choice(ON_CAP),
     default: "refuse",
     description:
-      "What strict caps do if the longest response doesn't fit: `refuse` the request or `shrink` its output limit.",
+      "With strict caps, if the longest response doesn't fit: reject the request or shrink its output limit.",
     label: "At a cap",
     hint: "With strict caps: refuse a response that may not fit, or shrink its length.",
     cli: {

@@ -42,7 +42,7 @@ const input = z
         .describe("`standard` when left out; that of one that there is cannot be changed."),
       url: webhookUrl()
         .optional()
-        .describe(`Required but for \`pagerduty\`, where ${PAGERDUTY_URL} is meant when it is left out.`),
+        .describe(`Required except for \`pagerduty\`, which has the default ${PAGERDUTY_URL}.`),
       routing_key: z
         .string({ error: ROUTING_KEY_EXPECTATION })
         .regex(/^[0-9A-Za-z]{32}$/, { error: ROUTING_KEY_EXPECTATION })

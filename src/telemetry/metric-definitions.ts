@@ -28,51 +28,51 @@ const TOKENS_PER_SECOND = [1, 2, 5, 10, 20, 40, 60, 80, 100, 150, 200, 400, 1000
 export const METRICS = {
   requests: counter(
     "inference_gateway_requests_total",
-    "Requests by endpoint, catalog model, status and error code as the client got them. An upstream's own code counts as `invalid_parameter`; status 499: the client left, or the cause is unknown.",
+    "Requests by endpoint, catalog model, status and error code; status 499: the client left, or the cause is unknown.",
     ["route", "model", "status", "code"],
   ),
   refusals: counter(
     "inference_gateway_refusals_total",
-    "Requests rejected by a limit, by reason: request rate, token rate, concurrency, request bodies, or a cap of a session, key, user, group or organization. `period` is that of a cap (day, week, month, total), otherwise empty.",
+    "Requests rejected by a limit, by reason (a rate, concurrency, request bodies, a cap) and period of the cap.",
     ["reason", "period"],
   ),
   unadmitted: counter(
     "inference_gateway_unadmitted_requests_total",
-    "Requests that reached ext_proc without an admission by ext_authz and were rejected. Must stay 0.",
+    "Requests that reached ext_proc without an admission by ext_authz; must stay 0.",
   ),
   tokens: counter(
     "inference_gateway_tokens_total",
-    "Tokens charged, by type. Input excludes cached tokens and includes cache writes and audio; output includes reasoning and audio.",
+    "Tokens charged, by type: input without cached tokens, output with reasoning.",
     ["model", "type"],
   ),
   spend: counter(
     "inference_gateway_spend_microcents_total",
-    "Cost of finished requests, in microcents (millionths of a cent). `organization_id` is `other` after the first 100 organizations of a worker.",
+    "Cost of finished requests, in microcents (millionths of a cent); `other` after a worker's first 100 organizations.",
     ["organization_id", "model", "currency"],
   ),
   upstreamRetries: counter(
     "inference_gateway_upstream_retries_total",
-    "Requests that the gateway retried at another server of their upstream, because no byte had reached the first server.",
+    "Requests that the gateway retried at another server of their upstream.",
     ["upstream"],
   ),
   estimated: counter(
     "inference_gateway_estimated_requests_total",
-    "Requests charged by an estimate, because the upstream reported no usable usage or the response was cut.",
+    "Requests charged by an estimate, because usage is missing or the response was cut.",
     ["model"],
   ),
   unpricedTiers: counter(
     "inference_gateway_unpriced_service_tiers_total",
-    "Responses that an upstream served at a service tier without a price, charged at the default price.",
+    "Responses at a service tier without a price, charged at the default price.",
     ["model", "service_tier"],
   ),
   usageContradictions: counter(
     "inference_gateway_usage_contradictions_total",
-    "Responses with contradictory usage figures, by kind: cached_above_prompt, cache_write_above_prompt, cache_write_split, audio_above_prompt, reasoning_above_output, audio_above_output, total.",
+    "Responses with contradictory usage figures, by kind, such as cached_above_prompt.",
     ["model", "kind"],
   ),
   unknownFinishReasons: counter(
     "inference_gateway_unknown_finish_reasons_total",
-    "Responses with a finish reason that the gateway doesn't know. They end normally; the request log has the reason.",
+    "Responses with a finish reason that the gateway doesn't know; the request log has it.",
     ["model"],
   ),
   duration: histogram(
@@ -112,12 +112,12 @@ export const METRICS = {
   ),
   requestBody: histogram(
     "inference_gateway_request_body_duration_seconds",
-    "Seconds that the gateway adds to a request when its body has arrived: parsing, translation, and the record or reservation in Redis.",
+    "Seconds that the gateway adds to a request when its body has arrived, Redis included.",
     LATENCY_SECONDS,
   ),
   chunk: histogram(
     "inference_gateway_response_chunk_duration_seconds",
-    "Seconds that the gateway adds to a chunk of a streamed response, except the last chunk, which waits for its charge.",
+    "Seconds that the gateway adds to a chunk of a streamed response, except the last.",
     CHUNK_SECONDS,
   ),
   redisLatency: histogram(
@@ -133,34 +133,31 @@ export const METRICS = {
   ),
   redisOut: gauge(
     "inference_gateway_redis_out_of_reach",
-    "1 while the process can't reach Redis: known API keys continue for the grace period. Otherwise 0.",
+    "1 while the process can't reach Redis, otherwise 0.",
     ["process"],
   ),
-  openHolds: gauge(
-    "inference_gateway_open_holds",
-    "Metered requests in flight, each recorded in Redis or in this host's journal.",
-  ),
+  openHolds: gauge("inference_gateway_open_holds", "Metered requests in flight."),
   reaped: counter(
     "inference_gateway_reaped_holds_total",
     "Requests of a dead or stalled worker that another process closed.",
   ),
   spendFalls: counter(
     "inference_gateway_spend_falls_total",
-    "Decreases of a spend figure, by cause: interim (a request cost less than its upstream had reported before), reaped (less than it was closed at while its worker was silent), correction (by a person).",
+    "Decreases of a spend figure, by cause: interim or reaped (a request cost less than assumed), correction.",
     ["cause"],
   ),
   uncappedSessions: counter(
     "inference_gateway_uncapped_session_requests_total",
-    "Requests of sessions without a cap, because their API key already had 10,000 live sessions.",
+    "Requests of sessions without a cap, because their API key had 10,000 live sessions.",
   ),
   overheadsExceeded: counter(
     "inference_gateway_prompt_overhead_exceeded_total",
-    "Prompts whose chat template took more tokens than `prompt_overhead_tokens`. Strict caps reserve the larger number from then on.",
+    "Prompts whose chat template took more tokens than `prompt_overhead_tokens`.",
     ["model", "tools"],
   ),
   overheadSeen: gauge(
     "inference_gateway_prompt_overhead_seen_tokens",
-    "Most tokens that a prompt had beyond its bytes, of models whose chat template took more than configured, with or without tools.",
+    "Most tokens that a prompt had beyond its bytes, of models above `prompt_overhead_tokens`.",
     ["model", "tools"],
     "max",
   ),
@@ -177,34 +174,28 @@ export const METRICS = {
     "Spool entries by result: replayed, expired, rejected, damaged, refused (spool full, or its disk fails).",
     ["result"],
   ),
-  requestLogBytes: gauge(
-    "inference_gateway_request_log_bytes",
-    "Bytes of this host's request log, measured every ten seconds.",
-  ),
+  requestLogBytes: gauge("inference_gateway_request_log_bytes", "Bytes of this host's request log."),
   redisMemory: gauge(
     "inference_gateway_redis_memory_bytes",
-    "Bytes of memory that Redis uses, measured every ten seconds. In a cluster, of the fullest primary.",
+    "Bytes of memory that Redis uses, in a cluster of the fullest primary.",
   ),
   redisMemoryMax: gauge(
     "inference_gateway_redis_memory_max_bytes",
     "Redis's `maxmemory` in bytes; without one, the memory of its host.",
   ),
-  diskFree: gauge(
-    "inference_gateway_disk_free_bytes",
-    "Free bytes on the disk of `data_dir`, measured every ten seconds.",
-  ),
+  diskFree: gauge("inference_gateway_disk_free_bytes", "Free bytes on the disk of `data_dir`."),
   diskReserve: gauge(
     "inference_gateway_disk_reserve_bytes",
-    "Free bytes below which logs stop in favor of the spool: `settlement.spool_max_bytes`.",
+    "Free bytes below which logs stop: `settlement.spool_max_bytes`.",
   ),
   bufferedBytes: gauge(
     "inference_gateway_buffered_bytes",
-    "Bytes of request and response bodies that a worker has in memory; the maximum is `limits.max_buffered_bytes`.",
+    "Bytes of bodies in a worker's memory, at most `limits.max_buffered_bytes`.",
     ["process"],
   ),
   eventLoopLag: gauge(
     "inference_gateway_event_loop_lag_seconds",
-    "Seconds of delay of the event loop, 99th percentile since the last report (about 5 s).",
+    "Seconds of delay of the event loop, 99th percentile of about 5 s.",
     ["process"],
   ),
   residentMemory: gauge("inference_gateway_resident_memory_bytes", "Bytes of resident memory of a process.", [
@@ -220,7 +211,7 @@ export const METRICS = {
   ),
   workerRestarts: counter(
     "inference_gateway_worker_restarts_total",
-    "Worker processes that replaced another since the supervisor started.",
+    "Worker processes that replaced another since the start.",
   ),
   alertsFired: counter(
     "inference_gateway_alerts_fired_total",
@@ -233,21 +224,21 @@ export const METRICS = {
   ),
   alertAge: gauge(
     "inference_gateway_alert_oldest_undelivered_seconds",
-    "Seconds since the oldest alert fired that isn't delivered on every channel; 0 if there is none.",
+    "Seconds since the oldest undelivered alert fired, otherwise 0.",
   ),
   configRefused: gauge(
     "inference_gateway_config_refused",
-    "1 while the current gateway.yaml is invalid and an older catalog is in force. Otherwise 0.",
+    "1 while gateway.yaml is invalid and an older catalog is in force, otherwise 0.",
   ),
   configWaiting: gauge(
     "inference_gateway_config_fields_waiting_for_restart",
     "Fields of gateway.yaml that changed since the start and take effect after a restart.",
   ),
-  buildInfo: gauge(
-    "inference_gateway_build_info",
-    "Always 1. Labels: the version, Node's version and the gRPC transport.",
-    ["version", "node_version", "transport"],
-  ),
+  buildInfo: gauge("inference_gateway_build_info", "Always 1; the labels are the information.", [
+    "version",
+    "node_version",
+    "transport",
+  ]),
 } satisfies Record<string, MetricDefinition>;
 
 function counter(name: string, help: string, labels: readonly string[] = []) {
