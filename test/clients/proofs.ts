@@ -39,24 +39,35 @@ export function readProofs(): readonly Proof[] {
   );
 }
 
-/** One row for each client, version and route. */
+/** Routes as columns of the table. */
+const COLUMNS = {
+  "/v1/chat/completions": "chat completions",
+  "/v1/responses": "responses",
+  "/v1/messages": "messages",
+  "/v1/embeddings": "embeddings",
+} as const satisfies Record<Route, string>;
+const ROUTES = Object.keys(COLUMNS) as Route[];
+
+/** Rows of clients and versions, with the number of tests on each route. */
 export function formatProofs(proofs: readonly Proof[]): string {
-  const rows = new Map<string, Proof>();
-  for (const proof of proofs) {
-    const key = `${proof.name} ${proof.route} ${proof.version}`;
-    const { passed, failed } = rows.get(key) ?? { passed: 0, failed: 0 };
-    rows.set(key, { ...proof, passed: passed + proof.passed, failed: failed + proof.failed });
+  const rows = new Map<string, readonly Proof[]>();
+  for (const proof of proofs.filter(({ passed, failed }) => passed + failed > 0)) {
+    const client = `| ${proof.name} | ${proof.version} |`;
+    rows.set(client, [...(rows.get(client) ?? []), proof]);
   }
   const compare = new Intl.Collator("en", { numeric: true }).compare;
-  const sorted = [...rows]
-    .filter(([, { passed, failed }]) => passed + failed > 0)
-    .toSorted(([one], [other]) => compare(one, other));
   return [
-    "| client | version | route | passed | failed |",
-    "|---|---|---|---:|---:|",
-    ...sorted.map(
-      ([, { name, version, route, passed, failed }]) =>
-        `| ${name} | ${version} | \`${route}\` | ${passed} | ${failed} |`,
-    ),
+    `| client | version | ${Object.values(COLUMNS).join(" | ")} |`,
+    "|---|---|---:|---:|---:|---:|",
+    ...[...rows]
+      .toSorted(([one], [other]) => compare(one, other))
+      .map(([client, found]) => [client, ...ROUTES.map((route) => formatCell(found, route))].join("")),
   ].join("\n");
+}
+
+function formatCell(proofs: readonly Proof[], wanted: Route): string {
+  const found = proofs.filter(({ route }) => route === wanted);
+  if (found.length === 0) return " |";
+  const sum = (result: "passed" | "failed") => found.reduce((total, proof) => total + proof[result], 0);
+  return sum("failed") === 0 ? ` ${sum("passed")} |` : ` ${sum("passed")}, ${sum("failed")} failed |`;
 }

@@ -118,7 +118,7 @@ describe("prose in a stream", () => {
     expect(content(...pieces).length).toBeGreaterThan(80);
   });
 
-  it("have this order within one chunk: reasoning, text, tool calls, finish", () => {
+  it("is told after reasoning and before calls of the same chunk", () => {
     const tool_calls = [{ index: 0, id: "c", function: { name: "f", arguments: "{}" } }];
     const all = chunk(
       { tool_calls, content: "Hi", reasoning_content: "hm" },
