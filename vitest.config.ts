@@ -50,6 +50,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled") },
     sequence: { sequencer: LongestFirst },
     reporters: ["default"],
+    setupFiles: ["test/support/runner/processor-time.ts"],
     // Off but in `npm test`, whose run of the unit and store projects has it on.
     coverage: {
       provider: "v8",

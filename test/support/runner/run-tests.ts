@@ -148,16 +148,17 @@ function addRun(
   };
 }
 
-/** How many of the slowest files the closing lines name; no more than these ran: none, vitest has shown them. */
-const SLOWEST = 10;
+/** How many files each list of the closing lines names; no more than these ran: none, vitest has shown them. */
+const LISTED_FILES = 10;
 
 /**
- * The slowest files, which tests failed, which were tried more than once and, as the last line,
+ * The slowest files, those that take the most processor time, which tests failed, which were tried more than once and, as the last line,
  * `N passed, N failed[, N skipped]`: what is left to read where only the end of the output was kept.
  */
 export function formatClosing({ passed, failed, skipped, retried, files }: TestSummary): string {
   return [
-    ...(files.length > SLOWEST ? [`${SLOWEST} slowest files:`, ...listSlowest(files).map(indent)] : []),
+    ...listFiles("slowest files", files, ({ milliseconds }) => milliseconds),
+    ...listFiles("files with the most processor time", files, ({ processorMilliseconds: time }) => time ?? 0),
     ...(failed.length > 0 ? [`${failed.length} failed:`, ...failed.map(indent)] : []),
     `${retried.length} retried${retried.length > 0 ? ":" : ""}`,
     ...retried.map(indent),
@@ -165,11 +166,16 @@ export function formatClosing({ passed, failed, skipped, retried, files }: TestS
   ].join("\n");
 }
 
-function listSlowest(files: readonly TestedFile[]): readonly string[] {
-  return files
-    .toSorted((one, other) => other.milliseconds - one.milliseconds)
-    .slice(0, SLOWEST)
-    .map(({ name, milliseconds }) => `${(milliseconds / 1000).toFixed(1).padStart(6)} s  ${name}`);
+function listFiles(
+  what: string,
+  files: readonly TestedFile[],
+  measure: (file: TestedFile) => number,
+): readonly string[] {
+  if (files.length <= LISTED_FILES) return [];
+  const most = files.toSorted((one, other) => measure(other) - measure(one)).slice(0, LISTED_FILES);
+  const line = (file: TestedFile): string =>
+    indent(`${(measure(file) / 1000).toFixed(1).padStart(6)} s  ${file.name}`);
+  return [`${LISTED_FILES} ${what}:`, ...most.map(line)];
 }
 
 function indent(line: string): string {

@@ -24,6 +24,8 @@ export interface TestSummary {
 export interface TestedFile {
   readonly name: string;
   readonly milliseconds: number;
+  /** Of its process and its ended children; null where it is not known. */
+  readonly processorMilliseconds: number | null;
 }
 
 /** vitest's reporter behind the closing lines of `npm test`: its own JSON does not say which tests were tried again. */
@@ -35,7 +37,7 @@ export default class SummaryReporter {
 
 type Summarized = Pick<
   TestModule,
-  "children" | "diagnostic" | "errors" | "project" | "relativeModuleId" | "state"
+  "children" | "diagnostic" | "errors" | "meta" | "project" | "relativeModuleId" | "state"
 >;
 
 /** An error, with the test that ran when it was thrown, as far as vitest knows it. */
@@ -69,11 +71,14 @@ export function summarize(
   return { passed: count.passed, failed, skipped: count.skipped + count.pending, retried, files };
 }
 
-function measureFile(module: Pick<Summarized, "diagnostic" | "project" | "relativeModuleId">): TestedFile {
+function measureFile(
+  module: Pick<Summarized, "diagnostic" | "meta" | "project" | "relativeModuleId">,
+): TestedFile {
   const { collectDuration, setupDuration, duration } = module.diagnostic();
   return {
     name: `${module.project.name} ${module.relativeModuleId}`,
     milliseconds: collectDuration + setupDuration + duration,
+    processorMilliseconds: module.meta().processorMilliseconds ?? null,
   };
 }
 

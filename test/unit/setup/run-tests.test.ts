@@ -28,6 +28,7 @@ function moduleOf(
     errors: () => errors,
     relativeModuleId: "a.test.ts",
     project: { name: "unit" },
+    meta: () => ({}),
     diagnostic: () => ({ setupDuration: 100, collectDuration: 400, duration: 1_000 }),
     children,
   } as unknown as Module;
@@ -86,10 +87,11 @@ describe("the closing lines of a run of the tests", () => {
     );
   });
 
-  it("name the ten slowest files of a run of more", () => {
+  it("name the ten slowest files of a run of more, and the ten with the most processor time", () => {
     const files = Array.from({ length: 12 }, (_, index) => ({
       name: `store ${index}.test.ts`,
       milliseconds: 1_000 * index,
+      processorMilliseconds: 100 * (12 - index),
     }));
     const summary = { ...summarize([moduleOf("passed", [{ state: "passed" }])]), retried: ["b: too late"] };
     const lines = formatClosing({ ...summary, files: [...summary.files, ...files] }).split("\n");
@@ -97,8 +99,11 @@ describe("the closing lines of a run of the tests", () => {
       "10 slowest files:",
       "    11.0 s  store 11.test.ts",
       "    10.0 s  store 10.test.ts",
-      ...[9, 8, 7, 6, 5, 4, 3].map((index) => `     ${index}.0 s  store ${index}.test.ts`),
-      "     2.0 s  store 2.test.ts",
+      ...[9, 8, 7, 6, 5, 4, 3, 2].map((index) => `     ${index}.0 s  store ${index}.test.ts`),
+      "10 files with the most processor time:",
+      ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(
+        (index) => `     ${((12 - index) / 10).toFixed(1)} s  store ${index}.test.ts`,
+      ),
       "1 retried:",
       "  b: too late",
       "1 passed, 0 failed",
