@@ -1,12 +1,12 @@
 /**
  * The process of the management API, with dashboard, exports and sign-in: what callers of those make it do keeps neither
- * workers nor probes waiting. The supervisor starts it, and starts another one when it has ended; requests to models go on
- * meanwhile.
+ * workers nor probes waiting. The supervisor starts it, and starts another one when it has ended or hangs; requests to
+ * models go on meanwhile.
  */
 import { type Channel, createListeners } from "../host/channel.ts";
 import type { Config } from "../config/schema.ts";
 import { transferConfig } from "../config/transfer.ts";
-import { type ProcessEntry, ProcessSlot } from "./process-slot.ts";
+import { type ProcessEntry, ProcessSlot, type SlotPlace } from "./process-slot.ts";
 import { StartError } from "./start-error.ts";
 import type { WorkerCrash } from "./supervisor.ts";
 
@@ -19,9 +19,17 @@ export interface AdminProcessOptions {
 
 /** MiB of V8's heap: a process that needs more ends, and another takes its place, before the host's memory ends. */
 const OLD_SPACE = ["--max-old-space-size=512"];
+/** It reports its metrics every few seconds. One that doesn't hangs, and no caller's work takes so long. */
+const SILENCE_BOUND_MS = 30_000;
 /** Calls in flight may end. */
 const CLOSE_BOUND_MS = 2_500;
-const PLACE = { name: "the management API", command: ["admin"], socket: null, execArgv: OLD_SPACE };
+const PLACE: SlotPlace = {
+  name: "the management API",
+  command: ["admin"],
+  socket: null,
+  execArgv: OLD_SPACE,
+  silenceBoundMs: SILENCE_BOUND_MS,
+};
 /** Messages name no worker. */
 const NO_INDEX = -1;
 

@@ -29,7 +29,12 @@ export interface SlotPlace {
   readonly socket: string | null;
   /** Options of Node, besides those of this process. */
   readonly execArgv: readonly string[];
+  /** A process that was ready and has sent nothing for so long is killed; null: never. */
+  readonly silenceBoundMs: number | null;
 }
+
+/** In one silence bound. Ticks are counted, not time: after a pause of the whole host nobody is taken for silent. */
+const SILENCE_TICKS = 10;
 
 /** A process that does not end within its bound is killed this much later. */
 const KILL_AFTER_BOUND_MS = 2_000;
@@ -45,6 +50,8 @@ export class ProcessSlot {
   readonly #entry: ProcessEntry;
   readonly #events: SlotEvents;
   readonly #backoff: Backoff;
+  /** Processes that were killed for their silence. */
+  readonly #silent = new WeakSet<ChildProcess>();
   #child: ChildProcess | null = null;
   #restart: NodeJS.Timeout | null = null;
   #stopping = false;
@@ -130,13 +137,33 @@ export class ProcessSlot {
     });
     // Without a listener a process that cannot be forked would end the supervisor; "exit" does not follow then.
     child.on("error", () => undefined);
+    if (this.#place.silenceBoundMs !== null) this.#killWhenSilent(child, this.#place.silenceBoundMs);
     return child;
+  }
+
+  #killWhenSilent(child: ChildProcess, boundMs: number): void {
+    let silentTicks = 0;
+    let timer: NodeJS.Timeout | null = null;
+    const tick = (): void => {
+      silentTicks += 1;
+      if (silentTicks < SILENCE_TICKS) return;
+      this.#silent.add(child);
+      child.kill("SIGKILL");
+    };
+    child.on("message", (value) => {
+      silentTicks = 0;
+      if (timer === null && parseWorkerReport(value)?.type === "ready") {
+        timer = setInterval(tick, boundMs / SILENCE_TICKS);
+      }
+    });
+    child.once("exit", () => timer !== null && clearInterval(timer));
   }
 
   #ended(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
     if (this.#stopping) return;
     const delayMs = this.#backoff.nextDelayMs(performance.now() - this.#startedAtMs);
-    this.#events.onRestart({ pid: child.pid, how: describeEnd(code, signal), delayMs });
+    const how = this.#silent.has(child) ? "killed, since it hung" : describeEnd(code, signal);
+    this.#events.onRestart({ pid: child.pid, how, delayMs });
     this.#restart = setTimeout(() => void this.#startAgain(), delayMs);
   }
 

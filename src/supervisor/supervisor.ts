@@ -107,5 +107,7 @@ function placeOfWorker(index: number, address: string): SlotPlace {
     command: ["worker", "--index", String(index), "--address", address],
     socket: /^unix:(.+)$/.exec(address)?.[1] ?? null,
     execArgv: NEW_SPACE,
+    // Envoy's health checks pass over one that hangs. Killed, it would lose the requests that it may still end.
+    silenceBoundMs: null,
   };
 }

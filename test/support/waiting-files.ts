@@ -3,6 +3,7 @@
  * less. In `npm test` they run beside the faults, whose load leaves half of two cores idle and bears no other load.
  */
 export const WAITING_FILES = [
+  "test/envoy/admin-process.test.ts",
   "test/envoy/config-reload.test.ts",
   "test/envoy/drain.test.ts",
   "test/envoy/messages-long.test.ts",
