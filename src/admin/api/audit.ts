@@ -19,7 +19,7 @@ const listOfNone = defineRoute({
   method: "GET",
   path: "/api/audit",
   operationId: "listOperatorAuditEntries",
-  summary: "List sign-ins with the operator's role or without a role, newest first.",
+  summary: "List sign-ins with the operator's role or with none, newest first.",
   access: "operator",
   query: pageQuery(AUDIT_CURSOR, isAuditCursor),
   answers: { 200: auditPage },

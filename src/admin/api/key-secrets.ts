@@ -17,8 +17,7 @@ const rotate = defineOrganizationRoute({
   method: "POST",
   path: `${KEYS}/{key}/rotate`,
   operationId: "rotateKey",
-  summary:
-    "Give an API key a new secret; id, limits and spend stay. `key` in the response is shown only once.",
+  summary: "Give an API key a new secret. `key` in the response is shown only once.",
   body: keyRotation,
   isBodyOptional: true,
   usesIfMatch: true,

@@ -20,7 +20,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: PATH,
   operationId: "listRequests",
-  summary: "List recent requests, newest first: about 10,000, and 2,000 that were rejected at once.",
+  summary: "List recent requests, newest first: about 10,000, and 2,000 rejected ones.",
   description:
     "With a filter, one call looks through 2,000 of them: a page may then hold fewer than `limit`, and have a `next` all the same.",
   query: requestQuery,

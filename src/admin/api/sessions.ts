@@ -23,7 +23,7 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: ORGANIZATION,
   operationId: "listSessions",
-  summary: "List who is signed in to the dashboard for this organization, newest first.",
+  summary: "List dashboard sessions of this organization, newest first.",
   query: pageQuery(SESSION_ID),
   answers: { 200: sessionPage },
   handleInOrganization: ({ organization, query }, services) =>
@@ -43,7 +43,7 @@ const listOperators = defineRoute({
   method: "GET",
   path: OPERATOR,
   operationId: "listOperatorSessions",
-  summary: "List who is signed in to the dashboard with the operator's role, newest first.",
+  summary: "List dashboard sessions with the operator's role, newest first.",
   access: "operator",
   query: pageQuery(SESSION_ID),
   answers: { 200: sessionPage },

@@ -21,7 +21,7 @@ const PLACES = [
   {
     path: `${ORGANIZATION}/webhooks/{webhook}`,
     suffix: "FurtherWebhook",
-    which: "one of the further webhooks",
+    which: "a further webhook",
   },
 ] as const;
 type Place = (typeof PLACES)[number];
@@ -34,7 +34,7 @@ function defineTest({ path, suffix, which }: Place) {
     method: "POST",
     path: `${path}/test`,
     operationId: `test${suffix}`,
-    summary: `Send one test event to ${which} now, and return the result.`,
+    summary: `Send a test event to ${which}, and return the result.`,
     description:
       "At most ten per minute for an organization. The format `standard` sends a signed event of the type `webhook.test`, Slack and Teams a test message, and PagerDuty the end of an alert that doesn't exist, which opens no incident.",
     answers: { 200: webhookTest },
@@ -53,7 +53,7 @@ function defineRotation({ path, suffix, which }: Place) {
     method: "POST",
     path: `${path}/rotate-secret`,
     operationId: `rotate${suffix}Secret`,
-    summary: `Create a new secret of ${which}, shown only once; the previous one signs for another day.`,
+    summary: `Create a new secret of ${which}; the previous one signs for another day.`,
     body: secretRotation,
     isBodyOptional: true,
     answers: { 200: rotatedSecret },

@@ -15,9 +15,10 @@ const GOOD = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta
 
 function tableOf(entries: readonly ErrorEntry[]): string {
   const rows = entries.map(
-    ({ id, code, status, message }) => `| <a id="${id}"></a>\`${code}\` | ${status} | ${message} |`,
+    ({ id, code, status, meaning, remedy, retry }) =>
+      `| <a id="${id}"></a>\`${code}\` | ${status} | ${meaning} | ${remedy} | ${retry} |`,
   );
-  return ["| code | status | message |", "|---|---|---|", ...rows].join("\n");
+  return ["| code | status | meaning | remedy | retry |", "|---|---|---|---|---|", ...rows].join("\n");
 }
 
 /** Each type with its statuses, and the codes whose type is not that of their status. */
@@ -49,11 +50,25 @@ describe("docs/errors.md", () => {
   });
 });
 
-it("a retry helps with what docs/errors.md says: 429, 5xx and two codes of the management API", () => {
-  const others = [...listApiErrors(), ...listManagementErrors()].filter(
-    ({ status, canRetry }) => canRetry !== /^(429|5)/.test(status),
-  );
-  expect(others.map(({ id }) => id)).toEqual(["management-request_timeout", "management-change_conflict"]);
+describe("retries", () => {
+  it("are those of `x-should-retry`, but for what the operator of the gateway has to change, and slow uploads", () => {
+    const others = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => {
+      const entry = listApiErrors().find(({ id }) => id === code);
+      return new GatewayError(code).shouldRetry !== (entry?.retry === "yes");
+    });
+    expect(others).toEqual(["request_timeout", "upstream_authentication_failed", "upstream_model_not_found"]);
+  });
+
+  it("help later with every cap, and with what an admin or the operator can undo", () => {
+    const later = [...listApiErrors(), ...listManagementErrors()].filter(({ retry }) => retry === "later");
+    expect(later.filter(({ status }) => status === "402")).toHaveLength(5);
+    expect(later.filter(({ remedy }) => remedy === "")).toEqual([]);
+  });
+
+  it("have a remedy for a cap that a developer can follow", () => {
+    const caps = listApiErrors().filter(({ status }) => status === "402");
+    expect(caps.filter(({ remedy }) => !/sk an admin of your organization/.test(remedy))).toEqual([]);
+  });
 });
 
 /** The `doc_url` of every error that can be sent, of each envelope. */

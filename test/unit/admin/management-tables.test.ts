@@ -124,21 +124,23 @@ const nameOwner = (summary: string): string =>
 
 const CALLS = ["| Call | Who | Meaning |", "|---|---|---|", ...new Set(API_ROUTES.map(formatCall))];
 
-/** The first example of a command's help. */
+/** The first example of a command's help, or nothing. The page says once that `IGW_ORG` is set. */
 function exampleOf(command: Command): string {
   let help = "";
   command.configureOutput({ writeOut: (text) => (help += text) });
   command.outputHelp();
   const [, example = ""] = /^Examples:\n {2}inference-gateway (.*)$/m.exec(help) ?? [];
-  // The page says once that `IGW_ORG` is set.
-  return example === "" ? "" : `\`${example.replace(" --org Acme", "").replaceAll("|", "\\|")}\``;
+  return example.replace(" --org Acme", "").replaceAll("|", "\\|");
 }
 
 function listCommands(command: Command, path: readonly string[]): readonly string[] {
   if (command.commands.length > 0) {
     return command.commands.flatMap((one) => listCommands(one, [...path, one.name()]));
   }
-  return [`| \`${path.join(" ")}\` | ${command.description()} | ${exampleOf(command)} |`];
+  const [name, example] = [path.join(" "), exampleOf(command)];
+  return [
+    `| \`${name}\` | ${command.description()} | ${[name, ""].includes(example) ? "" : `\`${example}\``} |`,
+  ];
 }
 
 const COMMANDS = [

@@ -7,7 +7,8 @@ export function ErrorsPage() {
   return (
     <Layout page={null} title="Errors">
       <p>
-        Decide by <code>error.code</code>; the message names the API key, amount or field.
+        Decide by <code>error.code</code>; the message names the API key, amount or field. Retry: yes, after
+        the time in <code>Retry-After</code>; later, once the remedy is done or a period has ended; or no.
       </p>
       <h2>API</h2>
       <Entries label="Errors of the API" entries={listApiErrors()} />
@@ -19,15 +20,16 @@ export function ErrorsPage() {
 
 function Entries({ label, entries }: { label: string; entries: readonly ErrorEntry[] }) {
   return (
-    <Table label={label} class="stack" columns={["Code", "Status", "Meaning and remedy", "Retry"]}>
-      {entries.map(({ id, code, status, message, canRetry }) => (
+    <Table label={label} class="stack" columns={["Code", "Status", "Meaning", "Remedy", "Retry"]}>
+      {entries.map(({ id, code, status, meaning, remedy, retry }) => (
         <tr id={id}>
           <Cell label="Code">
             <code>{code}</code>
           </Cell>
           <Cell label="Status">{status}</Cell>
-          <Cell label="Meaning and remedy">{message}</Cell>
-          <Cell label="Retry">{canRetry ? "yes" : "no"}</Cell>
+          <Cell label="Meaning">{meaning}</Cell>
+          <Cell label="Remedy">{remedy}</Cell>
+          <Cell label="Retry">{retry}</Cell>
         </tr>
       ))}
     </Table>
