@@ -31,7 +31,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "npm start": "installs, builds and serves until it is stopped: test/setup/up.test.ts",
   "npm run bench": "takes minutes: test/setup/bench-programs.test.ts",
   "npx tsx test/bench/": "takes minutes, and fills a Redis",
-  "KEY=$(printf %s": "wants an event that was received: test/alerts/documentation.test.ts",
   "inference-gateway config check": "shows what files with mistakes get: below",
   "docker compose": "wants a container engine: test/packaging/compose.test.ts",
   "KEY=$(docker compose": "wants a container engine: test/packaging/compose.test.ts",
