@@ -76,7 +76,7 @@ describe("docs/alerts.md", () => {
     expect(page).toContain(
       "after 1 second, then after 2, 4, 8 and so on up to one hour; each interval varies by up to 20 %.",
     );
-    expect(page).toContain("After three days it stores the alert as failed");
+    expect(page).toContain("After three days the gateway stores the alert as failed");
     expect(RETRY_SCHEDULE).toMatchObject({
       maxWaitMs: 3_600_000,
       jitter: 0.2,
