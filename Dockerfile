@@ -11,7 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts --loglevel=error \
  || npm install --no-save --omit=dev --ignore-scripts --loglevel=error
 # The packages' code is in `dist` but for the tokenizer's; here are their licences and what scanners of images read.
 # What nothing reads at run time goes: types, source maps, the tokenizer's other vocabularies.
-COPY src/setup/prune-packages.js ./
+COPY src/operation/setup/prune-packages.js ./
 RUN ["node", "prune-packages.js", "node_modules"]
 
 FROM ${BASE} AS build
@@ -22,7 +22,7 @@ RUN npm ci --include=dev --ignore-scripts --loglevel=error \
 COPY tsconfig.json ./
 COPY proto ./proto
 COPY src ./src
-RUN node src/setup/build-command.js && mkdir -p /empty
+RUN node src/operation/setup/build-command.js && mkdir -p /empty
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="inference-gateway" \

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
-import { WAIT_DIVISOR_VARIABLE } from "./src/time/internal-waits.ts";
+import { WAIT_DIVISOR_VARIABLE } from "./src/shared/time/internal-waits.ts";
 import { coverageFloors, MEASURED_FILES } from "./test/support/coverage-floors.ts";
 import { byExtent } from "./test/support/extent.ts";
 import { LongestFirst } from "./test/support/longest-first.ts";
@@ -14,7 +14,7 @@ import { WAITING_FILES } from "./test/support/waiting-files.ts";
 const retry = process.env["CI"] === undefined ? 0 : 1;
 
 /**
- * Of projects whose files sit through long internal waits of the product (src/time/internal-waits.ts): each wait is a
+ * Of projects whose files sit through long internal waits of the product (src/shared/time/internal-waits.ts): each wait is a
  * fifth. `test/envoy/true-waits.test.ts` and the long form of the faults have them as they are.
  */
 const QUICK_WAITS = { [WAIT_DIVISOR_VARIABLE]: process.env["FAULTS"] === "long" ? "1" : "5" };

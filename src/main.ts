@@ -2,9 +2,9 @@
 /** The program `inference-gateway`. What it can do is in cli/program.ts. */
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
-import { runProgram } from "./cli/run-program.ts";
-import { isStackCommand } from "./cli/stack-program.ts";
-import { packageFile } from "./host/package-files.ts";
+import { runProgram } from "./operation/cli/run-program.ts";
+import { isStackCommand } from "./operation/cli/stack-program.ts";
+import { packageFile } from "./shared/host/package-files.ts";
 
 // What a process has compiled, lazily compiled functions included, the next one reads: a worker's first thousand requests
 // cost a tenth less CPU. The directory is the package's own: whoever can write there can change the program as well. If

@@ -2,15 +2,15 @@
  * Whose request ext_proc has before it: what ext_authz has written into its admission header, or what has become of an
  * admission that was under way then. Without either it is refused.
  */
-import { GatewayError } from "../contract/errors.ts";
-import { parseAdmissionHeader, parseAwaitedHeader } from "../exchange/admission-header.ts";
-import type { AdmissionsUnderWay } from "../exchange/admissions-under-way.ts";
-import type { Decision } from "../exchange/decision.ts";
-import { createErrorReply, type Header, type ReplyContext } from "../exchange/reply.ts";
-import type { Admission } from "../limits/admission.ts";
-import { formatRateHeaders } from "../limits/rate-headers.ts";
-import type { Logger } from "../host/logger.ts";
-import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
+import { GatewayError } from "../shared/contract/errors.ts";
+import { parseAdmissionHeader, parseAwaitedHeader } from "../data-path/exchange/admission-header.ts";
+import type { AdmissionsUnderWay } from "../data-path/exchange/admissions-under-way.ts";
+import type { Decision } from "../data-path/exchange/decision.ts";
+import { createErrorReply, type Header, type ReplyContext } from "../data-path/exchange/reply.ts";
+import type { Admission } from "../data-path/limits/admission.ts";
+import { formatRateHeaders } from "../data-path/limits/rate-headers.ts";
+import type { Logger } from "../shared/host/logger.ts";
+import type { Protocol, ProtocolName } from "../data-path/translation/client-protocol.ts";
 import { createImmediateReply } from "./messages/format-replies.ts";
 import type { HeaderMap__Output } from "./messages/generated/envoy/config/core/v3/HeaderMap.ts";
 import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";

@@ -7,17 +7,21 @@
  * chain in which ext_authz was skipped would otherwise be an open door), or a call that owes a reply ends with OK (Envoy
  * would let the request pass unprocessed).
  */
-import { GatewayError } from "../contract/errors.ts";
-import { INCLUDE_COST_HEADER } from "../contract/header-names.ts";
-import { CollectedBody } from "../exchange/collected-body.ts";
-import { BodyDecoder, isDecodable, readableResponse } from "../exchange/content-coding.ts";
-import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
-import { ErrorBody } from "../exchange/error-body.ts";
-import { BETA_HEADER, changesForUpstream, namesToRemoveDownstream } from "../exchange/header-policy.ts";
-import { type Header, type Reply, createErrorReply, formatCostHeader } from "../exchange/reply.ts";
-import type { Route, UpstreamCall, UpstreamResponse } from "../exchange/upstream-call.ts";
-import type { Admission } from "../limits/admission.ts";
-import { withoutByteOrderMark } from "../text/byte-order-mark.ts";
+import { GatewayError } from "../shared/contract/errors.ts";
+import { INCLUDE_COST_HEADER } from "../shared/contract/header-names.ts";
+import { CollectedBody } from "../data-path/exchange/collected-body.ts";
+import { BodyDecoder, isDecodable, readableResponse } from "../data-path/exchange/content-coding.ts";
+import { METERED_ENDPOINTS } from "../data-path/exchange/endpoints.ts";
+import { ErrorBody } from "../data-path/exchange/error-body.ts";
+import {
+  BETA_HEADER,
+  changesForUpstream,
+  namesToRemoveDownstream,
+} from "../data-path/exchange/header-policy.ts";
+import { type Header, type Reply, createErrorReply, formatCostHeader } from "../data-path/exchange/reply.ts";
+import type { Route, UpstreamCall, UpstreamResponse } from "../data-path/exchange/upstream-call.ts";
+import type { Admission } from "../data-path/limits/admission.ts";
+import { withoutByteOrderMark } from "../shared/text/byte-order-mark.ts";
 import { type Handled, MessageTurns } from "./message-turns.ts";
 import {
   createChunkReply,

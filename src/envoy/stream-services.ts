@@ -1,9 +1,9 @@
 /** What every ext_proc stream of a worker uses. */
-import type { CollectedBodyOptions } from "../exchange/collected-body.ts";
-import type { ExchangeOptions } from "../exchange/exchange.ts";
-import type { UpstreamCall } from "../exchange/upstream-call.ts";
-import type { Admission } from "../limits/admission.ts";
-import type { Logger } from "../host/logger.ts";
+import type { CollectedBodyOptions } from "../data-path/exchange/collected-body.ts";
+import type { ExchangeOptions } from "../data-path/exchange/exchange.ts";
+import type { UpstreamCall } from "../data-path/exchange/upstream-call.ts";
+import type { Admission } from "../data-path/limits/admission.ts";
+import type { Logger } from "../shared/host/logger.ts";
 import type { AdmissionReader } from "./read-admission.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { API_ROUTES } from "../../src/admin/api/routes.ts";
-import { createId } from "../../src/store/ids.ts";
+import { API_ROUTES } from "../../src/management/admin/api/routes.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
 import {
   type AdminUnderTest,
   createApiKey,

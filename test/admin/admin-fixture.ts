@@ -1,15 +1,19 @@
 /** The admin server over real HTTP on a private Redis, and a caller that holds every answer against the OpenAPI schema. */
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import { API_ROUTES } from "../../src/admin/api/routes.ts";
-import { ReportTurns } from "../../src/admin/report-turns.ts";
-import { errorBody } from "../../src/admin/schemas/error.ts";
-import { type AdminServer, type AdminServerOptions, startAdminServer } from "../../src/admin/server.ts";
-import { hashKey } from "../../src/auth/key-format.ts";
-import { parseConfig } from "../../src/config/load.ts";
-import type { RedisClient } from "../../src/store/redis/client.ts";
-import { createId } from "../../src/store/ids.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import type { Store } from "../../src/store/types.ts";
+import { createCatalog } from "../../src/data-path/catalog/catalog.ts";
+import { API_ROUTES } from "../../src/management/admin/api/routes.ts";
+import { ReportTurns } from "../../src/management/admin/report-turns.ts";
+import { errorBody } from "../../src/management/admin/schemas/error.ts";
+import {
+  type AdminServer,
+  type AdminServerOptions,
+  startAdminServer,
+} from "../../src/management/admin/server.ts";
+import { hashKey } from "../../src/data-path/auth/key-format.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
+import type { RedisClient } from "../../src/data-path/store/redis/client.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { connectClient, USAGE_MONTHS } from "../store/fixture.ts";

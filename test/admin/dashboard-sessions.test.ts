@@ -1,6 +1,6 @@
 /** Sessions of the dashboard on two hosts that share one Redis, which goes away and comes back. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { waitUntilReady } from "../../src/store/redis/client.ts";
+import { waitUntilReady } from "../../src/data-path/store/redis/client.ts";
 import { connectStore, type StoreUnderTest } from "../store/fixture.ts";
 import { cookieOf, createPageClient, formTokenOf, type PageClient } from "../support/page-client.ts";
 import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN, startAdmin } from "./admin-fixture.ts";

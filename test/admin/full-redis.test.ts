@@ -1,6 +1,6 @@
 /** A Redis that is nearly full: nothing new is stored, and requests, changes and deletions continue. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseMemory } from "../../src/store/memory.ts";
+import { parseMemory } from "../../src/data-path/store/memory.ts";
 import { CENT, spend } from "../alerts/delivery-fixture.ts";
 import { type AdminUnderTest, createOrganization, startAdmin } from "./admin-fixture.ts";
 

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ReportTurns } from "../../src/admin/report-turns.ts";
-import { startAdminServer } from "../../src/admin/server.ts";
+import { ReportTurns } from "../../src/management/admin/report-turns.ts";
+import { startAdminServer } from "../../src/management/admin/server.ts";
 import { createTestAuthority } from "../support/tls.ts";
 import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN, startAdmin } from "./admin-fixture.ts";
 

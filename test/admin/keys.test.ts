@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isWellFormedKey } from "../../src/auth/key-format.ts";
+import { isWellFormedKey } from "../../src/data-path/auth/key-format.ts";
 import {
   type AdminUnderTest,
   admit,

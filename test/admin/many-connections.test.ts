@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { Agent, request } from "node:http";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { type HealthServer, startHealthServer } from "../../src/admin/health-server.ts";
+import { type HealthServer, startHealthServer } from "../../src/management/admin/health-server.ts";
 import { send } from "../support/http.ts";
 import { waitFor, withTimeout } from "../support/wait.ts";
 import { type AdminUnderTest, startAdmin } from "./admin-fixture.ts";

@@ -1,9 +1,9 @@
 /** The pages of the dashboard that show prices and take usage from outside, over HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import { parseConfig } from "../../src/config/load.ts";
-import { tagCombinationsKey } from "../../src/store/redis/keys.ts";
-import { OTHER_TAGS } from "../../src/usage/tags.ts";
+import { createCatalog } from "../../src/data-path/catalog/catalog.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
+import { tagCombinationsKey } from "../../src/data-path/store/redis/keys.ts";
+import { OTHER_TAGS } from "../../src/shared/usage/tags.ts";
 import { cookieOf, createPageClient, formTokenOf, type PageClient } from "../support/page-client.ts";
 import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN, startAdmin } from "./admin-fixture.ts";
 

@@ -1,7 +1,7 @@
 /** The admin server with identity providers, whose people have roles in an organization. */
-import { IdentityProviders } from "../../src/admin/identity/identity-providers.ts";
-import type { OidcProviderConfig } from "../../src/config/schema.ts";
-import { parseConfig } from "../../src/config/load.ts";
+import { IdentityProviders } from "../../src/management/admin/identity/identity-providers.ts";
+import type { OidcProviderConfig } from "../../src/shared/config/schema.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { findFreePort } from "../support/free-port.ts";
 import {
   type Accounts,
@@ -10,8 +10,8 @@ import {
   startRealProvider,
 } from "../support/oidc/real-provider.ts";
 import { signInAtProvider, WebClient, type WebAnswer } from "../support/oidc/web-client.ts";
-import type { Store } from "../../src/store/types.ts";
-import type { AdminServerOptions } from "../../src/admin/server.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import type { AdminServerOptions } from "../../src/management/admin/server.ts";
 import { type AdminUnderTest, createOrganization, startAdmin } from "./admin-fixture.ts";
 
 export const ACCOUNTS: Accounts = {

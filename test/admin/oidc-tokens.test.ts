@@ -1,6 +1,6 @@
 /** What a provider sends that is not what it should be: tokens of other keys, times, people; and answers that are none. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { IdentityProviders } from "../../src/admin/identity/identity-providers.ts";
+import { IdentityProviders } from "../../src/management/admin/identity/identity-providers.ts";
 import { findFreePort } from "../support/free-port.ts";
 import {
   type Forge,

@@ -1,7 +1,7 @@
 /** Spend corrections that name tokens and a model: what did not pass the gateway, at the catalog's price in force. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import { parseConfig } from "../../src/config/load.ts";
+import { createCatalog } from "../../src/data-path/catalog/catalog.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { type AdminUnderTest, createApiKey, createOrganization, startAdmin } from "./admin-fixture.ts";
 
 const RATES =

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { defaultsOf } from "../../src/settings/table.ts";
-import { USER_SETTINGS } from "../../src/settings/user.ts";
+import { defaultsOf } from "../../src/shared/settings/table.ts";
+import { USER_SETTINGS } from "../../src/shared/settings/user.ts";
 import {
   type AdminUnderTest,
   createOrganization,

@@ -1,6 +1,6 @@
 /** Temporary raises, on each of the four owners. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createId } from "../../src/store/ids.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
 import { type AdminUnderTest, createApiKey, createOrganization, startAdmin } from "./admin-fixture.ts";
 
 let admin: AdminUnderTest;

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { UsageRow } from "../../src/store/types/reporting.ts";
-import { NO_USAGE } from "../../src/usage/usage-figures.ts";
+import type { UsageRow } from "../../src/data-path/store/types/reporting.ts";
+import { NO_USAGE } from "../../src/shared/usage/usage-figures.ts";
 import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN, startAdmin } from "./admin-fixture.ts";
 
 const MONTH = "2028-02";

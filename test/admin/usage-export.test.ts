@@ -1,8 +1,8 @@
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseMonth } from "../../src/time/calendar.ts";
-import { verifyUsage } from "../../src/request-log/verify-usage.ts";
-import { readExportRows } from "../../src/admin/usage-export/export-rows.ts";
+import { parseMonth } from "../../src/shared/time/calendar.ts";
+import { verifyUsage } from "../../src/data-path/request-log/verify-usage.ts";
+import { readExportRows } from "../../src/management/admin/usage-export/export-rows.ts";
 import { findFocusBreaches } from "../support/focus-checker.ts";
 import { parseCsv, splitLines } from "../support/parse-csv.ts";
 import { chargeInput, createIdentity, FINAL, holdInput } from "../store/fixture.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { USAGE_COLUMNS } from "../../src/admin/usage-export/usage-table.ts";
-import { parseExactJson } from "../../src/text/exact-json.ts";
+import { USAGE_COLUMNS } from "../../src/management/admin/usage-export/usage-table.ts";
+import { parseExactJson } from "../../src/shared/text/exact-json.ts";
 import type { TestKey } from "../store/fixture.ts";
 import { chargeInput, createIdentity, FINAL, holdInput } from "../store/fixture.ts";
 import { parseCsv } from "../support/parse-csv.ts";

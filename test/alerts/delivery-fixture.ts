@@ -1,17 +1,17 @@
 /** A delivery on a test's store, with a schedule of milliseconds, and what most tests of it begin with. */
 import { randomUUID } from "node:crypto";
 import { afterEach } from "vitest";
-import { AlertDelivery, type AlertDeliveryOptions } from "../../src/alerts/delivery.ts";
-import { EmailChannel } from "../../src/alerts/email-channel.ts";
-import type { Mailer } from "../../src/alerts/mailer.ts";
-import type { RetrySchedule } from "../../src/alerts/retry-schedule.ts";
-import { createWebhookSecret } from "../../src/alerts/signature.ts";
-import { WebhookChannel } from "../../src/alerts/webhook-channel.ts";
-import { systemClock } from "../../src/time/clock.ts";
-import { listenForAlerts } from "../../src/store/alerts/alert-listener.ts";
-import { type AlertChannel, deliveryOf, type DeliveryState } from "../../src/store/types/alerts.ts";
-import type { KeySettings } from "../../src/settings/key.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
+import { AlertDelivery, type AlertDeliveryOptions } from "../../src/management/alerts/delivery.ts";
+import { EmailChannel } from "../../src/management/alerts/email-channel.ts";
+import type { Mailer } from "../../src/management/alerts/mailer.ts";
+import type { RetrySchedule } from "../../src/management/alerts/retry-schedule.ts";
+import { createWebhookSecret } from "../../src/management/alerts/signature.ts";
+import { WebhookChannel } from "../../src/management/alerts/webhook-channel.ts";
+import { systemClock } from "../../src/shared/time/clock.ts";
+import { listenForAlerts } from "../../src/data-path/store/alerts/alert-listener.ts";
+import { type AlertChannel, deliveryOf, type DeliveryState } from "../../src/data-path/store/types/alerts.ts";
+import type { KeySettings } from "../../src/shared/settings/key.ts";
+import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import {
   chargeInput,
   createIdentity,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createMailer } from "../../src/alerts/mailer.ts";
+import { createMailer } from "../../src/management/alerts/mailer.ts";
 import { addTestKey, withTestStore } from "../store/fixture.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { waitFor } from "../support/wait.ts";

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { formatAlertEvent } from "../../src/alerts/alert-event.ts";
-import { nextWaitMs, RETRY_SCHEDULE } from "../../src/alerts/retry-schedule.ts";
-import { createWebhookSecret, signWebhook } from "../../src/alerts/signature.ts";
+import { formatAlertEvent } from "../../src/management/alerts/alert-event.ts";
+import { nextWaitMs, RETRY_SCHEDULE } from "../../src/management/alerts/retry-schedule.ts";
+import { createWebhookSecret, signWebhook } from "../../src/management/alerts/signature.ts";
 import { ALERT, messageOf } from "../unit/alerts/alert-fixture.ts";
 
 const page = readFileSync(new URL("../../docs/alerts.md", import.meta.url), "utf8");

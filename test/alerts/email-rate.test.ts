@@ -1,7 +1,7 @@
 /** Emails of one organization: so many in an hour, and one for all that waited. */
 import { describe, expect, it } from "vitest";
-import type { Mail, Mailer } from "../../src/alerts/mailer.ts";
-import { alertCourierKey, emailCountKey } from "../../src/store/redis/keys.ts";
+import type { Mail, Mailer } from "../../src/management/alerts/mailer.ts";
+import { alertCourierKey, emailCountKey } from "../../src/data-path/store/redis/keys.ts";
 import { addTestKey, createTestKey, type TestKey, withTestStore } from "../store/fixture.ts";
 import { waitFor } from "../support/wait.ts";
 import { CENT, listStates, spend, trackDeliveries, waitForStates } from "./delivery-fixture.ts";

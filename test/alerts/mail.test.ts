@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { EmailChannel } from "../../src/alerts/email-channel.ts";
-import { createMailer, type Mailer, type MailerOptions, type SmtpSettings } from "../../src/alerts/mailer.ts";
-import { Secret } from "../../src/config/secret.ts";
-import type { OrganizationRecord } from "../../src/store/types/management.ts";
+import { EmailChannel } from "../../src/management/alerts/email-channel.ts";
+import {
+  createMailer,
+  type Mailer,
+  type MailerOptions,
+  type SmtpSettings,
+} from "../../src/management/alerts/mailer.ts";
+import { Secret } from "../../src/shared/config/secret.ts";
+import type { OrganizationRecord } from "../../src/data-path/store/types/management.ts";
 import { ORGANIZATION } from "../store/fixture.ts";
 import { type MailServer, type MailServerOptions, startMailServer } from "../support/mail-server.ts";
 import { createTestAuthority } from "../support/tls.ts";

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { postWebhook, type PostOptions } from "../../src/alerts/post-webhook.ts";
+import { postWebhook, type PostOptions } from "../../src/management/alerts/post-webhook.ts";
 import { createTestAuthority, type TestAuthority } from "../support/tls.ts";
 import { waitFor } from "../support/wait.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";

@@ -1,8 +1,8 @@
 /** Several webhooks of one organization: each has its own way, format and choice. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FurtherWebhook } from "../../src/settings/webhooks.ts";
-import { WEBHOOK_ALERTS } from "../../src/settings/webhooks.ts";
-import { createId } from "../../src/store/ids.ts";
+import type { FurtherWebhook } from "../../src/shared/settings/webhooks.ts";
+import { WEBHOOK_ALERTS } from "../../src/shared/settings/webhooks.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
 import { createTestKey, type TestKey, withTestStore } from "../store/fixture.ts";
 import { waitFor } from "../support/wait.ts";
 import { pagerDutyEvent, slackMessage, teamsMessage } from "../support/webhook-format-schemas.ts";

@@ -1,13 +1,13 @@
 /** Keys by the hundred thousand, straight in Redis as the store writes them. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
-import { createId } from "../../src/store/ids.ts";
-import { keyListKey, keyRecordKey, lookUpKey } from "../../src/store/redis/keys.ts";
-import { formatKeySettings } from "../../src/store/management/records.ts";
-import type { Store } from "../../src/store/types.ts";
-import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
-import { defaultsOf } from "../../src/settings/table.ts";
+import { createKey, displayKey, hashKey } from "../../src/data-path/auth/key-format.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import { keyListKey, keyRecordKey, lookUpKey } from "../../src/data-path/store/redis/keys.ts";
+import { formatKeySettings } from "../../src/data-path/store/management/records.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import { KEY_SETTINGS, type KeySettings } from "../../src/shared/settings/key.ts";
+import { defaultsOf } from "../../src/shared/settings/table.ts";
 import { createTestKey } from "../support/test-key.ts";
 
 export interface BenchKey {

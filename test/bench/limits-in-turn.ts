@@ -4,8 +4,8 @@
  *   npx tsx test/bench/limits-in-turn.ts [--rounds 20] [--seconds 1] [--connections 32]
  */
 import { parseArgs } from "node:util";
-import type { KeySettings } from "../../src/settings/key.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
+import type { KeySettings } from "../../src/shared/settings/key.ts";
+import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import { startBenchStack } from "./bench-stack.ts";
 import { runInTurn, type Turn } from "./in-turn.ts";
 import { createLoadGenerator } from "./load.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { createKey } from "../../src/auth/key-format.ts";
+import { createKey } from "../../src/data-path/auth/key-format.ts";
 import { compileProgram } from "./compiled.ts";
 
 const run = promisify(execFile);

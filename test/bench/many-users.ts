@@ -8,17 +8,17 @@
 import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
 import { Redis } from "ioredis";
-import { KEY_SETTINGS } from "../../src/settings/key.ts";
-import { ORGANIZATION_SETTINGS } from "../../src/settings/organization.ts";
-import { defaultsOf } from "../../src/settings/table.ts";
-import { USER_SETTINGS } from "../../src/settings/user.ts";
-import { createId } from "../../src/store/ids.ts";
-import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
-import type { Store } from "../../src/store/types.ts";
+import { KEY_SETTINGS } from "../../src/shared/settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../src/shared/settings/organization.ts";
+import { defaultsOf } from "../../src/shared/settings/table.ts";
+import { USER_SETTINGS } from "../../src/shared/settings/user.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
+import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
 import { startRedis } from "../support/redis.ts";
-import { NO_TOKENS } from "../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 const ROUTE = "POST /v1/chat/completions";
 const WEEK = [{ period: "week", kind: "cap", cents: 9_000_000_000 }] as const;

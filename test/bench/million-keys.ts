@@ -6,11 +6,11 @@
  */
 import { parseArgs } from "node:util";
 import { Redis } from "ioredis";
-import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createId } from "../../src/store/ids.ts";
-import { requestBucketKey } from "../../src/store/redis/keys.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import type { Store } from "../../src/store/types.ts";
+import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import { requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
 import { startRedis } from "../support/redis.ts";
 import { type BenchKey, createOrganizations, fillKeys, KeyTable } from "./key-table.ts";
 

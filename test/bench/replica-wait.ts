@@ -5,10 +5,10 @@
  *   npx tsx test/bench/replica-wait.ts [--requests 4000]
  */
 import { parseArgs } from "node:util";
-import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import type { Store } from "../../src/store/types.ts";
-import type { ChargeInput } from "../../src/store/types/settlement.ts";
+import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import type { ChargeInput } from "../../src/data-path/store/types/settlement.ts";
 import { chargeInput, createIdentity, createTestKey, FINAL } from "../store/fixture.ts";
 import { startRedisWithSentinels } from "../support/redis-sentinel.ts";
 

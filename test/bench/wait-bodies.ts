@@ -29,7 +29,7 @@ export const WAIT_ROUTES: readonly WaitRoute[] = [
 
 /** A little less than `limits.max_body_bytes`. */
 const BYTES = 33_554_432 - 1_000;
-/** A little less than what `src/translation/json/json-bounds.ts` takes. */
+/** A little less than what `src/data-path/translation/json/json-bounds.ts` takes. */
 const NAMES = 240_000;
 const OBJECTS = 120_000;
 const NUMBERS = 1_900_000;

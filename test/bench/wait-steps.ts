@@ -3,10 +3,11 @@
  * on what else a machine does. The same code as a worker's, without Envoy and Redis.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { UpstreamDraft } from "../../src/exchange/upstream-draft.ts";
-import { oneStep, type Steps } from "../../src/event-loop/steps.ts";
-import type { ProtocolName, UpstreamProtocol } from "../../src/translation/client-protocol.ts";
-import { PROTOCOLS } from "../../src/translation/protocols.ts";
+import { UpstreamDraft } from "../../src/data-path/exchange/upstream-draft.ts";
+import { oneStep, type Steps } from "../../src/shared/event-loop/steps.ts";
+import type { ProtocolName } from "../../src/data-path/translation/client-protocol.ts";
+import type { UpstreamProtocol } from "../../src/shared/contract/model-profile.ts";
+import { PROTOCOLS } from "../../src/data-path/translation/protocols.ts";
 import { createModel } from "../support/messages-exchange.ts";
 import { formatTable } from "./table.ts";
 import { formatWaitBody, WAIT_ROUTES, WAIT_SHAPES, type WaitRoute, type WaitShape } from "./wait-bodies.ts";

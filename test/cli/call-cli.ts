@@ -4,7 +4,7 @@
  * into it, the build) is tested with `runCli`.
  */
 import { Readable } from "node:stream";
-import { runProgram } from "../../src/cli/run-program.ts";
+import { runProgram } from "../../src/operation/cli/run-program.ts";
 import { type CliOptions, type CliResult, environmentOfCli } from "./run-cli.ts";
 
 let last: Promise<unknown> = Promise.resolve();

@@ -7,9 +7,13 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CommandNode, listCommands, readCommandTree } from "../../src/cli/completion/command-tree.ts";
-import { createProgram } from "../../src/cli/program.ts";
-import { findOnPath } from "../../src/setup/find-executable.ts";
+import {
+  type CommandNode,
+  listCommands,
+  readCommandTree,
+} from "../../src/operation/cli/completion/command-tree.ts";
+import { createProgram } from "../../src/operation/cli/program.ts";
+import { findOnPath } from "../../src/operation/setup/find-executable.ts";
 import { runAtTerminal } from "../support/terminal.ts";
 import { callCli } from "./call-cli.ts";
 

@@ -1,6 +1,6 @@
 /** Every finding of `inference-gateway doctor`, provoked by the real thing. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FINDINGS, type FindingCode } from "../../src/doctor/finding.ts";
+import { FINDINGS, type FindingCode } from "../../src/operation/doctor/finding.ts";
 import { FOLDER_FAULTS } from "./doctor/folder-faults.ts";
 import { NETWORK_FAULTS } from "./doctor/network-faults.ts";
 import { PROCESS_FAULTS, stopProcesses } from "./doctor/process-faults.ts";

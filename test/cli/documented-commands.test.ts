@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDemoUpstream } from "../../src/demo/upstream.ts";
+import { startDemoUpstream } from "../../src/operation/demo/upstream.ts";
 import { CHAT_PATH } from "../support/chat-stack.ts";
 import { listCodeBlocks, listCodeSpans } from "../support/documents.ts";
 import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startDemoUpstream } from "../../src/demo/upstream.ts";
+import { startDemoUpstream } from "../../src/operation/demo/upstream.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { type Stack, START_TIMEOUT_MS, startStack } from "../support/stack.ts";
 
@@ -116,7 +116,10 @@ describe("docs/first-cap.md", () => {
 
 describe("the demo of docs/first-cap.md", () => {
   it("has the addresses and the model of the built-in configuration", () => {
-    const builtIn = readFileSync(new URL("../../src/launcher/default-gateway.yaml", import.meta.url), "utf8");
+    const builtIn = readFileSync(
+      new URL("../../src/operation/launcher/default-gateway.yaml", import.meta.url),
+      "utf8",
+    );
     expect(builtIn).toContain("listen: { host: 127.0.0.1, port: 10000 }");
     expect(builtIn).toContain("- id: demo/echo");
     expect(builtIn).toContain('USD: { input: "2.50", cached_input: "0.25", output: "10.00" }');

@@ -9,7 +9,7 @@ import { findFreePort } from "../support/free-port.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import { signInAtProvider, WebClient, type WebAnswer } from "../support/oidc/web-client.ts";
 import { cookieOf, createPageClient, formTokenOf } from "../support/page-client.ts";
-import { createDeferred } from "../../src/event-loop/deferred.ts";
+import { createDeferred } from "../../src/shared/event-loop/deferred.ts";
 import { type CliResult, runCli } from "./run-cli.ts";
 
 let under: SignInUnderTest;

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { organizationKey } from "../../src/store/redis/keys.ts";
+import { organizationKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   type AdminUnderTest,
   createApiKey,

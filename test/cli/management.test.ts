@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isWellFormedKey } from "../../src/auth/key-format.ts";
-import { createProgram } from "../../src/cli/program.ts";
+import { isWellFormedKey } from "../../src/data-path/auth/key-format.ts";
+import { createProgram } from "../../src/operation/cli/program.ts";
 import { admit } from "../admin/admin-fixture.ts";
 import { parseCsv } from "../support/parse-csv.ts";
 import { callCli } from "./call-cli.ts";

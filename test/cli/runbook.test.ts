@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { METRICS } from "../../src/telemetry/metric-definitions.ts";
+import { METRICS } from "../../src/shared/telemetry/metric-definitions.ts";
 import { callCli } from "./call-cli.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));

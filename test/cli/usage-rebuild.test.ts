@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { LIMIT_PERIODS } from "../../src/settings/limits.ts";
-import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
-import type { ChargeInput } from "../../src/store/types/settlement.ts";
+import { LIMIT_PERIODS } from "../../src/shared/settings/limits.ts";
+import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import type { ChargeInput } from "../../src/data-path/store/types/settlement.ts";
 import {
   addTestGroup,
   addTestKey,

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { LIMIT_PERIODS } from "../../src/settings/limits.ts";
-import { organizationKey, spendKey } from "../../src/store/redis/keys.ts";
-import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
-import type { BilledRequest } from "../../src/store/types/settlement.ts";
-import { windowName } from "../../src/store/usage/windows.ts";
+import { LIMIT_PERIODS } from "../../src/shared/settings/limits.ts";
+import { organizationKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
+import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
+import { windowName } from "../../src/data-path/store/usage/windows.ts";
 import {
   addTestGroup,
   addTestKey,

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { startDemoUpstream } from "../../src/demo/upstream.ts";
+import { startDemoUpstream } from "../../src/operation/demo/upstream.ts";
 import { listCodeBlocks } from "../support/documents.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { findPython } from "../support/python.ts";

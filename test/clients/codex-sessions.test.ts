@@ -2,7 +2,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SUMMARY_PROMPT } from "../../src/translation/conversation/compaction.ts";
+import { SUMMARY_PROMPT } from "../../src/data-path/translation/conversation/compaction.ts";
 import { withChatStack } from "../support/chat-stack.ts";
 import { type CodexOptions, ensureCodex } from "../support/codex.ts";
 import { catalogEntry } from "../support/gateway-config.ts";

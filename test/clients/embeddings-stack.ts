@@ -1,6 +1,6 @@
 /** The demo model behind a stack: embeddings and legacy completions that can be checked by hand. */
 import { afterAll } from "vitest";
-import { type DemoUpstream, startDemoUpstream } from "../../src/demo/upstream.ts";
+import { type DemoUpstream, startDemoUpstream } from "../../src/operation/demo/upstream.ts";
 import { type ChatStack, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ContentBlock, Message } from "../../src/translation/messages-to-chat/message.ts";
+import type { ContentBlock, Message } from "../../src/data-path/translation/messages-to-chat/message.ts";
 import {
   formatCompletion,
   type GeneratedCall,

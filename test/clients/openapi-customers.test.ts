@@ -3,7 +3,7 @@
  * headers, and the codes that it names for each status. No `internal_error` can be brought about from outside.
  */
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { createKey } from "../../src/auth/key-format.ts";
+import { createKey } from "../../src/data-path/auth/key-format.ts";
 import { startServeAlone } from "../envoy/access/serve-alone.ts";
 import { GOLD_MODEL, METERED_CATALOG } from "../envoy/metering-figures.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";

@@ -8,7 +8,7 @@ import {
   type Page,
 } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
-import { findOnPath } from "../../src/setup/find-executable.ts";
+import { findOnPath } from "../../src/operation/setup/find-executable.ts";
 import type { Stack } from "../support/stack.ts";
 import { CHROMIUM_PROGRAMS } from "../support/tools/chromium.ts";
 

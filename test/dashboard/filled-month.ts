@@ -1,9 +1,9 @@
 /** A month as a busy organization has it: eight keys, three models, 900,000 requests, and the month before. */
-import { daysOf, monthAt, monthsBackFrom } from "../../src/time/calendar.ts";
-import { createId } from "../../src/store/ids.ts";
-import type { Store } from "../../src/store/types.ts";
+import { daysOf, monthAt, monthsBackFrom } from "../../src/shared/time/calendar.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
 import { type AdminUnderTest, createApiKey, createOrganization } from "../admin/admin-fixture.ts";
-import { NO_TOKENS } from "../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 const MODELS = ["acme/echo-small", "acme/echo-large", "acme/coder"];
 /** Key, its share of the requests, its cap and budget as parts of what it spends. */

@@ -66,8 +66,9 @@ describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 reques
           await one.screenshot({ path: join(SHOTS, `${name}-${device}-${colorScheme}.png`), fullPage: true });
         }
         // Colors do not depend on the device: a phone's dark ones are looked at again at night.
-        if (EXTENT === "nightly" || device === "desktop" || colorScheme === "light")
+        if (EXTENT === "nightly" || device === "desktop" || colorScheme === "light") {
           await expectAccessible(one);
+        }
         await expectNoSidewaysScroll(one);
       }
     }

@@ -1,7 +1,7 @@
 /** The figures of *Usage*: charts, tables and CSV tell the same, whatever is chosen. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { USAGE_COLUMNS } from "../../src/admin/usage-export/usage-table.ts";
+import { USAGE_COLUMNS } from "../../src/management/admin/usage-export/usage-table.ts";
 import { parseCsv } from "../support/parse-csv.ts";
 import {
   type AdminUnderTest,

@@ -8,8 +8,8 @@ import { type ClientRequest, type IncomingMessage, request as startRequest } fro
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
-import { hashKey } from "../../src/auth/key-format.ts";
-import { holdsKey, refusedKey } from "../../src/store/redis/keys.ts";
+import { hashKey } from "../../src/data-path/auth/key-format.ts";
+import { holdsKey, refusedKey } from "../../src/data-path/store/redis/keys.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";

@@ -20,7 +20,7 @@ const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 /** The same start as the stack's own. */
 const UP = process.env["IGW_SKIP_BUILD"]
   ? [join(REPOSITORY, "dist/main.js"), "up"]
-  : [join(REPOSITORY, "src/setup/start.js")];
+  : [join(REPOSITORY, "src/operation/setup/start.js")];
 
 let upstream: ScriptedUpstream;
 let mailServer: MailServer;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../../src/config/load.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { renderEnvoyFilter, renderEnvoyPatchPolicy } from "../../src/envoy/bootstrap/render-kubernetes.ts";
 import { createTestAuthority } from "../support/tls.ts";

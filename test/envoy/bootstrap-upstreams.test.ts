@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../../src/config/load.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { writeUpstreamSecrets } from "../../src/envoy/bootstrap/upstream-secrets.ts";
 import { createTestAuthority } from "../support/tls.ts";
 import { startEdge } from "./edge/edge.ts";

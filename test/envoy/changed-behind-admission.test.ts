@@ -7,10 +7,10 @@ import { type IncomingMessage, request as startRequest } from "node:http";
 import { describe, expect, it } from "vitest";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
+import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
-import { holdsKey } from "../../src/store/redis/keys.ts";
+import { holdsKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   connectRedis,
   GOLD_MODEL,

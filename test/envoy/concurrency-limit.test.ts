@@ -6,7 +6,7 @@ import { Agent } from "node:http";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inflightKey } from "../../src/store/redis/keys.ts";
+import { inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { findFreePort } from "../support/free-port.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inflightKey } from "../../src/store/redis/keys.ts";
+import { inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { readError, type SendOptions } from "../support/http.ts";
 import type { CreatedKey } from "../support/test-key.ts";

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { holdsKey, inflightKey } from "../../src/store/redis/keys.ts";
+import { holdsKey, inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
 import { textCompletion } from "../support/scripted-answer.ts";

@@ -4,7 +4,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request as startReques
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inflightKey, requestBucketKey } from "../../src/store/redis/keys.ts";
+import { inflightKey, requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
 import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import type { HttpAnswer } from "../support/http.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { listServedEndpoints } from "../../src/contract/endpoints.ts";
+import { listServedEndpoints } from "../../src/shared/contract/endpoints.ts";
 import { describeAnswer, summarizeError } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";

@@ -1,7 +1,7 @@
 /** Every row of the contract's table of errors, as it comes over the wire: status, every header, the whole body. */
 import { afterEach, describe, expect, it } from "vitest";
-import { ERRORS, type ErrorCode, GatewayError } from "../../src/contract/errors.ts";
-import type { ProtocolName } from "../../src/translation/client-protocol.ts";
+import { ERRORS, type ErrorCode, GatewayError } from "../../src/shared/contract/errors.ts";
+import type { ProtocolName } from "../../src/data-path/translation/client-protocol.ts";
 import { withChatStack } from "../support/chat-stack.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { catalogEntry, TEST_PRICES } from "../support/gateway-config.ts";

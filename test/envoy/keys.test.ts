@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import { join } from "node:path";
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createKey as makeUpKey, hashKey } from "../../src/auth/key-format.ts";
+import { createKey as makeUpKey, hashKey } from "../../src/data-path/auth/key-format.ts";
 import { summarizeError } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { readError } from "../support/http.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseConfig } from "../../src/config/load.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { writeUpstreamSecrets } from "../../src/envoy/bootstrap/upstream-secrets.ts";
 import { type Child, startChild } from "../support/child.ts";

@@ -5,8 +5,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ERRORS, GatewayError } from "../../src/contract/errors.ts";
-import type { ErrorCode } from "../../src/contract/errors.ts";
+import { ERRORS, GatewayError } from "../../src/shared/contract/errors.ts";
+import type { ErrorCode } from "../../src/shared/contract/errors.ts";
 import { LOST_CONNECTION_HEADER } from "../../src/envoy/names.ts";
 import { LOCAL_REPLIES } from "../../src/envoy/bootstrap/local-replies.ts";
 import { startEdge } from "./edge/edge.ts";

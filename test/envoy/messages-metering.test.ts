@@ -193,7 +193,10 @@ describe("a streamed message that does not come to its end", () => {
 });
 
 const COUNT_PATH = `${MESSAGES_PATH}/count_tokens`;
-const CODE = readFileSync(fileURLToPath(new URL("../../src/contract/errors.ts", import.meta.url)), "utf8");
+const CODE = readFileSync(
+  fileURLToPath(new URL("../../src/shared/contract/errors.ts", import.meta.url)),
+  "utf8",
+);
 
 async function count(body: object): Promise<number> {
   const answer = await chat.send({ path: `${COUNT_PATH}?beta=true`, body });

@@ -1,15 +1,15 @@
 /** What tests of spend read and compute: figures of the gateway on one side, the upstream's own counts on the other. */
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
-import { requestBucketKey } from "../../src/store/redis/keys.ts";
+import { createKey, displayKey, hashKey } from "../../src/data-path/auth/key-format.ts";
+import { requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
 import { type ChatStack, chatBody } from "../support/chat-stack.ts";
 import { waitFor } from "../support/wait.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import type { ReportedUsage } from "../support/scripted-answer.ts";
 import type { Stack } from "../support/stack.ts";
 import type { CreatedKey } from "../support/test-key.ts";
-import type { KeySettings } from "../../src/settings/key.ts";
+import type { KeySettings } from "../../src/shared/settings/key.ts";
 import {
   catalogEntry,
   type CatalogEntry,

@@ -1,6 +1,6 @@
 import { Agent } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
-import { readUsage } from "../../src/translation/upstream/usage.ts";
+import { readUsage } from "../../src/data-path/translation/upstream/usage.ts";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import type { HttpAnswer } from "../support/http.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
-import { METRICS } from "../../src/telemetry/metric-definitions.ts";
+import { METRICS } from "../../src/shared/telemetry/metric-definitions.ts";
 import { chatBody, CHAT_PATH, withChatStack } from "../support/chat-stack.ts";
 import { send } from "../support/http.ts";
 import { parseMetrics, type Sample, sumOf } from "../support/metrics-page.ts";

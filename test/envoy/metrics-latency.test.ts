@@ -1,6 +1,6 @@
 /** What each stage adds to a request's latency: the histograms' shape and counts, never their times. */
 import { describe, expect, it } from "vitest";
-import { METRICS, type MetricDefinition } from "../../src/telemetry/metric-definitions.ts";
+import { METRICS, type MetricDefinition } from "../../src/shared/telemetry/metric-definitions.ts";
 import { chatBody, CHAT_PATH, withChatStack } from "../support/chat-stack.ts";
 import { send } from "../support/http.ts";
 import { parseMetrics, type Sample, sumOf } from "../support/metrics-page.ts";

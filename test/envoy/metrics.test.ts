@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { METRICS } from "../../src/telemetry/metric-definitions.ts";
+import { METRICS } from "../../src/shared/telemetry/metric-definitions.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { readError, send } from "../support/http.ts";
 import { parseMetrics, type Sample, sumOf } from "../support/metrics-page.ts";

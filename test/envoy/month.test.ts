@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { describe, expect, it } from "vitest";
-import { requestBucketKey } from "../../src/store/redis/keys.ts";
+import { requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { readError } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";

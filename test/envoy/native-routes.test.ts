@@ -1,6 +1,6 @@
 /** Messages and responses before an upstream that speaks them itself: what goes there, what comes back, what it costs. */
 import { describe, expect, it } from "vitest";
-import { packSummary } from "../../src/translation/conversation/compaction.ts";
+import { packSummary } from "../../src/data-path/translation/conversation/compaction.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { readError } from "../support/http.ts";

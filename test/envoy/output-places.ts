@@ -1,5 +1,5 @@
 /** Places of an answer to which servers write text, on each route. */
-import type { UpstreamProtocol } from "../../src/translation/client-protocol.ts";
+import type { UpstreamProtocol } from "../../src/shared/contract/model-profile.ts";
 import { CHAT_PATH } from "../support/chat-stack.ts";
 import { namedEvent } from "../support/native-exchange.ts";
 import { textChunk, textCompletion } from "../support/scripted-answer.ts";

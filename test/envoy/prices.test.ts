@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { METRICS } from "../../src/telemetry/metric-definitions.ts";
+import { METRICS } from "../../src/shared/telemetry/metric-definitions.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import { parseMetrics, sumOf } from "../support/metrics-page.ts";

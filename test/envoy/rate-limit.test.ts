@@ -2,7 +2,7 @@ import { Agent } from "node:http";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { requestBucketKey } from "../../src/store/redis/keys.ts";
+import { requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FLAGS } from "../../src/envoy-reasons/response-flags.ts";
+import { FLAGS } from "../../src/shared/envoy-reasons/response-flags.ts";
 import { callCli } from "../cli/call-cli.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { findFreePort } from "../support/free-port.ts";

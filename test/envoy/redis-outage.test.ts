@@ -19,7 +19,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { parse, stringify } from "yaml";
-import { inflightKey, requestBucketKey } from "../../src/store/redis/keys.ts";
+import { inflightKey, requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
 import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { startChild } from "../support/child.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { METRICS } from "../../src/telemetry/metric-definitions.ts";
+import { METRICS } from "../../src/shared/telemetry/metric-definitions.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { send } from "../support/http.ts";
 import { parseMetrics, sumOf } from "../support/metrics-page.ts";

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readLoggedUsage } from "../../src/request-log/read-usage.ts";
-import { verifyUsage } from "../../src/request-log/verify-usage.ts";
+import { readLoggedUsage } from "../../src/data-path/request-log/read-usage.ts";
+import { verifyUsage } from "../../src/data-path/request-log/verify-usage.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { sessionSpendKey } from "../../src/store/redis/keys.ts";
+import { sessionSpendKey } from "../../src/data-path/store/redis/keys.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { type HttpAnswer, readError, send, type SendOptions } from "../support/http.ts";
 import { textChunk, textCompletion } from "../support/scripted-answer.ts";

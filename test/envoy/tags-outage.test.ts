@@ -1,6 +1,6 @@
 /** Tags of requests that outlive Redis or their worker: they count where they would have counted. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createKey } from "../../src/auth/key-format.ts";
+import { createKey } from "../../src/data-path/auth/key-format.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { type HttpAnswer, send, type SendOptions } from "../support/http.ts";
 import { textChunk, textCompletion } from "../support/scripted-answer.ts";

@@ -1,7 +1,7 @@
 /** Limits of tokens per minute through the real Envoy, on all routes. */
 import { describe, expect, it } from "vitest";
-import type { KeySettings } from "../../src/settings/key.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
+import type { KeySettings } from "../../src/shared/settings/key.ts";
+import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";

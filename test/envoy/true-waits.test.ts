@@ -1,13 +1,13 @@
 /**
  * The long internal waits as the product has them: how long what a dead worker left stays open. Every other test that sits
- * through one divides them (`src/time/internal-waits.ts`).
+ * through one divides them (`src/shared/time/internal-waits.ts`).
  */
 import { request } from "node:http";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { holdsKey } from "../../src/store/redis/keys.ts";
-import { WAIT_DIVISOR_VARIABLE } from "../../src/time/internal-waits.ts";
+import { holdsKey } from "../../src/data-path/store/redis/keys.ts";
+import { WAIT_DIVISOR_VARIABLE } from "../../src/shared/time/internal-waits.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { textChunk } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";

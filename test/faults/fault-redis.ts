@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { cutHalfTransaction } from "../../src/launcher/half-transaction.ts";
+import { cutHalfTransaction } from "../../src/operation/launcher/half-transaction.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { clockAhead } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";

@@ -7,15 +7,15 @@ import {
   type RedisAddress,
   type RedisClient,
   waitUntilReady,
-} from "../../src/store/redis/client.ts";
-import { holdsKey, spendKey } from "../../src/store/redis/keys.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import type { Store } from "../../src/store/types.ts";
-import { windowName } from "../../src/store/usage/windows.ts";
-import { internalWait } from "../../src/time/internal-waits.ts";
+} from "../../src/data-path/store/redis/client.ts";
+import { holdsKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import { windowName } from "../../src/data-path/store/usage/windows.ts";
+import { internalWait } from "../../src/shared/time/internal-waits.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
-import { timeOfId } from "../../src/store/ids.ts";
+import { timeOfId } from "../../src/data-path/store/ids.ts";
 import { listProcesses } from "../support/gateway-processes.ts";
 import { startStack, type Stack } from "../support/stack.ts";
 import type { CreatedKey } from "../support/test-key.ts";

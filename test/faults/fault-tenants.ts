@@ -2,12 +2,12 @@
  * Whose requests the suite sends: keys of users in groups, in organizations that count every window. Nothing of that may be
  * seen but in the accounts: all limits are far, but for one cap of the capped and one of the strict tenant.
  */
-import type { Limit } from "../../src/settings/limits.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
-import { defaultsOf } from "../../src/settings/table.ts";
-import { USER_GROUP_SETTINGS } from "../../src/settings/user-group.ts";
-import { USER_SETTINGS } from "../../src/settings/user.ts";
-import type { Store } from "../../src/store/types.ts";
+import type { Limit } from "../../src/shared/settings/limits.ts";
+import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
+import { defaultsOf } from "../../src/shared/settings/table.ts";
+import { USER_GROUP_SETTINGS } from "../../src/shared/settings/user-group.ts";
+import { USER_SETTINGS } from "../../src/shared/settings/user.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
 import { type CreatedKey, createTestKey } from "../support/test-key.ts";
 
 export interface Tenants {

@@ -2,8 +2,8 @@
  * What limits count: in every window of every owner no more and no less than was charged, which in its turn is held against
  * what the upstream says was used; and of what strict caps held for requests nothing is left.
  */
-import { verifyWindows } from "../../src/request-log/verify-windows.ts";
-import type { WindowSpend } from "../../src/store/types/windows.ts";
+import { verifyWindows } from "../../src/data-path/request-log/verify-windows.ts";
+import type { WindowSpend } from "../../src/data-path/store/types/windows.ts";
 import type { Tenant } from "./fault-accounts.ts";
 import type { FaultStackOn } from "./fault-stack.ts";
 

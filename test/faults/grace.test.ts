@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createKey } from "../../src/auth/key-format.ts";
-import { defaultsOf } from "../../src/settings/table.ts";
-import { USER_GROUP_SETTINGS } from "../../src/settings/user-group.ts";
+import { createKey } from "../../src/data-path/auth/key-format.ts";
+import { defaultsOf } from "../../src/shared/settings/table.ts";
+import { USER_GROUP_SETTINGS } from "../../src/shared/settings/user-group.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";

@@ -5,7 +5,7 @@
  * (`test/support/waiting-files.ts`).
  */
 import { join } from "node:path";
-import { tryLock } from "../../src/setup/lock.js";
+import { tryLock } from "../../src/operation/setup/lock.js";
 import { waitFor } from "../support/wait.ts";
 
 const FOLDER = join(import.meta.dirname, "../../.cache");

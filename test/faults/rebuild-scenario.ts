@@ -1,7 +1,7 @@
 /** The end of each scenario: what `usage rebuild` does once everything is settled, and the account again. */
 import { join } from "node:path";
-import { readLateCharges, readLoggedUsage } from "../../src/request-log/read-usage.ts";
-import { rebuildUsage, type UsageRebuild } from "../../src/request-log/rebuild-usage.ts";
+import { readLateCharges, readLoggedUsage } from "../../src/data-path/request-log/read-usage.ts";
+import { rebuildUsage, type UsageRebuild } from "../../src/data-path/request-log/rebuild-usage.ts";
 import {
   checkFigures,
   checkTagRows,

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readLateCharges, readLoggedUsage } from "../../src/request-log/read-usage.ts";
-import { rebuildUsage } from "../../src/request-log/rebuild-usage.ts";
-import { verifyUsage } from "../../src/request-log/verify-usage.ts";
-import { holdsKey, requestBucketKey } from "../../src/store/redis/keys.ts";
+import { readLateCharges, readLoggedUsage } from "../../src/data-path/request-log/read-usage.ts";
+import { rebuildUsage } from "../../src/data-path/request-log/rebuild-usage.ts";
+import { verifyUsage } from "../../src/data-path/request-log/verify-usage.ts";
+import { holdsKey, requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
 import { addTestKey, type CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import { sendOne, type Sent } from "./fault-load.ts";

@@ -4,9 +4,9 @@
  * `random-recoveries.test.ts` run the commands themselves, each a process that takes a core for most of a second.
  */
 import { join } from "node:path";
-import { readLateCharges, readLoggedUsage } from "../../src/request-log/read-usage.ts";
-import { rebuildUsage, type UsageRebuild } from "../../src/request-log/rebuild-usage.ts";
-import { verifyUsage } from "../../src/request-log/verify-usage.ts";
+import { readLateCharges, readLoggedUsage } from "../../src/data-path/request-log/read-usage.ts";
+import { rebuildUsage, type UsageRebuild } from "../../src/data-path/request-log/rebuild-usage.ts";
+import { verifyUsage } from "../../src/data-path/request-log/verify-usage.ts";
 import { type FaultStackOn, startStackAgain, terminateStack } from "./fault-stack.ts";
 import { lendMachine } from "./machine.ts";
 

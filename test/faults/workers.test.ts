@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { holdsKey } from "../../src/store/redis/keys.ts";
+import { holdsKey } from "../../src/data-path/store/redis/keys.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { LOST_STREAM_MS } from "./fault-accounts.ts";

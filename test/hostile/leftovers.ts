@@ -1,7 +1,7 @@
 /** What an organization has in Redis of requests that are over: nothing, once all of it was settled. */
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { holdsKey, requestKey } from "../../src/store/redis/keys.ts";
+import { holdsKey, requestKey } from "../../src/data-path/store/redis/keys.ts";
 import type { Stack } from "../support/stack.ts";
 
 export interface Leftovers {

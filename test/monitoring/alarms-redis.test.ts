@@ -2,8 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { listWorkers } from "../envoy/access/worker-processes.ts";
-import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { parseMemory } from "../../src/store/memory.ts";
+import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
+import { parseMemory } from "../../src/data-path/store/memory.ts";
 import { type FaultRedis, startFaultRedis } from "../faults/fault-redis.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { startRedisProxy, type RedisProxy } from "../support/redis-proxy.ts";

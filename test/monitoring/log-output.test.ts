@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { waitFor } from "../support/wait.ts";
 
-const LOGGER = fileURLToPath(new URL("../../src/telemetry/logger.ts", import.meta.url));
+const LOGGER = fileURLToPath(new URL("../../src/shared/telemetry/logger.ts", import.meta.url));
 const dir = mkdtempSync(join(tmpdir(), "igw-log-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { parseConfig } from "../../src/config/load.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { checkBootstrap } from "../../src/envoy/check-bootstrap/check-bootstrap.ts";
 import { readRules } from "../monitoring/alarm-rules.ts";

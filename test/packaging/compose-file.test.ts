@@ -6,7 +6,7 @@ import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
-import { parseConfig } from "../../src/config/load.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string): string => readFileSync(`${REPOSITORY}${path}`, "utf8");

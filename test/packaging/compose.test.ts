@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { GenericContainer, type StartedTestContainer } from "testcontainers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore } from "../../src/store/redis-store.ts";
+import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { send } from "../support/http.ts";
 import { createTestKey } from "../support/test-key.ts";
@@ -155,7 +155,7 @@ describe.skipIf(missing !== undefined)("a Redis in a container", () => {
       await waitUntilReady(client, 10_000);
       const store = createStore({ client, usageMonths: 13 });
       const { id, organizationId, key } = await createTestKey(store, { requestsPerMinute: 3 });
-      const { hashKey } = await import("../../src/auth/key-format.ts");
+      const { hashKey } = await import("../../src/data-path/auth/key-format.ts");
       const ask = (request: number) =>
         store.admit({
           organizationId,

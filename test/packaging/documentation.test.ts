@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse, parseAllDocuments, stringify } from "yaml";
-import { parseConfig } from "../../src/config/load.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { listCodeBlocks, listCodeSpans } from "../support/documents.ts";
 import { listFields } from "../unit/config/field-reference.ts";
 import { checkTool, run } from "./find-tool.ts";

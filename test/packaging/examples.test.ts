@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { parseConfig } from "../../src/config/load.ts";
-import type { Config } from "../../src/config/schema.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
+import type { Config } from "../../src/shared/config/schema.ts";
 import { checkBootstrap } from "../../src/envoy/check-bootstrap/check-bootstrap.ts";
 import { findEnvoy } from "../envoy/edge/envoy-binary.ts";
 

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "nod
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { readReleaseNotes } from "../../src/setup/release-notes.js";
+import { readReleaseNotes } from "../../src/operation/setup/release-notes.js";
 import { createTestFolder } from "../setup/support/stand-in-stack.ts";
 import { checkTool } from "./find-tool.ts";
 
@@ -59,7 +59,7 @@ describe("the notes of a release", () => {
   });
 
   it("are there for the version of this repository", () => {
-    const notes = execFileSync(process.execPath, ["src/setup/release-notes.js"], {
+    const notes = execFileSync(process.execPath, ["src/operation/setup/release-notes.js"], {
       cwd: ROOT,
       encoding: "utf8",
     });
@@ -105,7 +105,7 @@ describe("the workflow of a release", () => {
     { what: "a version that has its tag", tag: `v${version}`, isNew: "false" },
   ])("knows $what", ({ tag, isNew }) => {
     const root = createTestFolder();
-    for (const path of ["package.json", "CHANGELOG.md", "deploy/helm/Chart.yaml", "src/setup"]) {
+    for (const path of ["package.json", "CHANGELOG.md", "deploy/helm/Chart.yaml", "src/operation/setup"]) {
       cpSync(join(ROOT, path), join(root, path), { recursive: true });
     }
     const git = (...args: string[]) =>

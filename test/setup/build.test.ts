@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { checkTypes, ensureBuild, leaveRightNames } from "../../src/setup/build.js";
+import { checkTypes, ensureBuild, leaveRightNames } from "../../src/operation/setup/build.js";
 import { createTestFolder } from "./support/stand-in-stack.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
@@ -31,9 +31,9 @@ function createRepository(): string {
     '#!/usr/bin/env node\nimport { part } from "./part.ts";\nprocess.stdout.write(`${part}\\n`);\nif (process.argv[2] === "later") await import("./later.ts");\n',
   );
   writeFileSync(join(root, "src", "later.ts"), 'throw new Error("thrown later");\n');
-  mkdirSync(join(root, "src", "settlement"));
+  mkdirSync(join(root, "src", "data-path", "settlement"), { recursive: true });
   writeFileSync(
-    join(root, "src", "settlement", "tokenizer-thread.ts"),
+    join(root, "src", "data-path", "settlement", "tokenizer-thread.ts"),
     'import "gpt-tokenizer/encoding/o200k_base";\n',
   );
   writeFileSync(join(root, "src", "part.ts"), "export const part: number = 1;\n");
@@ -120,7 +120,7 @@ describe("ensureBuild", () => {
   it("leaves the tokenizer's vocabulary where it is", async () => {
     const root = createRepository();
     await ensureBuild(root);
-    const thread = readFileSync(join(root, "dist", "settlement", "tokenizer-thread.js"), "utf8");
+    const thread = readFileSync(join(root, "dist", "data-path", "settlement", "tokenizer-thread.js"), "utf8");
     expect(thread).toContain('import "gpt-tokenizer/encoding/o200k_base"');
     expect(thread.length).toBeLessThan(1_000);
   });

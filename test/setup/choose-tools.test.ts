@@ -1,12 +1,12 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ensureEnvoy, findEnvoy } from "../../src/setup/envoy.ts";
+import { ensureEnvoy, findEnvoy } from "../../src/operation/setup/envoy.ts";
 import { findPrometheus } from "../support/tools/prometheus.ts";
 import { prepareShells } from "../support/tools/shells.ts";
-import { ensureRedisServer } from "../../src/setup/redis.ts";
-import { runCommand } from "../../src/setup/run-command.js";
-import type { ToolContext } from "../../src/setup/tool-context.ts";
+import { ensureRedisServer } from "../../src/operation/setup/redis.ts";
+import { runCommand } from "../../src/operation/setup/run-command.js";
+import type { ToolContext } from "../../src/operation/setup/tool-context.ts";
 import { createTestFolder, writeProgram } from "./support/stand-in-stack.ts";
 
 const NEW_ENVOY = "echo 'envoy  version: 0123abcd/1.41.2/Clean/RELEASE/BoringSSL'";

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startGuarded } from "../../src/launcher/guarded-process.ts";
-import { isRunning } from "../../src/setup/process-identity.js";
+import { startGuarded } from "../../src/operation/launcher/guarded-process.ts";
+import { isRunning } from "../../src/operation/setup/process-identity.js";
 import { startChild } from "../support/child.ts";
 import { waitFor } from "../support/wait.ts";
 import { createTestFolder } from "./support/stand-in-stack.ts";
@@ -34,7 +34,7 @@ describe("startGuarded", () => {
   });
 
   it("ends the program when the process that started it is killed outright", async () => {
-    const module = new URL("../../src/launcher/guarded-process.ts", import.meta.url).href;
+    const module = new URL("../../src/operation/launcher/guarded-process.ts", import.meta.url).href;
     const logPath = join(createTestFolder(), "program.log");
     const script = `
       const { startGuarded } = await import(${JSON.stringify(module)});

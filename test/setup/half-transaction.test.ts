@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, statSync, truncateSync, writeFileSy
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { cutHalfTransaction } from "../../src/launcher/half-transaction.ts";
-import { startPrivateRedis, waitForRedis } from "../../src/launcher/private-redis.ts";
+import { cutHalfTransaction } from "../../src/operation/launcher/half-transaction.ts";
+import { startPrivateRedis, waitForRedis } from "../../src/operation/launcher/private-redis.ts";
 import { createTestFolder } from "./support/stand-in-stack.ts";
 
 const PROGRAM = process.env["REDIS_SERVER_BIN"] ?? "redis-server";

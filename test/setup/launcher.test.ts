@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { tryConnect } from "../../src/host/connect.ts";
+import { tryConnect } from "../../src/shared/host/connect.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { waitFor } from "../support/wait.ts";
 import {

@@ -3,10 +3,10 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { tryLock, withLock } from "../../src/setup/lock.js";
+import { tryLock, withLock } from "../../src/operation/setup/lock.js";
 import { createTestFolder } from "./support/stand-in-stack.ts";
 
-const MODULE = new URL("../../src/setup/lock.js", import.meta.url).href;
+const MODULE = new URL("../../src/operation/setup/lock.js", import.meta.url).href;
 
 /** Runs a script in another process; it has the lock's module as `lock`. */
 function startScript(script: string) {

@@ -1,10 +1,10 @@
 /** What docs/quickstart.md says that a machine needs is what the set-up asks for, and what the Envoy asks for that it installs. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { OLDEST_REDIS, PROVEN_ENVOYS } from "../../src/contract/proven-versions.ts";
-import { findEnvoy } from "../../src/setup/envoy.ts";
-import { MINIMUM_NODE } from "../../src/setup/node-version.js";
-import { createToolContext } from "../../src/setup/tool-context.ts";
+import { OLDEST_REDIS, PROVEN_ENVOYS } from "../../src/shared/contract/proven-versions.ts";
+import { findEnvoy } from "../../src/operation/setup/envoy.ts";
+import { MINIMUM_NODE } from "../../src/operation/setup/node-version.js";
+import { createToolContext } from "../../src/operation/setup/tool-context.ts";
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const PAGE = read("docs/quickstart.md");
@@ -19,7 +19,7 @@ describe("docs/quickstart.md", () => {
     { what: "Node", asked: MINIMUM_NODE, told: /Node / },
     {
       what: "Python",
-      asked: `3.${versionAfter(read("src/setup/python.ts"), /findPython\(context, /)}`,
+      asked: `3.${versionAfter(read("src/operation/setup/python.ts"), /findPython\(context, /)}`,
       told: /Python /,
     },
     {

@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import { findOnPath } from "../../src/setup/find-executable.ts";
+import { findOnPath } from "../../src/operation/setup/find-executable.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
@@ -15,7 +15,7 @@ import {
   writeTestConfig,
 } from "./support/stand-in-stack.ts";
 
-const START = fileURLToPath(new URL("../../src/setup/start.js", import.meta.url));
+const START = fileURLToPath(new URL("../../src/operation/setup/start.js", import.meta.url));
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const PASSWORD = "correct-horse-battery";
 

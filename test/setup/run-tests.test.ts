@@ -51,7 +51,7 @@ function startTests({ held = [], failing = [], fetching = "" }: Options): Starte
     import { existsSync, rmSync } from "node:fs";
     const { runTests } = await import(${module("../support/runner/run-tests.ts")});
     const { createHeldLines } = await import(${module("../support/runner/held-lines.ts")});
-    const { SetupError } = await import(${module("../../src/setup/setup-error.js")});
+    const { SetupError } = await import(${module("../../src/operation/setup/setup-error.js")});
     const lines = createHeldLines(console.log);
     const fetchTools = async () => { ${fetching} };
     const withTools = (TOOLS) => ({ ...process.env, TOOLS });

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openSocketFolder } from "../../src/launcher/socket-folder.ts";
+import { openSocketFolder } from "../../src/operation/launcher/socket-folder.ts";
 import { createTestFolder } from "./support/stand-in-stack.ts";
 
 describe("openSocketFolder", () => {

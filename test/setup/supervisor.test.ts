@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { loadConfig } from "../../src/config/load.ts";
-import { transferConfig } from "../../src/config/transfer.ts";
-import { isRunning } from "../../src/setup/process-identity.js";
-import { Supervisor, type WorkerCrash } from "../../src/supervisor/supervisor.ts";
+import { loadConfig } from "../../src/shared/config/load.ts";
+import { transferConfig } from "../../src/shared/config/transfer.ts";
+import { isRunning } from "../../src/operation/setup/process-identity.js";
+import { Supervisor, type WorkerCrash } from "../../src/operation/supervisor/supervisor.ts";
 import { waitFor } from "../support/wait.ts";
 import { createTestFolder } from "./support/stand-in-stack.ts";
 

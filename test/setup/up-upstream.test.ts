@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
-import { writeFirstConfig } from "../../src/launcher/first-config/write-first-config.ts";
+import { writeFirstConfig } from "../../src/operation/launcher/first-config/write-first-config.ts";
 import { runCli } from "../cli/run-cli.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { findFreePort } from "../support/free-port.ts";
@@ -14,7 +14,7 @@ import { send } from "../support/http.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import { createTestFolder, endWithTest, stackIn, waitForReadyLine } from "./support/stand-in-stack.ts";
 
-const START = fileURLToPath(new URL("../../src/setup/start.js", import.meta.url));
+const START = fileURLToPath(new URL("../../src/operation/setup/start.js", import.meta.url));
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const KEY = "sk-model-server-key";
 const REFUSED = { code: 1, stdout: "", leaks: false, isWritten: false };

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { type Child, startChild } from "../support/child.ts";
 import { send, type SendOptions } from "../support/http.ts";
-import { startDemoUpstream } from "../../src/demo/upstream.ts";
+import { startDemoUpstream } from "../../src/operation/demo/upstream.ts";
 import {
   createTestFolder,
   endWithTest,
@@ -50,7 +50,9 @@ function startUp(
   const args = ["--config", configFile, ...(forPeople ? [] : ["--json"])];
   const child: Child = byNpm
     ? startChild("npm", ["start", "--silent", "--", ...args], { cwd: REPOSITORY })
-    : startChild(process.execPath, [join(REPOSITORY, "src/setup/start.js"), ...args], { cwd: folder });
+    : startChild(process.execPath, [join(REPOSITORY, "src/operation/setup/start.js"), ...args], {
+        cwd: folder,
+      });
   endWithTest(child);
   return { ...stackIn(folder, child), configFile };
 }
@@ -79,7 +81,7 @@ describe("inference-gateway up", () => {
   it("starts with the gateway.yaml of its folder when none is named, and says so", async () => {
     const folder = createTestFolder();
     const configFile = await writeRealConfig(folder);
-    const child = startChild(process.execPath, [join(REPOSITORY, "src/setup/start.js"), "--json"], {
+    const child = startChild(process.execPath, [join(REPOSITORY, "src/operation/setup/start.js"), "--json"], {
       cwd: folder,
     });
     endWithTest(child);

@@ -14,13 +14,13 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DEFAULT_NODE } from "../../src/setup/node-version.js";
+import { DEFAULT_NODE } from "../../src/operation/setup/node-version.js";
 import { startChild } from "../support/child.ts";
 import { runAtTerminal } from "../support/terminal.ts";
 import { waitFor } from "../support/wait.ts";
 import { createTestFolder, endWithTest, writeProgram } from "./support/stand-in-stack.ts";
 
-const SETUP = fileURLToPath(new URL("../../src/setup/", import.meta.url));
+const SETUP = fileURLToPath(new URL("../../src/operation/setup/", import.meta.url));
 const WANTED = DEFAULT_NODE[`${process.platform}-${process.arch}`];
 const OLD = "20.20.2";
 const INSTALLATION_MS = 600_000;
@@ -48,8 +48,8 @@ interface Clone {
 
 /** A clone of the set-up with a program for \`npm start\`, and an old Node first on PATH. */
 function createClone(folder: string): Clone {
-  cpSync(SETUP, join(folder, "src", "setup"), { recursive: true });
-  const scripts = { start: "sh src/setup/with-node.sh program.js" };
+  cpSync(SETUP, join(folder, "src", "operation", "setup"), { recursive: true });
+  const scripts = { start: "sh src/operation/setup/with-node.sh program.js" };
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "clone", type: "module", scripts }));
   writeFileSync(join(folder, "program.js"), PROGRAM);
   const versions = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"${OLD}"}})`;
@@ -72,7 +72,7 @@ function start({ folder, env }: Clone, task: string, options: { env?: object; in
 
 /** Changes what the set-up of a clone says of the default Node. */
 function editDefault({ folder }: Clone, from: RegExp, to: string): void {
-  const file = join(folder, "src", "setup", "node-version.js");
+  const file = join(folder, "src", "operation", "setup", "node-version.js");
   writeFileSync(file, readFileSync(file, "utf8").replaceAll(from, to));
 }
 
@@ -109,7 +109,11 @@ describe.skipIf(WANTED === undefined)("an npm script on a Node that is too old",
   });
 
   it("becomes the program, which gets every signal by itself", async () => {
-    const args = [join(folder, "src", "setup", "with-node.sh"), join(folder, "program.js"), "wait"];
+    const args = [
+      join(folder, "src", "operation", "setup", "with-node.sh"),
+      join(folder, "program.js"),
+      "wait",
+    ];
     const child = startChild("sh", args, { env: { ...process.env, ...clone.env } });
     endWithTest(child);
     await waitFor("the program", () => child.stdoutLines.length === 1, { timeoutMs: 60_000 });

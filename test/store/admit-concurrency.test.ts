@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createId } from "../../src/store/ids.ts";
-import { inflightKey } from "../../src/store/redis/keys.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import { inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   admitKnown,
   chargeInput,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { holdsKey, inflightKey } from "../../src/store/redis/keys.ts";
+import { holdsKey, inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestKey,
   admitInput,

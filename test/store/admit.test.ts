@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { KeySettings } from "../../src/settings/key.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
-import { holdsKey, inflightKey } from "../../src/store/redis/keys.ts";
+import type { KeySettings } from "../../src/shared/settings/key.ts";
+import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
+import { holdsKey, inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestKey,
   admitInput,

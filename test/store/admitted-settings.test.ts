@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { monthAt } from "../../src/time/calendar.ts";
-import { admitKeys } from "../../src/store/admission/admit.ts";
-import { keyRecordKey, organizationKey } from "../../src/store/redis/keys.ts";
-import { parseArray } from "../../src/store/redis/parse-reply.ts";
-import { AT } from "../../src/store/redis/reply-layouts.ts";
+import { monthAt } from "../../src/shared/time/calendar.ts";
+import { admitKeys } from "../../src/data-path/store/admission/admit.ts";
+import { keyRecordKey, organizationKey } from "../../src/data-path/store/redis/keys.ts";
+import { parseArray } from "../../src/data-path/store/redis/parse-reply.ts";
+import { AT } from "../../src/data-path/store/redis/reply-layouts.ts";
 import { addTestKey, admitInput, admitKnown, createHashedKey } from "./fixture.ts";
 import { createTestKey, ROUTE, type TestKey, withTestStore } from "./fixture.ts";
 

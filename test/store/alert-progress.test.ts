@@ -8,7 +8,7 @@ import {
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
-import { NO_TOKENS } from "../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 const CENT = 1_000_000n;
 const test = withTestStore();

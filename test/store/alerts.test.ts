@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { isId } from "../../src/store/ids.ts";
-import type { AlertRecord } from "../../src/store/types/alerts.ts";
-import type { KeySettings } from "../../src/settings/key.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
+import { isId } from "../../src/data-path/store/ids.ts";
+import type { AlertRecord } from "../../src/data-path/store/types/alerts.ts";
+import type { KeySettings } from "../../src/shared/settings/key.ts";
+import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import {
   addTestKey,
   chargeInput,

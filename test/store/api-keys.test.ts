@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keyRecordKey } from "../../src/store/redis/keys.ts";
+import { keyRecordKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestKey,
   admitInput,

@@ -1,11 +1,11 @@
 import { Cluster } from "ioredis";
 import { describe, expect, it } from "vitest";
-import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import { auditKey } from "../../src/store/redis/keys.ts";
-import type { AuditEntry, AuditInput, AuditLog } from "../../src/store/types/audit.ts";
-import type { Page } from "../../src/store/types/page.ts";
-import type { PersonRole } from "../../src/store/types/sessions.ts";
+import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
+import { auditKey } from "../../src/data-path/store/redis/keys.ts";
+import type { AuditEntry, AuditInput, AuditLog } from "../../src/data-path/store/types/audit.ts";
+import type { Page } from "../../src/data-path/store/types/page.ts";
+import type { PersonRole } from "../../src/data-path/store/types/sessions.ts";
 import { waitFor } from "../support/wait.ts";
 import {
   addTestKey,

@@ -1,8 +1,13 @@
 /** What an organization stores and nobody's requests need is bounded by count. */
 import { describe, expect, it } from "vitest";
-import { keyRecordKey, keyListKey, tokenListKey, alertOutboxKey } from "../../src/store/redis/keys.ts";
-import { createId } from "../../src/store/ids.ts";
-import { FullError, MOST } from "../../src/store/types/most.ts";
+import {
+  keyRecordKey,
+  keyListKey,
+  tokenListKey,
+  alertOutboxKey,
+} from "../../src/data-path/store/redis/keys.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import { FullError, MOST } from "../../src/data-path/store/types/most.ts";
 import { CENT, spend } from "../alerts/delivery-fixture.ts";
 import { addTestKey, createTestKey, withTestStore } from "./fixture.ts";
 

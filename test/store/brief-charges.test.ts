@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ChargeInput, RequestIdentity } from "../../src/store/types/settlement.ts";
-import { holdsKey, inflightKey, spendKey } from "../../src/store/redis/keys.ts";
+import type { ChargeInput, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import { holdsKey, inflightKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestKey,
   chargeInput,

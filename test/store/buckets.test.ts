@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bucketCapacity } from "../../src/limits/bucket-capacity.ts";
-import { requestBucketKey } from "../../src/store/redis/keys.ts";
+import { bucketCapacity } from "../../src/data-path/limits/bucket-capacity.ts";
+import { requestBucketKey } from "../../src/data-path/store/redis/keys.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { addTestKey, admitKnown, createTestKey } from "./fixture.ts";
 

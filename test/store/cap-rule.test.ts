@@ -1,13 +1,13 @@
 /** The rules that TypeScript and the scripts in Redis both have: when a cap is reached, and what a bucket holds. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bucketCapacity, countBucketCapacity } from "../../src/limits/bucket-capacity.ts";
-import { isReached, MAX_CENTS, MICROCENTS_PER_CENT, roomUnder } from "../../src/money/money.ts";
-import { RATE_BOUNDS } from "../../src/settings/key.ts";
-import { type Raise, raisedCap } from "../../src/settings/raises.ts";
-import { readScript } from "../../src/store/ioredis/scripts.ts";
-import { spendKey } from "../../src/store/redis/keys.ts";
-import { createId } from "../../src/store/ids.ts";
+import { bucketCapacity, countBucketCapacity } from "../../src/data-path/limits/bucket-capacity.ts";
+import { isReached, MAX_CENTS, MICROCENTS_PER_CENT, roomUnder } from "../../src/shared/money/money.ts";
+import { RATE_BOUNDS } from "../../src/shared/settings/key.ts";
+import { type Raise, raisedCap } from "../../src/shared/settings/raises.ts";
+import { readScript } from "../../src/data-path/store/ioredis/scripts.ts";
+import { spendKey } from "../../src/data-path/store/redis/keys.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
 import { admitKnown, createIdentity, createTestKey, holdInput, withTestStore } from "./fixture.ts";
 
 const test = withTestStore();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { holdsKey, inflightKey, requestKey } from "../../src/store/redis/keys.ts";
+import { holdsKey, inflightKey, requestKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   admitInput,
   chargeInput,
@@ -12,7 +12,7 @@ import {
   withTestStore,
   readExpiry,
 } from "./fixture.ts";
-import { NO_TOKENS } from "../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 const test = withTestStore();
 

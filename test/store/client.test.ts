@@ -1,8 +1,12 @@
 import { Cluster } from "ioredis";
 import { afterEach, describe, expect, it } from "vitest";
-import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore, createStoreOfBoth } from "../../src/store/redis-store.ts";
-import { checkSchema, SCHEMA_VERSION } from "../../src/store/redis/schema.ts";
+import {
+  createRedisClient,
+  type RedisClient,
+  waitUntilReady,
+} from "../../src/data-path/store/redis/client.ts";
+import { createStore, createStoreOfBoth } from "../../src/data-path/store/redis-store.ts";
+import { checkSchema, SCHEMA_VERSION } from "../../src/data-path/store/redis/schema.ts";
 import { type PrivateRedis, startRedis, startRedisCluster } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 import {

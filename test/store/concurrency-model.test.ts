@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inflightKey } from "../../src/store/redis/keys.ts";
+import { inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import { runs } from "../support/extent.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { ConcurrencyRun, type Move, type Step } from "./concurrency-run.ts";

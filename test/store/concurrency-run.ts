@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
-import { createId } from "../../src/store/ids.ts";
-import type { Store } from "../../src/store/types.ts";
-import type { HoldResult, RequestIdentity } from "../../src/store/types/settlement.ts";
-import { openingCharge } from "../../src/spool/opened-request.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import type { HoldResult, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import { openingCharge } from "../../src/data-path/spool/opened-request.ts";
 import type { FakeClock } from "../support/redis.ts";
 import { admitKnown, chargeInput, createIdentity, FINAL, holdInput, type TestKey } from "./fixture.ts";
 

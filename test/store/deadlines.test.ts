@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createId } from "../../src/store/ids.ts";
-import type { RequestIdentity } from "../../src/store/types/settlement.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import type { RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import {
   admitKnown,
@@ -12,7 +12,7 @@ import {
   readHeld,
   type TestKey,
 } from "./fixture.ts";
-import { NO_TOKENS } from "../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 const START = microseconds("2026-05-05T05:05:05Z");
 let now = START;

@@ -5,7 +5,7 @@ import {
   organizationKey,
   ORGANIZATIONS_KEY,
   recentKey,
-} from "../../src/store/redis/keys.ts";
+} from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestKey,
   admitInput,

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
+import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
 import { startRedis } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 

@@ -9,28 +9,28 @@ import {
   type RedisAddress,
   type RedisClient,
   waitUntilReady,
-} from "../../src/store/redis/client.ts";
-import { createId } from "../../src/store/ids.ts";
-import { readScript } from "../../src/store/ioredis/scripts.ts";
-import { SCRIPTS } from "../../src/store/redis/script-layouts.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import type { Store } from "../../src/store/types.ts";
-import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../src/store/types/admission.ts";
-import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
-import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/settings/organization.ts";
-import { defaultsOf } from "../../src/settings/table.ts";
-import { USER_GROUP_SETTINGS, type UserGroupSettings } from "../../src/settings/user-group.ts";
-import { USER_SETTINGS, type UserSettings } from "../../src/settings/user.ts";
-import type { HashedKey, OrganizationRecord } from "../../src/store/types/management.ts";
-import type { AuditInput } from "../../src/store/types/audit.ts";
+} from "../../src/data-path/store/redis/client.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import { readScript } from "../../src/data-path/store/ioredis/scripts.ts";
+import { SCRIPTS } from "../../src/data-path/store/redis/script-layouts.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../src/data-path/store/types/admission.ts";
+import { KEY_SETTINGS, type KeySettings } from "../../src/shared/settings/key.ts";
+import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/shared/settings/organization.ts";
+import { defaultsOf } from "../../src/shared/settings/table.ts";
+import { USER_GROUP_SETTINGS, type UserGroupSettings } from "../../src/shared/settings/user-group.ts";
+import { USER_SETTINGS, type UserSettings } from "../../src/shared/settings/user.ts";
+import type { HashedKey, OrganizationRecord } from "../../src/data-path/store/types/management.ts";
+import type { AuditInput } from "../../src/data-path/store/types/audit.ts";
 import type {
   BilledRequest,
   ChargeInput,
   HoldInput,
   RequestIdentity,
-} from "../../src/store/types/settlement.ts";
+} from "../../src/data-path/store/types/settlement.ts";
 import { startRedis, startRedisCluster } from "../support/redis.ts";
-import { NO_TOKENS } from "../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 export const USAGE_MONTHS = 13;
 export const MODEL = "acme/echo-small";

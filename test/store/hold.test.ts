@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { requestKey } from "../../src/store/redis/keys.ts";
+import { requestKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestKey,
   chargeInput,

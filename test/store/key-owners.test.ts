@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { KeySettings } from "../../src/settings/key.ts";
-import { createId } from "../../src/store/ids.ts";
-import { keyRecordKey, ownerKeysKey } from "../../src/store/redis/keys.ts";
+import type { KeySettings } from "../../src/shared/settings/key.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import { keyRecordKey, ownerKeysKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestGroup,
   addTestKey,

@@ -1,9 +1,9 @@
 /** Users as many as an organization may have: what is asked of Redis is counted, since it grows with nothing else. */
 import { Cluster } from "ioredis";
 import { beforeAll, describe, expect, it } from "vitest";
-import { USER_GROUP_SETTINGS } from "../../src/settings/user-group.ts";
-import { USER_SETTINGS } from "../../src/settings/user.ts";
-import { defaultsOf } from "../../src/settings/table.ts";
+import { USER_GROUP_SETTINGS } from "../../src/shared/settings/user-group.ts";
+import { USER_SETTINGS } from "../../src/shared/settings/user.ts";
+import { defaultsOf } from "../../src/shared/settings/table.ts";
 import { createTestOrganization, withTestStore } from "./fixture.ts";
 
 const test = withTestStore();

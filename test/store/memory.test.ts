@@ -1,9 +1,9 @@
 import { Cluster } from "ioredis";
 import { afterAll, describe, expect, it } from "vitest";
-import { parseMemory } from "../../src/store/memory.ts";
-import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import { shareOf } from "../../src/store/types/memory.ts";
+import { parseMemory } from "../../src/data-path/store/memory.ts";
+import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
+import { shareOf } from "../../src/data-path/store/types/memory.ts";
 import { USAGE_MONTHS, withTestStore } from "./fixture.ts";
 
 const GIBIBYTE = 1024 ** 3;

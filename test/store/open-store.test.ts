@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { Secret } from "../../src/config/secret.ts";
-import { type OpeningStore, openStoreInBackground } from "../../src/store/open-store.ts";
-import { SCHEMA_VERSION } from "../../src/store/redis/schema.ts";
+import { Secret } from "../../src/shared/config/secret.ts";
+import { type OpeningStore, openStoreInBackground } from "../../src/data-path/store/open-store.ts";
+import { SCHEMA_VERSION } from "../../src/data-path/store/redis/schema.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 import { connectClient, USAGE_MONTHS } from "./fixture.ts";

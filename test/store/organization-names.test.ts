@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createId } from "../../src/store/ids.ts";
-import { ORGANIZATION_NAMES_KEY, ORGANIZATIONS_KEY } from "../../src/store/redis/keys.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import { ORGANIZATION_NAMES_KEY, ORGANIZATIONS_KEY } from "../../src/data-path/store/redis/keys.ts";
 import { connectStore, createTestOrganization, ORGANIZATION, withTestStore } from "./fixture.ts";
 
 const test = withTestStore();

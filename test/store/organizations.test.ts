@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { isRefusedCharge } from "../../src/store/requests/refused-charge.ts";
-import { spendKey, usageKey } from "../../src/store/redis/keys.ts";
+import { isRefusedCharge } from "../../src/data-path/store/requests/refused-charge.ts";
+import { spendKey, usageKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   chargeInput,
   createIdentity,

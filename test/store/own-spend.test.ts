@@ -1,12 +1,16 @@
 /** What a worker takes as its own of the spend that an admission tells, whatever arrives beside that admission's answer. */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { GraceSpend } from "../../src/grace/grace-spend.ts";
-import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import type { Store } from "../../src/store/types.ts";
-import type { KnownKeyResult } from "../../src/store/types/admission.ts";
-import type { ChargeInput, RequestIdentity } from "../../src/store/types/settlement.ts";
+import { GraceSpend } from "../../src/data-path/grace/grace-spend.ts";
+import {
+  createRedisClient,
+  type RedisClient,
+  waitUntilReady,
+} from "../../src/data-path/store/redis/client.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import type { KnownKeyResult } from "../../src/data-path/store/types/admission.ts";
+import type { ChargeInput, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { type RedisProxy, startRedisProxy } from "../support/redis-proxy.ts";
 import { admitKnown, chargeInput, createIdentity, createTestKey, FINAL, type TestKey } from "./fixture.ts";

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { USER_GROUP_SETTINGS } from "../../src/settings/user-group.ts";
-import { USER_SETTINGS, type UserSettings } from "../../src/settings/user.ts";
-import { defaultsOf } from "../../src/settings/table.ts";
-import { createId } from "../../src/store/ids.ts";
+import { USER_GROUP_SETTINGS } from "../../src/shared/settings/user-group.ts";
+import { USER_SETTINGS, type UserSettings } from "../../src/shared/settings/user.ts";
+import { defaultsOf } from "../../src/shared/settings/table.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
 import {
   organizationKey,
   ownerKey,
   ownerListKey,
   ownerTextsKey,
   ownerUsersKey,
-} from "../../src/store/redis/keys.ts";
-import type { AuditInput } from "../../src/store/types/audit.ts";
-import type { GroupRecord, OwnerFilter, UserRecord } from "../../src/store/types/owners.ts";
+} from "../../src/data-path/store/redis/keys.ts";
+import type { AuditInput } from "../../src/data-path/store/types/audit.ts";
+import type { GroupRecord, OwnerFilter, UserRecord } from "../../src/data-path/store/types/owners.ts";
 import { createTestOrganization, withTestStore } from "./fixture.ts";
 
 const test = withTestStore();

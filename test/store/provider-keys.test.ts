@@ -3,7 +3,7 @@ import {
   isProviderKey,
   isProviderKeyHash,
   providerKeyHash,
-} from "../../src/store/management/provider-keys.ts";
+} from "../../src/data-path/store/management/provider-keys.ts";
 import { addTestUser, createTestOrganization, KEY, withTestStore } from "./fixture.ts";
 
 const test = withTestStore();

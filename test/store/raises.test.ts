@@ -1,9 +1,9 @@
 /** Temporary raises where they count: in the scripts that decide. */
 import { describe, expect, it } from "vitest";
-import type { LimitPeriod } from "../../src/settings/limits.ts";
-import type { Raise } from "../../src/settings/raises.ts";
-import { createId } from "../../src/store/ids.ts";
-import { LIMIT_SCOPES, type LimitScope } from "../../src/store/types/decision.ts";
+import type { LimitPeriod } from "../../src/shared/settings/limits.ts";
+import type { Raise } from "../../src/shared/settings/raises.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import { LIMIT_SCOPES, type LimitScope } from "../../src/data-path/store/types/decision.ts";
 import { canSetClock } from "./clock-fixture.ts";
 import { admitKnown, holdInput } from "./fixture.ts";
 import {

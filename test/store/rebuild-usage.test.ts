@@ -3,15 +3,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readLateCharges, readLoggedUsage } from "../../src/request-log/read-usage.ts";
-import { rebuildUsage } from "../../src/request-log/rebuild-usage.ts";
-import { verifyUsage } from "../../src/request-log/verify-usage.ts";
-import { verifyWindows } from "../../src/request-log/verify-windows.ts";
-import { LIMIT_PERIODS } from "../../src/settings/limits.ts";
-import { spendKey } from "../../src/store/redis/keys.ts";
-import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
-import type { ChargeInput } from "../../src/store/types/settlement.ts";
-import { windowName } from "../../src/store/usage/windows.ts";
+import { readLateCharges, readLoggedUsage } from "../../src/data-path/request-log/read-usage.ts";
+import { rebuildUsage } from "../../src/data-path/request-log/rebuild-usage.ts";
+import { verifyUsage } from "../../src/data-path/request-log/verify-usage.ts";
+import { verifyWindows } from "../../src/data-path/request-log/verify-windows.ts";
+import { LIMIT_PERIODS } from "../../src/shared/settings/limits.ts";
+import { spendKey } from "../../src/data-path/store/redis/keys.ts";
+import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import type { ChargeInput } from "../../src/data-path/store/types/settlement.ts";
+import { windowName } from "../../src/data-path/store/usage/windows.ts";
 import {
   addTestGroup,
   addTestKey,

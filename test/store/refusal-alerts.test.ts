@@ -1,8 +1,8 @@
 /** Caps that are reached without a charge or a change of their own: whoever is refused by one has been told of it by then. */
 import { describe, expect, it } from "vitest";
-import { createId } from "../../src/store/ids.ts";
-import type { LimitPeriod } from "../../src/settings/limits.ts";
-import { alertsFiredKey, spendKey } from "../../src/store/redis/keys.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import type { LimitPeriod } from "../../src/shared/settings/limits.ts";
+import { alertsFiredKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
 import { canSetClock } from "./clock-fixture.ts";
 import { admitKnown, holdInput } from "./fixture.ts";
 import {

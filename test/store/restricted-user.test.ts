@@ -1,7 +1,11 @@
 import { Cluster } from "ioredis";
 import { afterAll, describe, expect, it } from "vitest";
-import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore } from "../../src/store/redis-store.ts";
+import {
+  createRedisClient,
+  type RedisClient,
+  waitUntilReady,
+} from "../../src/data-path/store/redis/client.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
 import {
   chargeInput,
   createIdentity,

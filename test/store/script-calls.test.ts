@@ -1,11 +1,15 @@
 /** What one request runs in Redis: who has no limits beside the month's of key and organization pays for no others. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import type { RequestIdentity } from "../../src/store/types/settlement.ts";
-import type { Store } from "../../src/store/types.ts";
-import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
-import type { Limit } from "../../src/settings/limits.ts";
+import {
+  createRedisClient,
+  type RedisClient,
+  waitUntilReady,
+} from "../../src/data-path/store/redis/client.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
+import type { RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import type { Limit } from "../../src/shared/settings/limits.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import {
   addTestGroup,

@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DAY_MS } from "../../src/time/calendar.ts";
-import { liveSessionsKey, requestKey, sessionSpendKey } from "../../src/store/redis/keys.ts";
-import type { BilledRequest, HoldInput } from "../../src/store/types/settlement.ts";
+import { DAY_MS } from "../../src/shared/time/calendar.ts";
+import { liveSessionsKey, requestKey, sessionSpendKey } from "../../src/data-path/store/redis/keys.ts";
+import type { BilledRequest, HoldInput } from "../../src/data-path/store/types/settlement.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import {
   admitKnown,
@@ -16,7 +16,7 @@ import {
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
-import { NO_TOKENS } from "../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 const test = withTestStore();
 const CENT = 1_000_000n;

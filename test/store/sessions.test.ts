@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createId } from "../../src/store/ids.ts";
-import { SESSION_IDLE_MS, SESSION_MS } from "../../src/store/management/sessions.ts";
-import { heldSessionsKey, sessionKey, sessionListKey } from "../../src/store/redis/keys.ts";
-import type { PersonHolder } from "../../src/store/types/sessions.ts";
+import { createId } from "../../src/data-path/store/ids.ts";
+import { SESSION_IDLE_MS, SESSION_MS } from "../../src/data-path/store/management/sessions.ts";
+import { heldSessionsKey, sessionKey, sessionListKey } from "../../src/data-path/store/redis/keys.ts";
+import type { PersonHolder } from "../../src/data-path/store/types/sessions.ts";
 import { connectStore, type StoreUnderTest, withTestStore } from "./fixture.ts";
 
 const under = withTestStore();

@@ -1,6 +1,6 @@
 /** What Redis has of an organization, to be put back later: as a snapshot that is restored. */
 import type { Cluster, Redis } from "ioredis";
-import type { RedisClient } from "../../src/store/redis/client.ts";
+import type { RedisClient } from "../../src/data-path/store/redis/client.ts";
 
 export interface Snapshot {
   /** What has come since is gone; what ends, ends when it would have. */

@@ -1,10 +1,10 @@
 import { strict as assert } from "node:assert";
-import { inflightKey } from "../../src/store/redis/keys.ts";
-import type { OverdueRequest, RequestIdentity } from "../../src/store/types/settlement.ts";
+import { inflightKey } from "../../src/data-path/store/redis/keys.ts";
+import type { OverdueRequest, RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
 import type { TimedStore } from "./clock-fixture.ts";
 import { chargeInput, FINAL, holdInput, readHeld, type TestKey } from "./fixture.ts";
 import { FLOORS, SpendModel, type Step, WORST_CASES } from "./spend-model.ts";
-import { NO_TOKENS } from "../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 export interface RunSettings {
   readonly strictCaps: boolean;

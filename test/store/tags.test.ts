@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../src/spool/entry.ts";
-import { holdsKey, tagCombinationsKey } from "../../src/store/redis/keys.ts";
-import { MAX_TAG_COMBINATIONS, OTHER_TAGS } from "../../src/usage/tags.ts";
-import type { RequestIdentity } from "../../src/store/types/settlement.ts";
+import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../src/data-path/spool/entry.ts";
+import { holdsKey, tagCombinationsKey } from "../../src/data-path/store/redis/keys.ts";
+import { MAX_TAG_COMBINATIONS, OTHER_TAGS } from "../../src/shared/usage/tags.ts";
+import type { RequestIdentity } from "../../src/data-path/store/types/settlement.ts";
 import {
   addTestKey,
   chargeInput,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { tokenLookUpKey } from "../../src/store/redis/keys.ts";
+import { tokenLookUpKey } from "../../src/data-path/store/redis/keys.ts";
 import { createHashedKey, createTestOrganization, withTestStore } from "./fixture.ts";
 
 const under = withTestStore();

@@ -1,8 +1,8 @@
 /** A month with many rows of usage: what reading it asks of Redis in one command, and what is served meanwhile. */
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { usageKey } from "../../src/store/redis/keys.ts";
-import { daysOf, parseMonth } from "../../src/time/calendar.ts";
-import { USAGE_FIGURES } from "../../src/usage/figures.ts";
+import { usageKey } from "../../src/data-path/store/redis/keys.ts";
+import { daysOf, parseMonth } from "../../src/shared/time/calendar.ts";
+import { USAGE_FIGURES } from "../../src/shared/usage/figures.ts";
 import {
   connectStore,
   createIdentity,

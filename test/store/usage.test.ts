@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { expiryOf } from "../../src/time/calendar.ts";
-import { correctionKey, spendKey } from "../../src/store/redis/keys.ts";
+import { expiryOf } from "../../src/shared/time/calendar.ts";
+import { correctionKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
 import {
   addTestKey,
   chargeInput,

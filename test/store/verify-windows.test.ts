@@ -1,12 +1,12 @@
 /** What limits count, held against usage: `usage verify` by window and owner. */
 import { describe, expect, it } from "vitest";
-import { DAY_MS, dayAt } from "../../src/time/calendar.ts";
-import type { LimitPeriod } from "../../src/settings/limits.ts";
-import { type WindowDifference, verifyWindows } from "../../src/request-log/verify-windows.ts";
-import { organizationKey, spendKey } from "../../src/store/redis/keys.ts";
-import { LIMIT_SCOPES, type LimitScope } from "../../src/store/types/decision.ts";
-import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
-import { KEPT_DAYS, windowName } from "../../src/store/usage/windows.ts";
+import { DAY_MS, dayAt } from "../../src/shared/time/calendar.ts";
+import type { LimitPeriod } from "../../src/shared/settings/limits.ts";
+import { type WindowDifference, verifyWindows } from "../../src/data-path/request-log/verify-windows.ts";
+import { organizationKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
+import { LIMIT_SCOPES, type LimitScope } from "../../src/data-path/store/types/decision.ts";
+import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import { KEPT_DAYS, windowName } from "../../src/data-path/store/usage/windows.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
 import { addTestKey, chargeInput, FINAL, holdInput, USAGE_MONTHS } from "./fixture.ts";
 import {

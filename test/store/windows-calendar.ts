@@ -1,5 +1,5 @@
 /** Windows as the documents have them, reckoned apart from the code under test. */
-import type { LimitPeriod } from "../../src/settings/limits.ts";
+import type { LimitPeriod } from "../../src/shared/settings/limits.ts";
 
 export const DAY_MS = 86_400_000;
 export const PERIODS = ["day", "week", "month", "total"] as const;

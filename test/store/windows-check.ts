@@ -1,7 +1,7 @@
 /** Whether what stands in Redis is what a model says. Each throws an AssertionError where it is not. */
 import { strict as assert } from "node:assert";
-import { alertListKey, spendKey } from "../../src/store/redis/keys.ts";
-import { windowName } from "../../src/store/usage/windows.ts";
+import { alertListKey, spendKey } from "../../src/data-path/store/redis/keys.ts";
+import { windowName } from "../../src/data-path/store/usage/windows.ts";
 import type { OpenedStore } from "./fixture.ts";
 import { showLimit, sortRows } from "./windows-commands.ts";
 import { formatWindow, PERIODS, windowOf } from "./windows-calendar.ts";

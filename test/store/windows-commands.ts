@@ -1,11 +1,11 @@
 /** Commands of requests, what a store answers to them, and what a model does, in the same words. */
-import type { Store } from "../../src/store/types.ts";
-import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
-import type { BilledRequest } from "../../src/store/types/settlement.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
 import { admitInput, chargeInput, FINAL, holdInput, known, MODEL, ROUTE } from "./fixture.ts";
 import { isOwnMonth, type ModelLimit, type WindowsModel } from "./windows-model.ts";
 import type { OwnersUnderTest } from "./windows-owners.ts";
-import { NO_TOKENS } from "../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
 export type Command =
   | { readonly kind: "admit"; readonly key: number }

@@ -1,7 +1,7 @@
 /** Windows of each owner: what moves their counters, and what alerts fire. */
 import { describe, expect, it } from "vitest";
-import { DAY_MS } from "../../src/time/calendar.ts";
-import { LIMIT_SCOPES } from "../../src/store/types/decision.ts";
+import { DAY_MS } from "../../src/shared/time/calendar.ts";
+import { LIMIT_SCOPES } from "../../src/data-path/store/types/decision.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
 import { chargeInput, FINAL, holdInput } from "./fixture.ts";
 import {

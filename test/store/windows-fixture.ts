@@ -1,13 +1,13 @@
 /** Keys with all four owners, on a store whose clock the test sets. */
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { dayAt } from "../../src/time/calendar.ts";
-import type { Limit, LimitPeriod } from "../../src/settings/limits.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
-import { spendKey } from "../../src/store/redis/keys.ts";
-import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
-import type { LimitScope } from "../../src/store/types/decision.ts";
-import type { BilledRequest } from "../../src/store/types/settlement.ts";
-import { windowName } from "../../src/store/usage/windows.ts";
+import { dayAt } from "../../src/shared/time/calendar.ts";
+import type { Limit, LimitPeriod } from "../../src/shared/settings/limits.ts";
+import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
+import { spendKey } from "../../src/data-path/store/redis/keys.ts";
+import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
+import type { LimitScope } from "../../src/data-path/store/types/decision.ts";
+import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
+import { windowName } from "../../src/data-path/store/usage/windows.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import {
   addTestGroup,

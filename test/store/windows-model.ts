@@ -2,8 +2,8 @@
  * What an organization has spent by window and owner, what its limits refuse and what they tell, as a plain model: all that
  * was ever spent, in integers, by owner and window, whether or not anybody counts it.
  */
-import type { Limit, LimitPeriod } from "../../src/settings/limits.ts";
-import type { LimitScope } from "../../src/store/types/decision.ts";
+import type { Limit, LimitPeriod } from "../../src/shared/settings/limits.ts";
+import type { LimitScope } from "../../src/data-path/store/types/decision.ts";
 import { DAY_MS, formatWindow, PERIODS, windowOf } from "./windows-calendar.ts";
 
 export const HOLD_DEADLINE_MS = 30_000;

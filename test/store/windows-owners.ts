@@ -1,8 +1,8 @@
 /** The keys, users and groups of an organization beside a model of them, which knows them by their places alone. */
 import { strict as assert } from "node:assert";
-import type { Limit } from "../../src/settings/limits.ts";
-import type { Store } from "../../src/store/types.ts";
-import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
+import type { Limit } from "../../src/shared/settings/limits.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
 import {
   addTestGroup,
   addTestKey,

@@ -1,10 +1,10 @@
 /** Runs a plan against stores and models of what they must say. */
 import { strict as assert } from "node:assert";
 import { inspect, isDeepStrictEqual } from "node:util";
-import type { Limit, LimitPeriod } from "../../src/settings/limits.ts";
-import { MOST_RAISES } from "../../src/settings/raises.ts";
-import type { Store } from "../../src/store/types.ts";
-import type { BilledRequest } from "../../src/store/types/settlement.ts";
+import type { Limit, LimitPeriod } from "../../src/shared/settings/limits.ts";
+import { MOST_RAISES } from "../../src/shared/settings/raises.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
 import type { TimedStore } from "./clock-fixture.ts";
 import { DAY_MS, windowOf } from "./windows-calendar.ts";
 import { checkAlerts, checkCounters, checkLimits, listHeld } from "./windows-check.ts";

@@ -1,9 +1,9 @@
 /** Limits by window and owner: what refuses, and how a counter begins. */
 import { describe, expect, it } from "vitest";
-import { DAY_MS } from "../../src/time/calendar.ts";
-import type { LimitPeriod } from "../../src/settings/limits.ts";
-import { LIMIT_SCOPES } from "../../src/store/types/decision.ts";
-import { formatOwnerIds } from "../../src/store/types/owner-ids.ts";
+import { DAY_MS } from "../../src/shared/time/calendar.ts";
+import type { LimitPeriod } from "../../src/shared/settings/limits.ts";
+import { LIMIT_SCOPES } from "../../src/data-path/store/types/decision.ts";
+import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
 import { canSetClock, microseconds } from "./clock-fixture.ts";
 import {
   addTestGroup,

@@ -1,10 +1,6 @@
 /** Every way of an answer through the gateway, for tests of what holds on each of them. */
-import type {
-  Answer,
-  AnswerOutput,
-  ProtocolName,
-  UpstreamProtocol,
-} from "../../src/translation/client-protocol.ts";
+import type { Answer, AnswerOutput, ProtocolName } from "../../src/data-path/translation/client-protocol.ts";
+import type { UpstreamProtocol } from "../../src/shared/contract/model-profile.ts";
 import { createModel, decode, encode, ESTIMATED_INPUT_TOKENS } from "./messages-exchange.ts";
 import { parseWith } from "./parse-with.ts";
 

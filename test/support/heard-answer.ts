@@ -1,5 +1,5 @@
 /** What a client of the messages or the responses route hears of a chat completion, streamed or whole. */
-import type { ModelProfile } from "../../src/translation/client-protocol.ts";
+import type { ModelProfile } from "../../src/shared/contract/model-profile.ts";
 import * as messages from "./messages-exchange.ts";
 import { checkMessageStream } from "./messages-protocol-checker.ts";
 import * as responses from "./responses-exchange.ts";

@@ -1,19 +1,14 @@
 /** Short ways through the messages translation, for its tests. */
-import { GatewayError } from "../../src/contract/errors.ts";
-import type { IdGenerator } from "../../src/translation/messages-to-chat/ids.ts";
-import type { Message } from "../../src/translation/messages-to-chat/message.ts";
-import {
-  type Answer,
-  type AnswerOutput,
-  type ModelProfile,
-  type ModelTarget,
-  REASONING_EFFORTS,
-} from "../../src/translation/client-protocol.ts";
-import type { ChatRequestBody } from "../../src/translation/conversation/chat-request.ts";
-import { MessagesRequest } from "../../src/translation/messages-to-chat/request.ts";
-import { PROTOCOLS } from "../../src/translation/protocols.ts";
+import { GatewayError } from "../../src/shared/contract/errors.ts";
+import type { IdGenerator } from "../../src/data-path/translation/messages-to-chat/ids.ts";
+import type { Message } from "../../src/data-path/translation/messages-to-chat/message.ts";
+import type { Answer, AnswerOutput, ModelTarget } from "../../src/data-path/translation/client-protocol.ts";
+import { type ModelProfile, REASONING_EFFORTS } from "../../src/shared/contract/model-profile.ts";
+import type { ChatRequestBody } from "../../src/data-path/translation/conversation/chat-request.ts";
+import { MessagesRequest } from "../../src/data-path/translation/messages-to-chat/request.ts";
+import { PROTOCOLS } from "../../src/data-path/translation/protocols.ts";
 import { type MessageEvent, parseMessageEvents } from "./messages-protocol-checker.ts";
-import { atOnce } from "../../src/event-loop/steps.ts";
+import { atOnce } from "../../src/shared/event-loop/steps.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

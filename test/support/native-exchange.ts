@@ -1,5 +1,5 @@
 /** Short ways through the translations that pass through, for their tests. */
-import type { Answer, AnswerOutput, ClientRequest } from "../../src/translation/client-protocol.ts";
+import type { Answer, AnswerOutput, ClientRequest } from "../../src/data-path/translation/client-protocol.ts";
 import { createModel, decode, encode, ESTIMATED_INPUT_TOKENS } from "./messages-exchange.ts";
 import { parseWith } from "./parse-with.ts";
 

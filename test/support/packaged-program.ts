@@ -1,9 +1,9 @@
 /** Native programs that npm packages bring, one package a platform: agents that the tests run as a person does. */
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isExecutable } from "../../src/setup/find-executable.ts";
-import { lastLine } from "../../src/setup/run-command.js";
-import { createToolContext, type ToolContext } from "../../src/setup/tool-context.ts";
+import { isExecutable } from "../../src/operation/setup/find-executable.ts";
+import { lastLine } from "../../src/operation/setup/run-command.js";
+import { createToolContext, type ToolContext } from "../../src/operation/setup/tool-context.ts";
 
 /** The packages have about 170 MB; on a slower line the tests do without. */
 const DOWNLOAD_TIMEOUT_MS = 60_000;

@@ -1,6 +1,7 @@
-import type { ClientRequest, ProtocolName, UpstreamProtocol } from "../../src/translation/client-protocol.ts";
-import { PROTOCOLS } from "../../src/translation/protocols.ts";
-import { atOnce } from "../../src/event-loop/steps.ts";
+import type { ClientRequest, ProtocolName } from "../../src/data-path/translation/client-protocol.ts";
+import type { UpstreamProtocol } from "../../src/shared/contract/model-profile.ts";
+import { PROTOCOLS } from "../../src/data-path/translation/protocols.ts";
+import { atOnce } from "../../src/shared/event-loop/steps.ts";
 
 /** A client's body, read as it is for a model whose upstream speaks this. */
 export function parseWith(

@@ -1,14 +1,15 @@
 /** Short ways through the responses translation, for its tests. */
-import { GatewayError } from "../../src/contract/errors.ts";
-import type { Answer, AnswerOutput, ModelProfile } from "../../src/translation/client-protocol.ts";
-import type { ChatRequestBody } from "../../src/translation/conversation/chat-request.ts";
-import type { CreateId } from "../../src/translation/responses-to-chat/ids.ts";
-import { PROTOCOLS } from "../../src/translation/protocols.ts";
-import { ResponsesRequest } from "../../src/translation/responses-to-chat/request.ts";
-import type { ResponseObject } from "../../src/translation/responses-to-chat/response.ts";
+import { GatewayError } from "../../src/shared/contract/errors.ts";
+import type { Answer, AnswerOutput } from "../../src/data-path/translation/client-protocol.ts";
+import type { ModelProfile } from "../../src/shared/contract/model-profile.ts";
+import type { ChatRequestBody } from "../../src/data-path/translation/conversation/chat-request.ts";
+import type { CreateId } from "../../src/data-path/translation/responses-to-chat/ids.ts";
+import { PROTOCOLS } from "../../src/data-path/translation/protocols.ts";
+import { ResponsesRequest } from "../../src/data-path/translation/responses-to-chat/request.ts";
+import type { ResponseObject } from "../../src/data-path/translation/responses-to-chat/response.ts";
 import { createModel, decode, encode, ESTIMATED_INPUT_TOKENS } from "./messages-exchange.ts";
 import { checkResponse, parseResponseEvents, type ResponseEvent } from "./responses-protocol-checker.ts";
-import { atOnce } from "../../src/event-loop/steps.ts";
+import { atOnce } from "../../src/shared/event-loop/steps.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

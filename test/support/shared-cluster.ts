@@ -6,7 +6,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { SCRIPTS } from "../../src/store/redis/script-layouts.ts";
+import { SCRIPTS } from "../../src/data-path/store/redis/script-layouts.ts";
 import { type RedisCluster, startRedisCluster } from "./redis.ts";
 
 declare module "vitest" {

@@ -2,8 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { ensureEnvoy } from "../../src/setup/envoy.ts";
-import { createToolContext } from "../../src/setup/tool-context.ts";
+import { ensureEnvoy } from "../../src/operation/setup/envoy.ts";
+import { createToolContext } from "../../src/operation/setup/tool-context.ts";
 import { type Child, startChild } from "./child.ts";
 import { findFreePort } from "./free-port.ts";
 import { send } from "./http.ts";

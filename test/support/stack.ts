@@ -8,15 +8,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
-import { resolveOperatorToken } from "../../src/supervisor/secret-file.ts";
-import { makePlan } from "../../src/launcher/plan.ts";
-import { Stack as LaunchedStack } from "../../src/launcher/stack.ts";
-import { prepareClone } from "../../src/setup/prepare.js";
-import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import type { Store } from "../../src/store/types.ts";
-import type { KeySettings } from "../../src/settings/key.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
+import { resolveOperatorToken } from "../../src/operation/supervisor/secret-file.ts";
+import { makePlan } from "../../src/operation/launcher/plan.ts";
+import { Stack as LaunchedStack } from "../../src/operation/launcher/stack.ts";
+import { prepareClone } from "../../src/operation/setup/prepare.js";
+import {
+  createRedisClient,
+  type RedisClient,
+  waitUntilReady,
+} from "../../src/data-path/store/redis/client.ts";
+import { createStore } from "../../src/data-path/store/redis-store.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import type { KeySettings } from "../../src/shared/settings/key.ts";
+import type { OrganizationSettings } from "../../src/shared/settings/organization.ts";
 import { type Child, startChild } from "./child.ts";
 import { findFreePort } from "./free-port.ts";
 import {
@@ -124,7 +128,7 @@ async function startLauncher(
 ): Promise<Launched> {
   // IGW_SKIP_BUILD: the build that is there, as it is.
   const existing = program ?? (process.env["IGW_SKIP_BUILD"] ? ENTRY : null);
-  const args = existing === null ? [join(REPOSITORY, "src/setup/start.js")] : [existing, "up"];
+  const args = existing === null ? [join(REPOSITORY, "src/operation/setup/start.js")] : [existing, "up"];
   const child = startChild(process.execPath, [...args, "--config", configFile, "--json"], {
     cwd: dir,
     env: { ...process.env, ...env },

@@ -1,7 +1,7 @@
 /** Which test shows which error code and which rule of the documents: what test/test-index.md is made of. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ERRORS, type ErrorCode } from "../../src/contract/errors.ts";
+import { ERRORS, type ErrorCode } from "../../src/shared/contract/errors.ts";
 import { PROVOKED } from "../envoy/access/error-rows.ts";
 import { NOT_PROVOKED } from "../envoy/access/provocation.ts";
 

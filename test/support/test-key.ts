@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
-import type { Store } from "../../src/store/types.ts";
-import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
-import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/settings/organization.ts";
-import { defaultsOf } from "../../src/settings/table.ts";
+import { createKey, displayKey, hashKey } from "../../src/data-path/auth/key-format.ts";
+import type { Store } from "../../src/data-path/store/types.ts";
+import { KEY_SETTINGS, type KeySettings } from "../../src/shared/settings/key.ts";
+import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/shared/settings/organization.ts";
+import { defaultsOf } from "../../src/shared/settings/table.ts";
 
 export interface CreatedKey {
   readonly id: string;

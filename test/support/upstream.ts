@@ -6,7 +6,11 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { createDemoCompletion, type DemoCompletion, DemoRequestError } from "../../src/demo/completion.ts";
+import {
+  createDemoCompletion,
+  type DemoCompletion,
+  DemoRequestError,
+} from "../../src/operation/demo/completion.ts";
 import { type ReportedUsage, type ScriptedAnswer, textChunk } from "./scripted-answer.ts";
 import { finishChunk, openaiError, textCompletion, usageChunk } from "./scripted-answer.ts";
 import { sendAnswer } from "./scripted-sender.ts";

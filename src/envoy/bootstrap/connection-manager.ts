@@ -2,8 +2,8 @@
  * The HTTP connection manager: what a request must look like before any filter sees it. Together with the last route
  * and the sidecar's own check this is the lock against requests that would be routed without an admission.
  */
-import { formatErrorReference } from "../../config/documentation.ts";
-import type { Config } from "../../config/schema.ts";
+import { formatErrorReference } from "../../shared/config/documentation.ts";
+import type { Config } from "../../shared/config/schema.ts";
 import { ENDPOINT_HEADER, INTERNAL_HEADER_PREFIX } from "../names.ts";
 import { createAccessLog } from "./access-log.ts";
 import type { BodyLimits } from "./body-limits.ts";

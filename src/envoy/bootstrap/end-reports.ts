@@ -3,7 +3,7 @@
  * call does not say whether the client went away, the upstream broke off or a time was over.
  * @see https://www.envoyproxy.io/docs/envoy/latest/api-v3/extensions/access_loggers/grpc/v3/als.proto
  */
-import { REMAINING_HEADER } from "../../contract/header-names.ts";
+import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import { ADMISSION_NAMESPACE, END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 

@@ -2,8 +2,8 @@
  * The HTTP filters, in the order in which a request passes them: remember the client's path → jwt_authn, where there are
  * providers → ext_authz → ext_proc → length → router. The order is a lock: nothing reads a body before its key was admitted.
  */
-import type { JwtProviderConfig } from "../../config/schema.ts";
-import { REMAINING_HEADER } from "../../contract/header-names.ts";
+import type { JwtProviderConfig } from "../../shared/config/schema.ts";
+import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import {
   CONTENT_LENGTH_FILTER,
   EDGE_METADATA_NAMESPACE,

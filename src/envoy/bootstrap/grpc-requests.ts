@@ -4,7 +4,7 @@
  * Nothing here is gRPC, so such requests have a route of their own on which the sidecar's Check answers them all, and a
  * filter, on that route only, gives the reply its own form again.
  */
-import { GRPC_TYPE } from "../../contract/grpc-type.ts";
+import { GRPC_TYPE } from "../../shared/contract/grpc-type.ts";
 import { GRPC_REPLY_FILTER } from "../names.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 

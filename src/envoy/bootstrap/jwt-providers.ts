@@ -3,8 +3,8 @@
  * answer. Only what looks like a token meets the filter; a request with an API key passes it by. One provider of Envoy's
  * for each header, since one for both would refuse whoever has a token in one and a placeholder in the other.
  */
-import type { JwtProviderConfig } from "../../config/schema.ts";
-import { parseUpstreamEndpoint } from "../../config/schema/urls.ts";
+import type { JwtProviderConfig } from "../../shared/config/schema.ts";
+import { parseUpstreamEndpoint } from "../../shared/config/schema/urls.ts";
 import {
   FAILED_PREFIX,
   JWT_NAMESPACE,

@@ -1,5 +1,5 @@
 /** TLS of the public listener. */
-import type { Config } from "../../config/schema.ts";
+import type { Config } from "../../shared/config/schema.ts";
 import {
   createAuthoritySecret,
   createCertificateSecret,

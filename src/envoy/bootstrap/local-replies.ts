@@ -7,10 +7,10 @@
  * `response.code_details`, because the status alone does not tell an upstream's reset from a sidecar that is gone.
  * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/local_reply
  */
-import { docUrlOf } from "../../contract/error-reference.ts";
-import { type ErrorCode, GatewayError } from "../../contract/errors.ts";
-import { REMAINING_HEADER } from "../../contract/header-names.ts";
-import { RATE_HEADERS } from "../../limits/rate-headers.ts";
+import { docUrlOf } from "../../shared/contract/error-reference.ts";
+import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
+import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
+import { RATE_HEADERS } from "../../data-path/limits/rate-headers.ts";
 import {
   ADMISSION_NAMESPACE,
   EDGE_METADATA_NAMESPACE,
@@ -19,8 +19,8 @@ import {
   LOST_CONNECTION_HEADER,
   METADATA_NAMESPACE,
 } from "../names.ts";
-import { createErrorBody as createMessagesErrorBody } from "../../translation/messages-to-chat/error-body.ts";
-import { createErrorBody } from "../../translation/openai/error-body.ts";
+import { createErrorBody as createMessagesErrorBody } from "../../data-path/translation/messages-to-chat/error-body.ts";
+import { createErrorBody } from "../../data-path/translation/openai/error-body.ts";
 import { formatFirst, metadata, REQUEST_ID } from "./formatters.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 

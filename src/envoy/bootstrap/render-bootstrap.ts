@@ -7,7 +7,7 @@
  * @see docs/envoy.md for each lock and why it is there.
  */
 import { join } from "node:path";
-import type { Config } from "../../config/schema.ts";
+import type { Config } from "../../shared/config/schema.ts";
 import { ENVOY_ADMIN_SOCKET_NAME, GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { createBodyLimits } from "./body-limits.ts";
 import { createConnectionManager } from "./connection-manager.ts";

@@ -3,7 +3,7 @@
  * Istio, an EnvoyPatchPolicy for Envoy Gateway. Both give Envoy exactly what the bootstrap says; names, namespace and
  * labels are meant to be changed (kustomize). The sidecar runs in Envoy's pod, on Unix sockets.
  */
-import type { Config } from "../../config/schema.ts";
+import type { Config } from "../../shared/config/schema.ts";
 import { createBootstrap, TOP_LEVEL } from "./render-bootstrap.ts";
 import type { RenderOptions } from "./render-options.ts";
 import { type EnvoyNode, type EnvoyValue, formatEnvoyYaml, pick } from "./yaml-document.ts";

@@ -3,7 +3,7 @@
  * with what to do with it above it. Listener, TLS and admin interface are the operator's own and are left out. What the
  * parts make together is checked by `config check --envoy`.
  */
-import type { Config } from "../../config/schema.ts";
+import type { Config } from "../../shared/config/schema.ts";
 import { createBootstrap, TOP_LEVEL } from "./render-bootstrap.ts";
 import type { RenderOptions } from "./render-options.ts";
 import { type EnvoyNode, formatEnvoyYaml, omit, pick } from "./yaml-document.ts";

@@ -2,8 +2,8 @@
  * Routes. Public paths by exact path and method are answered by Envoy; everything else goes through ext_authz and
  * ext_proc, which is why the last route takes every path: where no route matches, ext_authz is passed over.
  */
-import { listServedEndpoints } from "../../contract/endpoints.ts";
-import { REMAINING_HEADER } from "../../contract/header-names.ts";
+import { listServedEndpoints } from "../../shared/contract/endpoints.ts";
+import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
 import { createBodyBehindHeaders } from "./filters.ts";
 import { createReplyRestorer, GRPC_REQUESTS } from "./grpc-requests.ts";

@@ -1,6 +1,6 @@
 /** Mutual TLS between Envoy and workers that listen on TCP: neither talks to anybody without a certificate. */
 import { isIP } from "node:net";
-import type { Config } from "../../config/schema.ts";
+import type { Config } from "../../shared/config/schema.ts";
 import { createClientTls, createNameMatcher } from "./cluster-parts.ts";
 import {
   createAuthoritySecret,

@@ -2,7 +2,7 @@
  * The sidecar's cluster: one endpoint per worker process. Health checks and outlier detection keep requests away from a
  * worker that is starting, draining or gone; with none left, ext_authz fails at once and the client gets a 503.
  */
-import type { Config } from "../../config/schema.ts";
+import type { Config } from "../../shared/config/schema.ts";
 import { SIDECAR_CLUSTER } from "../names.ts";
 import {
   createCircuitBreakers,

@@ -1,8 +1,8 @@
 /** Where Envoy reaches the sidecar's workers. */
 import { isIP } from "node:net";
 import { join } from "node:path";
-import type { Config } from "../../config/schema.ts";
-import { resolveWorkerCount } from "../../config/worker-count.ts";
+import type { Config } from "../../shared/config/schema.ts";
+import { resolveWorkerCount } from "../../shared/config/worker-count.ts";
 import { workerSocketName } from "../names.ts";
 import type { RenderOptions } from "./render-options.ts";
 

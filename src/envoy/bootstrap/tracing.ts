@@ -4,8 +4,8 @@
  * that is away loses spans and nothing else.
  */
 import { isIP } from "node:net";
-import type { Config } from "../../config/schema.ts";
-import { parseUpstreamEndpoint } from "../../config/schema/urls.ts";
+import type { Config } from "../../shared/config/schema.ts";
+import { parseUpstreamEndpoint } from "../../shared/config/schema/urls.ts";
 import { EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH, EDGE_METADATA_USER_AGENT } from "../names.ts";
 import { createHttpOptions } from "./cluster-parts.ts";
 import { type AuthorityPlaces, createUpstreamTls } from "./upstream-tls.ts";

@@ -1,8 +1,8 @@
 /** The servers of an upstream: which there are, how requests are shared among them, and when one is left out. */
 import { isIP } from "node:net";
-import type { UpstreamConfig } from "../../config/schema.ts";
-import type { UpstreamEndpoint } from "../../config/schema/urls.ts";
-import { formatHost } from "../../host/local-url.ts";
+import type { UpstreamConfig } from "../../shared/config/schema.ts";
+import type { UpstreamEndpoint } from "../../shared/config/schema/urls.ts";
+import { formatHost } from "../../shared/host/local-url.ts";
 import { createOutlierDetection } from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";

@@ -1,5 +1,5 @@
 /** One cluster per upstream, of the upstream's name. */
-import type { UpstreamConfig } from "../../config/schema.ts";
+import type { UpstreamConfig } from "../../shared/config/schema.ts";
 import { createCircuitBreakers, createHttpOptions, SHARED_CONNECTION } from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
 import {

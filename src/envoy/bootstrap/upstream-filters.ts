@@ -4,13 +4,13 @@
  * credential lies in Envoy's secrets only; neither a client nor the sidecar ever sees it.
  */
 import { dirname } from "node:path";
-import type { UpstreamConfig } from "../../config/schema.ts";
+import type { UpstreamConfig } from "../../shared/config/schema.ts";
 import {
   HEADERS_NOT_FOR_UPSTREAMS,
   MESSAGES_HEADERS_NOT_FOR_UPSTREAMS,
   MESSAGES_PREFIX,
   PREFIXES_NOT_FOR_UPSTREAMS,
-} from "../../exchange/header-policy.ts";
+} from "../../data-path/exchange/header-policy.ts";
 import { INTERNAL_HEADER_PREFIX } from "../names.ts";
 import { formatAuthority } from "./upstream-balancing.ts";
 import type { CredentialFile } from "./upstream-secrets.ts";

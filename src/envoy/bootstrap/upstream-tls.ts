@@ -1,7 +1,7 @@
 /** TLS towards an upstream: the certificate is always verified, against the name or address in the URL. */
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
-import type { UpstreamConfig } from "../../config/schema.ts";
+import type { UpstreamConfig } from "../../shared/config/schema.ts";
 import { createClientTls, createNameMatcher } from "./cluster-parts.ts";
 import { createAuthoritySecret, createSdsConfig, type SecretFile } from "./file-secrets.ts";
 import { type EnvoyNode, oneLine } from "./yaml-document.ts";

@@ -6,8 +6,8 @@
  * Every connection manager that calls the sidecar is looked at; the rest of the file is not the gateway's business.
  * What comes by xDS cannot be seen here: that is told as `unchecked`, never as right.
  */
-import type { Config } from "../../config/schema.ts";
-import { readYaml } from "../../config/load/yaml-source.ts";
+import type { Config } from "../../shared/config/schema.ts";
+import { readYaml } from "../../shared/config/load/yaml-source.ts";
 import { checkFilters } from "./check-filters.ts";
 import { checkLimits } from "./check-limits.ts";
 import { checkManager } from "./check-manager.ts";

@@ -1,5 +1,5 @@
 /** One cluster per upstream of `gateway.yaml`, with its credential put on and the client's key taken off. */
-import type { UpstreamConfig } from "../../config/schema.ts";
+import type { UpstreamConfig } from "../../shared/config/schema.ts";
 import { HTTP_OPTIONS } from "../bootstrap/cluster-parts.ts";
 import { FILTERS } from "./filter-types.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";

@@ -1,5 +1,5 @@
-import { type ConfigProblem, formatProblem } from "../../config/config-error.ts";
-import type { Finding } from "../../host/finding.ts";
+import { type ConfigProblem, formatProblem } from "../../shared/config/config-error.ts";
+import type { Finding } from "../../shared/host/finding.ts";
 import type { YamlView } from "./yaml-view.ts";
 
 /**

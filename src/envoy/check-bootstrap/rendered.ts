@@ -2,7 +2,7 @@
  * What this gateway itself renders for a configuration, part by part. Checks take from here what they expect, so that a
  * value stands once, where it is rendered; they state only how far an operator may be from it.
  */
-import type { Config } from "../../config/schema.ts";
+import type { Config } from "../../shared/config/schema.ts";
 import { createBootstrap } from "../bootstrap/render-bootstrap.ts";
 import { plain } from "../bootstrap/yaml-document.ts";
 import { SIDECAR_CLUSTER } from "../names.ts";

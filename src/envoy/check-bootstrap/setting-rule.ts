@@ -1,6 +1,6 @@
 import { type BootstrapFinding, findUnless } from "./finding.ts";
 import type { YamlView } from "./yaml-view.ts";
-import { shorten } from "../../text/shorten.ts";
+import { shorten } from "../../shared/text/shorten.ts";
 
 type Path = readonly (string | number)[];
 

@@ -1,6 +1,6 @@
 /** A place in an Envoy configuration: what stands there, where it is, and the way to what lies below. */
-import { formatPath, type FieldPath } from "../../config/config-error.ts";
-import type { YamlSource } from "../../config/load/yaml-source.ts";
+import { formatPath, type FieldPath } from "../../shared/config/config-error.ts";
+import type { YamlSource } from "../../shared/config/load/yaml-source.ts";
 import { toCamelCase } from "./field-names.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

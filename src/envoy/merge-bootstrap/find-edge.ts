@@ -1,6 +1,6 @@
 /** The HTTP connection manager that the gateway goes into: the only one, or the one that is named. */
 import type { YAMLMap } from "yaml";
-import { formatPath } from "../../config/config-error.ts";
+import { formatPath } from "../../shared/config/config-error.ts";
 import { FILTERS } from "../check-bootstrap/filter-types.ts";
 import { refuse } from "./merge-refusal.ts";
 import type { Place, YamlText } from "./yaml-text.ts";

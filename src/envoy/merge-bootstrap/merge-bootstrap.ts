@@ -5,7 +5,7 @@
  * once more, nothing changes; after a change of `gateway.yaml`, the marked parts are written anew.
  */
 import type { YAMLMap } from "yaml";
-import type { Config } from "../../config/schema.ts";
+import type { Config } from "../../shared/config/schema.ts";
 import { type Bootstrap, createBootstrap } from "../bootstrap/render-bootstrap.ts";
 import type { RenderOptions } from "../bootstrap/render-options.ts";
 import { type EnvoyNode, omit, pick } from "../bootstrap/yaml-document.ts";

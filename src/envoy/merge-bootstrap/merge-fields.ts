@@ -1,6 +1,6 @@
 /** Puts the settings that are missing into a mapping; what is there and differs is the operator's, until it is in the way. */
 import { isMap, type YAMLMap } from "yaml";
-import { formatPath } from "../../config/config-error.ts";
+import { formatPath } from "../../shared/config/config-error.ts";
 import { type EnvoyNode, type EnvoyValue, OneLine, plain } from "../bootstrap/yaml-document.ts";
 import { canonical } from "../check-bootstrap/setting-rule.ts";
 import { formatField } from "./format-part.ts";

@@ -17,7 +17,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { formatPath } from "../../config/config-error.ts";
+import { formatPath } from "../../shared/config/config-error.ts";
 import { toCamelCase } from "../check-bootstrap/field-names.ts";
 import { refuse } from "./merge-refusal.ts";
 

@@ -1,12 +1,12 @@
 /** Plain values → Envoy's reply messages. Every append action is explicit: Envoy's default appends. */
-import type { Header, Reply } from "../../exchange/reply.ts";
-import type { Route } from "../../exchange/upstream-call.ts";
+import type { Header, Reply } from "../../data-path/exchange/reply.ts";
+import type { Route } from "../../data-path/exchange/upstream-call.ts";
 import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
 import type { CommonResponse } from "./generated/envoy/service/ext_proc/v3/CommonResponse.ts";
 import type { HeaderMutation } from "./generated/envoy/service/ext_proc/v3/HeaderMutation.ts";
 import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
-import { setBounded } from "../../collections/set-bounded.ts";
+import { setBounded } from "../../shared/collections/set-bounded.ts";
 import { constantReply } from "./constant-replies.ts";
 import { formatRawHeader, formatTextHeader } from "./headers.ts";
 import { ADMISSION_HEADER, IMMEDIATE_RESPONSE_DETAILS, UPSTREAM_HEADER } from "../names.ts";

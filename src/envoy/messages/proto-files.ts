@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { packageFile } from "../../host/package-files.ts";
+import { packageFile } from "../../shared/host/package-files.ts";
 
 /** The folder of the API files, absolute. */
 export const PROTO_FOLDER = fileURLToPath(packageFile("proto/"));

@@ -2,7 +2,7 @@
  * Writes the protobuf wire format backwards, from the last field to the first: a length is then known when it is due, and
  * nothing is measured first. Nested: note `at`, write the content, then `close` with what was noted.
  */
-import { asBuffer } from "../../text/as-buffer.ts";
+import { asBuffer } from "../../shared/text/as-buffer.ts";
 
 const SCRATCH_BYTES = 64 * 1024;
 /** A value from here on is a part of its own: copying a body of 100 kB twice takes a tenth of what its request costs. */

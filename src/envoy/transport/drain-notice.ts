@@ -1,4 +1,4 @@
-import { pause } from "../../event-loop/wait.ts";
+import { pause } from "../../shared/event-loop/wait.ts";
 import { HEALTH_CHECK } from "../messages/codec.ts";
 import { LASTING_CALLS } from "./lasting-calls.ts";
 

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { checkServerIdentity, type SecureContextOptions, type Server, type TLSSocket } from "node:tls";
-import { watchFiles } from "../../config/reload/watch-files.ts";
+import { watchFiles } from "../../shared/config/reload/watch-files.ts";
 
 /** Paths of PEM files. */
 export interface SidecarTlsOptions {

@@ -1,7 +1,7 @@
 /** Another commit of this repository, built in a directory of its own with its own dependencies. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { lastLine, runCommand } from "../../../src/setup/run-command.js";
+import { lastLine, runCommand } from "../../../src/operation/setup/run-command.js";
 
 /** Builds kept for another run, the most recently used ones; each takes about 100 MB. */
 const KEPT_BUILDS = 5;

@@ -1,7 +1,7 @@
 /** Findings about the configuration, and about files and folders of this host. */
 import { chmod, mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeConfigState } from "../../../src/config/reload/config-state.ts";
+import { writeConfigState } from "../../../src/shared/config/reload/config-state.ts";
 import type { Provocation } from "./provocation.ts";
 
 const STATE = { catalogSince: "2026-11-22T00:00:00.000Z", refused: null, waitingForRestart: [] };

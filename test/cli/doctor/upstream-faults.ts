@@ -1,8 +1,8 @@
 /** Findings about upstreams as Envoy sees them: a running gateway with endpoints, health checks and a credential. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { loadConfig } from "../../../src/config/load.ts";
-import { checkUpstreamState } from "../../../src/doctor/check-upstream-state.ts";
+import { loadConfig } from "../../../src/shared/config/load.ts";
+import { checkUpstreamState } from "../../../src/operation/doctor/check-upstream-state.ts";
 import { CHAT_PATH, chatBody } from "../../support/chat-stack.ts";
 import { openaiError } from "../../support/scripted-answer.ts";
 import { startStack } from "../../support/stack.ts";

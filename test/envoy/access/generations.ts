@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse, stringify } from "yaml";
-import { loadConfig } from "../../../src/config/load.ts";
+import { loadConfig } from "../../../src/shared/config/load.ts";
 import { renderBootstrap } from "../../../src/envoy/bootstrap/render-bootstrap.ts";
 import { workerSocketName } from "../../../src/envoy/names.ts";
 import { type Child, startChild } from "../../support/child.ts";

@@ -1,6 +1,6 @@
 /** Requests with keys whose own settings, or those of whom they belong to, refuse them. */
-import type { KeySettings } from "../../../src/settings/key.ts";
-import type { OrganizationSettings } from "../../../src/settings/organization.ts";
+import type { KeySettings } from "../../../src/shared/settings/key.ts";
+import type { OrganizationSettings } from "../../../src/shared/settings/organization.ts";
 import type { RawResponse } from "../edge/raw-client.ts";
 import type { Provocation } from "./error-rows.ts";
 

@@ -1,5 +1,5 @@
 /** How the rows of the errors' table are provoked, and which of them are not. */
-import type { ErrorCode } from "../../../src/contract/errors.ts";
+import type { ErrorCode } from "../../../src/shared/contract/errors.ts";
 import type { ChatStack } from "../../support/chat-stack.ts";
 import { send } from "../edge/raw-client.ts";
 import { type ErrorRoute, type Provocation, validBody } from "./error-rows.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
-import { readScript } from "../../../src/store/ioredis/scripts.ts";
-import { ROWS } from "../../../src/store/redis/row-layouts.ts";
+import { readScript } from "../../../src/data-path/store/ioredis/scripts.ts";
+import { ROWS } from "../../../src/data-path/store/redis/row-layouts.ts";
 import { waitFor } from "../../support/wait.ts";
 
 const ADMIT = readScript("admit.lua");

@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { stringify } from "yaml";
-import { ensureEnvoy } from "../../../src/setup/envoy.ts";
-import { createToolContext } from "../../../src/setup/tool-context.ts";
-import { createRedisClient, waitUntilReady } from "../../../src/store/redis/client.ts";
-import { createStore } from "../../../src/store/redis-store.ts";
-import type { Store } from "../../../src/store/types.ts";
+import { ensureEnvoy } from "../../../src/operation/setup/envoy.ts";
+import { createToolContext } from "../../../src/operation/setup/tool-context.ts";
+import { createRedisClient, waitUntilReady } from "../../../src/data-path/store/redis/client.ts";
+import { createStore } from "../../../src/data-path/store/redis-store.ts";
+import type { Store } from "../../../src/data-path/store/types.ts";
 import { type Child, startChild } from "../../support/child.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { catalogEntry, mergeConfig, sidecarUnderTest } from "../../support/gateway-config.ts";
@@ -21,7 +21,7 @@ import { waitFor } from "../../support/wait.ts";
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
 const MAIN = join(REPOSITORY, "dist/main.js");
-const BUILD = join(REPOSITORY, "src/setup/build-command.js");
+const BUILD = join(REPOSITORY, "src/operation/setup/build-command.js");
 
 export interface ServeAlone {
   readonly baseUrl: string;

@@ -1,5 +1,5 @@
 /** The table of replies that Envoy makes by itself: how each is brought about, and what a client must read. */
-import type { ErrorCode } from "../../../src/contract/errors.ts";
+import type { ErrorCode } from "../../../src/shared/contract/errors.ts";
 import type { Edge } from "./edge.ts";
 import { send, sendRaw } from "./raw-client.ts";
 import type { RawResponse } from "./raw-client.ts";

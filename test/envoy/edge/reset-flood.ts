@@ -1,7 +1,7 @@
 /** Clients that begin requests without end and take each back at once, with keys that nobody has if not with another. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { createKey } from "../../../src/auth/key-format.ts";
+import { createKey } from "../../../src/data-path/auth/key-format.ts";
 import { ERROR, FLAG, formatFrame, formatReset, FRAME } from "../../../src/envoy/transport/wire/frames.ts";
 import { encodeHeaderBlock } from "../../../src/envoy/transport/wire/hpack.ts";
 import { formatGreeting } from "../../support/wire-client.ts";

@@ -1,11 +1,11 @@
 /** A stack whose organization has two identity providers, and what the tests of tokens send. */
 import { randomUUID } from "node:crypto";
 import { afterAll } from "vitest";
-import { ORGANIZATION_SETTINGS } from "../../../src/settings/organization.ts";
-import { USER_GROUP_SETTINGS } from "../../../src/settings/user-group.ts";
-import { defaultsOf } from "../../../src/settings/table.ts";
-import { createRedisClient, waitUntilReady } from "../../../src/store/redis/client.ts";
-import { createStore } from "../../../src/store/redis-store.ts";
+import { ORGANIZATION_SETTINGS } from "../../../src/shared/settings/organization.ts";
+import { USER_GROUP_SETTINGS } from "../../../src/shared/settings/user-group.ts";
+import { defaultsOf } from "../../../src/shared/settings/table.ts";
+import { createRedisClient, waitUntilReady } from "../../../src/data-path/store/redis/client.ts";
+import { createStore } from "../../../src/data-path/store/redis-store.ts";
 import { CHAT_PATH, type ChatStack, chatBody, withChatStack } from "../../support/chat-stack.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import { type PrivateRedis, startRedis } from "../../support/redis.ts";

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { createKey } from "../../../src/auth/key-format.ts";
+import { createKey } from "../../../src/data-path/auth/key-format.ts";
 import { FLAG, formatFrame, FRAME, PREFACE } from "../../../src/envoy/transport/wire/frames.ts";
 import { floodWithCloses, floodWithResets } from "../../envoy/edge/reset-flood.ts";
 import { formatCall, formatGreeting } from "../../support/wire-client.ts";

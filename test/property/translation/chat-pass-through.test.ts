@@ -1,9 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applyEdits, findMembers, removeMembers } from "../../../src/translation/json/object-spans.ts";
-import { ChunkRewriter } from "../../../src/translation/openai/chunk-rewriter.ts";
-import { CHAT } from "../../../src/translation/chat-to-chat/answer.ts";
-import { GeneratedText } from "../../../src/translation/upstream/generated-text.ts";
+import {
+  applyEdits,
+  findMembers,
+  removeMembers,
+} from "../../../src/data-path/translation/json/object-spans.ts";
+import { ChunkRewriter } from "../../../src/data-path/translation/openai/chunk-rewriter.ts";
+import { CHAT } from "../../../src/data-path/translation/chat-to-chat/answer.ts";
+import { GeneratedText } from "../../../src/data-path/translation/upstream/generated-text.ts";
 import { parseWith } from "../../support/parse-with.ts";
 import {
   createAnswer,

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { editBytes } from "../../../src/translation/json/edit-bytes.ts";
-import { applyEdits } from "../../../src/translation/json/object-spans.ts";
+import { editBytes } from "../../../src/data-path/translation/json/edit-bytes.ts";
+import { applyEdits } from "../../../src/data-path/translation/json/object-spans.ts";
 import { runs } from "../../support/extent.ts";
 
 /** Whole characters: a place within one would be no place in its bytes. */

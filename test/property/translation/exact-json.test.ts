@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatJson, parseExactJson } from "../../../src/translation/json/exact-json.ts";
+import { formatJson, parseExactJson } from "../../../src/data-path/translation/json/exact-json.ts";
 import { runs } from "../../support/extent.ts";
 
 /** Beyond what a number holds exactly. */

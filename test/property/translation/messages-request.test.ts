@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/contract/errors.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { parse, toChatMessages } from "../../support/messages-exchange.ts";
 import { runs } from "../../support/extent.ts";
 

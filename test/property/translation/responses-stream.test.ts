@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { OutputItem } from "../../../src/translation/responses-to-chat/response.ts";
+import type { OutputItem } from "../../../src/data-path/translation/responses-to-chat/response.ts";
 import {
   formatCompletion,
   type GeneratedAnswer,

@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SseDecoder, type SseEvent } from "../../../src/translation/sse/decoder.ts";
+import { SseDecoder, type SseEvent } from "../../../src/data-path/translation/sse/decoder.ts";
 import { runs } from "../../support/extent.ts";
 
 const lineEnd = fc.constantFrom("\n", "\r\n", "\r");

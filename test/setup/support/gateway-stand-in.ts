@@ -6,11 +6,11 @@
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { loadConfig } from "../../../src/config/load.ts";
-import type { RunningProcess, WorkerOptions } from "../../../src/supervisor/gateway-parts.ts";
-import { runServe } from "../../../src/supervisor/run-serve.ts";
-import { runAdmin, runWorker } from "../../../src/supervisor/run-child.ts";
-import { createLogger } from "../../../src/telemetry/logger.ts";
+import { loadConfig } from "../../../src/shared/config/load.ts";
+import type { RunningProcess, WorkerOptions } from "../../../src/operation/supervisor/gateway-parts.ts";
+import { runServe } from "../../../src/operation/supervisor/run-serve.ts";
+import { runAdmin, runWorker } from "../../../src/operation/supervisor/run-child.ts";
+import { createLogger } from "../../../src/shared/telemetry/logger.ts";
 
 const text = { type: "string" } as const;
 const { positionals, values } = parseArgs({

@@ -1,5 +1,5 @@
 /** The launcher around stand-ins for Envoy and the gateway: `run-launch <gateway.yaml> <the gateway's stand-in>`. */
-import { launch } from "../../../src/launcher/launch.ts";
+import { launch } from "../../../src/operation/launcher/launch.ts";
 
 try {
   process.exit(

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { checkTypes, ensureBuild } from "../../../src/setup/build.js";
-import { ensureNodeSdks, ensurePackages } from "../../../src/setup/packages.js";
-import { withSetupLock } from "../../../src/setup/prepare.js";
+import { checkTypes, ensureBuild } from "../../../src/operation/setup/build.js";
+import { ensureNodeSdks, ensurePackages } from "../../../src/operation/setup/packages.js";
+import { withSetupLock } from "../../../src/operation/setup/prepare.js";
 import { ALL_NEEDS, FIRST_NEEDS, listNeeds, type Need } from "../tools/needs.ts";
 import { prepareTools } from "../tools/test-tools.ts";
 import { createHeldLines } from "./held-lines.ts";

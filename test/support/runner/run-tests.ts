@@ -4,8 +4,8 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { withProgress } from "../../../src/setup/progress.js";
-import { describeFailure } from "../../../src/setup/run-step.js";
+import { withProgress } from "../../../src/operation/setup/progress.js";
+import { describeFailure } from "../../../src/operation/setup/run-step.js";
 import type { HeldLines } from "./held-lines.ts";
 import { SUMMARY_FILE, type TestedFile, type TestSummary } from "./summary-reporter.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { runCommand } from "../../../src/setup/run-command.js";
+import { runCommand } from "../../../src/operation/setup/run-command.js";
 
 /**
  * Reads the test files from arguments that are nothing but paths of test files.

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isExecutable } from "../../../src/setup/find-executable.ts";
-import { findTool } from "../../../src/setup/find-tool.ts";
-import { installWheel } from "../../../src/setup/python.ts";
-import { SetupError } from "../../../src/setup/setup-error.js";
-import type { Tool, ToolContext } from "../../../src/setup/tool-context.ts";
+import { isExecutable } from "../../../src/operation/setup/find-executable.ts";
+import { findTool } from "../../../src/operation/setup/find-tool.ts";
+import { installWheel } from "../../../src/operation/setup/python.ts";
+import { SetupError } from "../../../src/operation/setup/setup-error.js";
+import type { Tool, ToolContext } from "../../../src/operation/setup/tool-context.ts";
 
 const INSTEAD = "install a C compiler (Debian: gcc and libc6-dev) as `cc`, or name it in CC.";
 

@@ -1,6 +1,6 @@
-import { findOnPath } from "../../../src/setup/find-executable.ts";
-import { findTool } from "../../../src/setup/find-tool.ts";
-import type { Tool, ToolContext } from "../../../src/setup/tool-context.ts";
+import { findOnPath } from "../../../src/operation/setup/find-executable.ts";
+import { findTool } from "../../../src/operation/setup/find-tool.ts";
+import type { Tool, ToolContext } from "../../../src/operation/setup/tool-context.ts";
 import { installDebianPackages } from "./debian-packages.ts";
 
 /** Packages of Debian, each of which has a program of its name. The first has no desktop, and takes half the CPU time. */

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { withProgress } from "../../../src/setup/progress.js";
-import { findPython, pipEnvironment } from "../../../src/setup/python.ts";
-import { lastLine } from "../../../src/setup/run-command.js";
-import { SetupError } from "../../../src/setup/setup-error.js";
-import type { ToolContext } from "../../../src/setup/tool-context.ts";
+import { withProgress } from "../../../src/operation/setup/progress.js";
+import { findPython, pipEnvironment } from "../../../src/operation/setup/python.ts";
+import { lastLine } from "../../../src/operation/setup/run-command.js";
+import { SetupError } from "../../../src/operation/setup/setup-error.js";
+import type { ToolContext } from "../../../src/operation/setup/tool-context.ts";
 
 /** What the oldest of the packages in the requirements file asks for. */
 const MINIMUM_MINOR = 10;

@@ -1,7 +1,7 @@
-import { findOnPath } from "../../../src/setup/find-executable.ts";
-import { withProgress } from "../../../src/setup/progress.js";
-import { lastLine } from "../../../src/setup/run-command.js";
-import type { ToolContext } from "../../../src/setup/tool-context.ts";
+import { findOnPath } from "../../../src/operation/setup/find-executable.ts";
+import { withProgress } from "../../../src/operation/setup/progress.js";
+import { lastLine } from "../../../src/operation/setup/run-command.js";
+import type { ToolContext } from "../../../src/operation/setup/tool-context.ts";
 
 /** A mirror that does not answer must not hold the tests up. */
 export const APT_OPTIONS = ["-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20"];

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { findOnPath } from "../../../src/setup/find-executable.ts";
-import { findTool } from "../../../src/setup/find-tool.ts";
-import { withProgress } from "../../../src/setup/progress.js";
-import { lastLine } from "../../../src/setup/run-command.js";
-import type { ToolContext } from "../../../src/setup/tool-context.ts";
+import { findOnPath } from "../../../src/operation/setup/find-executable.ts";
+import { findTool } from "../../../src/operation/setup/find-tool.ts";
+import { withProgress } from "../../../src/operation/setup/progress.js";
+import { lastLine } from "../../../src/operation/setup/run-command.js";
+import type { ToolContext } from "../../../src/operation/setup/tool-context.ts";
 import { APT_OPTIONS } from "./debian-packages.ts";
 
 /** The server and the program that checks rules; both come together. */

@@ -1,5 +1,5 @@
-import { findOnPath } from "../../../src/setup/find-executable.ts";
-import type { ToolContext } from "../../../src/setup/tool-context.ts";
+import { findOnPath } from "../../../src/operation/setup/find-executable.ts";
+import type { ToolContext } from "../../../src/operation/setup/tool-context.ts";
 import { installDebianPackages } from "./debian-packages.ts";
 
 /** Those that have completions besides bash, by the names of their programs and of Debian's packages. */

@@ -1,6 +1,6 @@
-import { ensureEnvoy } from "../../../src/setup/envoy.ts";
-import { ensureRedisServer } from "../../../src/setup/redis.ts";
-import { createToolContext, type Tool, type ToolContext } from "../../../src/setup/tool-context.ts";
+import { ensureEnvoy } from "../../../src/operation/setup/envoy.ts";
+import { ensureRedisServer } from "../../../src/operation/setup/redis.ts";
+import { createToolContext, type Tool, type ToolContext } from "../../../src/operation/setup/tool-context.ts";
 import { ensureCompiler } from "./c-compiler.ts";
 import { findChromium } from "./chromium.ts";
 import { ensureClientPython } from "./client-python.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { AdminError } from "../../../src/admin/admin-error.ts";
-import { checkInput } from "../../../src/admin/http/check-input.ts";
-import { keyCreation } from "../../../src/admin/schemas/key.ts";
+import { AdminError } from "../../../src/management/admin/admin-error.ts";
+import { checkInput } from "../../../src/management/admin/http/check-input.ts";
+import { keyCreation } from "../../../src/management/admin/schemas/key.ts";
 
 function refusal(value: unknown): AdminError {
   try {

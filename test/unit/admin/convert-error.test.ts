@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ZodError } from "zod";
-import { AdminError } from "../../../src/admin/admin-error.ts";
-import { convertError } from "../../../src/admin/convert-error.ts";
+import { AdminError } from "../../../src/management/admin/admin-error.ts";
+import { convertError } from "../../../src/management/admin/convert-error.ts";
 
 const reply = (message: string) => Object.assign(new Error(message), { name: "ReplyError" });
 

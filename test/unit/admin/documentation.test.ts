@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { USAGE_COLUMNS } from "../../../src/admin/usage-export/usage-table.ts";
+import { USAGE_COLUMNS } from "../../../src/management/admin/usage-export/usage-table.ts";
 
 const read = (name: string): string =>
   readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
@@ -21,7 +21,7 @@ describe("docs/usage-exports.md", () => {
 
 describe("docs/management-api.md", () => {
   it("has every action of the audit log", () => {
-    const folder = new URL("../../../src/admin/api/", import.meta.url);
+    const folder = new URL("../../../src/management/admin/api/", import.meta.url);
     const source = readdirSync(folder)
       .map((name) => readFileSync(new URL(name, folder), "utf8"))
       .join("");

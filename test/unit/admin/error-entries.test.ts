@@ -1,14 +1,18 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { ADMIN_ERRORS, AdminError, type AdminErrorCode } from "../../../src/admin/admin-error.ts";
-import type { Markup } from "../../../src/admin/dashboard/page.ts";
-import { ErrorsPage } from "../../../src/admin/dashboard/pages/errors.tsx";
-import { type ErrorEntry, listApiErrors, listManagementErrors } from "../../../src/admin/error-entries.ts";
-import { parseConfig } from "../../../src/config/load.ts";
-import { formatErrorReference } from "../../../src/config/documentation.ts";
-import { ERRORS, type ErrorCode, errorTypeOf, GatewayError } from "../../../src/contract/errors.ts";
-import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+import { ADMIN_ERRORS, AdminError, type AdminErrorCode } from "../../../src/management/admin/admin-error.ts";
+import type { Markup } from "../../../src/management/admin/dashboard/page.ts";
+import { ErrorsPage } from "../../../src/management/admin/dashboard/pages/errors.tsx";
+import {
+  type ErrorEntry,
+  listApiErrors,
+  listManagementErrors,
+} from "../../../src/management/admin/error-entries.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
+import { formatErrorReference } from "../../../src/shared/config/documentation.ts";
+import { ERRORS, type ErrorCode, errorTypeOf, GatewayError } from "../../../src/shared/contract/errors.ts";
+import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 
 const PAGE = fileURLToPath(new URL("../../../docs/errors.md", import.meta.url));
 const GOOD = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { AdminError } from "../../../src/admin/admin-error.ts";
-import { expectVersion, formatETag, parseIfMatch } from "../../../src/admin/http/etag.ts";
+import { AdminError } from "../../../src/management/admin/admin-error.ts";
+import { expectVersion, formatETag, parseIfMatch } from "../../../src/management/admin/http/etag.ts";
 
 describe("parseIfMatch", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { FOCUS_COLUMNS } from "../../../src/admin/usage-export/focus.ts";
-import { USAGE_COLUMNS } from "../../../src/admin/usage-export/usage-table.ts";
+import { FOCUS_COLUMNS } from "../../../src/management/admin/usage-export/focus.ts";
+import { USAGE_COLUMNS } from "../../../src/management/admin/usage-export/usage-table.ts";
 import RELEASED from "../../fixtures/export-columns.json" with { type: "json" };
 
 const COLUMNS = { csv: USAGE_COLUMNS, focus: FOCUS_COLUMNS } as const;

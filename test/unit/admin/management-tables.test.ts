@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { API_ROUTES } from "../../../src/admin/api/routes.ts";
-import { createProgram } from "../../../src/cli/program.ts";
-import type { GroupKind } from "../../../src/settings/group.ts";
-import { KEY_SETTINGS } from "../../../src/settings/key.ts";
-import { ORGANIZATION_SETTINGS } from "../../../src/settings/organization.ts";
-import { USER_GROUP_SETTINGS } from "../../../src/settings/user-group.ts";
-import { USER_SETTINGS } from "../../../src/settings/user.ts";
-import type { Setting, Settings } from "../../../src/settings/setting.ts";
-import { describeSetting, isRequired } from "../../../src/settings/table.ts";
+import { API_ROUTES } from "../../../src/management/admin/api/routes.ts";
+import { createProgram } from "../../../src/operation/cli/program.ts";
+import type { GroupKind } from "../../../src/shared/settings/group.ts";
+import { KEY_SETTINGS } from "../../../src/shared/settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../../src/shared/settings/organization.ts";
+import { USER_GROUP_SETTINGS } from "../../../src/shared/settings/user-group.ts";
+import { USER_SETTINGS } from "../../../src/shared/settings/user.ts";
+import type { Setting, Settings } from "../../../src/shared/settings/setting.ts";
+import { describeSetting, isRequired } from "../../../src/shared/settings/table.ts";
 
 /** The commands that the page is about, in the order of the help. */
 const MANAGEMENT_COMMANDS: readonly string[] = [

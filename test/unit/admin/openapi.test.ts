@@ -1,14 +1,14 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createCustomersDocument } from "../../../src/admin/openapi/customers.ts";
-import { createOpenApiDocument } from "../../../src/admin/openapi/management.ts";
-import { API_ROUTES } from "../../../src/admin/api/routes.ts";
-import { text } from "../../../src/admin/schemas/fields.ts";
-import { escapeHidden } from "../../../src/text/plain-text.ts";
-import { name } from "../../../src/settings/input-schemas.ts";
-import { lineOrNull } from "../../../src/settings/kinds.ts";
-import { LINE_PATTERN, NAME_PATTERN, TEXT_PATTERN } from "../../../src/settings/published-patterns.ts";
+import { createCustomersDocument } from "../../../src/management/admin/openapi/customers.ts";
+import { createOpenApiDocument } from "../../../src/management/admin/openapi/management.ts";
+import { API_ROUTES } from "../../../src/management/admin/api/routes.ts";
+import { text } from "../../../src/management/admin/schemas/fields.ts";
+import { escapeHidden } from "../../../src/shared/text/plain-text.ts";
+import { name } from "../../../src/shared/settings/input-schemas.ts";
+import { lineOrNull } from "../../../src/shared/settings/kinds.ts";
+import { LINE_PATTERN, NAME_PATTERN, TEXT_PATTERN } from "../../../src/shared/settings/published-patterns.ts";
 import { listPatterns, OPENAPI_DOCUMENTS } from "../../support/openapi-documents.ts";
 import { runs } from "../../support/extent.ts";
 

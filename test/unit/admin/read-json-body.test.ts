@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readJsonBody } from "../../../src/admin/http/read-json-body.ts";
+import { readJsonBody } from "../../../src/management/admin/http/read-json-body.ts";
 
 function read(value: unknown): Promise<object | undefined> {
   return readJsonBody(new Request("http://localhost", { method: "POST", body: JSON.stringify(value) }));

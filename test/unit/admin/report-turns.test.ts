@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ReportTurns } from "../../../src/admin/report-turns.ts";
-import { createDeferred } from "../../../src/event-loop/deferred.ts";
+import { ReportTurns } from "../../../src/management/admin/report-turns.ts";
+import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
 
 const OWN = { lane: "org_a", caller: "token" };
 

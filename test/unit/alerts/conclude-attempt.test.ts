@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { AttemptResult } from "../../../src/alerts/channel.ts";
-import { concludeAttempt } from "../../../src/alerts/conclude-attempt.ts";
-import { RETRY_SCHEDULE } from "../../../src/alerts/retry-schedule.ts";
-import type { ClaimedDelivery } from "../../../src/store/types/alerts.ts";
+import type { AttemptResult } from "../../../src/management/alerts/channel.ts";
+import { concludeAttempt } from "../../../src/management/alerts/conclude-attempt.ts";
+import { RETRY_SCHEDULE } from "../../../src/management/alerts/retry-schedule.ts";
+import type { ClaimedDelivery } from "../../../src/data-path/store/types/alerts.ts";
 import { messageOf } from "./alert-fixture.ts";
 
 const CLAIM: ClaimedDelivery = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isPublicAddress } from "../../../src/alerts/public-address.ts";
+import { isPublicAddress } from "../../../src/management/alerts/public-address.ts";
 
 describe("isPublicAddress", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextWaitMs, RETRY_SCHEDULE } from "../../../src/alerts/retry-schedule.ts";
+import { nextWaitMs, RETRY_SCHEDULE } from "../../../src/management/alerts/retry-schedule.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

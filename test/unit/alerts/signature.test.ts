@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { createWebhookSecret, signWebhook } from "../../../src/alerts/signature.ts";
+import { createWebhookSecret, signWebhook } from "../../../src/management/alerts/signature.ts";
 
 const timestamp = Math.floor(Date.now() / 1000);
 const body = '{"type":"budget.threshold_reached","data":{"key_name":"naïve ✓"}}';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FORMATS } from "../../../src/alerts/webhook-formats.ts";
+import { FORMATS } from "../../../src/management/alerts/webhook-formats.ts";
 import { pagerDutyEvent, slackMessage, teamsMessage } from "../../support/webhook-format-schemas.ts";
 import { ALERT, messageOf } from "./alert-fixture.ts";
 

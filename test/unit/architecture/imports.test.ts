@@ -4,32 +4,45 @@ import { describe, expect, it } from "vitest";
 
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
-/** A folder whose rooms import each other as a list says: folders, and files that lie in none. */
+/** A directory whose rooms import each other as a list says. */
 interface House {
-  readonly folder: string;
+  readonly directory: string;
+  /** The room of one of its files. */
+  readonly roomOf: (file: string) => string;
   /** The rooms of words that every other shares; they know nothing but each other. */
   readonly shared: readonly string[];
-  /** What each other room imports beside itself and the shared words. */
+  /** The imports of each other room, in addition to itself and the shared words. */
   readonly arrows: Readonly<Record<string, readonly string[]>>;
 }
+
+/** The wings of the house, each with the wings that its rooms may import. */
+const WINGS: Readonly<Record<string, readonly string[]>> = {
+  shared: [],
+  "data-path": ["shared"],
+  envoy: ["shared", "data-path"],
+  management: ["shared", "data-path"],
+  operation: ["shared", "data-path", "envoy", "management"],
+  "main.ts": ["shared", "operation"],
+};
 
 /** The rooms of words that every stage shares. */
 const SHARED = ["contract", "money", "usage", "host", "collections", "text", "event-loop", "time"];
 
 /**
- * What each folder, and each file at the top of src, imports beside itself and the shared words: no more and no less.
- * An arrow that is not here is a change of the architecture: change it here and in docs/internals/request-life.md, or find another way.
+ * The imports of each room, in addition to itself and the shared words: no more and no less. An arrow that is not here is
+ * a change of the architecture: change it here and in docs/internals/request-life.md, or find another way.
  */
 const ARROWS: House["arrows"] = {
-  translation: [],
+  // shared
   "model-servers": [],
   "envoy-reasons": [],
-  config: ["model-servers", "translation"],
+  config: ["model-servers"],
   settings: ["config"],
-  oidc: ["config"],
+  telemetry: ["config", "settings"],
+  // data-path
+  translation: [],
   pricing: ["translation"],
   catalog: ["config", "pricing", "translation"],
-  telemetry: ["config", "settings"],
   store: ["config", "settings"],
   auth: ["settings", "store"],
   limits: ["pricing", "settings", "store", "translation"],
@@ -48,8 +61,10 @@ const ARROWS: House["arrows"] = {
     "telemetry",
     "translation",
   ],
-  alerts: ["config", "settings", "store"],
   envoy: ["config", "exchange", "limits", "translation"],
+  // management
+  oidc: ["config"],
+  alerts: ["config", "settings", "store"],
   admin: [
     "alerts",
     "auth",
@@ -63,16 +78,19 @@ const ARROWS: House["arrows"] = {
     "store",
     "telemetry",
   ],
+  // operation: it puts the other wings together, and no other wing knows it
   demo: ["auth", "config", "settings", "store"],
   doctor: ["alerts", "config", "envoy", "envoy-reasons", "model-servers", "store"],
   setup: [],
-  // Composition, processes and commands: they put the others together, and no stage knows them.
   supervisor: ["config", "envoy", "setup"],
   launcher: ["config", "demo", "envoy", "model-servers", "setup", "supervisor"],
-  "worker.ts": [
+  processes: [
+    "admin",
+    "alerts",
     "auth",
     "catalog",
     "config",
+    "demo",
     "envoy",
     "exchange",
     "grace",
@@ -84,36 +102,21 @@ const ARROWS: House["arrows"] = {
     "telemetry",
     "translation",
   ],
-  "admin-api.ts": ["admin", "catalog", "config", "store", "supervisor", "telemetry"],
-  "host-services.ts": [
-    "admin",
-    "alerts",
-    "config",
-    "demo",
-    "exchange",
-    "request-log",
-    "settlement",
-    "store",
-    "supervisor",
-    "telemetry",
-  ],
   cli: [
-    "admin-api.ts",
     "config",
     "demo",
     "doctor",
     "envoy",
     "envoy-reasons",
-    "host-services.ts",
     "launcher",
     "pricing",
+    "processes",
     "request-log",
     "settings",
     "setup",
     "store",
     "supervisor",
     "telemetry",
-    "worker.ts",
   ],
   "main.ts": ["cli"],
 };
@@ -138,12 +141,12 @@ const TRANSLATION_ARROWS: House["arrows"] = {
   openai: ["fields", "upstream"],
   "request-body.ts": ["openai"],
   "pass-through": ["conversation", "fields", "openai", "read-request.ts", "upstream"],
-  "chat-to-chat": ["fields", "openai", "read-request.ts", "upstream"],
+  "chat-to-chat": ["fields", "openai", "read-request.ts"],
   "completions-to-completions": ["fields", "openai", "read-request.ts"],
   "embeddings-to-embeddings": ["openai", "read-request.ts", "upstream"],
   "messages-to-chat": ["conversation", "upstream"],
   "messages-to-messages": ["fields", "messages-to-chat", "pass-through", "upstream"],
-  "responses-to-chat": ["conversation", "fields", "upstream"],
+  "responses-to-chat": ["conversation", "upstream"],
   "responses-to-responses": [
     "fields",
     "openai",
@@ -165,9 +168,27 @@ const TRANSLATION_ARROWS: House["arrows"] = {
   ],
 };
 
+const firstName = (directory: string, file: string) =>
+  path.relative(directory, file).split(path.sep)[0] ?? "";
+
+const wingOf = (file: string) => firstName(SOURCE, file);
+
+/** A directory of a wing. Envoy's wing is one room, and so is each file at the top of src. */
+function roomOf(file: string): string {
+  const wing = wingOf(file);
+  return wing === "envoy" || wing === "main.ts" ? wing : firstName(path.join(SOURCE, wing), file);
+}
+
+const TRANSLATION = path.join(SOURCE, "data-path", "translation");
+
 const HOUSES: readonly House[] = [
-  { folder: SOURCE, shared: SHARED, arrows: ARROWS },
-  { folder: path.join(SOURCE, "translation"), shared: TRANSLATION_SHARED, arrows: TRANSLATION_ARROWS },
+  { directory: SOURCE, roomOf, shared: SHARED, arrows: ARROWS },
+  {
+    directory: TRANSLATION,
+    roomOf: (file) => firstName(TRANSLATION, file),
+    shared: TRANSLATION_SHARED,
+    arrows: TRANSLATION_ARROWS,
+  },
 ];
 
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*"(\.[^"]+)"/g;
@@ -191,17 +212,19 @@ const imports = new Map(
   }),
 );
 
-/** The rooms of a folder that each of them imports. */
-function readRooms(folder: string): Map<string, Set<string>> {
+/** The rooms of a directory, each with the rooms that it imports. */
+function readRooms({
+  directory,
+  roomOf: nameRoom,
+}: Pick<House, "directory" | "roomOf">): Map<string, Set<string>> {
   const rooms = new Map<string, Set<string>>();
-  const isWithin = (file: string): boolean => file.startsWith(folder + path.sep);
-  const roomOf = (file: string): string => path.relative(folder, file).split(path.sep)[0] ?? "";
+  const isWithin = (file: string): boolean => file.startsWith(directory + path.sep);
   for (const [file, targets] of imports) {
     if (!isWithin(file)) continue;
-    const room = roomOf(file);
+    const room = nameRoom(file);
     const known = rooms.get(room) ?? new Set();
     rooms.set(room, known);
-    for (const target of targets.filter(isWithin).map(roomOf)) if (target !== room) known.add(target);
+    for (const target of targets.filter(isWithin).map(nameRoom)) if (target !== room) known.add(target);
   }
   return rooms;
 }
@@ -218,8 +241,21 @@ function findCircles(graph: ReadonlyMap<string, Iterable<string>>): string[] {
 
 const relative = (files: readonly string[]) => files.map((file) => path.relative(SOURCE, file));
 
-describe.each(HOUSES)("the rooms of $folder", ({ folder, shared, arrows }) => {
-  const rooms = readRooms(folder);
+describe("the wings of src", () => {
+  const wings = readRooms({ directory: SOURCE, roomOf: wingOf });
+
+  it("are the five that the list names, and the program's first file", () => {
+    expect([...wings.keys()].sort()).toEqual(Object.keys(WINGS).sort());
+  });
+
+  it.each(Object.entries(WINGS))("%s imports only wings below it", (wing, allowed) => {
+    expect([...(wings.get(wing) ?? [])].filter((target) => !allowed.includes(target))).toEqual([]);
+  });
+});
+
+describe.each(HOUSES)("the rooms of $directory", (house) => {
+  const { shared, arrows } = house;
+  const rooms = readRooms(house);
 
   it("import exactly what the list of arrows names", () => {
     const found = Object.fromEntries(

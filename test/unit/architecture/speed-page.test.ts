@@ -29,9 +29,9 @@ describe("docs/internals/speed.md", () => {
   });
 
   it.each(Array.from(ioredis.matchAll(/^\| `([a-z-]+\.ts)`/gm), ([, file = ""]) => file))(
-    "names a file of src/store/ioredis: %s",
+    "names a file of src/data-path/store/ioredis: %s",
     (file) => {
-      expect(isThere(`src/store/ioredis/${file}`)).toBe(true);
+      expect(isThere(`src/data-path/store/ioredis/${file}`)).toBe(true);
     },
   );
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { KeyDirectory } from "../../../src/auth/key-directory.ts";
-import { createKey, hashKey } from "../../../src/auth/key-format.ts";
+import { KeyDirectory } from "../../../src/data-path/auth/key-directory.ts";
+import { createKey, hashKey } from "../../../src/data-path/auth/key-format.ts";
 
 const REFERENCE = { organizationId: "org_1", keyId: "key_1" };
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createKey, displayKey, hashKey, isWellFormedKey } from "../../../src/auth/key-format.ts";
+import { createKey, displayKey, hashKey, isWellFormedKey } from "../../../src/data-path/auth/key-format.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createKey } from "../../../src/auth/key-format.ts";
-import { readKey } from "../../../src/auth/read-key.ts";
-import { GatewayError } from "../../../src/contract/errors.ts";
+import { createKey } from "../../../src/data-path/auth/key-format.ts";
+import { readKey } from "../../../src/data-path/auth/read-key.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
 
 const KEY = createKey();
 const OTHER = createKey();

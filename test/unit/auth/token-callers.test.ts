@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { TokenCallers, type TokenCallersOptions } from "../../../src/auth/token-callers.ts";
-import { defaultsOf } from "../../../src/settings/table.ts";
-import { ORGANIZATION_SETTINGS } from "../../../src/settings/organization.ts";
+import { TokenCallers, type TokenCallersOptions } from "../../../src/data-path/auth/token-callers.ts";
+import { defaultsOf } from "../../../src/shared/settings/table.ts";
+import { ORGANIZATION_SETTINGS } from "../../../src/shared/settings/organization.ts";
 
 const PROVIDER = {
   name: "corp",

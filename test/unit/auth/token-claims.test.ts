@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { textClaim, textClaims } from "../../../src/auth/token-claims.ts";
+import { textClaim, textClaims } from "../../../src/data-path/auth/token-claims.ts";
 
 const CLAIMS = {
   sub: "ann",

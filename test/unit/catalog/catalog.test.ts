@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { CatalogReference } from "../../../src/catalog/catalog-reference.ts";
-import { createCatalog, type ModelViewer } from "../../../src/catalog/catalog.ts";
-import { GatewayError } from "../../../src/contract/errors.ts";
+import { CatalogReference } from "../../../src/data-path/catalog/catalog-reference.ts";
+import { createCatalog, type ModelViewer } from "../../../src/data-path/catalog/catalog.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { createCatalogOf, createConfigOf } from "./support.ts";
 
 const catalog = createCatalogOf([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseMaxTokensField } from "../../../src/catalog/max-tokens-field.ts";
+import { chooseMaxTokensField } from "../../../src/data-path/catalog/max-tokens-field.ts";
 import { createCatalogOf } from "./support.ts";
 
 describe("the names of the limit of output tokens", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ModelViewer } from "../../../src/catalog/catalog.ts";
-import { getModel, listModels } from "../../../src/catalog/models-response.ts";
-import { GatewayError } from "../../../src/contract/errors.ts";
+import type { ModelViewer } from "../../../src/data-path/catalog/catalog.ts";
+import { getModel, listModels } from "../../../src/data-path/catalog/models-response.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { createCatalogOf } from "./support.ts";
 
 const catalog = createCatalogOf([

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { usesPromptCacheKey } from "../../../src/catalog/prompt-cache-key.ts";
+import { usesPromptCacheKey } from "../../../src/data-path/catalog/prompt-cache-key.ts";
 
 it.each([
   ["api.openai.com", true],

@@ -1,6 +1,6 @@
-import { createCatalog, type Catalog } from "../../../src/catalog/catalog.ts";
-import { parseConfig } from "../../../src/config/load.ts";
-import type { Config } from "../../../src/config/schema.ts";
+import { createCatalog, type Catalog } from "../../../src/data-path/catalog/catalog.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
+import type { Config } from "../../../src/shared/config/schema.ts";
 
 interface Entry {
   readonly id: string;

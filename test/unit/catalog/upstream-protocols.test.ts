@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { listUpstreamProtocols } from "../../../src/catalog/upstream-protocols.ts";
+import { listUpstreamProtocols } from "../../../src/data-path/catalog/upstream-protocols.ts";
 
 describe("listUpstreamProtocols", () => {
   it.each([

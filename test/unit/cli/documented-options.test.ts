@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { createProgram } from "../../../src/cli/program.ts";
+import { createProgram } from "../../../src/operation/cli/program.ts";
 import { listCodeSpans } from "../../support/documents.ts";
 
 const program = createProgram();

@@ -1,7 +1,7 @@
 /** Help texts are read as one list: imperative descriptions, options in one line. */
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { createProgram } from "../../../src/cli/program.ts";
+import { createProgram } from "../../../src/operation/cli/program.ts";
 
 interface Named {
   readonly name: string;

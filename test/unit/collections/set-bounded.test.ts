@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { setBounded } from "../../../src/collections/set-bounded.ts";
+import { setBounded } from "../../../src/shared/collections/set-bounded.ts";
 
 describe("setBounded", () => {
   it("drops the oldest, a sixteenth of them at once, and tells them", () => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ShortLivedMap } from "../../../src/collections/short-lived-map.ts";
+import { ShortLivedMap } from "../../../src/shared/collections/short-lived-map.ts";
 
 const key = fc.integer({ min: 0, max: 40 });
 const step = fc.oneof(

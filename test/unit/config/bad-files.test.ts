@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
 
-import { ConfigError, type ConfigProblem } from "../../../src/config/config-error.ts";
-import { parseConfig } from "../../../src/config/load.ts";
+import { ConfigError, type ConfigProblem } from "../../../src/shared/config/config-error.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
 
 /** Each `bad-*.yaml` is `good.yaml` with one mistake; `expected-problems.json` says what must be told of it. */
 const folder = fileURLToPath(new URL("../../fixtures/config", import.meta.url));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkNames } from "../../../src/config/load/check-names.ts";
+import { checkNames } from "../../../src/shared/config/load/check-names.ts";
 
 const MODELS = 30_000;
 const idOf = (index: number): string => `acme/m-${index}`;

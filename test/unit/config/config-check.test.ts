@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { configCheck } from "../../../src/cli/config-check.ts";
+import { configCheck } from "../../../src/operation/cli/config-check.ts";
 
 /** Not in the repository's own folder, whose path may be too long for Unix sockets. */
 let folder: string;

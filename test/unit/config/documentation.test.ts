@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
 
-import { parseConfig } from "../../../src/config/load.ts";
-import { MODEL_SERVERS } from "../../../src/model-servers/presets.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
+import { MODEL_SERVERS } from "../../../src/shared/model-servers/presets.ts";
 import { listFields, renderReference } from "./field-reference.ts";
 
 const page = new URL("../../../docs/gateway-yaml.md", import.meta.url);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError } from "../../../src/config/config-error.ts";
-import { parseConfig } from "../../../src/config/load.ts";
+import { ConfigError } from "../../../src/shared/config/config-error.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
 
 function problemsOf(text: string): readonly { path: string; line?: number; message: string }[] {
   try {

@@ -1,7 +1,7 @@
 /** The fields of `gateway.yaml` as the tables of docs/gateway-yaml.md, made from the schema. */
 import { z } from "zod";
 
-import { createConfigSchema } from "../../../src/config/schema.ts";
+import { createConfigSchema } from "../../../src/shared/config/schema.ts";
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;

@@ -5,10 +5,10 @@ import { inspect } from "node:util";
 
 import { describe, expect, it } from "vitest";
 
-import { ConfigError } from "../../../src/config/config-error.ts";
-import { loadConfig, parseConfig, type ParseOptions } from "../../../src/config/load.ts";
-import type { Config } from "../../../src/config/schema.ts";
-import { REASONING_EFFORTS } from "../../../src/translation/client-protocol.ts";
+import { ConfigError } from "../../../src/shared/config/config-error.ts";
+import { loadConfig, parseConfig, type ParseOptions } from "../../../src/shared/config/load.ts";
+import type { Config } from "../../../src/shared/config/schema.ts";
+import { REASONING_EFFORTS } from "../../../src/shared/contract/model-profile.ts";
 
 const good = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../../../src/config/load.ts";
-import { MODEL_SERVER_NAMES } from "../../../src/model-servers/presets.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
+import { MODEL_SERVER_NAMES } from "../../../src/shared/model-servers/presets.ts";
 
 const good = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");
 

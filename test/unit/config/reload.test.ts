@@ -12,12 +12,12 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { ConfigError } from "../../../src/config/config-error.ts";
-import { loadConfig } from "../../../src/config/load.ts";
-import { ConfigReloader } from "../../../src/config/reload.ts";
-import { fingerprint } from "../../../src/config/reload/watch-files.ts";
-import type { ConfigState } from "../../../src/config/reload/config-state.ts";
-import type { Config } from "../../../src/config/schema.ts";
+import type { ConfigError } from "../../../src/shared/config/config-error.ts";
+import { loadConfig } from "../../../src/shared/config/load.ts";
+import { ConfigReloader } from "../../../src/shared/config/reload.ts";
+import { fingerprint } from "../../../src/shared/config/reload/watch-files.ts";
+import type { ConfigState } from "../../../src/shared/config/reload/config-state.ts";
+import type { Config } from "../../../src/shared/config/schema.ts";
 
 const good = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");
 const renamed = good.replace("upstream_model: echo", "upstream_model: echo-2");

@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { Secret } from "../../../src/config/secret.ts";
+import { Secret } from "../../../src/shared/config/secret.ts";
 
 let folder: string;
 beforeAll(() => {

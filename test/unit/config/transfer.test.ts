@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../../../src/config/load.ts";
-import { receiveConfig, transferConfig } from "../../../src/config/transfer.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
+import { receiveConfig, transferConfig } from "../../../src/shared/config/transfer.ts";
 
 /** The example with every section. */
 const COMPLETE = readFileSync(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { resolveWorkerCount } from "../../../src/config/worker-count.ts";
+import { resolveWorkerCount } from "../../../src/shared/config/worker-count.ts";
 
 describe("resolveWorkerCount", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createSnippets } from "../../../src/admin/dashboard/snippets.ts";
+import { createSnippets } from "../../../src/management/admin/dashboard/snippets.ts";
 import { CLIENTS } from "../../clients/clients.ts";
 import { formatProofs } from "../../clients/proofs.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ERRORS, type ErrorCode, GatewayError } from "../../../src/contract/errors.ts";
+import { ERRORS, type ErrorCode, GatewayError } from "../../../src/shared/contract/errors.ts";
 
 describe("GatewayError", () => {
   it("keeps what was thrown as the cause, and tells the client nothing of it", () => {

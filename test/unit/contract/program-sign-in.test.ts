@@ -10,7 +10,7 @@ import {
   hashProgramToken,
   isProgramToken,
   parseProgramRequest,
-} from "../../../src/contract/program-sign-in.ts";
+} from "../../../src/shared/contract/program-sign-in.ts";
 
 const PART = "x".repeat(43);
 const parse = (address: string) => parseProgramRequest(new URL(address, "http://localhost").searchParams);

@@ -1,8 +1,8 @@
 /** Statements that were false or stale once. Each row fails on the old text and holds what is true now. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ConfigError } from "../../../src/config/config-error.ts";
-import { parseConfig } from "../../../src/config/load.ts";
+import { ConfigError } from "../../../src/shared/config/config-error.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
 
 /** A file of this repository, on one line. */
 const read = (path: string) =>
@@ -75,19 +75,19 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "the overview without a cap of any period",
-    text: () => read("src/admin/dashboard/pages/overview.tsx"),
+    text: () => read("src/management/admin/dashboard/pages/overview.tsx"),
     says: [/organization\.limits\.some\(\(\{ kind \}\) => kind === "cap"\) \? null/],
     never: [/monthCapCents === null \? \(/],
   },
   {
     where: "a bar without monthly limits",
-    text: () => read("src/admin/dashboard/parts/charts.tsx"),
+    text: () => read("src/management/admin/dashboard/parts/charts.tsx"),
     says: ["no monthly cap or budget"],
     never: ["no cap, no budget"],
   },
   {
     where: "the Alerts page",
-    text: () => read("src/admin/dashboard/pages/alerts.tsx"),
+    text: () => read("src/management/admin/dashboard/pages/alerts.tsx"),
     says: ["of each API key, user and group and of the organization", "(day, week, month, total)"],
     never: ["once a month"],
   },
@@ -109,7 +109,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "how often a request waits for Redis, by doctor",
-    text: () => read("src/doctor/finding.ts"),
+    text: () => read("src/operation/doctor/finding.ts"),
     says: ["waits for Redis once, with strict caps three times"],
     never: ["two to three times"],
   },
@@ -120,14 +120,18 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "endpoints that no health check watches, by doctor",
-    text: () => read("src/doctor/check-upstream-state.ts"),
+    text: () => read("src/operation/doctor/check-upstream-state.ts"),
     says: ["no health check is configured, so this does not show that they answer"],
     never: ["for healthy"],
   },
   {
     where: "an organization that the command line doesn't find",
     text: () =>
-      section("src/cli/management/find.ts", "export async function findOrganization", "export const findKey"),
+      section(
+        "src/operation/cli/management/find.ts",
+        "export async function findOrganization",
+        "export const findKey",
+      ),
     says: ['pickOne(all, wanted, "org", "`inference-gateway org list` shows all.")'],
     never: ["Give --org with an id or a name: `"],
   },
@@ -160,7 +164,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "a new key without a cap",
-    text: () => read("src/admin/dashboard/pages/key-creation.tsx"),
+    text: () => read("src/management/admin/dashboard/pages/key-creation.tsx"),
     says: ["Anyone who has the key can use it within its limits."],
     never: ["can spend up to its cap"],
   },

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ERRORS, type ErrorCode } from "../../../src/contract/errors.ts";
+import { ERRORS, type ErrorCode } from "../../../src/shared/contract/errors.ts";
 import {
   findErrorTest,
   formatTestIndex,

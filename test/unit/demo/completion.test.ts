@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createDemoCompletion, DemoRequestError, splitWords } from "../../../src/demo/completion.ts";
+import {
+  createDemoCompletion,
+  DemoRequestError,
+  splitWords,
+} from "../../../src/operation/demo/completion.ts";
 
 describe("createDemoCompletion", () => {
   it("repeats the last user message and counts a word as a token", () => {

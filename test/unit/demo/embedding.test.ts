@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { DemoRequestError } from "../../../src/demo/completion.ts";
-import { createDemoEmbeddings } from "../../../src/demo/embedding.ts";
-import { createDemoLegacyCompletion } from "../../../src/demo/legacy-completion.ts";
+import { DemoRequestError } from "../../../src/operation/demo/completion.ts";
+import { createDemoEmbeddings } from "../../../src/operation/demo/embedding.ts";
+import { createDemoLegacyCompletion } from "../../../src/operation/demo/legacy-completion.ts";
 
 interface Answer {
   readonly data: readonly { readonly embedding: readonly number[] }[];

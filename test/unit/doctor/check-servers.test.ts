@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { judgeModels } from "../../../src/doctor/check-servers.ts";
+import { judgeModels } from "../../../src/operation/doctor/check-servers.ts";
 
 it("looks at each of 29,760 models of a server once, whatever the catalog has of them", () => {
   let reads = 0;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { FINDINGS } from "../../../src/doctor/finding.ts";
+import { FINDINGS } from "../../../src/operation/doctor/finding.ts";
 
 const page = new URL("../../../docs/doctor.md", import.meta.url);
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { explainConnectError } from "../../../src/envoy-reasons/connection-reasons.ts";
-import { formatRemedy, sayReason } from "../../../src/envoy-reasons/reason.ts";
-import { explainDetails } from "../../../src/envoy-reasons/response-details.ts";
-import { FLAGS } from "../../../src/envoy-reasons/response-flags.ts";
+import { explainConnectError } from "../../../src/shared/envoy-reasons/connection-reasons.ts";
+import { formatRemedy, sayReason } from "../../../src/shared/envoy-reasons/reason.ts";
+import { explainDetails } from "../../../src/shared/envoy-reasons/response-details.ts";
+import { FLAGS } from "../../../src/shared/envoy-reasons/response-flags.ts";
 
 interface EnvoyList {
   readonly names: readonly string[];

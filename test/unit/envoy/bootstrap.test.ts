@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { parseConfig } from "../../../src/config/load.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
 import { renderBootstrap } from "../../../src/envoy/bootstrap/render-bootstrap.ts";
 import type { RenderOptions } from "../../../src/envoy/bootstrap/render-options.ts";
 

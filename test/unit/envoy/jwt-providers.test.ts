@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { parseConfig } from "../../../src/config/load.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
 import { checkBootstrap } from "../../../src/envoy/check-bootstrap/check-bootstrap.ts";
 import { renderBootstrap } from "../../../src/envoy/bootstrap/render-bootstrap.ts";
 import { writeUpstreamSecrets } from "../../../src/envoy/bootstrap/upstream-secrets.ts";

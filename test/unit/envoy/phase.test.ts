@@ -10,8 +10,8 @@ import {
   type Phase,
   type PhaseName,
 } from "../../../src/envoy/phase.ts";
-import { createDeferred } from "../../../src/event-loop/deferred.ts";
-import { packageFile } from "../../../src/host/package-files.ts";
+import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
+import { packageFile } from "../../../src/shared/host/package-files.ts";
 import {
   COMPLETION,
   JSON_TYPE,

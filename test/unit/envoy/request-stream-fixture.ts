@@ -1,17 +1,17 @@
 /** An ext_proc stream over an exchange without Redis, and messages as Envoy sends them. */
-import { createCatalog } from "../../../src/catalog/catalog.ts";
-import { parseConfig } from "../../../src/config/load.ts";
+import { createCatalog } from "../../../src/data-path/catalog/catalog.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
 import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
 import { RequestStream } from "../../../src/envoy/request-stream.ts";
 import type { SilentStream } from "../../../src/envoy/silence-watch.ts";
-import { formatAdmissionHeader } from "../../../src/exchange/admission-header.ts";
-import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
-import type { Admission } from "../../../src/limits/admission.ts";
-import { BodyBudget } from "../../../src/exchange/body-budget.ts";
-import { CountExchange } from "../../../src/exchange/count-exchange.ts";
-import { Exchange } from "../../../src/exchange/exchange.ts";
-import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+import { formatAdmissionHeader } from "../../../src/data-path/exchange/admission-header.ts";
+import { AdmissionsUnderWay } from "../../../src/data-path/exchange/admissions-under-way.ts";
+import type { Admission } from "../../../src/data-path/limits/admission.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
+import { CountExchange } from "../../../src/data-path/exchange/count-exchange.ts";
+import { Exchange } from "../../../src/data-path/exchange/exchange.ts";
+import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createSettlement, type StoreScript } from "../settlement/settlement-fixture.ts";
 import { endsReportedAs } from "../exchange/ends-fixture.ts";
 import { createRecordingMeter } from "../exchange/meter-fixture.ts";

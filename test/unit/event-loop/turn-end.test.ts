@@ -4,7 +4,7 @@ import {
   makeCommandsAtTurnEnd,
   sendCommandsAtTurnEnd,
   sendRepliesAtTurnEnd,
-} from "../../../src/event-loop/turn-end.ts";
+} from "../../../src/shared/event-loop/turn-end.ts";
 
 it("sends a turn's commands before its replies, whichever came first, after all that the turn still does", async () => {
   const seen: string[] = [];

@@ -1,4 +1,4 @@
-import type { Admission } from "../../../src/limits/admission.ts";
+import type { Admission } from "../../../src/data-path/limits/admission.ts";
 import { ADMISSION as ANY_ADMISSION } from "../settlement/settlement-fixture.ts";
 
 /** Of a key that may use one model. */

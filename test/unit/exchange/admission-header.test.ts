@@ -5,8 +5,8 @@ import {
   formatAwaitedHeader,
   parseAdmissionHeader,
   parseAwaitedHeader,
-} from "../../../src/exchange/admission-header.ts";
-import type { Admission } from "../../../src/limits/admission.ts";
+} from "../../../src/data-path/exchange/admission-header.ts";
+import type { Admission } from "../../../src/data-path/limits/admission.ts";
 import { runs } from "../../support/extent.ts";
 
 const admission: Admission = {

@@ -1,13 +1,17 @@
 /** What admits requests, with a Redis that answers as a test says. */
-import { GatewayError } from "../../../src/contract/errors.ts";
-import { KeyDirectory } from "../../../src/auth/key-directory.ts";
-import { createKey } from "../../../src/auth/key-format.ts";
-import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
-import { createAdmitRequest, type IncomingRequest } from "../../../src/exchange/admit-request.ts";
-import type { LocalEndpoints } from "../../../src/exchange/local-endpoints.ts";
-import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../../src/store/types/admission.ts";
-import { NOTHING_OWN } from "../../../src/store/types/own-spend.ts";
-import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
+import { KeyDirectory } from "../../../src/data-path/auth/key-directory.ts";
+import { createKey } from "../../../src/data-path/auth/key-format.ts";
+import { AdmissionsUnderWay } from "../../../src/data-path/exchange/admissions-under-way.ts";
+import { createAdmitRequest, type IncomingRequest } from "../../../src/data-path/exchange/admit-request.ts";
+import type { LocalEndpoints } from "../../../src/data-path/exchange/local-endpoints.ts";
+import type {
+  AdmitInput,
+  AdmitResult,
+  KnownKeyResult,
+} from "../../../src/data-path/store/types/admission.ts";
+import { NOTHING_OWN } from "../../../src/data-path/store/types/own-spend.ts";
+import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
 
 export const KEY = createKey();

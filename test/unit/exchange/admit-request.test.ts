@@ -1,10 +1,10 @@
 /** Only what a real Redis cannot play: calls that fail, hang or answer in an order of the test's choice. */
 import { describe, expect, it } from "vitest";
-import { hashKey } from "../../../src/auth/key-format.ts";
-import { createDeferred } from "../../../src/event-loop/deferred.ts";
-import type { Verdict } from "../../../src/exchange/admit-request.ts";
-import { GatewayError } from "../../../src/contract/errors.ts";
-import type { AdmitResult } from "../../../src/store/types/admission.ts";
+import { hashKey } from "../../../src/data-path/auth/key-format.ts";
+import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
+import type { Verdict } from "../../../src/data-path/exchange/admit-request.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
+import type { AdmitResult } from "../../../src/data-path/store/types/admission.ts";
 import { ADMITTED, away, KEY, openAdmission } from "./admit-request-fixture.ts";
 
 const OF_NO_TOKENS = { owners: "", takenTokens: null };

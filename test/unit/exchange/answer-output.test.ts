@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { howItFailed, joinOutputs } from "../../../src/exchange/answer-output.ts";
-import type { Answer, AnswerOutput } from "../../../src/translation/client-protocol.ts";
+import { howItFailed, joinOutputs } from "../../../src/data-path/exchange/answer-output.ts";
+import type { Answer, AnswerOutput } from "../../../src/data-path/translation/client-protocol.ts";
 
 function output(text: string, changes: Partial<AnswerOutput> = {}): AnswerOutput {
   return { bytes: Buffer.from(text), final: false, failed: null, ...changes };

@@ -3,9 +3,10 @@ import {
   chooseTranslation,
   formatUpstreamPath,
   listEndpoints,
-} from "../../../src/exchange/choose-translation.ts";
-import type { ProtocolName, UpstreamProtocol } from "../../../src/translation/client-protocol.ts";
-import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+} from "../../../src/data-path/exchange/choose-translation.ts";
+import type { ProtocolName } from "../../../src/data-path/translation/client-protocol.ts";
+import type { UpstreamProtocol } from "../../../src/shared/contract/model-profile.ts";
+import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { describeError } from "../../support/messages-exchange.ts";
 
 const choose = (name: ProtocolName, protocols: readonly UpstreamProtocol[]) =>

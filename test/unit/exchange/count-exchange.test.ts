@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { BodyBudget } from "../../../src/exchange/body-budget.ts";
-import { CountExchange } from "../../../src/exchange/count-exchange.ts";
-import type { Reply } from "../../../src/exchange/reply.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
+import { CountExchange } from "../../../src/data-path/exchange/count-exchange.ts";
+import type { Reply } from "../../../src/data-path/exchange/reply.ts";
 import type {
   ResponseStart,
   RoutedCall,
   Route,
   UpstreamResponse,
-} from "../../../src/exchange/upstream-call.ts";
-import type { ProtocolName } from "../../../src/translation/client-protocol.ts";
-import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+} from "../../../src/data-path/exchange/upstream-call.ts";
+import type { ProtocolName } from "../../../src/data-path/translation/client-protocol.ts";
+import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { ADMISSION } from "./admission-fixture.ts";
 import { endsReportedAs } from "./ends-fixture.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createCustomersDocument } from "../../../src/admin/openapi/customers.ts";
-import { ENDPOINTS, listServedEndpoints } from "../../../src/contract/endpoints.ts";
-import { findEndpoint } from "../../../src/exchange/endpoints.ts";
+import { createCustomersDocument } from "../../../src/management/admin/openapi/customers.ts";
+import { ENDPOINTS, listServedEndpoints } from "../../../src/shared/contract/endpoints.ts";
+import { findEndpoint } from "../../../src/data-path/exchange/endpoints.ts";
 
 describe("findEndpoint", () => {
   it.each([

@@ -1,4 +1,8 @@
-import { ExpectedEnd, type ReportedEnd, type ReportedEnds } from "../../../src/exchange/reported-ends.ts";
+import {
+  ExpectedEnd,
+  type ReportedEnd,
+  type ReportedEnds,
+} from "../../../src/data-path/exchange/reported-ends.ts";
 
 export const CLIENT_LEFT: ReportedEnd = { status: 0, details: "downstream_remote_disconnect" };
 

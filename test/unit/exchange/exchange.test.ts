@@ -1,11 +1,15 @@
 /** How an exchange ends when its upstream does not answer as it should: what the client is told, and what it costs. */
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/contract/errors.ts";
-import { BodyBudget } from "../../../src/exchange/body-budget.ts";
-import { Exchange } from "../../../src/exchange/exchange.ts";
-import type { ResponseStart, RoutedCall, UpstreamResponse } from "../../../src/exchange/upstream-call.ts";
-import type { Admission } from "../../../src/limits/admission.ts";
-import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
+import { Exchange } from "../../../src/data-path/exchange/exchange.ts";
+import type {
+  ResponseStart,
+  RoutedCall,
+  UpstreamResponse,
+} from "../../../src/data-path/exchange/upstream-call.ts";
+import type { Admission } from "../../../src/data-path/limits/admission.ts";
+import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { createSettlement } from "../settlement/settlement-fixture.ts";
 import { ADMISSION } from "./admission-fixture.ts";

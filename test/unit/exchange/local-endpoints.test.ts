@@ -1,8 +1,11 @@
 /** Only what a real Redis cannot play: calls that fail, and records that go between two calls. */
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/contract/errors.ts";
-import { createLocalEndpoints, type LocalEndpointServices } from "../../../src/exchange/local-endpoints.ts";
-import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
+import {
+  createLocalEndpoints,
+  type LocalEndpointServices,
+} from "../../../src/data-path/exchange/local-endpoints.ts";
+import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { ADMISSION } from "./admission-fixture.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";

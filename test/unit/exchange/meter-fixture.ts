@@ -1,4 +1,4 @@
-import type { FinishedRequest } from "../../../src/telemetry/request-meter.ts";
+import type { FinishedRequest } from "../../../src/shared/telemetry/request-meter.ts";
 
 /** A meter that keeps the events of ended requests. */
 export function createRecordingMeter() {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createListeners } from "../../../src/host/channel.ts";
-import { ReachedUpstreams, shareReachedUpstreams } from "../../../src/exchange/reached-upstreams.ts";
+import { createListeners } from "../../../src/shared/host/channel.ts";
+import {
+  ReachedUpstreams,
+  shareReachedUpstreams,
+} from "../../../src/data-path/exchange/reached-upstreams.ts";
 
 /** A supervisor and as many workers as are opened. */
 function openHost() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { recordName } from "../../../src/exchange/record-name.ts";
+import { recordName } from "../../../src/data-path/exchange/record-name.ts";
 
 describe("recordName", () => {
   it("keeps no credential that a client wrote as its model, and no more of a name than one can have", () => {

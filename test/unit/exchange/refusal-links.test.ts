@@ -1,11 +1,11 @@
 /** Where a refusal leads: the page on which its reader can act, once the operator has said where the dashboard is. */
 import { describe, expect, it } from "vitest";
-import { readKey, unknownKey } from "../../../src/auth/read-key.ts";
-import { createCatalog } from "../../../src/catalog/catalog.ts";
-import type { GatewayError } from "../../../src/contract/errors.ts";
-import type { DashboardAddress } from "../../../src/contract/pages.ts";
-import { createAdmissionError } from "../../../src/limits/admission-error.ts";
-import type { KnownKeyResult } from "../../../src/store/types/admission.ts";
+import { readKey, unknownKey } from "../../../src/data-path/auth/read-key.ts";
+import { createCatalog } from "../../../src/data-path/catalog/catalog.ts";
+import type { GatewayError } from "../../../src/shared/contract/errors.ts";
+import type { DashboardAddress } from "../../../src/shared/contract/pages.ts";
+import { createAdmissionError } from "../../../src/data-path/limits/admission-error.ts";
+import type { KnownKeyResult } from "../../../src/data-path/store/types/admission.ts";
 import { createConfigOf } from "../catalog/support.ts";
 import { ADMITTED } from "./admit-request-fixture.ts";
 

@@ -1,6 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
-import { createListeners } from "../../../src/host/channel.ts";
-import { type ReportedEnd, ReportedEnds, shareReportedEnds } from "../../../src/exchange/reported-ends.ts";
+import { createListeners } from "../../../src/shared/host/channel.ts";
+import {
+  type ReportedEnd,
+  ReportedEnds,
+  shareReportedEnds,
+} from "../../../src/data-path/exchange/reported-ends.ts";
 
 const CUT: ReportedEnd = { status: 502, details: "upstream_reset_after_response_started{remote_reset}" };
 

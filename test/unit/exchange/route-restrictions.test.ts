@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { parseRouteRestrictions, restrictModels } from "../../../src/exchange/route-restrictions.ts";
+import {
+  parseRouteRestrictions,
+  restrictModels,
+} from "../../../src/data-path/exchange/route-restrictions.ts";
 
 describe("restrictModels", () => {
   it.each([

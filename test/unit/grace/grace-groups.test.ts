@@ -1,12 +1,12 @@
 /** A caller whose token leads to one group or another while Redis goes away and comes back, beside a model of it. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { createGraceAdmission } from "../../../src/grace/grace-admission.ts";
-import { GraceOutage } from "../../../src/grace/grace-outage.ts";
-import { GraceSpend } from "../../../src/grace/grace-spend.ts";
-import type { AdmitInput, KnownKeyResult } from "../../../src/store/types/admission.ts";
-import type { ChargeInput } from "../../../src/store/types/settlement.ts";
-import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
+import { createGraceAdmission } from "../../../src/data-path/grace/grace-admission.ts";
+import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
+import { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
+import type { AdmitInput, KnownKeyResult } from "../../../src/data-path/store/types/admission.ts";
+import type { ChargeInput } from "../../../src/data-path/store/types/settlement.ts";
+import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 import { runs } from "../../support/extent.ts";
 import { CENT, createCap, createResult, INPUT } from "./outage-fixture.ts";
 

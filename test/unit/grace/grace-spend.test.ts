@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GraceSpend } from "../../../src/grace/grace-spend.ts";
-import type { ChargeInput } from "../../../src/store/types/settlement.ts";
-import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
+import { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
+import type { ChargeInput } from "../../../src/data-path/store/types/settlement.ts";
+import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 import { runs } from "../../support/extent.ts";
 
 const REQUEST = {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { GraceOutage } from "../../../src/grace/grace-outage.ts";
-import { GraceWorkers } from "../../../src/grace/grace-workers.ts";
+import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
+import { GraceWorkers } from "../../../src/data-path/grace/grace-workers.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isOutOfReach } from "../../../src/grace/out-of-reach.ts";
+import { isOutOfReach } from "../../../src/data-path/grace/out-of-reach.ts";
 
 function reply(message: string): Error {
   return Object.assign(new Error(message), { name: "ReplyError" });

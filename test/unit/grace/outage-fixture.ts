@@ -1,9 +1,9 @@
 /** A worker that has seen a key, and a Redis that goes away and comes back. */
-import { createGraceAdmission } from "../../../src/grace/grace-admission.ts";
-import { GraceOutage } from "../../../src/grace/grace-outage.ts";
-import { GraceSpend } from "../../../src/grace/grace-spend.ts";
-import type { AdmitInput, KnownKeyResult, MetCap } from "../../../src/store/types/admission.ts";
-import { NOTHING_OWN } from "../../../src/store/types/own-spend.ts";
+import { createGraceAdmission } from "../../../src/data-path/grace/grace-admission.ts";
+import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
+import { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
+import type { AdmitInput, KnownKeyResult, MetCap } from "../../../src/data-path/store/types/admission.ts";
+import { NOTHING_OWN } from "../../../src/data-path/store/types/own-spend.ts";
 
 export const CENT = 1_000_000n;
 export const MINUTE_MS = 60_000;

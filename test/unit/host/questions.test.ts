@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Channel, createListeners } from "../../../src/host/channel.ts";
-import { answerQuestions, createAsk } from "../../../src/host/questions.ts";
+import { type Channel, createListeners } from "../../../src/shared/host/channel.ts";
+import { answerQuestions, createAsk } from "../../../src/shared/host/questions.ts";
 
 interface Questions {
   readonly double: (value: number) => number;

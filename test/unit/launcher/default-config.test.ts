@@ -1,10 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { parseConfig } from "../../../src/config/load.ts";
-import { startDemoUpstream } from "../../../src/demo/upstream.ts";
-import { fillTemplate } from "../../../src/launcher/default-config.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
+import { startDemoUpstream } from "../../../src/operation/demo/upstream.ts";
+import { fillTemplate } from "../../../src/operation/launcher/default-config.ts";
 
-const template = readFileSync(new URL("../../../src/launcher/default-gateway.yaml", import.meta.url), "utf8");
+const template = readFileSync(
+  new URL("../../../src/operation/launcher/default-gateway.yaml", import.meta.url),
+  "utf8",
+);
 
 describe("the built-in configuration", () => {
   it("is valid, whatever is in the paths, and offers a chat and an embeddings model on the documented ports", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countActiveRequests } from "../../../src/launcher/envoy-process.ts";
+import { countActiveRequests } from "../../../src/operation/launcher/envoy-process.ts";
 
 describe("countActiveRequests", () => {
   it("adds up the listeners and leaves Envoy's own admin interface out", () => {

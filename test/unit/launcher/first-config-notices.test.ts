@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { writeFirstConfig } from "../../../src/launcher/first-config/write-first-config.ts";
+import { writeFirstConfig } from "../../../src/operation/launcher/first-config/write-first-config.ts";
 
 it("names ten of a server's models at the terminal, and writes all of them", async () => {
   const data = [

@@ -12,8 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { LogKeeper, type LogKeeperOptions } from "../../../src/launcher/log-keeper.ts";
-import { openLogFile } from "../../../src/launcher/log-file.ts";
+import { LogKeeper, type LogKeeperOptions } from "../../../src/operation/launcher/log-keeper.ts";
+import { openLogFile } from "../../../src/operation/launcher/log-file.ts";
 
 const MAX_BYTES = 1_000;
 const LINE = `${"x".repeat(99)}\n`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nameModels } from "../../../src/launcher/first-config/name-models.ts";
+import { nameModels } from "../../../src/operation/launcher/first-config/name-models.ts";
 
 const named = (ids: readonly string[]): string[] =>
   nameModels(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { formatJsonLine, formatSummary } from "../../../src/launcher/summary.ts";
-import { formatLocalUrl } from "../../../src/host/local-url.ts";
+import { formatJsonLine, formatSummary } from "../../../src/operation/launcher/summary.ts";
+import { formatLocalUrl } from "../../../src/shared/host/local-url.ts";
 
 const FACTS = {
   baseUrl: "http://127.0.0.1:10000",

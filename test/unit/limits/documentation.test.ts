@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 import { describe, expect, it } from "vitest";
-import { formatKeyStatus } from "../../../src/limits/key-status.ts";
-import { formatRequestStatus } from "../../../src/limits/request-status.ts";
-import { UNKNOWN_WAY } from "../../../src/store/types/reporting.ts";
-import { createId } from "../../../src/store/ids.ts";
-import { isOutOfReach } from "../../../src/grace/out-of-reach.ts";
+import { formatKeyStatus } from "../../../src/data-path/limits/key-status.ts";
+import { formatRequestStatus } from "../../../src/data-path/limits/request-status.ts";
+import { UNKNOWN_WAY } from "../../../src/data-path/store/types/reporting.ts";
+import { createId } from "../../../src/data-path/store/ids.ts";
+import { isOutOfReach } from "../../../src/data-path/grace/out-of-reach.ts";
 
 const read = (page: string): string =>
   readFileSync(new URL(`../../../docs/${page}`, import.meta.url), "utf8");
@@ -111,7 +111,10 @@ describe("docs/durability.md", () => {
     const listed = sentence.split(", ");
     const error = (code: string): Error => Object.assign(new Error(`${code} text`), { name: "ReplyError" });
     expect(listed.filter((code) => !isOutOfReach(error(code)))).toEqual([]);
-    const known = readFileSync(new URL("../../../src/grace/out-of-reach.ts", import.meta.url), "utf8");
+    const known = readFileSync(
+      new URL("../../../src/data-path/grace/out-of-reach.ts", import.meta.url),
+      "utf8",
+    );
     const codes = Array.from(known.matchAll(/^ {2}"([A-Z]+)",$/gm), ([, code = ""]) => code);
     expect(listed.sort()).toEqual(codes.sort());
   });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { formatKeyStatus, type KeyStatusInput } from "../../../src/limits/key-status.ts";
-import { KEY_SETTINGS } from "../../../src/settings/key.ts";
-import { defaultsOf } from "../../../src/settings/table.ts";
-import type { LimitScope } from "../../../src/store/types/decision.ts";
-import type { LimitStatus } from "../../../src/store/types/reporting.ts";
+import { formatKeyStatus, type KeyStatusInput } from "../../../src/data-path/limits/key-status.ts";
+import { KEY_SETTINGS } from "../../../src/shared/settings/key.ts";
+import { defaultsOf } from "../../../src/shared/settings/table.ts";
+import type { LimitScope } from "../../../src/data-path/store/types/decision.ts";
+import type { LimitStatus } from "../../../src/data-path/store/types/reporting.ts";
 
 const CENT = 1_000_000n;
 

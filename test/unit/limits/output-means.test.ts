@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { OutputMeans } from "../../../src/limits/output-means.ts";
+import { OutputMeans } from "../../../src/data-path/limits/output-means.ts";
 
 const of = (keyId: string, organizationId = "org_1") => ({ organizationId, keyId });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
-import { formatRequestStatus, withoutAmounts } from "../../../src/limits/request-status.ts";
-import { UNKNOWN_WAY } from "../../../src/store/types/reporting.ts";
-import { createId } from "../../../src/store/ids.ts";
+import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
+import { formatRequestStatus, withoutAmounts } from "../../../src/data-path/limits/request-status.ts";
+import { UNKNOWN_WAY } from "../../../src/data-path/store/types/reporting.ts";
+import { createId } from "../../../src/data-path/store/ids.ts";
 
 describe("formatRequestStatus", () => {
   const admittedAtMs = Date.UTC(2026, 10, 21, 12, 30, 15, 250);

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { NO_SESSION, readSessionHeaders, refuseBudgetWithoutSession } from "../../../src/limits/session.ts";
-import { createSessionCapError } from "../../../src/limits/session-cap.ts";
+import {
+  NO_SESSION,
+  readSessionHeaders,
+  refuseBudgetWithoutSession,
+} from "../../../src/data-path/limits/session.ts";
+import { createSessionCapError } from "../../../src/data-path/limits/session-cap.ts";
 
 describe("readSessionHeaders", () => {
   it("finds none, a name, and what it may spend", () => {

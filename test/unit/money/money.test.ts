@@ -10,7 +10,7 @@ import {
   parsePrice,
   parseSignedAmount,
   wholeCents,
-} from "../../../src/money/money.ts";
+} from "../../../src/shared/money/money.ts";
 
 describe("parsePrice", () => {
   it.each([

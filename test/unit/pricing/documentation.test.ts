@@ -1,9 +1,15 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { fallbackOf, type Rates } from "../../../src/pricing/rates.ts";
-import { TOKEN_FIGURES } from "../../../src/usage/figures.ts";
-import { partsOf, priceNameOf, rateOf, TOKEN_KINDS, type TokenKind } from "../../../src/usage/token-usage.ts";
+import { fallbackOf, type Rates } from "../../../src/data-path/pricing/rates.ts";
+import { TOKEN_FIGURES } from "../../../src/shared/usage/figures.ts";
+import {
+  partsOf,
+  priceNameOf,
+  rateOf,
+  TOKEN_KINDS,
+  type TokenKind,
+} from "../../../src/shared/usage/token-usage.ts";
 
 const PAGE = fileURLToPath(new URL("../../../docs/costs-and-caps.md", import.meta.url));
 const BEGIN = "<!-- parts of a cost -->\n";

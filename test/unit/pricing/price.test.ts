@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatPriceFigures, parsePriceFigures } from "../../../src/pricing/charged-price.ts";
+import { formatPriceFigures, parsePriceFigures } from "../../../src/data-path/pricing/charged-price.ts";
 import {
   announcedPrices,
   chooseRates,
@@ -12,8 +12,8 @@ import {
   type Price,
   priceInForce,
   type PriceList,
-} from "../../../src/pricing/price.ts";
-import { costMicrocents, promptTokensOf } from "../../../src/pricing/rates.ts";
+} from "../../../src/data-path/pricing/price.ts";
+import { costMicrocents, promptTokensOf } from "../../../src/data-path/pricing/rates.ts";
 import { createUsageArbitrary } from "./usage-arbitrary.ts";
 import { runs } from "../../support/extent.ts";
 

@@ -6,8 +6,8 @@ import {
   costParts,
   RATE_NAMES,
   type Rates,
-} from "../../../src/pricing/rates.ts";
-import { NO_TOKENS, type TokenUsage } from "../../../src/usage/token-usage.ts";
+} from "../../../src/data-path/pricing/rates.ts";
+import { NO_TOKENS, type TokenUsage } from "../../../src/shared/usage/token-usage.ts";
 import { createUsageArbitrary } from "./usage-arbitrary.ts";
 
 /** Each count and each rate another power, so that none can stand for another. */

@@ -5,7 +5,7 @@ import {
   toolAmount,
   toolMicrocents,
   type ToolPrices,
-} from "../../../src/pricing/tool-charges.ts";
+} from "../../../src/data-path/pricing/tool-charges.ts";
 
 /** 10.00 and 0.003333 per thousand; one that passes without a price. */
 const PRICES: ToolPrices = new Map([

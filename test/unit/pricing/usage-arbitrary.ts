@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { TokenUsage } from "../../../src/usage/token-usage.ts";
+import type { TokenUsage } from "../../../src/shared/usage/token-usage.ts";
 
 /** The parts that usage is made of, no token in two of them. */
 export interface UsageParts {

@@ -2,15 +2,19 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { formatRequestLogLine, type LoggedRequest } from "../../../src/request-log/line.ts";
-import { type LoggedRow, type LoggedUsage, readLoggedUsage } from "../../../src/request-log/read-usage.ts";
-import { rebuildUsage } from "../../../src/request-log/rebuild-usage.ts";
-import { verifyUsage } from "../../../src/request-log/verify-usage.ts";
-import type { UsageRow } from "../../../src/store/types/reporting.ts";
-import { NO_USAGE, type UsageFigures } from "../../../src/usage/usage-figures.ts";
-import { OTHER_TAGS } from "../../../src/usage/tags.ts";
+import { formatRequestLogLine, type LoggedRequest } from "../../../src/data-path/request-log/line.ts";
+import {
+  type LoggedRow,
+  type LoggedUsage,
+  readLoggedUsage,
+} from "../../../src/data-path/request-log/read-usage.ts";
+import { rebuildUsage } from "../../../src/data-path/request-log/rebuild-usage.ts";
+import { verifyUsage } from "../../../src/data-path/request-log/verify-usage.ts";
+import type { UsageRow } from "../../../src/data-path/store/types/reporting.ts";
+import { NO_USAGE, type UsageFigures } from "../../../src/shared/usage/usage-figures.ts";
+import { OTHER_TAGS } from "../../../src/shared/usage/tags.ts";
 import { IDENTITY } from "../spool/spool-fixture.ts";
-import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 
 const REQUEST: LoggedRequest = {
   identity: { ...IDENTITY, requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51", currency: "USD" },

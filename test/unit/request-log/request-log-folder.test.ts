@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { RequestLog, requestLogFolder } from "../../../src/request-log/request-log.ts";
-import { RequestLogRetention } from "../../../src/request-log/retention.ts";
+import { RequestLog, requestLogFolder } from "../../../src/data-path/request-log/request-log.ts";
+import { RequestLogRetention } from "../../../src/data-path/request-log/retention.ts";
 
 let dataDir = "";
 beforeEach(() => {

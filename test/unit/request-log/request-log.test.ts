@@ -14,12 +14,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { formatRequestLogLine } from "../../../src/request-log/line.ts";
-import { RequestLog, type RequestLogOptions } from "../../../src/request-log/request-log.ts";
+import { formatRequestLogLine } from "../../../src/data-path/request-log/line.ts";
+import { RequestLog, type RequestLogOptions } from "../../../src/data-path/request-log/request-log.ts";
 import { waitFor } from "../../support/wait.ts";
 import { IDENTITY, OK, PRICE } from "../settlement/account-fixture.ts";
-import { chooseRates, createPrice } from "../../../src/pricing/price.ts";
-import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
+import { chooseRates, createPrice } from "../../../src/data-path/pricing/price.ts";
+import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 
 const seen = { dir: "", nowMs: 0, errors: [] as object[] };
 beforeEach(() => {

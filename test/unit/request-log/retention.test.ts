@@ -10,8 +10,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { RequestLogRetention, type RequestLogRetentionOptions } from "../../../src/request-log/retention.ts";
-import { RequestLog } from "../../../src/request-log/request-log.ts";
+import {
+  RequestLogRetention,
+  type RequestLogRetentionOptions,
+} from "../../../src/data-path/request-log/retention.ts";
+import { RequestLog } from "../../../src/data-path/request-log/request-log.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const FILE_BYTES = 100;

@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readlinkSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { RequestLog } from "../../../src/request-log/request-log.ts";
+import { RequestLog } from "../../../src/data-path/request-log/request-log.ts";
 
 const [, , dir = "", count = "0", failures = "1"] = process.argv;
 // The kernel tells by a signal, which would end the process, and then by EFBIG.

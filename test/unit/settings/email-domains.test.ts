@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isAllowedAddress } from "../../../src/settings/email-domains.ts";
+import { isAllowedAddress } from "../../../src/shared/settings/email-domains.ts";
 
 it.each([
   { address: "a@example.com", domains: null, expected: true },

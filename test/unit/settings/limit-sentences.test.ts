@@ -1,29 +1,29 @@
 /** One sentence about a limit: of every owner, period and kind, through every place that writes one. */
 import { describe, expect, it } from "vitest";
-import { type AttentionInput, listAttention } from "../../../src/admin/dashboard/attention.ts";
-import type { Markup, OrganizationPageCall } from "../../../src/admin/dashboard/page.ts";
-import { AlertList } from "../../../src/admin/dashboard/parts/alert-list.tsx";
-import { LimitBar } from "../../../src/admin/dashboard/parts/charts.tsx";
-import type { LimitFiguresView } from "../../../src/admin/dashboard/views.ts";
-import type { ExplainedRequest } from "../../../src/admin/explain/explained-request.ts";
-import { explain } from "../../../src/admin/explain/explanation.ts";
-import { formatAlertData } from "../../../src/alerts/alert-event.ts";
-import { createAlertMail } from "../../../src/alerts/alert-mail.ts";
-import { limitPathOf } from "../../../src/alerts/alert-words.ts";
-import { formatAlerts } from "../../../src/cli/management/alerts.ts";
-import { openScreen } from "../../../src/cli/terminal/screen.ts";
-import { createCapError } from "../../../src/limits/spend-cap.ts";
-import { describeReached } from "../../../src/settings/limit-words.ts";
+import { type AttentionInput, listAttention } from "../../../src/management/admin/dashboard/attention.ts";
+import type { Markup, OrganizationPageCall } from "../../../src/management/admin/dashboard/page.ts";
+import { AlertList } from "../../../src/management/admin/dashboard/parts/alert-list.tsx";
+import { LimitBar } from "../../../src/management/admin/dashboard/parts/charts.tsx";
+import type { LimitFiguresView } from "../../../src/management/admin/dashboard/views.ts";
+import type { ExplainedRequest } from "../../../src/management/admin/explain/explained-request.ts";
+import { explain } from "../../../src/management/admin/explain/explanation.ts";
+import { formatAlertData } from "../../../src/management/alerts/alert-event.ts";
+import { createAlertMail } from "../../../src/management/alerts/alert-mail.ts";
+import { limitPathOf } from "../../../src/management/alerts/alert-words.ts";
+import { formatAlerts } from "../../../src/operation/cli/management/alerts.ts";
+import { openScreen } from "../../../src/operation/cli/terminal/screen.ts";
+import { createCapError } from "../../../src/data-path/limits/spend-cap.ts";
+import { describeReached } from "../../../src/shared/settings/limit-words.ts";
 import {
   type LimitKind,
   LIMIT_KINDS,
   type LimitPeriod,
   LIMIT_PERIODS,
-} from "../../../src/settings/limits.ts";
-import type { AlertRecord, ListedAlert } from "../../../src/store/types/alerts.ts";
-import { type LimitScope, LIMIT_SCOPES } from "../../../src/store/types/decision.ts";
-import { formatWindowEnd, formatWindowStart } from "../../../src/time/calendar.ts";
-import { NO_TOKENS, nameTokens } from "../../../src/usage/token-usage.ts";
+} from "../../../src/shared/settings/limits.ts";
+import type { AlertRecord, ListedAlert } from "../../../src/data-path/store/types/alerts.ts";
+import { type LimitScope, LIMIT_SCOPES } from "../../../src/data-path/store/types/decision.ts";
+import { formatWindowEnd, formatWindowStart } from "../../../src/shared/time/calendar.ts";
+import { NO_TOKENS, nameTokens } from "../../../src/shared/usage/token-usage.ts";
 import { ALERT, messageOf } from "../alerts/alert-fixture.ts";
 
 const DAY = "2026-11-25";

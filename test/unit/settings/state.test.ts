@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeState, KEY_STATES, ORGANIZATION_STATES } from "../../../src/settings/state.ts";
+import { describeState, KEY_STATES, ORGANIZATION_STATES } from "../../../src/shared/settings/state.ts";
 
 describe("describeState", () => {
   it("has words for every state of a key and of an organization", () => {

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { KEY_SETTINGS } from "../../../src/settings/key.ts";
-import { ORGANIZATION_SETTINGS } from "../../../src/settings/organization.ts";
-import type { StoredSetting } from "../../../src/settings/setting.ts";
-import { USER_GROUP_SETTINGS } from "../../../src/settings/user-group.ts";
-import { USER_SETTINGS } from "../../../src/settings/user.ts";
+import { KEY_SETTINGS } from "../../../src/shared/settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../../src/shared/settings/organization.ts";
+import type { StoredSetting } from "../../../src/shared/settings/setting.ts";
+import { USER_GROUP_SETTINGS } from "../../../src/shared/settings/user-group.ts";
+import { USER_SETTINGS } from "../../../src/shared/settings/user.ts";
 import {
   convertSettings,
   defaultsOf,
@@ -13,7 +13,7 @@ import {
   formatFields,
   parseFields,
   recordSettings,
-} from "../../../src/settings/table.ts";
+} from "../../../src/shared/settings/table.ts";
 
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 

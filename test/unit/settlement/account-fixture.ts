@@ -1,11 +1,11 @@
 /** An account whose charges are recorded, and answers whose observation the test sets. */
-import { NO_USES } from "../../../src/usage/server-tools.ts";
-import { createPrice } from "../../../src/pricing/price.ts";
-import { type AccountOptions, RequestAccount } from "../../../src/settlement/request-account.ts";
-import type { Ending } from "../../../src/settlement/settled.ts";
-import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
-import type { ChargeInput } from "../../../src/store/types/settlement.ts";
-import type { Answer, Observation } from "../../../src/translation/client-protocol.ts";
+import { NO_USES } from "../../../src/shared/usage/server-tools.ts";
+import { createPrice } from "../../../src/data-path/pricing/price.ts";
+import { type AccountOptions, RequestAccount } from "../../../src/data-path/settlement/request-account.ts";
+import type { Ending } from "../../../src/data-path/settlement/settled.ts";
+import { TokenEstimator } from "../../../src/data-path/settlement/token-estimator.ts";
+import type { ChargeInput } from "../../../src/data-path/store/types/settlement.ts";
+import type { Answer, Observation } from "../../../src/data-path/translation/client-protocol.ts";
 
 export const IDENTITY = {
   organizationId: "org_1",

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { ChargeWriter } from "../../../src/settlement/charge-writer.ts";
-import type { ChargeInput, ChargeResult } from "../../../src/store/types/settlement.ts";
+import { ChargeWriter } from "../../../src/data-path/settlement/charge-writer.ts";
+import type { ChargeInput, ChargeResult } from "../../../src/data-path/store/types/settlement.ts";
 import { waitFor } from "../../support/wait.ts";
 import { IDENTITY, OK } from "./account-fixture.ts";
 import { createSafeties } from "./safeties-fixture.ts";
-import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 
 const PROGRESS: ChargeInput = {
   ...IDENTITY,

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { GraceOutage } from "../../../src/grace/grace-outage.ts";
-import type { SpoolEntry } from "../../../src/spool/entry.ts";
-import type { OpenedRequest } from "../../../src/spool/opened-request.ts";
-import type { JournalFile, OpenJournal } from "../../../src/spool/open-journal.ts";
-import { createId } from "../../../src/store/ids.ts";
+import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
+import type { SpoolEntry } from "../../../src/data-path/spool/entry.ts";
+import type { OpenedRequest } from "../../../src/data-path/spool/opened-request.ts";
+import type { JournalFile, OpenJournal } from "../../../src/data-path/spool/open-journal.ts";
+import { createId } from "../../../src/data-path/store/ids.ts";
 import { OK } from "./account-fixture.ts";
 import { ADMISSION, createOpenInput, createSettlement, type StoreScript } from "./settlement-fixture.ts";
 

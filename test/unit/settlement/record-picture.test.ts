@@ -1,7 +1,7 @@
 /** The picture of a record's states in docs/internals/settlement.md, read arrow by arrow. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { TRANSITIONS } from "../../../src/settlement/record-state.ts";
+import { TRANSITIONS } from "../../../src/data-path/settlement/record-state.ts";
 
 const page = readFileSync("docs/internals/settlement.md", "utf8");
 const section = /## States of a record\n(?<text>[^]*?)\n## /.exec(page)?.groups?.["text"] ?? "";

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type RecordStateName, RequestRecords, TRANSITIONS } from "../../../src/settlement/record-state.ts";
-import type { JournalFile } from "../../../src/spool/open-journal.ts";
+import {
+  type RecordStateName,
+  RequestRecords,
+  TRANSITIONS,
+} from "../../../src/data-path/settlement/record-state.ts";
+import type { JournalFile } from "../../../src/data-path/spool/open-journal.ts";
 import { createAccount, IDENTITY } from "./account-fixture.ts";
 
 const { requestId: ID, organizationId, keyId } = IDENTITY;

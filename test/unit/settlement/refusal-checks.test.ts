@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/contract/errors.ts";
-import { describeRefusal } from "../../../src/settlement/refusal-checks.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
+import { describeRefusal } from "../../../src/data-path/settlement/refusal-checks.ts";
 
 describe("describeRefusal", () => {
   it("keeps no key that a client sent in the place of a model's name", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createPrice, type GivenPrice } from "../../../src/pricing/price.ts";
-import { refuseUnpricedTier } from "../../../src/settlement/refuse-tier.ts";
-import type { ClientRequest } from "../../../src/translation/client-protocol.ts";
+import { createPrice, type GivenPrice } from "../../../src/data-path/pricing/price.ts";
+import { refuseUnpricedTier } from "../../../src/data-path/settlement/refuse-tier.ts";
+import type { ClientRequest } from "../../../src/data-path/translation/client-protocol.ts";
 import { describeError } from "../../support/messages-exchange.ts";
 
 const GIVEN: GivenPrice = {

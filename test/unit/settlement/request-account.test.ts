@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ChargeInput } from "../../../src/store/types/settlement.ts";
+import type { ChargeInput } from "../../../src/data-path/store/types/settlement.ts";
 import { createAccount, IDENTITY, OK } from "./account-fixture.ts";
-import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 
 const USAGE = { ...NO_TOKENS, inputTokens: 30, cachedInputTokens: 20, outputTokens: 7, reasoningTokens: 3 };
 /** Of USAGE: 30 + 2 + 70. */

@@ -1,8 +1,8 @@
 /** What keeps money safe, as every settlement has it: here a disk that takes nothing and no grace period. */
-import { GraceOutage } from "../../../src/grace/grace-outage.ts";
-import { GraceSpend } from "../../../src/grace/grace-spend.ts";
-import type { OpenJournal } from "../../../src/spool/open-journal.ts";
-import type { SettlementOptions } from "../../../src/settlement/settlement.ts";
+import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
+import { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
+import type { OpenJournal } from "../../../src/data-path/spool/open-journal.ts";
+import type { SettlementOptions } from "../../../src/data-path/settlement/settlement.ts";
 
 /** Of a disk that takes nothing: every request needs a hold. */
 export const NO_JOURNAL = {

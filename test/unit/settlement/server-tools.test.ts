@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { boundToolUse, refuseUnpricedTools } from "../../../src/settlement/server-tools.ts";
-import type { AskedTool, ToolBound } from "../../../src/translation/client-protocol.ts";
+import { boundToolUse, refuseUnpricedTools } from "../../../src/data-path/settlement/server-tools.ts";
+import type { AskedTool, ToolBound } from "../../../src/data-path/translation/client-protocol.ts";
 import { describeError } from "../../support/messages-exchange.ts";
 
 const PRICE = {

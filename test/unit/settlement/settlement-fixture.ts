@@ -1,17 +1,21 @@
 /** A settlement on a store that records what it is asked. */
-import type { Model } from "../../../src/catalog/catalog.ts";
-import type { Admission } from "../../../src/limits/admission.ts";
-import type { UpstreamForm } from "../../../src/settlement/estimate-prompt.ts";
-import { type OpenInput, Settlement, type SettlementOptions } from "../../../src/settlement/settlement.ts";
-import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
-import type { RecordedRequest } from "../../../src/store/types/reporting.ts";
+import type { Model } from "../../../src/data-path/catalog/catalog.ts";
+import type { Admission } from "../../../src/data-path/limits/admission.ts";
+import type { UpstreamForm } from "../../../src/data-path/settlement/estimate-prompt.ts";
+import {
+  type OpenInput,
+  Settlement,
+  type SettlementOptions,
+} from "../../../src/data-path/settlement/settlement.ts";
+import { TokenEstimator } from "../../../src/data-path/settlement/token-estimator.ts";
+import type { RecordedRequest } from "../../../src/data-path/store/types/reporting.ts";
 import type {
   ChargeInput,
   EnteredRequest,
   HoldInput,
   HoldResult,
-} from "../../../src/store/types/settlement.ts";
-import type { ClientRequest } from "../../../src/translation/client-protocol.ts";
+} from "../../../src/data-path/store/types/settlement.ts";
+import type { ClientRequest } from "../../../src/data-path/translation/client-protocol.ts";
 import { IDENTITY, PRICE } from "./account-fixture.ts";
 import { createSafeties } from "./safeties-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/contract/errors.ts";
-import { GraceOutage } from "../../../src/grace/grace-outage.ts";
-import type { HoldResult } from "../../../src/store/types/settlement.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
+import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
+import type { HoldResult } from "../../../src/data-path/store/types/settlement.ts";
 import { OK } from "./account-fixture.ts";
 import { NO_JOURNAL } from "./safeties-fixture.ts";
 import { ADMISSION, createOpenInput, createSettlement, createUpstreamForm } from "./settlement-fixture.ts";

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { countUsedTokens, hasFailedBefore, isTakenNear } from "../../../src/settlement/used-tokens.ts";
-import { plainTokens } from "../../../src/usage/token-usage.ts";
+import {
+  countUsedTokens,
+  hasFailedBefore,
+  isTakenNear,
+} from "../../../src/data-path/settlement/used-tokens.ts";
+import { plainTokens } from "../../../src/shared/usage/token-usage.ts";
 
 const taken = { buckets: "key=total", prompt: 1_000, reserved: 0, countsCached: false };
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import manifest from "../../../package.json" with { type: "json" };
-import { DEFAULT_NODE, isTooOld, MINIMUM_NODE } from "../../../src/setup/node-version.js";
+import { DEFAULT_NODE, isTooOld, MINIMUM_NODE } from "../../../src/operation/setup/node-version.js";
 
 describe("isTooOld", () => {
   it.each([

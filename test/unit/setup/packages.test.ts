@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { ensurePackages, isInstalled, lacksOnlyUnavailable } from "../../../src/setup/packages.js";
+import { ensurePackages, isInstalled, lacksOnlyUnavailable } from "../../../src/operation/setup/packages.js";
 
 const locked = {
   packages: {

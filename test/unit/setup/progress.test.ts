@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withProgress } from "../../../src/setup/progress.js";
+import { withProgress } from "../../../src/operation/setup/progress.js";
 
 describe("withProgress", () => {
   it("says nothing about what is done at once", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../../src/spool/entry.ts";
+import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../../src/data-path/spool/entry.ts";
 import { chargeEntry, IDENTITY } from "./spool-fixture.ts";
-import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 
 const WHOLE_IDENTITY = {
   organizationId: "org_1",

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseSpoolLine } from "../../../src/spool/entry.ts";
-import type { JournalFile } from "../../../src/spool/open-journal.ts";
-import type { OpenedRequest } from "../../../src/spool/opened-request.ts";
+import { parseSpoolLine } from "../../../src/data-path/spool/entry.ts";
+import type { JournalFile } from "../../../src/data-path/spool/open-journal.ts";
+import type { OpenedRequest } from "../../../src/data-path/spool/opened-request.ts";
 import { waitFor } from "../../support/wait.ts";
 import { createSpoolTest, IDENTITY, NOW_MS } from "./spool-fixture.ts";
 

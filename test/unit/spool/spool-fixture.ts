@@ -3,10 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { SpoolEntry } from "../../../src/spool/entry.ts";
-import { Spool, type SpoolOptions } from "../../../src/spool/spool.ts";
-import type { ChargeInput } from "../../../src/store/types/settlement.ts";
-import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
+import type { SpoolEntry } from "../../../src/data-path/spool/entry.ts";
+import { Spool, type SpoolOptions } from "../../../src/data-path/spool/spool.ts";
+import type { ChargeInput } from "../../../src/data-path/store/types/settlement.ts";
+import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 
 export const IDENTITY = {
   organizationId: "org_1",

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { formatSpoolLine, parseSpoolLine } from "../../../src/spool/entry.ts";
-import { SpoolFullError } from "../../../src/spool/spool.ts";
+import { formatSpoolLine, parseSpoolLine } from "../../../src/data-path/spool/entry.ts";
+import { SpoolFullError } from "../../../src/data-path/spool/spool.ts";
 import { waitFor } from "../../support/wait.ts";
 import { chargeEntry, createSpoolTest, NOW_MS } from "./spool-fixture.ts";
 

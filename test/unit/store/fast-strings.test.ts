@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInThisContext } from "node:vm";
 import "ioredis";
 import { expect, it } from "vitest";
-import { keepStringMethodsFast } from "../../../src/store/ioredis/fast-strings.ts";
+import { keepStringMethodsFast } from "../../../src/data-path/store/ioredis/fast-strings.ts";
 
 it("leaves no dictionary to look the methods of strings up in, though the Redis client extends String", () => {
   keepStringMethodsFast();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createId, isId, timeOfId } from "../../../src/store/ids.ts";
+import { createId, isId, timeOfId } from "../../../src/data-path/store/ids.ts";
 
 const NOW = Date.parse("2026-11-21T01:02:03.004Z");
 

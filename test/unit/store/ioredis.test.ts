@@ -1,4 +1,4 @@
-/** What src/store/ioredis takes for granted of the version that is pinned; docs/internals/speed.md has the list. */
+/** What src/data-path/store/ioredis takes for granted of the version that is pinned; docs/internals/speed.md has the list. */
 import { readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { Command, Redis } from "ioredis";

@@ -20,7 +20,7 @@ it("each family of keys in Redis has its row in docs/sizing.md: who makes it gro
   const named = new Set(
     Array.from(section.matchAll(/`([a-z:-]+?)(?::<[a-z]+>)?`/g), ([, family = ""]) => family),
   );
-  const families = listFamilies(read("src/store/redis/keys.ts"));
+  const families = listFamilies(read("src/data-path/store/redis/keys.ts"));
   expect(families.length).toBeGreaterThan(40);
   expect(families.filter((family) => !named.has(family))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { foldName } from "../../../src/store/management/organization-names.ts";
+import { foldName } from "../../../src/data-path/store/management/organization-names.ts";
 import {
   compareEntries,
   formatSearchCursor,
@@ -8,7 +8,7 @@ import {
   isInRange,
   listEntries,
   parseSearchCursor,
-} from "../../../src/store/management/owner-search.ts";
+} from "../../../src/data-path/store/management/owner-search.ts";
 
 const ID = "user_1";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { knownSettings, rememberSettings } from "../../../src/store/admission/read-settings.ts";
-import { REPLY_LAYOUTS } from "../../../src/store/redis/reply-layouts.ts";
+import { knownSettings, rememberSettings } from "../../../src/data-path/store/admission/read-settings.ts";
+import { REPLY_LAYOUTS } from "../../../src/data-path/store/redis/reply-layouts.ts";
 
 const { settings: NAMES } = REPLY_LAYOUTS.admit;
 const ALIASES = Object.fromEntries(

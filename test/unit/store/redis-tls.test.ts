@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createRedisTls } from "../../../src/store/redis/redis-tls.ts";
+import { createRedisTls } from "../../../src/data-path/store/redis/redis-tls.ts";
 
 let folder = "";
 beforeEach(() => {

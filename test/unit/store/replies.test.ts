@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { readScript } from "../../../src/store/ioredis/scripts.ts";
-import { ADMITTED_AT, ADMITTED_SETTINGS, AT, REPLY_LAYOUTS } from "../../../src/store/redis/reply-layouts.ts";
-import { RECENT_TEXTS } from "../../../src/store/requests/recent-entry.ts";
-import { REFUSED_FIELDS } from "../../../src/store/requests/refused-entry.ts";
+import { readScript } from "../../../src/data-path/store/ioredis/scripts.ts";
+import {
+  ADMITTED_AT,
+  ADMITTED_SETTINGS,
+  AT,
+  REPLY_LAYOUTS,
+} from "../../../src/data-path/store/redis/reply-layouts.ts";
+import { RECENT_TEXTS } from "../../../src/data-path/store/requests/recent-entry.ts";
+import { REFUSED_FIELDS } from "../../../src/data-path/store/requests/refused-entry.ts";
 
 type Layouts = typeof REPLY_LAYOUTS;
 type FieldOf<Name extends keyof Layouts> = Layouts[Name]["fields"][number];

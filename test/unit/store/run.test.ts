@@ -1,10 +1,10 @@
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
-import { monthAt } from "../../../src/time/calendar.ts";
-import type { StoreContext } from "../../../src/store/context.ts";
-import { TurnBatches } from "../../../src/store/redis/turn-batches.ts";
-import { createRun } from "../../../src/store/run.ts";
-import { NO_OWN_SPEND } from "../../../src/store/types/own-spend.ts";
+import { monthAt } from "../../../src/shared/time/calendar.ts";
+import type { StoreContext } from "../../../src/data-path/store/context.ts";
+import { TurnBatches } from "../../../src/data-path/store/redis/turn-batches.ts";
+import { createRun } from "../../../src/data-path/store/run.ts";
+import { NO_OWN_SPEND } from "../../../src/data-path/store/types/own-spend.ts";
 
 /** Connects to nothing. */
 const context: StoreContext = {

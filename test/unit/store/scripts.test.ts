@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { ROWS } from "../../../src/store/redis/row-layouts.ts";
-import { readScript } from "../../../src/store/ioredis/scripts.ts";
-import { SCRIPTS, type ScriptLayout } from "../../../src/store/redis/script-layouts.ts";
+import { ROWS } from "../../../src/data-path/store/redis/row-layouts.ts";
+import { readScript } from "../../../src/data-path/store/ioredis/scripts.ts";
+import { SCRIPTS, type ScriptLayout } from "../../../src/data-path/store/redis/script-layouts.ts";
 
-const FOLDER = path.join(import.meta.dirname, "../../../src/store/lua");
+const FOLDER = path.join(import.meta.dirname, "../../../src/data-path/store/lua");
 const FILES = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((file) =>
   file.endsWith(".lua"),
 );

@@ -1,10 +1,10 @@
 /** Texts whose parts stand by position, which TypeScript writes and scripts take apart, or the other way round. */
 import { describe, expect, it } from "vitest";
-import { KEY_SETTINGS } from "../../../src/settings/key.ts";
-import { parseTokenBuckets, parseTokenLimit } from "../../../src/store/admission/token-buckets.ts";
-import { readScript } from "../../../src/store/ioredis/scripts.ts";
-import { formatKeySettings } from "../../../src/store/management/records.ts";
-import { defaultsOf } from "../../../src/settings/table.ts";
+import { KEY_SETTINGS } from "../../../src/shared/settings/key.ts";
+import { parseTokenBuckets, parseTokenLimit } from "../../../src/data-path/store/admission/token-buckets.ts";
+import { readScript } from "../../../src/data-path/store/ioredis/scripts.ts";
+import { formatKeySettings } from "../../../src/data-path/store/management/records.ts";
+import { defaultsOf } from "../../../src/shared/settings/table.ts";
 
 function load(file: string): string {
   return readScript(`include/${file}`, { resolve: false });

@@ -1,6 +1,6 @@
 import { Command } from "ioredis";
 import { describe, expect, it } from "vitest";
-import { TextCommand } from "../../../src/store/ioredis/text-command.ts";
+import { TextCommand } from "../../../src/data-path/store/ioredis/text-command.ts";
 
 const written = {
   ASCII: ["abc", "12", "key:1"],

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { TurnBatches } from "../../../src/store/redis/turn-batches.ts";
-import { sendCommandsAtTurnEnd } from "../../../src/event-loop/turn-end.ts";
+import { TurnBatches } from "../../../src/data-path/store/redis/turn-batches.ts";
+import { sendCommandsAtTurnEnd } from "../../../src/shared/event-loop/turn-end.ts";
 
 function open() {
   const asked: (readonly string[])[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Backoff } from "../../../src/supervisor/backoff.ts";
+import { Backoff } from "../../../src/operation/supervisor/backoff.ts";
 
 const create = () => new Backoff({ firstMs: 100, maxMs: 5_000, soundAfterMs: 10_000 });
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parseServeReport, parseWorkerOrder, parseWorkerReport } from "../../../src/supervisor/messages.ts";
+import {
+  parseServeReport,
+  parseWorkerOrder,
+  parseWorkerReport,
+} from "../../../src/operation/supervisor/messages.ts";
 
 describe("messages between processes", () => {
   it.each([

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { ProcessSlot } from "../../../src/supervisor/process-slot.ts";
+import { ProcessSlot } from "../../../src/operation/supervisor/process-slot.ts";
 import { waitFor } from "../../support/wait.ts";
 
 /** Longer than this one may take to start, so that only the one that is stopped is silent. */

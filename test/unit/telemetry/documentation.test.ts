@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
-import { METRICS, type MetricDefinition } from "../../../src/telemetry/metric-definitions.ts";
+import { METRICS, type MetricDefinition } from "../../../src/shared/telemetry/metric-definitions.ts";
 import { renderMetricsTable } from "./metrics-table.ts";
 
 const root = new URL("../../../", import.meta.url);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limitLog } from "../../../src/telemetry/limit-log.ts";
+import { limitLog } from "../../../src/shared/telemetry/limit-log.ts";
 
 function openLog() {
   const state = { nowMs: 0 };

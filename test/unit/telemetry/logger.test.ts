@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createLogger } from "../../../src/telemetry/logger.ts";
+import { createLogger } from "../../../src/shared/telemetry/logger.ts";
 
 it("writes no line that a terminal would obey, and programs read in it what was there", () => {
   const lines: string[] = [];

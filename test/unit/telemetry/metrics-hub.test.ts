@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { getLogLevel, setLogLevel } from "../../../src/telemetry/log-level.ts";
-import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
-import { MetricsHub } from "../../../src/telemetry/metrics-hub.ts";
-import { describeEnd } from "../../../src/exchange/describe-end.ts";
-import { GatewayError } from "../../../src/contract/errors.ts";
-import { MAX_ORGANIZATION_LABELS, RequestMeter } from "../../../src/telemetry/request-meter.ts";
+import { getLogLevel, setLogLevel } from "../../../src/shared/telemetry/log-level.ts";
+import { createMetrics, type Metrics } from "../../../src/shared/telemetry/metrics.ts";
+import { MetricsHub } from "../../../src/shared/telemetry/metrics-hub.ts";
+import { describeEnd } from "../../../src/data-path/exchange/describe-end.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
+import { MAX_ORGANIZATION_LABELS, RequestMeter } from "../../../src/shared/telemetry/request-meter.ts";
 import { parseMetrics, sumOf } from "../../support/metrics-page.ts";
-import { NO_TOKENS } from "../../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../../src/shared/usage/token-usage.ts";
 
 const hubs: MetricsHub[] = [];
 afterEach(() => {

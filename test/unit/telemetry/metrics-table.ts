@@ -1,4 +1,4 @@
-import { METRICS, type MetricDefinition } from "../../../src/telemetry/metric-definitions.ts";
+import { METRICS, type MetricDefinition } from "../../../src/shared/telemetry/metric-definitions.ts";
 
 /** The table of docs/metrics.md, made from the definitions. */
 export function renderMetricsTable(): string {

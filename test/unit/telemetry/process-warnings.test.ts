@@ -3,8 +3,8 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { expect, it } from "vitest";
 
 const PROGRAM = `
-import { createLogger } from "./src/telemetry/logger.ts";
-import { logProcessWarnings } from "./src/telemetry/process-warnings.ts";
+import { createLogger } from "./src/shared/telemetry/logger.ts";
+import { logProcessWarnings } from "./src/shared/telemetry/process-warnings.ts";
 logProcessWarnings(createLogger("test"));
 process.emitWarning("of something");
 setTimeout(() => process.stdout.write("alive"), 50);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createLogger } from "../../../src/telemetry/logger.ts";
-import { scrub, scrubBeginning } from "../../../src/text/scrub.ts";
+import { createLogger } from "../../../src/shared/telemetry/logger.ts";
+import { scrub, scrubBeginning } from "../../../src/shared/text/scrub.ts";
 
 const SECRETS = [
   { name: "an API key", secret: "sk-igw-Ab3dEf6hIjKlMnOpQrStUvWxYz0123456789abcdAA1B2C3" },

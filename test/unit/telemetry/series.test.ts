@@ -1,6 +1,6 @@
 import { Counter, Histogram, Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { SeriesCounter, SeriesHistogram } from "../../../src/telemetry/series.ts";
+import { SeriesCounter, SeriesHistogram } from "../../../src/shared/telemetry/series.ts";
 
 const BUCKETS = [0.1, 1, 10];
 const VALUES = [0, 0.1, 0.5, 1, 9.99, 10, 11, 1000];

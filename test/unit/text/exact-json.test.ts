@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatExactJson, parseExactJson } from "../../../src/text/exact-json.ts";
+import { formatExactJson, parseExactJson } from "../../../src/shared/text/exact-json.ts";
 
 describe("exact JSON", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { listWords } from "../../../src/text/list-words.ts";
+import { listWords } from "../../../src/shared/text/list-words.ts";
 
 it.each([
   [[], ""],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cleanLines, cleanScreen, cleanText, escapeHidden } from "../../../src/text/plain-text.ts";
+import { cleanLines, cleanScreen, cleanText, escapeHidden } from "../../../src/shared/text/plain-text.ts";
 
 /** C1 controls do in one byte what escape sequences do, and marks of direction turn a line around. */
 const MARKS = ["\u007f", "\u0085", "\u009b", "\u061c", "\u200e", "\u202e", "\u2066", "\u2069", "\u2028"];

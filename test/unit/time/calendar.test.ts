@@ -11,7 +11,7 @@ import {
   monthAt,
   monthsBackFrom,
   parseMonth,
-} from "../../../src/time/calendar.ts";
+} from "../../../src/shared/time/calendar.ts";
 
 const at = (iso: string): number => Date.parse(iso);
 

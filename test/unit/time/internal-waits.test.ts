@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { internalWait, readWaitDivisor, WAIT_DIVISOR_VARIABLE } from "../../../src/time/internal-waits.ts";
-import { readScript } from "../../../src/store/ioredis/scripts.ts";
+import {
+  internalWait,
+  readWaitDivisor,
+  WAIT_DIVISOR_VARIABLE,
+} from "../../../src/shared/time/internal-waits.ts";
+import { readScript } from "../../../src/data-path/store/ioredis/scripts.ts";
 
 const read = (text: string) => readWaitDivisor({ [WAIT_DIVISOR_VARIABLE]: text });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { takeCostWish } from "../../../src/translation/cost-wish.ts";
-import { readRequestBody } from "../../../src/translation/request-body.ts";
+import { takeCostWish } from "../../../src/data-path/translation/cost-wish.ts";
+import { readRequestBody } from "../../../src/data-path/translation/request-body.ts";
 import { encode } from "../../support/messages-exchange.ts";
-import { atOnce } from "../../../src/event-loop/steps.ts";
+import { atOnce } from "../../../src/shared/event-loop/steps.ts";
 
 const take = (text: string) => takeCostWish(atOnce(readRequestBody(encode(text), new Set(["model"]))));
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countInkBytes } from "../../../src/translation/ink-bytes.ts";
+import { countInkBytes } from "../../../src/data-path/translation/ink-bytes.ts";
 
 describe("countInkBytes", () => {
   it.each([

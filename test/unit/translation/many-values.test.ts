@@ -10,7 +10,7 @@ import {
   runRouteStream,
 } from "../../support/answer-routes.ts";
 import { encode } from "../../support/messages-exchange.ts";
-import { parseUpstreamError } from "../../../src/translation/upstream/error-text.ts";
+import { parseUpstreamError } from "../../../src/data-path/translation/upstream/error-text.ts";
 
 const OBJECTS = `[${"{},".repeat(1_000_000)}{}]`;
 const MORE = `"more":${OBJECTS},"choices"`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { measurePromptBytes } from "../../../src/settlement/prompt-bytes.ts";
-import { atOnce } from "../../../src/event-loop/steps.ts";
-import { readPromptText } from "../../../src/translation/conversation/prompt-text.ts";
+import { measurePromptBytes } from "../../../src/data-path/settlement/prompt-bytes.ts";
+import { atOnce } from "../../../src/shared/event-loop/steps.ts";
+import { readPromptText } from "../../../src/data-path/translation/conversation/prompt-text.ts";
 
 const read = (body: unknown) => atOnce(readPromptText(Buffer.from(JSON.stringify(body))));
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../src/contract/errors.ts";
+import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { createModel, decode, describeError, encode } from "../../support/messages-exchange.ts";
 import { parseWith } from "../../support/parse-with.ts";
-import { PROTOCOLS } from "../../../src/translation/protocols.ts";
-import { createRandomIds } from "../../../src/translation/responses-to-chat/ids.ts";
-import { atOnce } from "../../../src/event-loop/steps.ts";
+import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
+import { createRandomIds } from "../../../src/data-path/translation/responses-to-chat/ids.ts";
+import { atOnce } from "../../../src/shared/event-loop/steps.ts";
 
 const bytesOf = (body: object) => new TextEncoder().encode(JSON.stringify(body));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TextBuffer } from "../../../src/translation/text-buffer.ts";
+import { TextBuffer } from "../../../src/data-path/translation/text-buffer.ts";
 
 describe("TextBuffer", () => {
   it("puts pieces together as UTF-8", () => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ToolNames } from "../../../src/translation/conversation/tool-names.ts";
+import { ToolNames } from "../../../src/data-path/translation/conversation/tool-names.ts";
 
 describe("ToolNames.isWhole", () => {
   it("knows of any set of names which are the beginning of no other", () => {

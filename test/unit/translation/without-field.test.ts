@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { withoutSession } from "../../../src/exchange/take-session.ts";
-import { readJsonBody } from "../../../src/translation/json/parse-body.ts";
-import { atOnce } from "../../../src/event-loop/steps.ts";
+import { withoutSession } from "../../../src/data-path/exchange/take-session.ts";
+import { readJsonBody } from "../../../src/data-path/translation/json/parse-body.ts";
+import { atOnce } from "../../../src/shared/event-loop/steps.ts";
 
 describe("a body without the gateway's own field", () => {
   const read = (text: string) => ({ ...atOnce(readJsonBody(Buffer.from(text))), model: "m" });

@@ -1,10 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { readScript } from "../../../src/store/ioredis/scripts.ts";
-import { TOKEN_FIGURES, USAGE_FIGURES } from "../../../src/usage/figures.ts";
-import { mapTokens, plainTokens, priceNameOf, rateOf, TOKEN_KINDS } from "../../../src/usage/token-usage.ts";
-import { addFigures, FIGURES, FIGURES_BY_POSITION, NO_USAGE } from "../../../src/usage/usage-figures.ts";
+import { readScript } from "../../../src/data-path/store/ioredis/scripts.ts";
+import { TOKEN_FIGURES, USAGE_FIGURES } from "../../../src/shared/usage/figures.ts";
+import {
+  mapTokens,
+  plainTokens,
+  priceNameOf,
+  rateOf,
+  TOKEN_KINDS,
+} from "../../../src/shared/usage/token-usage.ts";
+import {
+  addFigures,
+  FIGURES,
+  FIGURES_BY_POSITION,
+  NO_USAGE,
+} from "../../../src/shared/usage/usage-figures.ts";
 
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
@@ -96,7 +107,7 @@ describe("a figure's name", () => {
     );
     const word = new RegExp(`\\b(?:${spellings.join("|")})\\b`);
     const files = sources.filter(([, text]) => word.test(text)).map(([file]) => file);
-    expect(files).toContain("usage/figures.ts");
+    expect(files).toContain("shared/usage/figures.ts");
     // What is beyond ten is shown by name.
     expect(files.slice(10)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nameServerTool } from "../../../src/usage/server-tools.ts";
+import { nameServerTool } from "../../../src/shared/usage/server-tools.ts";
 
 describe("nameServerTool", () => {
   it.each([

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { holdsCredential } from "../../../src/text/scrub.ts";
+import { holdsCredential } from "../../../src/shared/text/scrub.ts";
 import {
   addEndUser,
   hasTags,
@@ -8,7 +8,7 @@ import {
   parseTagList,
   readTags,
   valueOfTag,
-} from "../../../src/usage/tags.ts";
+} from "../../../src/shared/usage/tags.ts";
 
 describe("parseTagList", () => {
   it.each([

@@ -8,7 +8,7 @@ import type {
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
 
-import { waitAtMost } from "../../../event-loop/wait.ts";
+import { waitAtMost } from "../../../shared/event-loop/wait.ts";
 import type { EnvoyServerAddress, EnvoyServerOptions } from "../contract.ts";
 import { DrainNotice } from "../drain-notice.ts";
 import { LASTING_CALLS } from "../lasting-calls.ts";

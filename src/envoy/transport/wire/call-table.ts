@@ -1,4 +1,4 @@
-import { ShortLivedMap } from "../../../collections/short-lived-map.ts";
+import { ShortLivedMap } from "../../../shared/collections/short-lived-map.ts";
 import { END_WITHIN_MS, TICK_MS } from "./limits.ts";
 import type { GrpcCall } from "./grpc-call.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Socket } from "node:net";
 
-import { waitAtMost } from "../../../event-loop/wait.ts";
+import { waitAtMost } from "../../../shared/event-loop/wait.ts";
 import { ControlFrames } from "./control-frames.ts";
 import { FrameGuards } from "./frame-guards.ts";
 import {

@@ -1,4 +1,4 @@
-import { ShortLivedMap } from "../../../collections/short-lived-map.ts";
+import { ShortLivedMap } from "../../../shared/collections/short-lived-map.ts";
 import { HELD_BYTES, MAX_HELD_BYTES } from "./limits.ts";
 
 /** A stream of which a message is not whole. */

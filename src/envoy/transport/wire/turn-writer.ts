@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { sendRepliesAtTurnEnd } from "../../../event-loop/turn-end.ts";
+import { sendRepliesAtTurnEnd } from "../../../shared/event-loop/turn-end.ts";
 
 /** Frames of one turn of the event loop lie here one after another; a new piece of memory begins where one is full. */
 const SLAB_BYTES = 64 * 1024;

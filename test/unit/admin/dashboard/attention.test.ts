@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type AttentionInput, listAttention } from "../../../../src/admin/dashboard/attention.ts";
-import type { LimitFiguresView } from "../../../../src/admin/dashboard/views.ts";
+import { type AttentionInput, listAttention } from "../../../../src/management/admin/dashboard/attention.ts";
+import type { LimitFiguresView } from "../../../../src/management/admin/dashboard/views.ts";
 
 const limit = (over: Partial<LimitFiguresView>): LimitFiguresView => ({
   scope: "key",

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { FormValues } from "../../../../src/admin/dashboard/form.ts";
-import { CORRECTION_FIELDS, readCorrection } from "../../../../src/admin/dashboard/parts/correction-form.tsx";
-import { spendCorrectionCreation } from "../../../../src/admin/schemas/spend-correction.ts";
+import { FormValues } from "../../../../src/management/admin/dashboard/form.ts";
+import {
+  CORRECTION_FIELDS,
+  readCorrection,
+} from "../../../../src/management/admin/dashboard/parts/correction-form.tsx";
+import { spendCorrectionCreation } from "../../../../src/management/admin/schemas/spend-correction.ts";
 
 const read = (fields: Readonly<Record<string, string>>) =>
   readCorrection(new FormValues(new URLSearchParams({ reason: "why", ...fields }).toString()));

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { describeAmount } from "../../../../src/admin/dashboard/assets/describe-amount.js";
-import { describeRate } from "../../../../src/admin/dashboard/assets/describe-rate.js";
-import { fitLine } from "../../../../src/admin/dashboard/parts/plot.tsx";
-import { alignDecimals, formatMoney } from "../../../../src/admin/format.ts";
-import { measureProgress } from "../../../../src/admin/dashboard/month-figures.ts";
-import { isOverCap } from "../../../../src/admin/dashboard/spending.ts";
-import { bucketCapacity } from "../../../../src/limits/bucket-capacity.ts";
-import { parseCents, parseSignedAmount } from "../../../../src/money/money.ts";
+import { describeAmount } from "../../../../src/management/admin/dashboard/assets/describe-amount.js";
+import { describeRate } from "../../../../src/management/admin/dashboard/assets/describe-rate.js";
+import { fitLine } from "../../../../src/management/admin/dashboard/parts/plot.tsx";
+import { alignDecimals, formatMoney } from "../../../../src/management/admin/format.ts";
+import { measureProgress } from "../../../../src/management/admin/dashboard/month-figures.ts";
+import { isOverCap } from "../../../../src/management/admin/dashboard/spending.ts";
+import { bucketCapacity } from "../../../../src/data-path/limits/bucket-capacity.ts";
+import { parseCents, parseSignedAmount } from "../../../../src/shared/money/money.ts";
 
 describe("describeRate", () => {
   it.each([

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { AdminError } from "../../../../src/admin/admin-error.ts";
+import { AdminError } from "../../../../src/management/admin/admin-error.ts";
 import {
   type FieldKind,
   FormValues,
   pickChanges,
   readBody,
   splitProblems,
-} from "../../../../src/admin/dashboard/form.ts";
+} from "../../../../src/management/admin/dashboard/form.ts";
 
 describe("readBody", () => {
   it.each<{ name: string; kind: FieldKind; form: string; value: unknown }>([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { formatUsageCsv } from "../../../../src/admin/dashboard/format-usage-csv.ts";
-import type { UsageRowView } from "../../../../src/admin/dashboard/views.ts";
+import { formatUsageCsv } from "../../../../src/management/admin/dashboard/format-usage-csv.ts";
+import type { UsageRowView } from "../../../../src/management/admin/dashboard/views.ts";
 
 const ROW: UsageRowView = {
   day: "2026-11-21",

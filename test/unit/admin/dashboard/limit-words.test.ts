@@ -4,7 +4,7 @@ import {
   describeWait,
   formatShare,
   nameReset,
-} from "../../../../src/admin/dashboard/limit-words.ts";
+} from "../../../../src/management/admin/dashboard/limit-words.ts";
 
 const NOW_MS = Date.parse("2026-11-26T12:00:00Z");
 const inMinutes = (minutes: number) => describeWait(NOW_MS + minutes * 60_000, NOW_MS);

@@ -4,10 +4,10 @@ import {
   isFormToken,
   Sessions,
   type SessionsStore,
-} from "../../../../src/admin/dashboard/session.ts";
-import { MinuteLimit } from "../../../../src/admin/minute-limit.ts";
-import { createOrganizationToken, hashToken } from "../../../../src/admin/token-format.ts";
-import type { SessionRecord } from "../../../../src/store/types/sessions.ts";
+} from "../../../../src/management/admin/dashboard/session.ts";
+import { MinuteLimit } from "../../../../src/management/admin/minute-limit.ts";
+import { createOrganizationToken, hashToken } from "../../../../src/management/admin/token-format.ts";
+import type { SessionRecord } from "../../../../src/data-path/store/types/sessions.ts";
 
 const NOW = 1_000_000;
 const OPERATOR = "igw_op_one";

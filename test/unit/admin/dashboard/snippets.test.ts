@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSnippets } from "../../../../src/admin/dashboard/snippets.ts";
+import { createSnippets } from "../../../../src/management/admin/dashboard/snippets.ts";
 
 describe("snippets of a model without chat", () => {
   it.each(["embeddings", "completions"] as const)(

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { addAssets } from "../../../../src/admin/dashboard/assets.ts";
-import type { AdminApp } from "../../../../src/admin/app-options.ts";
+import { addAssets } from "../../../../src/management/admin/dashboard/assets.ts";
+import type { AdminApp } from "../../../../src/management/admin/app-options.ts";
 
-const FOLDER = path.resolve(import.meta.dirname, "../../../../src/admin/dashboard/assets/styles");
+const FOLDER = path.resolve(import.meta.dirname, "../../../../src/management/admin/dashboard/assets/styles");
 
 describe("the style sheet", () => {
   it("has every part of its folder once and whole, what pages share first", async () => {

@@ -4,10 +4,14 @@ import {
   gatherCost,
   gatherCostBefore,
   gatherTokens,
-} from "../../../../src/admin/dashboard/usage-columns.ts";
-import { groupByKey, groupByTag, GROUP_BY_MODEL } from "../../../../src/admin/dashboard/usage-groups.ts";
-import { daysIn, rangeBefore } from "../../../../src/admin/dashboard/usage-range.ts";
-import type { UsageRowView } from "../../../../src/admin/dashboard/views.ts";
+} from "../../../../src/management/admin/dashboard/usage-columns.ts";
+import {
+  groupByKey,
+  groupByTag,
+  GROUP_BY_MODEL,
+} from "../../../../src/management/admin/dashboard/usage-groups.ts";
+import { daysIn, rangeBefore } from "../../../../src/management/admin/dashboard/usage-range.ts";
+import type { UsageRowView } from "../../../../src/management/admin/dashboard/views.ts";
 
 function row(fields: Partial<UsageRowView>): UsageRowView {
   return {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { NO_TOKENS, nameTokens } from "../../../../src/usage/token-usage.ts";
-import type { ExplainedRequest } from "../../../../src/admin/explain/explained-request.ts";
-import { explain } from "../../../../src/admin/explain/explanation.ts";
-import { describeUpstream } from "../../../../src/admin/explain/upstream.ts";
+import { NO_TOKENS, nameTokens } from "../../../../src/shared/usage/token-usage.ts";
+import type { ExplainedRequest } from "../../../../src/management/admin/explain/explained-request.ts";
+import { explain } from "../../../../src/management/admin/explain/explanation.ts";
+import { describeUpstream } from "../../../../src/management/admin/explain/upstream.ts";
 
 const PRICE = {
   name: "price",

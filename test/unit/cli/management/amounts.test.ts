@@ -6,7 +6,7 @@ import {
   parseAmount,
   parseCorrection,
   parseTokenCounts,
-} from "../../../../src/cli/management/amounts.ts";
+} from "../../../../src/operation/cli/management/amounts.ts";
 
 describe("parseAmount", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { AdminClient } from "../../../../src/cli/management/admin-client.ts";
-import { findOrganization } from "../../../../src/cli/management/find.ts";
+import { AdminClient } from "../../../../src/operation/cli/management/admin-client.ts";
+import { findOrganization } from "../../../../src/operation/cli/management/find.ts";
 
 /** A client that knows these organizations. */
 function clientOf(...names: readonly string[]): AdminClient {

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { KEY_SETTINGS } from "../../../../src/settings/key.ts";
-import { RefusedCall } from "../../../../src/cli/management/command-error.ts";
-import { addSettingOptions, nameOption } from "../../../../src/cli/management/settings.ts";
+import { KEY_SETTINGS } from "../../../../src/shared/settings/key.ts";
+import { RefusedCall } from "../../../../src/operation/cli/management/command-error.ts";
+import { addSettingOptions, nameOption } from "../../../../src/operation/cli/management/settings.ts";
 
 describe("an error of the API on the command line", () => {
   const command = addSettingOptions(new Command(), KEY_SETTINGS, "create").option("--period <period>");

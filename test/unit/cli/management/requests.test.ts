@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { requestQuery } from "../../../../src/admin/schemas/requests.ts";
-import { createProgram } from "../../../../src/cli/program.ts";
+import { requestQuery } from "../../../../src/management/admin/schemas/requests.ts";
+import { createProgram } from "../../../../src/operation/cli/program.ts";
 
 describe("requests list", () => {
   it("has an option for every filter of the API and of the dashboard's page", () => {

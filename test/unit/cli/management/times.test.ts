@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parseDuration, parseFutureTime, parsePastTime } from "../../../../src/cli/management/times.ts";
+import {
+  parseDuration,
+  parseFutureTime,
+  parsePastTime,
+} from "../../../../src/operation/cli/management/times.ts";
 
 describe("parseDuration", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openScreen } from "../../../../src/cli/terminal/screen.ts";
+import { openScreen } from "../../../../src/operation/cli/terminal/screen.ts";
 
 const TERMINAL = { isTTY: true, columns: 80 };
 const PIPE = {};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { endOfShortId, isShortId, shortenId } from "../../../../src/cli/terminal/short-id.ts";
+import { endOfShortId, isShortId, shortenId } from "../../../../src/operation/cli/terminal/short-id.ts";
 
 const ID = "key_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { openScreen } from "../../../../src/cli/terminal/screen.ts";
-import { formatFields, formatTable } from "../../../../src/cli/terminal/table.ts";
+import { openScreen } from "../../../../src/operation/cli/terminal/screen.ts";
+import { formatFields, formatTable } from "../../../../src/operation/cli/terminal/table.ts";
 
 const PIPE = openScreen({}, { env: {} });
 const screenOf = (columns: number) => openScreen({ isTTY: true, columns }, { env: { NO_COLOR: "1" } });

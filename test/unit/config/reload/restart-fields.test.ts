@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import { parseConfig } from "../../../../src/config/load.ts";
-import { findRestartFields } from "../../../../src/config/reload/restart-fields.ts";
+import { parseConfig } from "../../../../src/shared/config/load.ts";
+import { findRestartFields } from "../../../../src/shared/config/reload/restart-fields.ts";
 
 const good = readFileSync(new URL("../../../fixtures/config/good.yaml", import.meta.url), "utf8");
 const parse = (text: string) => parseConfig(text, { baseDir: "/etc/gateway", env: {}, secrets: "none" });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { camelCase, snakeKey } from "../../../../src/config/schema/camel-case.ts";
+import { camelCase, snakeKey } from "../../../../src/shared/config/schema/camel-case.ts";
 
 describe("camelCase", () => {
   it("turns keys at every depth, and no values", () => {

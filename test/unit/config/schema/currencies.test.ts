@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { CURRENCIES, explainCurrency } from "../../../../src/config/schema/currencies.ts";
+import { CURRENCIES, explainCurrency } from "../../../../src/shared/config/schema/currencies.ts";
 
 describe("explainCurrency", () => {
   it.each(["USD", "EUR", "GBP", "CHF", "INR", "BRL", "SEK", "HUF"])("takes %s", (code) => {

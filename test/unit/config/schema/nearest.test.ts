@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { editDistance, findNearest, formatSuggestion } from "../../../../src/config/schema/nearest.ts";
+import { editDistance, findNearest, formatSuggestion } from "../../../../src/shared/config/schema/nearest.ts";
 
 describe("editDistance", () => {
   it.each([

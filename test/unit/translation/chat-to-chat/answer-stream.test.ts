@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_EVENT_BYTES } from "../../../../src/translation/upstream/read-stream.ts";
+import { MAX_EVENT_BYTES } from "../../../../src/data-path/translation/upstream/read-stream.ts";
 import { createAnswer, createChunk, createModel, streamThrough, USAGE_CHUNK } from "./chat-fixtures.ts";
 
 const frame = (...data: string[]): string => data.map((text) => `data: ${text}\n\n`).join("");

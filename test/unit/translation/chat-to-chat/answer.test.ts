@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createAnswer } from "./chat-fixtures.ts";
-import { NO_TOKENS } from "../../../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../../../src/shared/usage/token-usage.ts";
 
 const usage = '{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":8}}';
 const choice =

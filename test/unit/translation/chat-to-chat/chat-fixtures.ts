@@ -1,4 +1,5 @@
-import type { Answer, ModelProfile, ModelTarget } from "../../../../src/translation/client-protocol.ts";
+import type { Answer, ModelTarget } from "../../../../src/data-path/translation/client-protocol.ts";
+import type { ModelProfile } from "../../../../src/shared/contract/model-profile.ts";
 import { parseWith } from "../../../support/parse-with.ts";
 
 const profile: ModelProfile = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../../src/contract/errors.ts";
-import { formatStreamError } from "../../../../src/translation/openai/error-body.ts";
-import { PROTOCOLS } from "../../../../src/translation/protocols.ts";
+import { GatewayError } from "../../../../src/shared/contract/errors.ts";
+import { formatStreamError } from "../../../../src/data-path/translation/openai/error-body.ts";
+import { PROTOCOLS } from "../../../../src/data-path/translation/protocols.ts";
 
 const error = new GatewayError("hard_cap_reached", {
   message: "Reached.",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClientRequest } from "../../../../src/translation/client-protocol.ts";
+import type { ClientRequest } from "../../../../src/data-path/translation/client-protocol.ts";
 import { parseWith } from "../../../support/parse-with.ts";
 import { createModel } from "./chat-fixtures.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "../../../../src/contract/errors.ts";
-import type { AnswerContext } from "../../../../src/translation/client-protocol.ts";
+import { GatewayError } from "../../../../src/shared/contract/errors.ts";
+import type { AnswerContext } from "../../../../src/data-path/translation/client-protocol.ts";
 import { parseWith } from "../../../support/parse-with.ts";
 import { createModel } from "../chat-to-chat/chat-fixtures.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { packCall } from "../../../../src/translation/conversation/call-carrier.ts";
-import { MAX_CARRIED_BYTES } from "../../../../src/translation/conversation/carried-reasoning.ts";
+import { packCall } from "../../../../src/data-path/translation/conversation/call-carrier.ts";
+import { MAX_CARRIED_BYTES } from "../../../../src/data-path/translation/conversation/carried-reasoning.ts";
 import * as messages from "../../../support/messages-exchange.ts";
 import { chunk, completion, DONE, FINISH } from "../../../support/messages-exchange.ts";
 import { checkMessageStream } from "../../../support/messages-protocol-checker.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isHarmlessField, isWholeField } from "../../../../src/translation/fields/known-fields.ts";
+import { isHarmlessField, isWholeField } from "../../../../src/data-path/translation/fields/known-fields.ts";
 
 describe("fields that are known", () => {
   it.each([

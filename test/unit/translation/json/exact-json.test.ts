@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatJson, parseExactJson } from "../../../../src/translation/json/exact-json.ts";
+import { formatJson, parseExactJson } from "../../../../src/data-path/translation/json/exact-json.ts";
 
 describe("parseExactJson", () => {
   it.each([

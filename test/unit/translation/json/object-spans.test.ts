@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { JsonBoundError, MAX_NESTING } from "../../../../src/translation/json/json-bounds.ts";
-import { applyEdits, findMembers, removeMembers } from "../../../../src/translation/json/object-spans.ts";
+import { JsonBoundError, MAX_NESTING } from "../../../../src/data-path/translation/json/json-bounds.ts";
+import {
+  applyEdits,
+  findMembers,
+  removeMembers,
+} from "../../../../src/data-path/translation/json/object-spans.ts";
 
 function readPairs(text: string): [string, string][] | null {
   return (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readJsonBody } from "../../../../src/translation/json/parse-body.ts";
-import { atOnce } from "../../../../src/event-loop/steps.ts";
+import { readJsonBody } from "../../../../src/data-path/translation/json/parse-body.ts";
+import { atOnce } from "../../../../src/shared/event-loop/steps.ts";
 
 const listNames = (count: number): string =>
   Array.from({ length: count + 1 }, (_, index) => `"n${index}":1`).join();

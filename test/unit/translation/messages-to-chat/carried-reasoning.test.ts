@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../../../src/translation/messages-to-chat/message.ts";
-import type { ChatMessage } from "../../../../src/translation/conversation/chat-request.ts";
+import type { Message } from "../../../../src/data-path/translation/messages-to-chat/message.ts";
+import type { ChatMessage } from "../../../../src/data-path/translation/conversation/chat-request.ts";
 import { parseMessageEvents } from "../../../support/messages-protocol-checker.ts";
 import {
   assistantBlocks,

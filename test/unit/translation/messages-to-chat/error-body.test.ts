@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError, type ErrorCode } from "../../../../src/contract/errors.ts";
+import { GatewayError, type ErrorCode } from "../../../../src/shared/contract/errors.ts";
 import {
   formatErrorBody,
   formatStreamError,
-} from "../../../../src/translation/messages-to-chat/error-body.ts";
-import { PROTOCOLS } from "../../../../src/translation/protocols.ts";
+} from "../../../../src/data-path/translation/messages-to-chat/error-body.ts";
+import { PROTOCOLS } from "../../../../src/data-path/translation/protocols.ts";
 import { createAnswer, describeError, encode, runStream } from "../../../support/messages-exchange.ts";
 import { parseMessageEvents } from "../../../support/messages-protocol-checker.ts";
 

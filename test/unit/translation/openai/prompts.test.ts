@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { measurePrompts } from "../../../../src/translation/openai/prompts.ts";
+import { measurePrompts } from "../../../../src/data-path/translation/openai/prompts.ts";
 
 describe("measurePrompts", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ModelProfile } from "../../../../src/translation/client-protocol.ts";
+import type { ModelProfile } from "../../../../src/shared/contract/model-profile.ts";
 import { createModel as createNativeModel, describeError } from "../../../support/messages-exchange.ts";
 import { parseNative } from "../../../support/native-exchange.ts";
 import { parseWith } from "../../../support/parse-with.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { packReasoning } from "../../../../src/translation/conversation/carried-reasoning.ts";
-import { packSummary } from "../../../../src/translation/conversation/compaction.ts";
+import { packReasoning } from "../../../../src/data-path/translation/conversation/carried-reasoning.ts";
+import { packSummary } from "../../../../src/data-path/translation/conversation/compaction.ts";
 import { createModel, decode, describeError } from "../../../support/messages-exchange.ts";
 import { type NativeProtocol, parseNative } from "../../../support/native-exchange.ts";
 

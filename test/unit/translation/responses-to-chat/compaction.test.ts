@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { packSummary, SUMMARY_PROMPT } from "../../../../src/translation/conversation/compaction.ts";
+import {
+  packSummary,
+  SUMMARY_PROMPT,
+} from "../../../../src/data-path/translation/conversation/compaction.ts";
 import { createModel, decode, describeError, encode } from "../../../support/messages-exchange.ts";
 import {
   NOW_SECONDS,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { SseDecoder, type SseEvent } from "../../../../src/translation/sse/decoder.ts";
-import { SseLimitError } from "../../../../src/translation/sse/line-splitter.ts";
+import { SseDecoder, type SseEvent } from "../../../../src/data-path/translation/sse/decoder.ts";
+import { SseLimitError } from "../../../../src/data-path/translation/sse/line-splitter.ts";
 
 function decode(pieces: readonly (string | Uint8Array)[], maxEventBytes = 1024): SseEvent[] {
   const decoder = new SseDecoder({ maxEventBytes });

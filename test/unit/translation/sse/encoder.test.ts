@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatEvent } from "../../../../src/translation/sse/encoder.ts";
+import { formatEvent } from "../../../../src/data-path/translation/sse/encoder.ts";
 
 describe("formatEvent", () => {
   it("writes a named event", () => {

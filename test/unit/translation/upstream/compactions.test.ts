@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { NO_TOKENS } from "../../../../src/usage/token-usage.ts";
-import { mergeMessageUsage, readMessageUsage } from "../../../../src/translation/upstream/usage.ts";
+import { NO_TOKENS } from "../../../../src/shared/usage/token-usage.ts";
+import { mergeMessageUsage, readMessageUsage } from "../../../../src/data-path/translation/upstream/usage.ts";
 
 describe("compactions of a message", () => {
   const compaction = {

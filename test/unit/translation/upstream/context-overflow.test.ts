@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   describeContextOverflow,
   isContextOverflow,
-} from "../../../../src/translation/upstream/context-overflow.ts";
+} from "../../../../src/data-path/translation/upstream/context-overflow.ts";
 
 const says = (message: string, fields: { code?: string; type?: string } = {}) => ({
   message,

@@ -4,7 +4,7 @@ import {
   isUpstreamError,
   parseUpstreamError,
   readUpstreamError,
-} from "../../../../src/translation/upstream/error-text.ts";
+} from "../../../../src/data-path/translation/upstream/error-text.ts";
 
 describe("the message of an error", () => {
   it.each([

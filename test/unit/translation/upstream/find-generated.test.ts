@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findGenerated } from "../../../../src/translation/upstream/find-generated.ts";
+import { findGenerated } from "../../../../src/data-path/translation/upstream/find-generated.ts";
 import { runs } from "../../../support/extent.ts";
 
 const TEXT = "what the model wrote";

@@ -7,7 +7,7 @@ import {
 } from "../../../support/answer-routes.ts";
 import { encode } from "../../../support/messages-exchange.ts";
 import { createNativeAnswer, namedEvent } from "../../../support/native-exchange.ts";
-import type { Answer } from "../../../../src/translation/client-protocol.ts";
+import type { Answer } from "../../../../src/data-path/translation/client-protocol.ts";
 
 /** The routes whose upstream answers in chat completions. */
 const CHAT_ROUTES = CHOICES_ROUTES.filter(({ upstream }) => upstream === "chat");

@@ -4,8 +4,8 @@ import {
   mapUpstreamError,
   parseRetryAfter,
   type UpstreamFailure,
-} from "../../../../src/translation/upstream/map-error.ts";
-import { isUpstreamError } from "../../../../src/translation/upstream/error-text.ts";
+} from "../../../../src/data-path/translation/upstream/map-error.ts";
+import { isUpstreamError } from "../../../../src/data-path/translation/upstream/error-text.ts";
 
 function map(status: number, body: unknown = "", changes: Partial<UpstreamFailure> = {}) {
   return mapUpstreamError({

@@ -1,7 +1,10 @@
 /** What an error of an upstream is about: the request, or the operator of the gateway. Its words decide. */
 import { describe, expect, it } from "vitest";
-import type { ProtocolName } from "../../../../src/translation/client-protocol.ts";
-import { mapErrorInAnswer, mapUpstreamError } from "../../../../src/translation/upstream/map-error.ts";
+import type { ProtocolName } from "../../../../src/data-path/translation/client-protocol.ts";
+import {
+  mapErrorInAnswer,
+  mapUpstreamError,
+} from "../../../../src/data-path/translation/upstream/map-error.ts";
 
 function map(status: number, body: unknown, { protocol = "chat" }: { protocol?: ProtocolName } = {}) {
   const bytes = Buffer.from(JSON.stringify(body));

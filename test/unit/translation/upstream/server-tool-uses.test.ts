@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GeneratedText } from "../../../../src/translation/upstream/generated-text.ts";
+import { GeneratedText } from "../../../../src/data-path/translation/upstream/generated-text.ts";
 import { createNativeAnswer, namedEvent, runNativeStream } from "../../../support/native-exchange.ts";
 import { encode } from "../../../support/messages-exchange.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readServiceTier } from "../../../../src/translation/upstream/usage.ts";
+import { readServiceTier } from "../../../../src/data-path/translation/upstream/usage.ts";
 
 const vertex = (type: string) => ({ usage: { extra_properties: { google: { traffic_type: type } } } });
 

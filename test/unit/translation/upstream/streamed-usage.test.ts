@@ -3,7 +3,7 @@ import {
   findUsage,
   mergeMessageUsage,
   readMessageUsage,
-} from "../../../../src/translation/upstream/usage.ts";
+} from "../../../../src/data-path/translation/upstream/usage.ts";
 
 describe("the usage of a chunk", () => {
   const chat = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };

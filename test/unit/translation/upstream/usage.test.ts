@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { NO_TOKENS } from "../../../../src/usage/token-usage.ts";
+import { NO_TOKENS } from "../../../../src/shared/usage/token-usage.ts";
 import {
   parseUsage,
   readMessageUsage,
   readResponseUsage,
   readUsage,
-} from "../../../../src/translation/upstream/usage.ts";
+} from "../../../../src/data-path/translation/upstream/usage.ts";
 
 const usage = (
   inputTokens: number,

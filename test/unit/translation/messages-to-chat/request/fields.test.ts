@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { MessagesRequest } from "../../../../../src/translation/messages-to-chat/request.ts";
+import { MessagesRequest } from "../../../../../src/data-path/translation/messages-to-chat/request.ts";
 import { parseWith } from "../../../../support/parse-with.ts";
-import { PROTOCOLS } from "../../../../../src/translation/protocols.ts";
+import { PROTOCOLS } from "../../../../../src/data-path/translation/protocols.ts";
 import {
   createModel,
   describeError,
@@ -12,7 +12,7 @@ import {
   requestBody,
   toChat,
 } from "../../../../support/messages-exchange.ts";
-import { atOnce } from "../../../../../src/event-loop/steps.ts";
+import { atOnce } from "../../../../../src/shared/event-loop/steps.ts";
 
 const SCHEMA = { type: "object", properties: { a: { type: "string" } } };
 const FORMAT = { type: "json_schema", schema: SCHEMA };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { PROTOCOLS } from "../../../../../src/translation/protocols.ts";
-import { MessagesRequest } from "../../../../../src/translation/messages-to-chat/request.ts";
+import { PROTOCOLS } from "../../../../../src/data-path/translation/protocols.ts";
+import { MessagesRequest } from "../../../../../src/data-path/translation/messages-to-chat/request.ts";
 import { createModel, decode, encode, refusal, toChat } from "../../../../support/messages-exchange.ts";
-import { atOnce } from "../../../../../src/event-loop/steps.ts";
+import { atOnce } from "../../../../../src/shared/event-loop/steps.ts";
 
 const SCHEMA = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
 const EDITOR_FIELDS = [

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { randomIds } from "../../../../../src/translation/messages-to-chat/ids.ts";
+import { randomIds } from "../../../../../src/data-path/translation/messages-to-chat/ids.ts";
 import {
   completion,
   createAnswer,

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { formatStreamEvent } from "../../../../../src/translation/messages-to-chat/stream/format-event.ts";
-import { formatEvent } from "../../../../../src/translation/sse/encoder.ts";
+import { formatStreamEvent } from "../../../../../src/data-path/translation/messages-to-chat/stream/format-event.ts";
+import { formatEvent } from "../../../../../src/data-path/translation/sse/encoder.ts";
 
 it("writes a piece of text as every other event is written, whatever is in it", () => {
   fc.assert(

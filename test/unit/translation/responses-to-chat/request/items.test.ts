@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { packReasoning } from "../../../../../src/translation/conversation/carried-reasoning.ts";
+import { packReasoning } from "../../../../../src/data-path/translation/conversation/carried-reasoning.ts";
 import { encode, toChatMessages as fromMessages } from "../../../../support/messages-exchange.ts";
 import { parse, refusal, toChat, toChatMessages } from "../../../../support/responses-exchange.ts";
 import { createModel } from "../../../../support/messages-exchange.ts";

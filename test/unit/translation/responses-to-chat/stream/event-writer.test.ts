@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { createRandomIds } from "../../../../../src/translation/responses-to-chat/ids.ts";
-import { EventWriter } from "../../../../../src/translation/responses-to-chat/stream/event-writer.ts";
-import { formatEvent } from "../../../../../src/translation/sse/encoder.ts";
+import { createRandomIds } from "../../../../../src/data-path/translation/responses-to-chat/ids.ts";
+import { EventWriter } from "../../../../../src/data-path/translation/responses-to-chat/stream/event-writer.ts";
+import { formatEvent } from "../../../../../src/data-path/translation/sse/encoder.ts";
 
 it("writes a piece of text as every other event is written, whatever is in it", () => {
   fc.assert(

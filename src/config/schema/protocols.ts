@@ -1,9 +1,0 @@
-import { UPSTREAM_PROTOCOLS } from "../../translation/client-protocol.ts";
-import { choices } from "./fields.ts";
-
-/** `protocols` of an upstream or of a model. */
-export function protocols() {
-  return choices(UPSTREAM_PROTOCOLS, "protocols").refine((given) => given.length > 0, {
-    error: "expected at least one protocol",
-  });
-}

@@ -1,0 +1,117 @@
+/**
+ * Who calls, where it is not by a key: the token of an identity provider. Envoy has verified it; here is only read what
+ * it has found out, and whatever looks like a token and was not verified is refused, whatever the reason.
+ */
+import { GatewayError } from "../../shared/contract/errors.ts";
+import { isWellFormedKey } from "./key-format.ts";
+import { invalidKey } from "./read-key.ts";
+
+/** What Envoy tells of a request's token. Clients cannot write it. */
+export interface TokenVerdict {
+  readonly verified: readonly VerifiedToken[];
+  /** Why each provider that it was held against has failed it. */
+  readonly failed: readonly TokenFailure[];
+}
+
+/** A good token of this provider. */
+export interface VerifiedToken {
+  readonly provider: string;
+  /** The payload, as it was signed. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Whether its header names extensions that a recipient must understand (`crit`): Envoy understands none. */
+  readonly isCritical: boolean;
+}
+
+/** Envoy's own number and words. */
+interface TokenFailure {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+/** What each provider must have said, by its name. */
+export type TokenIssuers = ReadonlyMap<
+  string,
+  { readonly issuer: string; readonly audiences: readonly string[] }
+>;
+
+/** A JSON object in base64url begins so, behind whatever scheme. */
+const TOKEN = /(?:^|[\s,])eyJ/;
+const HEADERS = ["authorization", "x-api-key"] as const;
+/** Envoy's status of a token of another issuer, whose provider is asked instead. */
+const OTHER_ISSUER = 24;
+const KEYS_AWAY = 40;
+
+const TWO =
+  "Two credentials were sent, a token and another one, in `authorization` and in `x-api-key`. Send one.";
+const UNVERIFIED =
+  "The token was not verified. Send it as `Authorization: Bearer <TOKEN>` or as `x-api-key: <TOKEN>`, once, and not " +
+  "longer than 16 KiB.";
+const CRITICAL =
+  "The token's header has `crit`: extensions that must be understood, which this gateway has none of. Get a token without `crit` from your identity provider.";
+const REASONS: ReadonlyMap<number, string> = new Map([
+  [2, "The token is not valid yet (`nbf`). Check the clock of its identity provider."],
+  [3, "The token has expired (`exp`). Get a new one from your identity provider."],
+  [OTHER_ISSUER, "The token is of an issuer (`iss`) that this gateway takes no tokens of."],
+  [
+    25,
+    "The token's audience (`aud`) isn't this gateway. Ask your identity provider for a token for this gateway.",
+  ],
+  [
+    26,
+    "The token's signature is not right, or it has no `exp`. Get a new one from your identity provider and send it whole.",
+  ],
+  [
+    32,
+    "The token is signed with a key that its issuer does not publish (`kid`, `alg`). Get a new one from your identity provider.",
+  ],
+]);
+const MALFORMED =
+  "The token is not a well-formed JWT that this gateway takes: signed, with `alg`, `iss`, `aud` and `exp`. Get a new one from your identity provider.";
+
+/**
+ * The one good token of a request. Null: it has none, and perhaps a key.
+ * @throws GatewayError `invalid_api_key` for a token that is not good, or is not the only credential;
+ * `gateway_unavailable` where the keys of its issuer cannot be had.
+ */
+export function readToken(
+  headers: Readonly<Record<string, string | undefined>>,
+  verdict: TokenVerdict | null,
+  issuers: TokenIssuers,
+): VerifiedToken | null {
+  const given = HEADERS.map((name) => headers[name] ?? "");
+  const hasKey = given.some((text) => isWellFormedKey(text.trim().replace(/^bearer +/i, "")));
+  const [token] = verdict?.verified ?? [];
+  // Envoy has taken the header off that it has verified: what looks like a token is another one.
+  const hasOther = given.some((text) => TOKEN.test(text));
+  if (token === undefined) {
+    if (!hasOther) return null;
+    throw hasKey ? invalidKey(TWO) : explain(verdict?.failed ?? []);
+  }
+  if (hasKey || hasOther) throw invalidKey(TWO);
+  requireProvider(token, issuers);
+  return token;
+}
+
+/** What Envoy was told to check is checked once more: its configuration may be another's. */
+function requireProvider({ provider, claims, isCritical }: VerifiedToken, issuers: TokenIssuers): void {
+  if (isCritical) throw invalidKey(CRITICAL);
+  const known = issuers.get(provider);
+  if (known === undefined) throw invalidKey(UNVERIFIED);
+  const { iss, aud, exp } = claims;
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (iss !== known.issuer) throw invalidKey(REASONS.get(OTHER_ISSUER));
+  if (!known.audiences.some((audience) => audiences.includes(audience))) throw invalidKey(REASONS.get(25));
+  if (typeof exp !== "number") throw invalidKey(MALFORMED);
+}
+
+function explain(failures: readonly TokenFailure[]): GatewayError {
+  const failure = failures.find(({ code }) => code !== OTHER_ISSUER) ?? failures[0];
+  if (failure === undefined) return invalidKey(UNVERIFIED);
+  if (failure.code === KEYS_AWAY || failure.text.startsWith("Jwks remote fetch")) {
+    return new GatewayError("gateway_unavailable", {
+      message:
+        "The keys of the token's identity provider can't be read at the moment. Try again in a moment.",
+    });
+  }
+  return invalidKey(REASONS.get(failure.code ?? 0) ?? MALFORMED);
+}

@@ -1,0 +1,222 @@
+/**
+ * `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens`. An upstream that speaks the protocol is asked.
+ * If it cannot count, or needs a translation, a tokenizer estimates the prompt's tokens. Nothing is held and nothing is
+ * charged.
+ */
+import type { Model } from "../catalog/catalog.ts";
+import { GatewayError } from "../../shared/contract/errors.ts";
+import { asBuffer } from "../../shared/text/as-buffer.ts";
+import { isJsonObject } from "../../shared/text/json-object.ts";
+import type { Admission } from "../limits/admission.ts";
+import type { TokenEstimator } from "../settlement/token-estimator.ts";
+import { MEDIA_TOKENS } from "../settlement/prompt-bytes.ts";
+import type { RequestMeter } from "../../shared/telemetry/request-meter.ts";
+import type { PromptText, TokenCounting } from "../translation/client-protocol.ts";
+import { mapUpstreamError } from "../translation/upstream/map-error.ts";
+import { tryParseJsonText } from "../translation/json/parse-json-text.ts";
+import { chooseTranslation, formatUpstreamPath, listForwarded } from "./choose-translation.ts";
+import { describeBrokenEnd } from "./broken-end.ts";
+import { describeEnd } from "./describe-end.ts";
+import type { ExchangeServices } from "./exchange-services.ts";
+import { logFailedUpstream } from "./log-failed-upstream.ts";
+import { createJsonReply, type Reply } from "./reply.ts";
+import type { ExpectedEnd } from "./reported-ends.ts";
+import { CountedBody } from "./counted-body.ts";
+import { measureParsed, measureText } from "../translation/json/measure-memory.ts";
+import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
+import { withoutSession } from "./take-session.ts";
+import type { ResponseStart, RoutedCall, Route, UpstreamCall, UpstreamResponse } from "./upstream-call.ts";
+
+export interface CountServices extends Pick<
+  ExchangeServices,
+  "catalog" | "protocols" | "budget" | "reached" | "ends" | "logger"
+> {
+  readonly estimator: Pick<TokenEstimator, "countPrompt">;
+  readonly meter: Pick<RequestMeter, "finished">;
+}
+
+/** This is known of a request that was sent upstream. */
+interface Asked {
+  readonly model: Model;
+  readonly counting: TokenCounting;
+  readonly prompt: PromptText;
+}
+
+const EMPTY = new Uint8Array(0);
+/**
+ * An error of one of these statuses is about the request, the operator's account or the moment, unless its text says that
+ * the upstream cannot count; all others mean that it cannot.
+ */
+const TOLD_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 413, 422, 429, 503, 529]);
+/** Bedrock's "The provided model doesn't support counting tokens." and its like. */
+const CANNOT_COUNT =
+  /(?=.*(?:count|input_tokens|endpoint|route))(?=.*(?:not|n['’]t|un)[ -]?(?:support|implement|available|recogni|found|known))/is;
+
+export class CountExchange implements UpstreamCall {
+  readonly admission: Admission;
+  readonly services: CountServices;
+  readonly settled = null;
+  /** It costs nothing, and tells nothing of it. */
+  readonly formattedCost = null;
+  readonly #startedMs = performance.now();
+  readonly #counted: CountedBody;
+  readonly #reported: ExpectedEnd;
+  #model: Model | null = null;
+
+  constructor(admission: Admission, services: CountServices) {
+    this.admission = admission;
+    this.services = services;
+    this.#counted = new CountedBody(services.budget, admission);
+    this.#reported = services.ends.expect(admission.requestId);
+  }
+
+  get modelId(): string | null {
+    return this.#model?.id ?? null;
+  }
+
+  async onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply> {
+    const { budget, catalog, protocols } = this.services;
+    let keptBytes = 0;
+    try {
+      const turn = this.#counted.begin(body);
+      if (turn !== undefined) await turn;
+      const protocol = protocols[this.admission.protocol];
+      const told = await this.#counted.work(protocol.readBody(body));
+      const model = catalog().requireModel(told.model, this.admission);
+      const read = withoutSession(told, model.profile);
+      this.#model = model;
+      const translation = chooseTranslation(protocol, model, protocols);
+      const { counting, forwardedQuery = [] } = translation;
+      const forwardedHeaders = listForwarded(model, translation);
+      if (counting === null) throw new GatewayError("unknown_endpoint");
+      const prompt = await this.#counted.work(counting.readPrompt(read, model));
+      const asked = { model, counting, prompt };
+      const promptBytes = measureText(asked.prompt.text);
+      this.#counted.made(measureParsed(read) + promptBytes);
+      if (counting.upstream === null) {
+        this.#counted.letGo(promptBytes);
+        return await this.estimate(asked);
+      }
+      keptBytes = promptBytes;
+      const { upstreamPath, createBody } = counting.upstream;
+      const path = formatUpstreamPath(model, { upstreamPath, forwardedQuery }, query);
+      const upstreamBody = createBody(read, model);
+      budget.checkUpstreamBody(upstreamBody.byteLength);
+      const { upstream, contextWindow } = model;
+      const call = new RoutedCount(this, asked);
+      return { upstream, path, body: upstreamBody, forwardedHeaders, contextWindow, call };
+    } finally {
+      this.#counted.letGo(keptBytes);
+    }
+  }
+
+  onRefused(error: GatewayError): void {
+    this.finish(error.status(this.admission.protocol), error);
+  }
+
+  /** It ended before the client was told anything: Envoy knows why. */
+  async onEnd(): Promise<void> {
+    this.#counted.letGo(0);
+    const { result, error } = describeBrokenEnd(await this.#reported.take());
+    this.finish(result.status, error);
+  }
+
+  async onEndAnswered(): Promise<void> {
+    this.#counted.letGo(0);
+    this.#reported.drop();
+  }
+
+  async estimate(asked: Asked): Promise<Reply> {
+    return createJsonReply(200, await this.estimateCount(asked), this.admission);
+  }
+
+  /** The body of the client's answer. */
+  async estimateCount({ model, counting, prompt }: Asked): Promise<object> {
+    const subject = { model: model.id, organizationId: this.admission.organizationId };
+    const tokens = await this.services.estimator.countPrompt(subject, prompt.text);
+    this.finish(200, null);
+    return counting.formatCount(tokens + prompt.media * MEDIA_TOKENS);
+  }
+
+  /** What the client got is known. It is called once, in the phase of the stream that decides it. */
+  finish(status: number, error: GatewayError | null): void {
+    const durationMs = performance.now() - this.#startedMs;
+    this.services.meter.finished(describeEnd(this.admission, { status, error, durationMs }));
+  }
+}
+
+/** The upstream is asked for this count. */
+class RoutedCount implements RoutedCall {
+  readonly #exchange: CountExchange;
+  readonly #asked: Asked;
+
+  constructor(exchange: CountExchange, asked: Asked) {
+    this.#exchange = exchange;
+    this.#asked = asked;
+  }
+
+  onSent(): void {}
+
+  onEndUnsent(): Promise<void> {
+    return this.#exchange.onEnd();
+  }
+
+  onEnd(): Promise<void> {
+    return this.#exchange.onEnd();
+  }
+
+  onResponseStart(start: ResponseStart): UpstreamResponse | Promise<Reply> {
+    const { model } = this.#asked;
+    const { reached } = this.#exchange.services;
+    if (!isFromUpstream(start.codeDetails)) {
+      const { startupSeconds } = model;
+      const wasEverReached = reached.has(model.upstream);
+      // A count is free: when its connection was lost decides nothing.
+      const reply = { ...start, sinceSentMs: 0 };
+      throw mapLocalOutcome(reply, { startupSeconds, wasEverReached }).error;
+    }
+    reached.note(model.upstream);
+    const { status, endOfStream } = start;
+    if (status >= 200 && status <= 299 && !endOfStream) return this.#whole;
+    if (!TOLD_STATUSES.has(status)) return this.#exchange.estimate(this.#asked);
+    if (endOfStream) throw this.#upstreamError(start, EMPTY);
+    return {
+      kind: "error",
+      onBody: async (body) => {
+        const error = this.#upstreamError(start, body);
+        if (!CANNOT_COUNT.test(error.message)) throw error;
+        return this.#exchange.estimate(this.#asked);
+      },
+      onEnd: () => this.#exchange.onEnd(),
+    };
+  }
+
+  get #whole(): UpstreamResponse {
+    return {
+      kind: "whole",
+      contentType: "application/json",
+      budgetHeaders: [],
+      onBody: async (body) => {
+        const counted = tryParseJsonText(asBuffer(body).toString("utf8"));
+        if (!isJsonObject(counted) || !Number.isSafeInteger(counted["input_tokens"])) {
+          return Buffer.from(JSON.stringify(await this.#exchange.estimateCount(this.#asked)));
+        }
+        this.#exchange.finish(200, null);
+        return body;
+      },
+      onBodyRefused: async (error) => {
+        throw error;
+      },
+    };
+  }
+
+  #upstreamError({ status, ...start }: ResponseStart, body: Uint8Array): GatewayError {
+    const retryAfter = start.retryAfter ?? null;
+    const { startupSeconds, id } = this.#asked.model;
+    const { admission, services } = this.#exchange;
+    const { protocol, requestId } = admission;
+    const error = mapUpstreamError({ status, retryAfter, body, startupSeconds, model: id, protocol });
+    logFailedUpstream(services.logger, { requestId, model: id }, error, status);
+    return error;
+  }
+}

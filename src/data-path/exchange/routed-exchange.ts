@@ -1,0 +1,100 @@
+/** A metered request that is on record and has its route: what its upstream answers with, or what ends it before. */
+import { type ErrorOptions, GatewayError } from "../../shared/contract/errors.ts";
+import type { Outcome } from "../request-log/line.ts";
+import { CLIENT_GONE } from "./broken-end.ts";
+import { describeCoding, isDecodable } from "./content-coding.ts";
+import { FailedAnswer, StreamedAnswer, WholeAnswer } from "./exchange-answers.ts";
+import { formatShrunkHeader, type Header } from "./reply.ts";
+import type { RoutedRequest } from "./routed-request.ts";
+import type { ResponseStart, RoutedCall, UpstreamResponse } from "./upstream-call.ts";
+import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
+
+const EMPTY = new Uint8Array(0);
+
+export class RoutedExchange implements RoutedCall {
+  readonly #routed: RoutedRequest;
+
+  constructor(routed: RoutedRequest) {
+    this.#routed = routed;
+  }
+
+  onSent(): void {
+    const { exchange, model } = this.#routed;
+    exchange.way.handOver(model.upstream);
+  }
+
+  onEndUnsent(): Promise<void> {
+    return this.#routed.exchange.end("not_sent", CLIENT_GONE);
+  }
+
+  /** @throws GatewayError It is what the client is told instead; the request is settled then. */
+  onResponseStart(start: ResponseStart): UpstreamResponse | Promise<never> {
+    const { exchange, model, request } = this.#routed;
+    const { services, way } = exchange;
+    if (start.attempts > 1) services.meter.retried(model.upstream);
+    if (!isFromUpstream(start.codeDetails)) return this.#onLocalOutcome(start);
+    services.reached.note(model.upstream);
+    way.answered(start.status);
+    if (start.status < 200 || start.status > 299) return this.#onErrorStart(start);
+    const { coding, contentType = "" } = start;
+    if (coding !== null && !isDecodable(coding)) {
+      return this.#refuseUnusable({ message: describeCoding(coding) });
+    }
+    const isStream = /^text\/event-stream\b/i.test(contentType);
+    const problem =
+      (isStream && !request.stream && "an event stream in answer to a request without `stream`") ||
+      (start.endOfStream && "no body");
+    if (problem !== false) {
+      return this.#refuseUnusable({ cause: new Error(`the upstream answered with ${problem}`) });
+    }
+    return this.#onAnswerStart(isStream);
+  }
+
+  #refuseUnusable(reason: Pick<ErrorOptions, "message" | "cause">): Promise<never> {
+    const { exchange } = this.#routed;
+    exchange.way.failed(reason.cause ?? reason.message);
+    return exchange.refuse("broken", new GatewayError("upstream_error", reason));
+  }
+
+  onEnd(outcome: Outcome = "broken"): Promise<void> {
+    return this.#routed.exchange.end(outcome);
+  }
+
+  #onAnswerStart(isStream: boolean): UpstreamResponse {
+    const { exchange, model, target, account, request, wantsCost } = this.#routed;
+    const answer = request.createAnswer({
+      model: target,
+      estimatedInputTokens: account.estimatedInputTokens,
+      nowMs: exchange.services.nowMs,
+      requestId: exchange.admission.requestId,
+      describeCost: wantsCost ? account.describeCost : null,
+    });
+    account.observe(answer);
+    exchange.observe(answer.observation);
+    const begun = { exchange, model, answer, budgetHeaders: this.#budgetHeaders };
+    return isStream ? new StreamedAnswer(begun) : new WholeAnswer(begun);
+  }
+
+  get #budgetHeaders(): readonly Header[] {
+    const { exchange, account } = this.#routed;
+    return [...exchange.admission.headroom, ...formatShrunkHeader(account.shrunk)];
+  }
+
+  /** Envoy has answered by itself, in the upstream's place. */
+  #onLocalOutcome(start: ResponseStart): Promise<never> {
+    const { exchange, model } = this.#routed;
+    const { upstream, startupSeconds } = model;
+    const { reached } = exchange.services;
+    exchange.way.failed(start.codeDetails);
+    const wasEverReached = reached.has(upstream);
+    const reply = { ...start, sinceSentMs: exchange.way.sinceRoutedMs };
+    const { error, outcome } = mapLocalOutcome(reply, { startupSeconds, wasEverReached });
+    if (outcome !== "not_sent") reached.note(upstream);
+    return exchange.refuse(outcome, error);
+  }
+
+  #onErrorStart(start: ResponseStart): UpstreamResponse | Promise<never> {
+    const failed = new FailedAnswer(this.#routed, start);
+    return start.endOfStream ? failed.onBody(EMPTY) : failed;
+  }
+}

@@ -1,0 +1,85 @@
+/** The refusals of a hold, in the words of the admission's. */
+import { GatewayError } from "../../shared/contract/errors.ts";
+import type { DashboardAddress } from "../../shared/contract/pages.ts";
+import type { LimitScope } from "../store/types/decision.ts";
+import { parseOwnerIds } from "../store/types/owner-ids.ts";
+import type { HoldResult } from "../store/types/settlement.ts";
+import type { Admission } from "./admission.ts";
+import { createConcurrencyError } from "./concurrency-limit.ts";
+import { createSessionCapError } from "./session-cap.ts";
+import {
+  type Affordable,
+  type AskedHold,
+  createCapError,
+  isHiddenFromClients,
+  type Shrunk,
+} from "./spend-cap.ts";
+
+const SCOPES = {
+  key_cap_reached: "key",
+  user_cap_reached: "user",
+  group_cap_reached: "group",
+  organization_cap_reached: "organization",
+} as const satisfies Record<`${LimitScope}_cap_reached`, LimitScope>;
+
+export type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "worst_case_required" }>;
+
+/**
+ * 503 when the organization's currency was changed since the admission, for which the body must have come more than a
+ * minute late: the next try has it; 402 when a cap is reached,
+ * 429 when the key has as many requests in flight as it may.
+ * @param asked What was asked for; null without strict caps.
+ */
+export function createHoldError(
+  refusal: HoldRefusal,
+  admission: Admission,
+  asked: AskedHold | null,
+  dashboard: DashboardAddress,
+): GatewayError {
+  const { organizationId, keyId, organizationName, keyName, currency, day } = admission;
+  if (refusal.outcome === "concurrency_limited") {
+    return createConcurrencyError(admission, refusal.limit, dashboard);
+  }
+  if (refusal.outcome === "currency_changed") {
+    const message = `The organization changed its currency from ${currency} to ${refusal.currency} during this request. Send the request again.`;
+    return new GatewayError("gateway_unavailable", { message });
+  }
+  if (refusal.outcome === "session_cap_reached") {
+    return createSessionCapError(refusal.figures, admission, asked);
+  }
+  const { heldMicrocents, ownerName, ...figures } = refusal.figures;
+  const scope = SCOPES[refusal.outcome];
+  const { userId, groupId } = parseOwnerIds(admission.owners);
+  const names = { key: keyName, user: ownerName, group: ownerName, organization: organizationName };
+  const ownerIds = { key: null, user: userId, group: groupId, organization: null };
+  const cap = {
+    ...figures,
+    scope,
+    organizationId,
+    keyId,
+    ownerId: ownerIds[scope],
+    name: names[scope],
+    currency,
+    day,
+    ...(asked === null ? {} : describeAsked(asked, heldMicrocents)),
+  };
+  return createCapError(cap, dashboard);
+}
+
+function describeAsked({ worstCaseMicrocents, affordable }: AskedHold, heldMicrocents: bigint) {
+  return { held: { heldMicrocents, worstCaseMicrocents }, affordable };
+}
+
+/** The request goes with as much of its answer as the cap that refused it leaves room for. */
+export function describeShrunk(refusal: HoldRefusal, affordable: Affordable): Shrunk | null {
+  if (!("figures" in refusal)) return null;
+  const requestedTokens = affordable.requestedTokens ?? 0;
+  const maxTokens = affordable.affordableTokens;
+  if (refusal.outcome === "session_cap_reached") {
+    return { requestedTokens, maxTokens, scope: "session", period: "session", isHidden: false };
+  }
+  const { period, areAmountsHidden } = refusal.figures;
+  const scope = SCOPES[refusal.outcome];
+  const isHidden = isHiddenFromClients({ areAmountsHidden, scope });
+  return { requestedTokens, maxTokens, scope, period, isHidden };
+}

@@ -1,0 +1,179 @@
+/** `GET /v1/key`: what a client may know of its own key: limits, spend, headroom, and what blocks it. */
+import * as z from "zod";
+import { isReached, wholeCents } from "../../shared/money/money.ts";
+import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
+import type { LimitReading, LimitStatus, SpendFigures } from "../store/types/reporting.ts";
+import { dayAt, formatResetsAt, formatTimeOrNull, formatWindowEnd } from "../../shared/time/calendar.ts";
+import { LIMIT_KINDS, LIMIT_PERIODS } from "../../shared/settings/limits.ts";
+import { monthBudgetOf, monthCapOf } from "../../shared/settings/month-limits.ts";
+import { raisedCap } from "../../shared/settings/raises.ts";
+import type { AdmittedOwner } from "../store/types/admission.ts";
+import { LIMIT_SCOPES } from "../store/types/decision.ts";
+
+const cents = () => z.int();
+const capCents = () => z.int().nullable();
+const owner = () => z.strictObject({ id: z.string(), name: z.string() }).nullable();
+
+/** `GET /v1/key`. */
+export const keyStatus = z.strictObject({
+  object: z.literal("key"),
+  id: z.string().meta({ examples: ["key_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
+  name: z.string(),
+  display: z
+    .string()
+    .meta({ description: "Text that identifies the API key to people.", examples: ["sk-igw-…a1B2"] }),
+  organization: z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    spent_cents: cents()
+      .nullable()
+      .describe(
+        "Of all its keys, in `month`, rounded down; null, as its other amounts: the organization hides them.",
+      ),
+    hard_cap_cents: capCents().describe("Amount in force, temporary increases included; null: none."),
+    budget_cents: capCents().describe("Alerts only; null: none."),
+    remaining_cents: capCents().describe(
+      "The cap without what is spent; null without a cap, 0 when overspent.",
+    ),
+  }),
+  currency: z.string().meta({ description: "ISO 4217, of every amount.", examples: ["USD"] }),
+  month: z
+    .string()
+    .meta({ description: "UTC calendar month.", pattern: "^[0-9]{4}-[0-9]{2}$", examples: ["2026-11"] }),
+  resets_at: z.iso
+    .datetime()
+    .meta({ description: "When the next month begins.", examples: ["2026-12-01T00:00:00Z"] }),
+  rate_limit: z.strictObject({
+    requests_per_minute: z.int().min(1),
+    burst: z.int().min(1).describe("Maximum of requests at once."),
+    remaining: z.int().min(0).describe("Whole requests left now."),
+  }),
+  spent_cents: cents().describe("Spent in `month`, rounded down."),
+  hard_cap_cents: capCents().describe("Amount in force, temporary increases included; null: none."),
+  budget_cents: capCents().describe("Alerts only; null: none."),
+  remaining_cents: capCents().describe(
+    "The cap without what is spent; null without a cap, 0 when overspent.",
+  ),
+  headroom_cents: capCents().describe(
+    "Remaining amount of the tightest cap, of any window and owner whose amounts aren't hidden; null: none.",
+  ),
+  blocked_by: z.enum(LIMIT_SCOPES).nullable().describe("Scope of a reached cap; null: none."),
+  user: owner().describe("User of the API key; null: none."),
+  group: owner().describe("Group of its requests; null: none."),
+  limits: z
+    .array(
+      z.strictObject({
+        scope: z.enum(LIMIT_SCOPES),
+        period: z.enum(LIMIT_PERIODS),
+        kind: z.enum(LIMIT_KINDS),
+        cents: capCents().describe(
+          "Amount in force, temporary increases included; null, as are the other amounts of the row: hidden by the organization.",
+        ),
+        raised_cents: capCents().describe("Part of it that is a temporary increase."),
+        spent_cents: capCents().describe("Spent in the current window, rounded down."),
+        remaining_cents: capCents(),
+        resets_at: z.iso.datetime().nullable().describe("End of the window; null: never."),
+      }),
+    )
+    .describe("Every limit of the key's requests, the narrowest owner's first."),
+  allowed_models: z.array(z.string()).nullable().describe("Null: all."),
+  expires_at: z.iso.datetime().nullable().describe("Null: never."),
+});
+export type KeyStatus = z.output<typeof keyStatus>;
+
+export interface KeyStatusInput {
+  readonly key: KeyRecord;
+  readonly organization: OrganizationRecord;
+  readonly spend: SpendFigures;
+  /** The limits of all owners that count for the key's requests. */
+  readonly limits: LimitReading;
+  readonly user: AdmittedOwner | null;
+  readonly group: AdmittedOwner | null;
+  /** Whole requests left in the bucket. */
+  readonly remainingRequests: number;
+  /** The bucket's capacity. */
+  readonly burst: number;
+}
+
+/** The published body; see docs/api.md. */
+export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
+  const { key, organization, spend, limits, user, group, remainingRequests, burst } = input;
+  const keySpent = spend.keyMicrocents.get(key.id) ?? 0n;
+  const ofMonth = { period: "month", nowMs: limits.timeMs } as const;
+  const keyCap = raisedCap(monthCapOf(key), key.raises, ofMonth);
+  const isTold = ({ scope }: LimitStatus) => scope === "key" || !organization.hideAmounts;
+  const organizationCap = raisedCap(monthCapOf(organization), organization.raises, ofMonth);
+  return {
+    object: "key",
+    id: key.id,
+    name: key.name,
+    display: key.display,
+    organization: {
+      id: organization.id,
+      name: organization.name,
+      ...(organization.hideAmounts
+        ? NO_AMOUNTS
+        : {
+            spent_cents: wholeCents(spend.organizationMicrocents),
+            hard_cap_cents: organizationCap,
+            budget_cents: monthBudgetOf(organization),
+            remaining_cents: remainingCents(organizationCap, spend.organizationMicrocents),
+          }),
+    },
+    currency: organization.currency,
+    month: spend.month,
+    resets_at: formatResetsAt(spend.month),
+    rate_limit: { requests_per_minute: key.requestsPerMinute, burst, remaining: remainingRequests },
+    spent_cents: wholeCents(keySpent),
+    hard_cap_cents: keyCap,
+    budget_cents: monthBudgetOf(key),
+    remaining_cents: remainingCents(keyCap, keySpent),
+    headroom_cents: headroomOf(limits.limits.filter(isTold)),
+    blocked_by: limits.limits.find(isReachedCap)?.scope ?? null,
+    allowed_models: key.allowedModels === null ? null : [...key.allowedModels],
+    expires_at: formatTimeOrNull(key.expiresAtMs),
+    user: user === null ? null : { id: user.id, name: user.name },
+    group: group === null ? null : { id: group.id, name: group.name },
+    limits: limits.limits.map((limit) => {
+      const shown = formatLimit(limit, limits.timeMs);
+      return isTold(limit) ? shown : { ...shown, ...NO_AMOUNTS_OF_LIMIT };
+    }),
+  };
+}
+
+const NO_AMOUNTS = { spent_cents: null, hard_cap_cents: null, budget_cents: null, remaining_cents: null };
+const NO_AMOUNTS_OF_LIMIT = { cents: null, raised_cents: null, spent_cents: null, remaining_cents: null };
+
+/** A limit with what it leaves, as clients and the management API are told of it. */
+export function formatLimit(limit: LimitStatus, timeMs: number) {
+  const { scope, period, kind, cents: inForce, raisedCents, spentMicrocents } = limit;
+  const spent = wholeCents(spentMicrocents);
+  return {
+    scope,
+    period,
+    kind,
+    cents: inForce,
+    raised_cents: raisedCents,
+    spent_cents: spent,
+    remaining_cents: Math.max(0, inForce - spent),
+    resets_at: formatWindowEnd(period, dayAt(timeMs).name),
+  };
+}
+
+function headroomOf(limits: readonly LimitStatus[]): number | null {
+  const caps = limits.filter(({ kind }) => kind === "cap");
+  if (caps.length === 0) return null;
+  return Math.min(
+    ...caps.map(({ cents: inForce, spentMicrocents }) => Math.max(0, inForce - wholeCents(spentMicrocents))),
+  );
+}
+
+/** It refuses what costs money. */
+export function isReachedCap({ kind, cents: inForce, spentMicrocents }: LimitStatus): boolean {
+  return kind === "cap" && isReached(inForce, spentMicrocents);
+}
+
+/** What is left of a cap beside what is told as spent, in whole cents; 0 when overspent, null without a cap. */
+function remainingCents(capCents: number | null, spentMicrocents: bigint): number | null {
+  return capCents === null ? null : Math.max(0, capCents - wholeCents(spentMicrocents));
+}

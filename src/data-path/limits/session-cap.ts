@@ -1,0 +1,39 @@
+/** The 402 of a session whose cap is reached, in the words of `spend-cap.ts`. */
+import { GatewayError } from "../../shared/contract/errors.ts";
+import { ceilCents, formatCents, isReached, wholeCents } from "../../shared/money/money.ts";
+import type { SessionFigures } from "../store/types/settlement.ts";
+import type { Admission } from "./admission.ts";
+import { type AskedHold, describeAffordable, formatFigures } from "./spend-cap.ts";
+
+/**
+ * Amounts are never hidden from clients: a session is narrower than its key, whose figures clients are told as well.
+ * @param asked What was asked for; null without strict caps.
+ */
+export function createSessionCapError(
+  { spentMicrocents, heldMicrocents, capCents }: SessionFigures,
+  { session, keyName, currency }: Pick<Admission, "session" | "keyName" | "currency">,
+  asked: AskedHold | null,
+): GatewayError {
+  const cap = `The cap of ${formatCents(capCents, currency)} for session "${session ?? ""}" of API key "${keyName}"`;
+  const spent = `${formatCents(wholeCents(spentMicrocents), currency)} spent`;
+  const described =
+    isReached(capCents, spentMicrocents) || asked === null
+      ? `${cap} is reached: ${spent}.`
+      : `${cap} would be exceeded: ${spent}, ${formatCents(ceilCents(heldMicrocents), currency)} reserved for requests in flight, and this request may cost up to ${formatCents(ceilCents(asked.worstCaseMicrocents), currency)}.`;
+  const strict =
+    asked === null
+      ? {}
+      : {
+          held: { heldMicrocents, worstCaseMicrocents: asked.worstCaseMicrocents },
+          affordable: asked.affordable,
+        };
+  return new GatewayError("session_cap_reached", {
+    message: `${described}${describeAffordable(strict)} Raise the session cap of the key or organization, or end this run.`,
+    fields: {
+      scope: "session",
+      period: "session",
+      resets_at: null,
+      ...formatFigures({ spentMicrocents, capCents, raisedCents: 0, ...strict }),
+    },
+  });
+}

@@ -1,0 +1,33 @@
+/** What the client of a recent request was told, whichever way it ended. */
+import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
+import type { AdmissionDecision } from "../store/types/decision.ts";
+import type { RecentRequest } from "../store/types/reporting.ts";
+
+export interface Told {
+  /** HTTP status, or null when the request's worker died and another closed its record. */
+  readonly status: number | null;
+  readonly errorCode: string | null;
+}
+
+/** The errors by which `createAdmissionError` refuses. */
+const CODES: Readonly<Record<Exclude<AdmissionDecision, "admitted">, ErrorCode>> = {
+  unknown_key: "invalid_api_key",
+  key_disabled: "key_disabled",
+  key_expired: "key_expired",
+  user_disabled: "user_disabled",
+  organization_suspended: "organization_suspended",
+  rate_limited: "rate_limit_exceeded",
+  token_rate_limited: "token_rate_limit_exceeded",
+  concurrency_limited: "concurrency_limit_exceeded",
+  key_cap_reached: "hard_cap_reached",
+  user_cap_reached: "user_hard_cap_reached",
+  group_cap_reached: "group_hard_cap_reached",
+  organization_cap_reached: "org_hard_cap_reached",
+};
+
+export function toldOf({ refusal, status, errorCode }: Pick<RecentRequest, "refusal" | keyof Told>): Told {
+  if (refusal === null || refusal === "admitted") return { status, errorCode };
+  const error = new GatewayError(CODES[refusal]);
+  // Those that admissions refuse with have one status on every route.
+  return { status: error.status("chat"), errorCode: error.publicCode };
+}

@@ -1,0 +1,43 @@
+/** What uses of server tools cost: per thousand, exact, and rounded with the rest of a request once. */
+import type { ToolUses } from "../../shared/usage/server-tools.ts";
+
+/** Microcents per thousand uses by the tool's name; null: it passes without a price, and costs nothing here. */
+export type ToolPrices = ReadonlyMap<string, bigint | null>;
+
+/** Uses of a tool that has a price. */
+export interface ChargedTool {
+  readonly name: string;
+  readonly uses: number;
+  /** Microcents per thousand uses. */
+  readonly rate: bigint;
+}
+
+export const NO_TOOLS: readonly ChargedTool[] = Object.freeze([]);
+
+/** Amounts are in millionths of a microcent, as products of tokens are. */
+const PER_USE = 1_000n;
+const MILLION = 1_000_000n;
+
+/** The same empty list for every request without such uses. */
+export function chargeTools(prices: ToolPrices, uses: ToolUses): readonly ChargedTool[] {
+  if (uses.size === 0 || prices.size === 0) return NO_TOOLS;
+  const charged: ChargedTool[] = [];
+  for (const [name, count] of uses) {
+    const rate = prices.get(name) ?? null;
+    if (rate !== null && count > 0) charged.push({ name, uses: count, rate });
+  }
+  return charged.length === 0 ? NO_TOOLS : charged;
+}
+
+/** What of a cost is for tools, in whole microcents: rounded up, as the cost is, and never more than that. */
+export function toolMicrocents(tools: readonly ChargedTool[], costMicrocents: bigint): bigint {
+  if (tools.length === 0) return 0n;
+  const amount = tools.reduce((sum, tool) => sum + toolAmount(tool), 0n);
+  const rounded = (amount + MILLION - 1n) / MILLION;
+  return rounded < costMicrocents ? rounded : costMicrocents;
+}
+
+/** Exact, in millionths of a microcent. */
+export function toolAmount({ uses, rate }: Pick<ChargedTool, "uses" | "rate">): bigint {
+  return BigInt(uses) * rate * PER_USE;
+}

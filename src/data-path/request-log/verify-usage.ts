@@ -1,0 +1,189 @@
+/**
+ * Holds three accounts of a month against each other: spend (what caps see), usage rows (what people see) and the log of
+ * requests (what was counted, request by request). Says every difference and puts none right; `rebuildUsage` does.
+ */
+import type { Store } from "../store/types.ts";
+import type { UsageRow } from "../store/types/reporting.ts";
+import { OTHER_TAGS } from "../../shared/usage/tags.ts";
+import {
+  FIGURE_NAMES,
+  FIGURES,
+  type UsageFigure as Figure,
+  type UsageFigures,
+} from "../../shared/usage/usage-figures.ts";
+import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
+
+/** One figure that two accounts of a month do not agree on. */
+export interface UsageDifference {
+  readonly organizationId: string;
+  /**
+   * "spend_of_organization", "spend_of_key": against the usage rows. The others: the usage rows against the log of
+   * requests; "in_other_tag_row": they agree on the day, key and model as a whole.
+   */
+  readonly kind:
+    | "spend_of_organization"
+    | "spend_of_key"
+    | "missing_in_redis"
+    | "missing_in_log"
+    | "in_other_tag_row";
+  readonly keyId: string | null;
+  readonly day: string | null;
+  readonly model: string | null;
+  /** Null: of all tags together. */
+  readonly tags: string | null;
+  /** As the log of requests calls it. */
+  readonly figure: FigureName;
+  readonly expected: bigint;
+  readonly found: bigint;
+}
+
+type FigureName = (typeof FIGURE_NAMES)[Figure];
+
+export interface UsageVerification {
+  readonly month: string;
+  readonly organizations: number;
+  readonly rows: number;
+  readonly spentMicrocents: bigint;
+  readonly differences: readonly UsageDifference[];
+}
+
+/** Spend is of a month and of all models and tags. */
+const SPEND = { day: null, model: null, tags: null, figure: FIGURE_NAMES.costMicrocents };
+
+type VerifyStore = Pick<Store, "listOrganizationIds" | "readSpend" | "readUsage">;
+
+/** @param logged Null: spend against usage only. */
+export async function verifyUsage(
+  store: VerifyStore,
+  month: string,
+  logged: LoggedUsage | null,
+): Promise<UsageVerification> {
+  const known = await store.listOrganizationIds();
+  const ids = new Set([...known, ...(logged?.rows.keys() ?? [])]);
+  const differences: UsageDifference[] = [];
+  let rowCount = 0;
+  let spent = 0n;
+  for (const organizationId of ids) {
+    const spend = await store.readSpend(organizationId, month);
+    const { rows } = await store.readUsage(organizationId, month);
+    rowCount += rows.length;
+    spent += spend.organizationMicrocents;
+    const expected = sumOf(rows, "costMicrocents");
+    if (expected !== spend.organizationMicrocents) {
+      const amounts = { expected, found: spend.organizationMicrocents };
+      differences.push({ ...SPEND, organizationId, kind: "spend_of_organization", keyId: null, ...amounts });
+    }
+    differences.push(...compareKeys(organizationId, rows, spend.keyMicrocents));
+    if (logged !== null) {
+      differences.push(...compareRows(organizationId, rows, logged.rows.get(organizationId) ?? []));
+    }
+  }
+  return { month, organizations: ids.size, rows: rowCount, spentMicrocents: spent, differences };
+}
+
+function compareKeys(
+  organizationId: string,
+  rows: readonly UsageRow[],
+  spends: ReadonlyMap<string, bigint>,
+): UsageDifference[] {
+  const keyIds = new Set([...spends.keys(), ...rows.flatMap(({ keyId }) => (keyId === null ? [] : [keyId]))]);
+  return [...keyIds].flatMap((keyId) => {
+    const own = rows.filter((row) => row.keyId === keyId);
+    const amounts = { expected: sumOf(own, "costMicrocents"), found: spends.get(keyId) ?? 0n };
+    if (amounts.expected === amounts.found) return [];
+    return [{ ...SPEND, organizationId, kind: "spend_of_key" as const, keyId, ...amounts }];
+  });
+}
+
+/** Corrections by hand, which have no model, are in no log of requests. */
+function compareRows(
+  organizationId: string,
+  rows: readonly UsageRow[],
+  logged: readonly LoggedRow[],
+): UsageDifference[] {
+  const inRedis = groupRows(rows.filter(({ model }) => model !== null));
+  const inLog = groupRows(logged);
+  return [...new Set([...inRedis.keys(), ...inLog.keys()])].sort().flatMap((name) => {
+    const found = inRedis.get(name) ?? [];
+    const expected = inLog.get(name) ?? [];
+    const row = found[0] ?? expected[0];
+    if (row === undefined) return [];
+    const { keyId, day, model } = row;
+    const about = { organizationId, keyId, day, model };
+    return FIGURES.flatMap((figure) =>
+      compareFigure(figure, found, expected).map((difference) => ({ ...about, ...difference })),
+    );
+  });
+}
+
+type FigureDifference = Pick<UsageDifference, "kind" | "tags" | "figure" | "expected" | "found">;
+
+/**
+ * One figure of a day, key and model: its rows of tags, each by itself, and all of them together where the log of a
+ * request cannot say in which of two rows it counts.
+ */
+function compareFigure(
+  figure: Figure,
+  found: readonly UsageRow[],
+  expected: readonly LoggedRow[],
+): FigureDifference[] {
+  const all = {
+    tags: null,
+    figure: FIGURE_NAMES[figure],
+    expected: sumOf(expected, figure),
+    found: sumOf(found, figure),
+  };
+  const tagsOf = [...new Set([...found, ...expected].map(({ tags }) => tags))].sort();
+  const differences = tagsOf.flatMap((tags) => compareTagRow(figure, tags, found, expected));
+  if (all.found === all.expected) {
+    return differences.map((each) => ({ ...each, kind: "in_other_tag_row" as const }));
+  }
+  return differences.length > 0 ? differences : [{ ...all, kind: kindOf(all) }];
+}
+
+function compareTagRow(
+  figure: Figure,
+  tags: string,
+  found: readonly UsageRow[],
+  expected: readonly LoggedRow[],
+): FigureDifference[] {
+  const isSame = (row: UsageRow): boolean => row.tags === tags;
+  const inRedis = sumOf(found.filter(isSame), figure);
+  const inLog = sumOf(expected.filter(isSame), figure);
+  const undecidedRows = tags === OTHER_TAGS ? expected : expected.filter(isSame);
+  const undecided = sumOf(
+    undecidedRows.map((row) => row.undecided),
+    figure,
+  );
+  const [least, most] = tags === OTHER_TAGS ? [inLog, inLog + undecided] : [inLog - undecided, inLog];
+  if (inRedis >= least && inRedis <= most) return [];
+  const amounts = { expected: inRedis < least ? least : most, found: inRedis };
+  return [{ tags, figure: FIGURE_NAMES[figure], kind: kindOf(amounts), ...amounts }];
+}
+
+function kindOf({ expected, found }: Pick<UsageDifference, "expected" | "found">) {
+  return found < expected ? "missing_in_redis" : "missing_in_log";
+}
+
+export function sumOf(rows: readonly UsageFigures[], figure: Figure): bigint {
+  return rows.reduce((total, row) => total + BigInt(row[figure]), 0n);
+}
+
+type Grouped = Pick<UsageRow, "day" | "keyId" | "model"> & { readonly owners?: string | undefined };
+
+/** By day, key, its owners and model. */
+export function nameGroup({ day, keyId, owners = "", model }: Grouped): string {
+  return `${day} ${keyId} ${owners} ${model}`;
+}
+
+/** The rows by the name of their group. */
+export function groupRows<Row extends UsageRow>(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const name = nameGroup(row);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [row]);
+    else group.push(row);
+  }
+  return groups;
+}

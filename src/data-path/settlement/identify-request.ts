@@ -1,0 +1,42 @@
+import type { Model } from "../catalog/catalog.ts";
+import type { Admission } from "../limits/admission.ts";
+import type { BilledRequest } from "../store/types/settlement.ts";
+import { addEndUser } from "../../shared/usage/tags.ts";
+import type { ClientRequest } from "../translation/client-protocol.ts";
+import type { TagRows } from "./tag-rows.ts";
+
+export interface IdentifiedRequest {
+  readonly admission: Admission;
+  readonly model: Model;
+  /** As the client wrote it, fit to be kept. */
+  readonly requestedModel: string;
+  readonly request: Pick<ClientRequest, "endUser">;
+}
+
+/** What every command of a request says of it. Every field is there each time, so that all have the same shape. */
+export function identifyRequest(
+  { admission, model, requestedModel, request }: IdentifiedRequest,
+  tagRows: Pick<TagRows, "of">,
+): BilledRequest {
+  const { organizationId, month, keepsEndUser } = admission;
+  const told = addEndUser(admission.tags, keepsEndUser ? request.endUser : null);
+  const tags = told === "" ? undefined : told;
+  const { session, sessionBudgetCents, areSessionsCapped } = admission;
+  const isSessionCapped = session !== null && (areSessionsCapped || sessionBudgetCents !== null);
+  return {
+    organizationId,
+    keyId: admission.keyId,
+    requestId: admission.requestId,
+    month,
+    day: admission.day,
+    route: admission.route,
+    currency: admission.currency,
+    owners: admission.owners === "" ? undefined : admission.owners,
+    session: session ?? undefined,
+    isSessionCapped: isSessionCapped ? true : undefined,
+    model: model.id,
+    requestedModel,
+    tags,
+    tagRow: tagRows.of({ organizationId, month, tags }),
+  };
+}

@@ -1,0 +1,37 @@
+import type { GatewayError } from "../../shared/contract/errors.ts";
+import type { Shrunk } from "../limits/spend-cap.ts";
+import { scrub } from "../../shared/text/scrub.ts";
+import { SHRUNK_CHECK } from "../limits/request-status.ts";
+import type { Check } from "../store/types/reporting.ts";
+
+/** Which check of an admitted request an error says has failed; every other one is about its body. */
+const NAMES: Readonly<Record<string, string>> = {
+  concurrency_limit_exceeded: "concurrency",
+  session_cap_reached: "session_cap",
+  hard_cap_reached: "key_hard_cap",
+  user_hard_cap_reached: "user_hard_cap",
+  group_hard_cap_reached: "group_hard_cap",
+  org_hard_cap_reached: "organization_hard_cap",
+  model_not_found: "model",
+  model_not_allowed: "model",
+  model_not_available_in_currency: "model",
+  request_too_large: "size",
+  buffer_limit_exceeded: "size",
+  gateway_overloaded: "size",
+};
+
+/** The check that refused an admitted request before it went upstream, with its figures, for who asks why. */
+export function describeRefusal(error: GatewayError): readonly Check[] {
+  const { fields } = error;
+  // Both can hold what the client sent, a key in the place of a model's name for one, and others may read them.
+  const message = scrub(error.message);
+  const param = error.param === null ? null : scrub(error.param);
+  const figures = param === null ? { ...fields, message } : { ...fields, param, message };
+  return [{ name: NAMES[error.code] ?? "body", passed: false, figures }];
+}
+
+/** What the caps have changed in a request that went upstream. `limits/request-status.ts` hides it from clients by its scope. */
+export function checkShrunk({ requestedTokens, maxTokens, scope, period }: Shrunk): Check {
+  const figures = { requested_max_tokens: requestedTokens, max_tokens: maxTokens, scope, period };
+  return { name: SHRUNK_CHECK, passed: true, figures };
+}

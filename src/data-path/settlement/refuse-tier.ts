@@ -1,0 +1,29 @@
+import type { Model } from "../catalog/catalog.ts";
+import { GatewayError } from "../../shared/contract/errors.ts";
+import { isPricedTier, type Price } from "../pricing/price.ts";
+import { listWords } from "../../shared/text/list-words.ts";
+import type { ClientRequest } from "../translation/client-protocol.ts";
+
+/**
+ * A request that asks for a service tier must know what it costs. A model that has none passes the wish on, but for a speed
+ * or a place, of which is known that its provider bills more.
+ * @throws GatewayError 400 naming the field, and the tiers that have a price or the setting.
+ */
+export function refuseUnpricedTier(
+  price: Price,
+  { id }: Pick<Model, "id">,
+  { serviceTier: asked, tierField: param }: Pick<ClientRequest, "serviceTier" | "tierField">,
+): void {
+  const { serviceTiers } = price;
+  if (asked === null || isPricedTier(price, asked)) return;
+  if (param === "service_tier") {
+    if (serviceTiers.size === 0) return;
+    const known = ["auto", "default", ...serviceTiers.keys()].map((name) => `\`${name}\``);
+    const message = `\`service_tier\` must be ${listWords(known, "or")} for the model \`${id}\`: no other tier has a price.`;
+    throw new GatewayError("invalid_parameter", { message, param });
+  }
+  const message =
+    `${param}: the model \`${id}\` has no price for \`${asked}\`. Remove it, or ask the operator to set ` +
+    `\`service_tiers: {${asked}: …}\` in the model's prices.`;
+  throw new GatewayError("unsupported_parameter", { message, param });
+}

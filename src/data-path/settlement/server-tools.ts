@@ -1,0 +1,66 @@
+/** Tools that run at the model's server: who may use them, and the most that they can come to. */
+import type { Model } from "../catalog/catalog.ts";
+import { GatewayError } from "../../shared/contract/errors.ts";
+import type { Price } from "../pricing/price.ts";
+import { roundUp } from "../pricing/rates.ts";
+import { toolAmount } from "../pricing/tool-charges.ts";
+import type { AskedTool } from "../translation/client-protocol.ts";
+
+/** Their providers bill the tokens alone. */
+const FREE_TOOLS: ReadonlySet<string> = new Set(["tool_search"]);
+
+/** @throws GatewayError 400 naming the first tool without a price, and the setting. */
+export function refuseUnpricedTools(
+  { serverTools: prices }: Pick<Price, "serverTools">,
+  { id }: Pick<Model, "id">,
+  asked: readonly AskedTool[],
+): void {
+  for (const { name, param } of asked) {
+    if (prices.has(name) || FREE_TOOLS.has(name)) continue;
+    const message =
+      `${param}: the tool \`${name}\` runs at the model server and has no price for the model \`${id}\`. Remove it, or ask ` +
+      `the operator to set \`server_tools\` in the model's prices: \`${name}: "10.00"\` per thousand uses, or ` +
+      `\`${name}: {unpriced: true}\`.`;
+    throw new GatewayError("unsupported_parameter", { message, param });
+  }
+}
+
+/** How often the tools of a request can be used at most, all together, and what that costs, in whole microcents. */
+export interface LargestToolUse {
+  readonly uses: number;
+  readonly microcents: bigint;
+}
+
+/** @throws GatewayError 400 `unsupported_parameter` for a tool of which there may be any number of uses. */
+export function boundToolUse(
+  { serverTools: prices }: Pick<Price, "serverTools">,
+  asked: readonly AskedTool[],
+): LargestToolUse {
+  const shared = { uses: 0, rate: 0n };
+  let uses = 0;
+  let amount = 0n;
+  for (const { name, bound } of asked) {
+    if (bound.kind === "none") throw refuseUnbounded(bound);
+    const rate = prices.get(name) ?? 0n;
+    if (bound.kind === "shared") {
+      shared.uses = bound.uses;
+      if (rate > shared.rate) shared.rate = rate;
+    } else {
+      uses += bound.uses;
+      amount += toolAmount({ uses: bound.uses, rate });
+    }
+  }
+  return { uses: uses + shared.uses, microcents: roundUp(amount + toolAmount(shared)) };
+}
+
+/** What makes the cost of a request boundless. */
+export function refuseUnbounded({
+  param,
+  reason,
+}: {
+  readonly param: string;
+  readonly reason: string;
+}): GatewayError {
+  const message = `${param}: ${reason}, so its cost has no upper bound, which the organization's strict caps don't allow`;
+  return new GatewayError("unsupported_parameter", { message, param });
+}

@@ -1,0 +1,341 @@
+/**
+ * What a request costs: what is on record before it goes upstream, charges while and after its answer passes.
+ *
+ * It decides what is charged and when; it never refuses anything itself (the store compares with the caps) and never
+ * lets a charge be forgotten: one that Redis did not acknowledge goes to the spool on this host's disk and is sent until
+ * it is. Most requests go upstream on what their admission has entered in Redis and a line of this host's journal; the
+ * others wait for a hold (`open-record.ts`). When Redis fails at the hold, the request is refused, because without a record
+ * its spend could be lost; in the grace period (never with strict caps) it goes on once it is on record in the spool. Where
+ * each record stands is a state of `record-state.ts`.
+ */
+import type { Clock } from "../../shared/time/clock.ts";
+import { internalWait } from "../../shared/time/internal-waits.ts";
+import { GatewayError } from "../../shared/contract/errors.ts";
+import type { Admission } from "../limits/admission.ts";
+import type { GraceSpend } from "../grace/grace-spend.ts";
+import type { Logger } from "../../shared/host/logger.ts";
+import { type Price, priceInForce } from "../pricing/price.ts";
+import { NO_TOOLS } from "../pricing/tool-charges.ts";
+import type { Store } from "../store/types.ts";
+import type { EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
+import { NO_TOKENS } from "../../shared/usage/token-usage.ts";
+import { pause } from "../../shared/event-loop/wait.ts";
+import { type ChargeListener, ChargeWriter } from "./charge-writer.ts";
+import { identifyRequest } from "./identify-request.ts";
+import { RecordOpener, type RecordOpenerOptions } from "./open-record.ts";
+import { RequestRecords } from "./record-state.ts";
+import { estimatePrompt, type SentPrompt } from "./estimate-prompt.ts";
+import { describeRefusal } from "./refusal-checks.ts";
+import { chargeDue, DUE_INTERVAL_MS } from "./charge-due.ts";
+import { eachOrganization, pushTo } from "./organization-batches.ts";
+import { type ClientResult, formatRequestLogLine, type LoggedRequest } from "../request-log/line.ts";
+import { type AccountKeeper, RequestAccount } from "./request-account.ts";
+import type { Ending } from "./settled.ts";
+import type { RequestLog } from "../request-log/request-log.ts";
+import type { Spool } from "../spool/spool.ts";
+import type { TokenEstimator } from "./token-estimator.ts";
+import { refuseUnpricedTier } from "./refuse-tier.ts";
+import { refuseUnpricedTools } from "./server-tools.ts";
+import { TagRows } from "./tag-rows.ts";
+import { type ExceededOverhead, TemplateWatch } from "./template-watch.ts";
+import { OutputMeans } from "../limits/output-means.ts";
+import { StrictWorstCase } from "./strict-worst-case.ts";
+import { largestOutputTokens } from "./worst-case.ts";
+
+export interface OpenInput extends SentPrompt {
+  /** @see NamedModel */
+  readonly requestedModel: string;
+}
+
+/** This is what a request named as its model. */
+export interface NamedModel {
+  /** This is the catalog's id; null: the request named no model. */
+  readonly model: string | null;
+  /** The name is as the client wrote it, fit to be kept; null: its body was not read. */
+  readonly requestedModel: string | null;
+}
+
+export interface SettlementOptions extends RecordOpenerOptions {
+  readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "leave" | "recordRequest">;
+  readonly estimator: TokenEstimator;
+  readonly clock: Clock;
+  readonly logger: Logger<"warn" | "error">;
+  readonly requestLog: Pick<RequestLog, "write" | "close">;
+  /** It takes charges that Redis does not take, and requests that Redis has no record of yet. */
+  readonly spool: Pick<Spool, "append" | "stop" | "journal">;
+  /** It learns what was counted. */
+  readonly spend: Pick<GraceSpend, "counted">;
+}
+
+/** Holds expire after 30 s without a sign of life from their owner. */
+const RENEW_INTERVAL_MS = internalWait(10_000);
+const FORGET_INTERVAL_MS = 500;
+
+/** Metrics are told these. */
+export interface SettlementFigures {
+  readonly openHolds: number;
+  readonly unacknowledgedCharges: number;
+  readonly overheadsExceeded: readonly ExceededOverhead[];
+}
+
+export class Settlement {
+  readonly #options: SettlementOptions;
+  readonly #charges: ChargeWriter;
+  readonly #records: RequestRecords;
+  readonly #opener: RecordOpener;
+  readonly #templates: TemplateWatch;
+  readonly #tagRows = new TagRows();
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #outputMeans = new OutputMeans();
+  readonly #keeper: AccountKeeper = {
+    charge: (charge) => this.#charges.write(charge),
+    isBegun: (requestId) => this.#records.stateOf(requestId).kind === "begun",
+    onCounted: (account, ending) => this.#onCounted(account, ending),
+    onSettled: ({ identity }) => this.#records.end(identity.requestId),
+  };
+  readonly #chargeListener: ChargeListener = {
+    onRecord: (requestId) => this.#records.recorded(requestId),
+    onUnanswered: ({ requestId, final }) => {
+      this.#records.missed(requestId);
+      // A final charge goes to the spool itself.
+      if (final === null) void this.#opener.onUnanswered(requestId);
+    },
+    onLate: (requestId) => this.#records.owe(requestId),
+    onGivenUp: (requestId) => this.#records.giveUp(requestId),
+  };
+
+  constructor(options: SettlementOptions) {
+    this.#options = options;
+    this.#records = new RequestRecords(options.spool.journal);
+    this.#opener = new RecordOpener(options, this.#records, this.#tagRows);
+    this.#charges = new ChargeWriter({ ...options, listener: this.#chargeListener });
+    this.#templates = new TemplateWatch(options.estimator);
+  }
+
+  /** Starts the progress charges, renewals and deletions. */
+  start(): void {
+    this.#startCharging();
+    this.#every(RENEW_INTERVAL_MS, () => this.#renew());
+    this.#every(FORGET_INTERVAL_MS, () => this.#forget());
+  }
+
+  /** Metrics are told the requests in flight here, and final charges that are neither acknowledged nor in the spool. */
+  get figures(): SettlementFigures {
+    return {
+      openHolds: this.#records.sizeInFlight,
+      unacknowledgedCharges: this.#charges.unacknowledged,
+      overheadsExceeded: this.#templates.exceeded,
+    };
+  }
+
+  /** Mean output of a key's requests that meet limits of tokens; 0 if unknown. */
+  meanOutput(owner: Pick<Admission, "organizationId" | "keyId">): number {
+    return this.#outputMeans.of(owner);
+  }
+
+  /** So many requests of a key are in flight here. */
+  countOpen(keyId: string): number {
+    return this.#records.countInFlight(keyId);
+  }
+
+  /**
+   * Waits until every open account is settled and every charge acknowledged, those in the spool too, at most so long;
+   * then stops.
+   * @throws Error saying how many are not.
+   */
+  async stop(boundMs: number): Promise<void> {
+    const { clock, requestLog, spool } = this.#options;
+    const endMs = clock.monotonicMs() + boundMs;
+    const left = () => this.#records.sizeInFlight + this.#charges.unacknowledged;
+    while (left() > 0 && clock.monotonicMs() < endMs) await pause(20, { ref: false });
+    for (const timer of this.#timers) clearInterval(timer);
+    const isDrained = await spool.stop(Math.max(0, endMs - clock.monotonicMs()));
+    await requestLog.close();
+    if (left() > 0) {
+      const { sizeInFlight } = this.#records;
+      const charges = this.#charges.unacknowledged;
+      throw new Error(`${sizeInFlight} requests are not settled, ${charges} charges not acknowledged`);
+    }
+    if (!isDrained) throw new Error("charges are left in the spool; the next start sends them");
+    await this.#forget();
+  }
+
+  /**
+   * Puts a request on record that is about to go upstream: in this host's journal, or by its hold.
+   * @throws GatewayError 400 for a service tier or a tool of the model's server without a price, 402 when a cap is reached,
+   * 429 when the key has as many requests in flight as it may, 503 when Redis cannot be reached.
+   */
+  async open(input: OpenInput): Promise<RequestAccount> {
+    const { admission, model } = input;
+    const prices = model.prices.get(admission.currency);
+    if (prices === undefined) throw new GatewayError("model_not_available_in_currency");
+    const price = priceInForce(prices, this.#options.clock.nowMs());
+    refuseUnpricedTier(price, model, input.request);
+    refuseUnpricedTools(price, model, input.request.serverTools);
+    const account = this.#createAccount(input, price);
+    if (!(await this.#opener.begin(account, admission))) {
+      const worstCase = new StrictWorstCase(input, price, this.#options.estimator);
+      await this.#opener.hold(account, admission, worstCase);
+    }
+    account.goUpstream(this.#options.clock.monotonicMs());
+    return account;
+  }
+
+  /** A request will not go upstream that its admission has, or may have, put among the holds. */
+  leave({
+    organizationId,
+    keyId,
+    requestId,
+    owners,
+    takenTokens,
+  }: EnteredRequest & Pick<Admission, "organizationId">): void {
+    this.#records.leave(organizationId, { keyId, requestId, owners, takenTokens });
+  }
+
+  /** An admitted request was refused before its hold: it cost nothing, but its client can look up why. */
+  recordRefusal(
+    admission: Admission,
+    { model, requestedModel }: NamedModel,
+    result: ClientResult,
+    error: GatewayError,
+  ): void {
+    const { store, logger } = this.#options;
+    const { organizationId, keyId, requestId, route, month, day, currency, tags, session } = admission;
+    const owners = admission.owners === "" ? undefined : admission.owners;
+    if (this.#records.tellRefusal(requestId)) return;
+    this.#log({
+      identity: {
+        organizationId,
+        keyId,
+        requestId,
+        month,
+        day,
+        model,
+        requestedModel: requestedModel ?? undefined,
+        route,
+        currency,
+        tags,
+        owners,
+        session: session ?? undefined,
+      },
+      price: null,
+      outcome: "refused",
+      result,
+      tokens: NO_TOKENS,
+      tools: NO_TOOLS,
+      estimated: false,
+      costMicrocents: 0n,
+    });
+    const checks = describeRefusal(error);
+    const recorded = store.recordRequest({
+      organizationId,
+      keyId,
+      requestId,
+      route,
+      model,
+      tags,
+      owners,
+      session: session ?? undefined,
+      ...result,
+      checks,
+    });
+    recorded.catch((error: unknown) =>
+      logger.warn({ request_id: requestId, err: error }, "rejected request not recorded"),
+    );
+  }
+
+  #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {
+    this.#log({
+      identity: account.identity,
+      price: settled.charged,
+      outcome,
+      result,
+      tokens: settled.tokens,
+      tools: settled.tools,
+      estimated: settled.estimated,
+      costMicrocents: settled.costMicrocents,
+      shrunk: account.shrunk,
+    });
+  }
+
+  #createAccount(input: OpenInput, price: Price): RequestAccount {
+    const { model, request, admission } = input;
+    const { estimator } = this.#options;
+    return new RequestAccount({
+      identity: identifyRequest(input, this.#tagRows),
+      model,
+      price,
+      // The request itself is not kept for as long as its answer takes.
+      asked: { choices: request.choices, prompts: request.prompts },
+      largestOutputTokens: largestOutputTokens(request, model),
+      estimator,
+      onPromptCounted: this.#templates.watch(input),
+      keeper: this.#keeper,
+      takenTokens: admission.takenTokens,
+      onOutputCounted:
+        admission.takenTokens === null ? null : (tokens) => this.#outputMeans.learn(admission, tokens),
+      ...estimatePrompt(input, estimator),
+    });
+  }
+
+  #log(request: LoggedRequest): void {
+    const { requestLog, clock } = this.#options;
+    requestLog.write(formatRequestLogLine(request, clock.nowMs()));
+  }
+
+  /** The work runs again and again, never twice at a time. */
+  #every(intervalMs: number, run: () => Promise<void>): void {
+    let isRunning = false;
+    const timer = setInterval(() => {
+      if (isRunning) return;
+      isRunning = true;
+      run()
+        .catch((error: unknown) =>
+          this.#options.logger.warn({ err: error }, "settlement failed: redis unreachable"),
+        )
+        .finally(() => {
+          isRunning = false;
+        });
+    }, intervalMs);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+
+  /**
+   * A run comes behind what has arrived in its turn of the event loop, so what came while this process had no turn is
+   * charged with it. No run waits for the one before: a request whose charge is not answered keeps nobody waiting but itself.
+   */
+  #startCharging(): void {
+    const { clock, logger } = this.#options;
+    const run = (): void => {
+      chargeDue(this.#records.inFlight(), clock.monotonicMs(), async (account) => {
+        await account.chargeProgress();
+        if (this.#records.isMissing(account.identity.requestId)) await account.chargeOpening();
+      }).catch((error: unknown) => logger.warn({ err: error }, "requests in flight not charged"));
+    };
+    const timer = setInterval(() => setImmediate(run), DUE_INTERVAL_MS);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+
+  async #renew(): Promise<void> {
+    const byOrganization = new Map<string, RequestIdentity[]>();
+    for (const { identity } of this.#records.inFlight()) {
+      pushTo(byOrganization, identity.organizationId, identity);
+    }
+    await eachOrganization(byOrganization, (...batch) => this.#options.store.renew(...batch));
+  }
+
+  async #forget(): Promise<void> {
+    const left = new Map<string, EnteredRequest[]>();
+    const closed = new Map<string, string[]>();
+    const ended = this.#records.takeEnded();
+    for (const { organizationId, request } of ended.left) pushTo(left, organizationId, request);
+    for (const { organizationId, requestId } of ended.closed) pushTo(closed, organizationId, requestId);
+    const { store } = this.#options;
+    await Promise.all([
+      eachOrganization(closed, (...batch) => store.forget(...batch)),
+      eachOrganization(left, (...batch) => store.leave(...batch)),
+    ]);
+  }
+}

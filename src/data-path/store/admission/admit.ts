@@ -1,0 +1,261 @@
+/**
+ * May this key send this request: the key's record, the bucket, the limit of concurrent requests and both caps, decided
+ * by one script on the organization's slot (`lua/admit.lua`): requests of one key that come in one turn share it. It is sent
+ * once; an error says nothing about whether the token was taken.
+ */
+import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
+import {
+  countBucketKey,
+  holdsKey,
+  inflightKey,
+  keyRecordKey,
+  lookUpKey,
+  organizationKey,
+  refusedKey,
+  requestBucketKey,
+  spendKey,
+} from "../redis/keys.ts";
+import { inReplyOrder } from "../redis/in-reply-order.ts";
+import { dayAt, monthAt } from "../../../shared/time/calendar.ts";
+import { amountAt, integerAt, integerOrNullAt, parseArray, textAt } from "../redis/parse-reply.ts";
+import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
+import { ADMISSION_DECISIONS, LIMIT_SCOPES } from "../types/decision.ts";
+import type { OwnInReply, OwnSpend } from "../types/own-spend.ts";
+import { windowName } from "../usage/windows.ts";
+import type {
+  AdmittedCap,
+  AdmitInput,
+  AdmitResult,
+  BucketFigures,
+  KeyReference,
+  KnownKeyResult,
+} from "../types/admission.ts";
+import { parseTokenBuckets, parseTokenLimit } from "./token-buckets.ts";
+import { type AdmittedSettings, knownSettings, rememberSettings } from "./read-settings.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { listOf } from "../redis/row-layouts.ts";
+
+/** @see AdmissionStore.lookUpKey */
+export async function findKeyReference(
+  context: StoreContext,
+  sha256Hex: string,
+): Promise<KeyReference | null> {
+  const value = await context.client.get(lookUpKey(sha256Hex));
+  const [organizationId, keyId] = value?.split(" ") ?? [];
+  return organizationId === undefined || keyId === undefined ? null : { organizationId, keyId };
+}
+
+/** @see AdmissionStore.admit */
+export function admit(context: StoreContext, input: AdmitInput): Promise<AdmitResult> {
+  const { keyId, presentedHash, groupId, bucket, metered } = input;
+  const question = [keyId, presentedHash, groupId ?? "", bucket, metered].join();
+  return context.admissions.ask(question, input, (inputs) => admitAll(context, input, inputs));
+}
+
+type Question = Omit<AdmitInput, "requestId" | "route" | "promptTokens">;
+
+/** @param question What all of them ask. */
+async function admitAll(
+  context: StoreContext,
+  question: Question,
+  inputs: readonly AdmitInput[],
+): Promise<readonly AdmitResult[]> {
+  const { organizationId, keyId } = question;
+  const known = knownSettings(keyId);
+  const ofEach = inputs.flatMap(({ requestId, route, promptTokens, reservedTokens = 0 }) =>
+    listOf["admitted-request"]({
+      requestId,
+      route,
+      promptTokens: String(promptTokens),
+      reservedTokens: String(reservedTokens),
+    }),
+  );
+  let results: readonly AdmitResult[] = [];
+  const reply = await runInMonth(context, (month) => {
+    const command = context.client.igwAdmit({
+      keyId,
+      presentedHash: question.presentedHash,
+      monthStartMs: String(month.startMs),
+      monthEndMs: String(month.endMs),
+      bucketName: question.bucket,
+      metered: question.metered,
+      knownVersion: known?.version ?? "",
+      wantedGroupId: question.groupId ?? "",
+      furtherArguments: ofEach,
+      ...admitKeys(question, month.name),
+    });
+    // What of the figures is this process's own is so at this moment.
+    return inReplyOrder(command, (answered) => {
+      if (answered[OUTCOME] !== "unknown_key" && answered[OUTCOME] !== "month_changed") {
+        const own = context.ownSpend.inReply({ organizationId, keyId, month: month.name });
+        countFiredAlerts(context, answered, AT.admit.alertsFired);
+        results = parseAdmitReply(answered, inputs, { known, own, ownSpend: context.ownSpend });
+      }
+      return answered;
+    });
+  });
+  if (reply[OUTCOME] !== "unknown_key") return results;
+  const timeMs = integerAt(reply, AT.unknownKey.timeMs);
+  return inputs.map(() => ({ decision: "unknown_key", timeMs }));
+}
+
+/** The keys of `admit.lua`. */
+export function admitKeys({ organizationId, keyId }: KeyReference, month: string) {
+  return {
+    keyRecord: keyRecordKey(organizationId, keyId),
+    organization: organizationKey(organizationId),
+    requestBucket: requestBucketKey(organizationId, keyId),
+    countBucket: countBucketKey(organizationId, keyId),
+    spend: spendKey(organizationId, month),
+    inflight: inflightKey(organizationId, keyId),
+    refused: refusedKey(organizationId),
+    holds: holdsKey(organizationId),
+  };
+}
+
+interface Sent {
+  /** The settings whose version was sent: the reply has none when they are still those. */
+  readonly known: AdmittedSettings | null;
+  /** What stands in this reply. */
+  readonly own: OwnInReply;
+  readonly ownSpend: OwnSpend;
+}
+
+function parseAdmitReply(
+  reply: readonly unknown[],
+  inputs: readonly AdmitInput[],
+  { known, own, ownSpend }: Sent,
+): AdmitResult[] {
+  const { keyId = "", organizationId = "" } = inputs[0] ?? {};
+  const at = AT.admit;
+  const timeMs = integerAt(reply, at.timeMs);
+  const version = textAt(reply, at.settingsVersion);
+  const settings =
+    version === "" && known !== null ? known : rememberSettings(keyId, version, reply[at.settings]);
+  const { name: month } = monthAt(timeMs);
+  const { name: day } = dayAt(timeMs);
+  const key = {
+    id: keyId,
+    display: settings.display,
+    spentMicrocents: amountAt(reply, at.keySpent),
+    ...settings.key,
+  };
+  const organization = {
+    id: organizationId,
+    spentMicrocents: amountAt(reply, at.organizationSpent),
+    ...settings.organization,
+  };
+  const shared = {
+    timeMs,
+    month,
+    day,
+    key,
+    organization,
+    user: settings.user,
+    group: settings.group,
+    own,
+    tokenLimit: parseTokenLimit(textAt(reply, at.tokenLimit)),
+    ...parseCaps(reply, createOwnReader({ ...settings, key, organization }, day, ownSpend)),
+  };
+  const capacity = integerAt(reply, at.capacity);
+  const buckets = textAt(reply, at.tokenBuckets);
+  const countsCached = countsCachedTokens(settings);
+  return parseArray(reply[at.requests]).map((item, position) => {
+    const { promptTokens: prompt = 0, reservedTokens: reserved = 0 } = inputs[position] ?? {};
+    const takenTokens = buckets === "" ? null : { buckets, prompt, reserved, countsCached };
+    return parseDecided(parseArray(item), { capacity, takenTokens }, shared);
+  });
+}
+
+type ToldOfRequest =
+  | "decision"
+  | "bucket"
+  | "concurrentRequests"
+  | "isEntered"
+  | "tokenBuckets"
+  | "takenTokens";
+
+/** @param shared What all requests of one reply have. */
+function parseDecided(
+  request: readonly unknown[],
+  { capacity, takenTokens }: Pick<BucketFigures, "capacity"> & Pick<KnownKeyResult, "takenTokens">,
+  shared: Omit<KnownKeyResult, ToldOfRequest>,
+): KnownKeyResult {
+  const at = AT.admitRequest;
+  return {
+    decision: readDecision(request[OUTCOME]),
+    bucket: parseBucket(request, capacity),
+    concurrentRequests: integerOrNullAt(request, at.concurrent),
+    isEntered: textAt(request, at.entered) !== "",
+    tokenBuckets: parseTokenBuckets(textAt(request, at.tokens)),
+    takenTokens,
+    ...shared,
+  };
+}
+
+function parseBucket(request: readonly unknown[], capacity: number): BucketFigures {
+  const at = AT.admitRequest;
+  return {
+    remaining: integerAt(request, at.remaining),
+    capacity,
+    resetMs: integerAt(request, at.resetMs),
+    retryAfterSeconds: integerAt(request, at.retryAfterSeconds),
+  };
+}
+
+/** What of a cap's spend is this process's own, as of the reply that told it. */
+function createOwnReader(
+  owners: Pick<KnownKeyResult, "key" | "user" | "group" | "organization">,
+  day: string,
+  ownSpend: OwnSpend,
+): (cap: AdmittedCap) => bigint {
+  return ({ scope, period }) => {
+    const subjectId = owners[scope]?.id ?? "";
+    return ownSpend.inReplyOfWindow(owners.organization.id, windowName(period, day), subjectId);
+  };
+}
+
+/** Whether cached tokens count in limits of tokens. */
+function countsCachedTokens({ key, organization }: AdmittedSettings): boolean {
+  if (key.countCachedTokens === null) return organization.countCachedTokens;
+  return key.countCachedTokens === "always";
+}
+
+/** Those in force, the one that refuses, and whether sessions have any. */
+function parseCaps(
+  reply: readonly unknown[],
+  ownOf: (cap: AdmittedCap) => bigint,
+): Pick<KnownKeyResult, "caps" | "reachedCap" | "areSessionsCapped"> {
+  const reached = parseArray(reply[AT.admit.reached]);
+  const met = parseArray(reply[AT.admit.caps]).map((cap) => parseCap(parseArray(cap)));
+  return {
+    caps: met.map((cap) => ({ ...cap, ownMicrocents: ownOf(cap) })),
+    reachedCap: reached.length === 0 ? null : parseCap(reached),
+    areSessionsCapped: textAt(reply, AT.admit.sessionsCapped) !== "",
+  };
+}
+
+/** The scope stands where an outcome would. */
+function parseCap(cap: readonly unknown[]): AdmittedCap {
+  const at = AT.admitCap;
+  const scope = LIMIT_SCOPES.find((known) => known === cap[OUTCOME]);
+  const period = LIMIT_PERIODS.find((known) => known === cap[at.period]);
+  if (scope === undefined || period === undefined) {
+    throw new TypeError("admit replied a cap that is not known");
+  }
+  return {
+    scope,
+    period,
+    cents: integerAt(cap, at.cents),
+    raisedCents: integerAt(cap, at.raisedCents),
+    spentMicrocents: amountAt(cap, at.spent),
+  };
+}
+
+function readDecision(outcome: unknown): KnownKeyResult["decision"] {
+  const decision = ADMISSION_DECISIONS.find((known) => known === outcome);
+  if (decision === undefined || decision === "unknown_key") {
+    throw new TypeError("admit replied a decision that is not known");
+  }
+  return decision;
+}

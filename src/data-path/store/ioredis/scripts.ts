@@ -1,0 +1,89 @@
+/**
+ * The Lua scripts: one file, one transition, run by its hash (EVALSHA). The whole text is sent only when Redis does not
+ * know it yet; Redis answers NOSCRIPT before it runs anything, so nothing ever runs twice.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { ClientContext, Cluster, Redis, Result } from "ioredis";
+import { programFile } from "../../../shared/host/package-files.ts";
+import { resolveMarkers } from "../redis/lua-text.ts";
+import {
+  compileInput,
+  SCRIPTS,
+  type ScriptInput,
+  type ScriptLayout,
+  type ScriptName,
+} from "../redis/script-layouts.ts";
+import { TextCommand } from "./text-command.ts";
+
+const INCLUDE = /^-- @include ([a-z-]+\.lua)\n/gm;
+
+type ScriptCommands<Context extends ClientContext> = {
+  [Name in ScriptName]: (input: ScriptInput<(typeof SCRIPTS)[Name]>) => Result<unknown, Context>;
+};
+
+declare module "ioredis" {
+  interface RedisCommander<Context> extends ScriptCommands<Context> {}
+}
+
+interface Script {
+  readonly lua: string;
+  readonly sha: string;
+  readonly format: (luaOrSha: string, input: object) => string[];
+  /** Its text was sent: what comes behind it can go by the hash. */
+  isSent: boolean;
+}
+
+/**
+ * Gives a client the scripts as commands. They are sent as commands of their own: ioredis's scripts and automatic
+ * pipelines, which make an object of all commands there are for each batch, take a third more CPU time.
+ */
+export function addScripts(client: Redis | Cluster): void {
+  for (const [name, layout] of Object.entries<ScriptLayout>(SCRIPTS)) {
+    const script = loadScript(layout);
+    const run = (input: object): Promise<unknown> => runScript(client, script, input);
+    Object.defineProperty(client, name, { value: run });
+  }
+}
+
+function loadScript(layout: ScriptLayout): Script {
+  const lua = readScript(layout.file);
+  const sha = createHash("sha1").update(lua).digest("hex");
+  return { lua, sha, format: compileInput(layout), isSent: false };
+}
+
+function runScript(client: Redis | Cluster, script: Script, input: object): Promise<unknown> {
+  const { lua, sha, isSent, format } = script;
+  script.isSent = true;
+  const sent = isSent
+    ? send(client, "evalsha", format(sha, input))
+    : send(client, "eval", format(lua, input));
+  // Each reply has as many promises: see in-reply-order.ts.
+  return sent.catch((error: unknown) => {
+    // Another node, or one that was started again.
+    if (error instanceof Error && error.message.startsWith("NOSCRIPT")) {
+      return send(client, "eval", format(lua, input));
+    }
+    throw error;
+  });
+}
+
+function send(client: Redis | Cluster, name: "eval" | "evalsha", given: string[]): Promise<unknown> {
+  const command = new TextCommand(name, given);
+  void client.sendCommand(command);
+  return command.promise;
+}
+
+const LAYOUTS = new Map<string, ScriptLayout>(
+  Object.values<ScriptLayout>(SCRIPTS).map((layout) => [layout.file, layout]),
+);
+
+/** A script with the files that it includes put in their places, but if `resolve` is false; markers are always resolved. */
+export function readScript(file: string, { resolve = true } = {}): string {
+  const text = readFileSync(programFile(`data-path/store/lua/${file}`), "utf8");
+  const lua = resolveMarkers(text, LAYOUTS.get(file) ?? null);
+  // Included files include nothing.
+  return resolve
+    ? lua.replace(INCLUDE, (_line, included: string) => readScript(`include/${included}`, { resolve: false }))
+    : lua;
+}

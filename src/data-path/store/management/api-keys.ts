@@ -1,0 +1,373 @@
+/**
+ * API keys: records, look-ups, rotation, deletion. Only the SHA-256 of a key is ever here.
+ *
+ * A record and its look-up are on different slots, so they cannot change in one step. The record decides: admission
+ * compares the presented hash with it, so a look-up too many admits nobody, and one that is missing only makes a key
+ * unknown. Hence the record is written before its look-up, and marked as deleted before its look-up is removed.
+ * `repair.ts` puts right what a crash in between leaves.
+ */
+import { auditArguments } from "./audit.ts";
+import { timeMs } from "../redis/clock.ts";
+import { ensureWindows, periodsOf } from "../usage/windows.ts";
+import { countFiredAlerts, inputOfMonth, runInMonth, type StoreContext } from "../context.ts";
+import { createId, isId } from "../ids.ts";
+import {
+  countBucketKey,
+  keyListKey,
+  keyRecordKey,
+  lookUpKey,
+  organizationKey,
+  ownerKeysKey,
+  requestBucketKey,
+} from "../redis/keys.ts";
+import type { KeySettings } from "../../../shared/settings/key.ts";
+import { expiryOf, monthAt } from "../../../shared/time/calendar.ts";
+import { type KeyOwners, listsOfOwners, missingOwnerAt, namesOfOwners } from "./key-owners.ts";
+import { readIds } from "./organizations.ts";
+import { type Fields, formatKeySettings, parseKeyRecord, readFields } from "./records.ts";
+import { integerAt, parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
+import type { KeyReference } from "../types/admission.ts";
+import type { AuditInput } from "../types/audit.ts";
+import type { OwnerKind } from "../types/owner-kinds.ts";
+import { FullError, MOST } from "../types/most.ts";
+import type { ChangeResult, KeyRecord, KeyStore } from "../types/management.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { SCRIPTS } from "../redis/script-layouts.ts";
+import type { Operations } from "../run.ts";
+
+/** Two rotations of one key at the same time: each tries again on the other's result. */
+const ROTATION_ATTEMPTS = 5;
+/** Others change it at the same time: each tries again on what they have made of it. */
+const CHANGE_ATTEMPTS = 5;
+const LIST_PAGE = 500;
+/** Reply of `create-key.lua` when the list is full. */
+export const FULL_REPLY = -1;
+
+export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
+  async createKey(context, organizationId, settings, key, audit) {
+    if (!isId("org", organizationId)) return null;
+    const created = await insertKey(context, organizationId, settings, {
+      display: key.display,
+      hashOf: () => key.hash,
+      audit,
+    });
+    if (created === null || typeof created === "string") return null;
+    await context.client.set(lookUpKey(key.hash), `${organizationId} ${created.id}`);
+    return created;
+  },
+
+  async getKey(context, reference) {
+    const fields = await readKey(context, reference);
+    return fields === null ? null : parseKeyRecord(reference.organizationId, reference.keyId, fields);
+  },
+
+  async listKeys(context, organizationId, page, owners = {}) {
+    if (!isId("org", organizationId)) return { items: [], next: null };
+    const [list = keyListKey(organizationId)] = listsOfOwners(organizationId, owners);
+    const { ids, next } = await readIds(context, list, page);
+    const records = await Promise.all(
+      ids.map((keyId) => keyOperations.getKey(context, { organizationId, keyId })),
+    );
+    const there = records.filter((record) => record !== null);
+    return { items: there.filter((record) => isListed(record, owners)), next };
+  },
+
+  async changeKey(context, reference, changes, expectedVersion, audit = null) {
+    if (changes.limits !== undefined && isReference(reference)) {
+      const periods = periodsOf(changes.limits, { countsMonth: false });
+      await ensureWindows(context, reference.organizationId, periods);
+    }
+    if (changes.userId === undefined && changes.groupId === undefined) {
+      return setFields(context, reference, formatKeySettings(changes), { expectedVersion, audit });
+    }
+    // What it leaves is known from the record as it was read, so the change is of that version.
+    for (let attempt = 1; ; attempt += 1) {
+      const current = await keyOperations.getKey(context, reference);
+      if (current === null) return { outcome: "not_found" };
+      const result = await setFields(context, reference, formatKeySettings(changes), {
+        expectedVersion: expectedVersion ?? current.version,
+        audit,
+        move: { from: current, to: { ...current, ...changes } },
+      });
+      const isOvertaken = result.outcome === "version_conflict" && expectedVersion === null;
+      if (!isOvertaken || attempt === CHANGE_ATTEMPTS) return result;
+    }
+  },
+
+  async rotateKey(context, reference, key, graceMs, audit) {
+    for (let attempt = 1; ; attempt += 1) {
+      const fields = await readKey(context, reference);
+      if (fields === null) return { outcome: "not_found" };
+      const untilMs = (await timeMs(context)) + graceMs;
+      const former = await chooseFormer(context, fields, untilMs);
+      const changed = await setFields(
+        context,
+        reference,
+        Object.entries({
+          hash: key.hash,
+          display: key.display,
+          former_hash: former.hash,
+          former_until: former.untilMs,
+        }).flat(),
+        {
+          expectedVersion: Number(fields["version"]),
+          audit: audit?.(parseKeyRecord(reference.organizationId, reference.keyId, fields)) ?? null,
+        },
+      );
+      if (changed.outcome === "version_conflict" && attempt < ROTATION_ATTEMPTS) continue;
+      if (changed.outcome === "changed") {
+        await context.client.set(lookUpKey(key.hash), `${reference.organizationId} ${reference.keyId}`);
+        await removeLater(context, fields, former);
+      }
+      return changed;
+    }
+  },
+
+  async deleteKey(context, reference, audit, expectedVersion = null) {
+    const { organizationId, keyId } = reference;
+    if (!isReference(reference)) return { outcome: "not_found" };
+    const [current, nowMs] = await Promise.all([keyOperations.getKey(context, reference), timeMs(context)]);
+    if (current === null) return { outcome: "not_found" };
+    const thisMonth = monthAt(nowMs);
+    const lists = listsOfOwners(organizationId, current);
+    const reply = await context.client.igwDeleteKey({
+      keyRecord: keyRecordKey(organizationId, keyId),
+      keyList: keyListKey(organizationId),
+      requestBucket: requestBucketKey(organizationId, keyId),
+      countBucket: countBucketKey(organizationId, keyId),
+      ...auditArguments(organizationId, audit),
+      furtherKeys: lists,
+      keyId,
+      expiresAtMs: String(expiryOf(thisMonth.name, context.usageMonths)),
+      expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
+    });
+    const result = parseChange(reference, reply);
+    if (result.outcome === "changed") {
+      const before = parseFields(parseArray(reply)[AT.keyDeleted.before]);
+      await removeLookUps(context, before, "");
+    }
+    return result;
+  },
+
+  async deleteKeysOf(context, organizationId, kind, ownerId, audit) {
+    if (!isId("org", organizationId) || !isId(kind, ownerId)) return [];
+    const list = ownerKeysKey(organizationId, kind, ownerId);
+    const deleted: KeyRecord[] = [];
+    for (;;) {
+      // What is deleted leaves the list, so the first page is always the next one.
+      const { ids } = await readIds(context, list, { limit: LIST_PAGE, after: null });
+      if (ids.length === 0) return deleted;
+      const results = await Promise.all(
+        ids.map((keyId) => deleteKeyOf(context, { organizationId, keyId }, { kind, ownerId, list, audit })),
+      );
+      deleted.push(...results.filter((record) => record !== null));
+    }
+  },
+
+  async revokeAllKeys(context, organizationId) {
+    const revoked: KeyRecord[] = [];
+    for (;;) {
+      // What is deleted leaves the list, so the first page is always the next one.
+      const { items } = await keyOperations.listKeys(context, organizationId, {
+        limit: LIST_PAGE,
+        after: null,
+      });
+      if (items.length === 0) return revoked;
+      const results = await Promise.all(
+        items.map(({ id }) => keyOperations.deleteKey(context, { organizationId, keyId: id })),
+      );
+      const deleted = results.filter((result) => result.outcome === "changed");
+      revoked.push(...deleted.map((result) => result.before));
+      if (deleted.length === 0) return revoked;
+    }
+  },
+};
+
+interface NewKey {
+  readonly display: string;
+  /** What its record has as the hash of its secret. */
+  readonly hashOf: (id: string) => string;
+  readonly audit: ((record: KeyRecord) => AuditInput) | undefined;
+  /** The field of its user's record that names it, and what that field named before. Left out: none does. */
+  readonly named?: { readonly field: string; readonly replaced: string };
+}
+
+/**
+ * The key's record and the lists that it is on, without a look-up: the key; the id of the one that another has made under
+ * its name; null without an organization.
+ * @throws MissingOwnerError where its user or group is not there; FullError
+ */
+export async function insertKey(
+  context: StoreContext,
+  organizationId: string,
+  settings: KeySettings,
+  { display, hashOf, audit, named = { field: "", replaced: "" } }: NewKey,
+): Promise<KeyRecord | string | null> {
+  await ensureWindows(context, organizationId, periodsOf(settings.limits, { countsMonth: false }));
+  const createdAtMs = await timeMs(context);
+  const id = createId("key", createdAtMs);
+  const stored = { id, createdAtMs, deletedAtMs: null, version: 1 };
+  const record: KeyRecord = { ...settings, ...stored, organizationId, display, formerKeyUntilMs: null };
+  const written = { hash: hashOf(id), display, created_at: String(createdAtMs), version: "1" };
+  const created = await context.client.igwCreateKey({
+    organization: organizationKey(organizationId),
+    keyRecord: keyRecordKey(organizationId, id),
+    keyList: keyListKey(organizationId),
+    ...auditArguments(organizationId, audit?.(record)),
+    furtherKeys: namesOfOwners(organizationId, settings),
+    keyId: id,
+    namedBy: named.field,
+    replaced: named.replaced,
+    // A key without a secret has a user, of whom there are so many at most.
+    most: String(named.field === "" ? MOST.key : Number.MAX_SAFE_INTEGER),
+    furtherArguments: [...formatKeySettings(settings), ...Object.entries(written).flat()],
+  });
+  if (created === 0) return null;
+  if (created === FULL_REPLY) throw new FullError("key");
+  if (typeof created === "string") return created;
+  if (created !== 1) throw missingOwnerAt(settings, Number(created) - SCRIPTS.igwCreateKey.keys.length - 1);
+  return record;
+}
+
+/**
+ * The key that works on beside the new one: the current one. But when the current one has no look-up, a rotation before
+ * this one broke off and nobody was ever given that key: then it is the one before it, for as long as it had.
+ */
+async function chooseFormer(
+  context: StoreContext,
+  fields: Fields,
+  untilMs: number,
+): Promise<{ hash: string; untilMs: string }> {
+  const hash = fields["hash"] ?? "";
+  const wasGivenOut = (await context.client.exists(lookUpKey(hash))) === 1;
+  return wasGivenOut
+    ? { hash, untilMs: String(untilMs) }
+    : { hash: fields["former_hash"] ?? "", untilMs: fields["former_until"] ?? "" };
+}
+
+/** Look-ups of keys that work no longer go at once, that of the former one with its grace. */
+async function removeLater(
+  context: StoreContext,
+  before: Fields,
+  former: { hash: string; untilMs: string },
+): Promise<void> {
+  const { hash, untilMs } = former;
+  await removeLookUps(context, before, hash);
+  if (hash !== "") await context.client.pexpireat(lookUpKey(hash), Number(untilMs));
+}
+
+/** The look-ups that lead to a record. @param kept The hash whose look-up stays. */
+async function removeLookUps({ client }: StoreContext, fields: Fields, kept: string): Promise<void> {
+  const hashes = [fields["hash"] ?? "", fields["former_hash"] ?? ""];
+  const gone = hashes.filter((hash) => hash !== "" && hash !== kept);
+  await Promise.all(gone.map((hash) => client.del(lookUpKey(hash))));
+}
+
+interface OwnedKeys {
+  readonly kind: OwnerKind;
+  readonly ownerId: string;
+  /** The list of the owner's keys. */
+  readonly list: string;
+  readonly audit: ((record: KeyRecord) => AuditInput) | undefined;
+}
+
+/** The record as it was; null where it is on the list and not the owner's, or was changed meanwhile and stays for now. */
+async function deleteKeyOf(
+  context: StoreContext,
+  reference: KeyReference,
+  { kind, ownerId, list, audit }: OwnedKeys,
+): Promise<KeyRecord | null> {
+  const record = await keyOperations.getKey(context, reference);
+  const filter = kind === "user" ? { userId: ownerId } : { groupId: ownerId };
+  const isOwned = record !== null && isListed(record, filter);
+  const result = isOwned
+    ? await keyOperations.deleteKey(context, reference, audit?.(record), record.version)
+    : ({ outcome: "not_found" } as const);
+  if (result.outcome === "not_found") await context.client.zrem(list, reference.keyId);
+  return result.outcome === "changed" ? result.before : null;
+}
+
+/** A deleted key is on a list if it was moved at the same time. */
+function isListed(record: KeyRecord, { userId, groupId }: Partial<KeyOwners>): boolean {
+  return (
+    record.deletedAtMs === null &&
+    (userId === undefined || record.userId === userId) &&
+    (groupId === undefined || record.groupId === groupId)
+  );
+}
+
+interface FieldChange {
+  readonly expectedVersion: number | null;
+  readonly audit: AuditInput | null;
+  /** The owners that it had, and those that it has from now on. Left out: they stay. */
+  readonly move?: { readonly from: KeyOwners; readonly to: KeyOwners };
+}
+
+async function setFields(
+  context: StoreContext,
+  reference: KeyReference,
+  changes: readonly string[],
+  { expectedVersion, audit, move }: FieldChange,
+): Promise<ChangeResult<KeyRecord>> {
+  const { organizationId, keyId } = reference;
+  if (!isReference(reference)) return { outcome: "not_found" };
+  const { left, joined, joins } = planMove(organizationId, move);
+  const reply = await runInMonth(context, (month) =>
+    context.client.igwSetLimits({
+      keyRecord: keyRecordKey(organizationId, keyId),
+      requestBucket: requestBucketKey(organizationId, keyId),
+      countBucket: countBucketKey(organizationId, keyId),
+      organization: organizationKey(organizationId),
+      ...auditArguments(organizationId, audit),
+      furtherKeys: [...left, ...joined],
+      expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
+      keyId,
+      leftLists: String(left.length),
+      furtherArguments: changes,
+      ...inputOfMonth(month),
+    }),
+  );
+  if (reply[OUTCOME] === "owner_missing") {
+    const place =
+      integerAt(reply, AT.ownerMissing.place) - SCRIPTS.igwSetLimits.keys.length - left.length - 1;
+    throw missingOwnerAt(joins, place);
+  }
+  const result = parseChange(reference, reply);
+  if (result.outcome === "changed") countFiredAlerts(context, reply, AT.keyChanged.alertsFired);
+  return result;
+}
+
+/** The lists that it leaves, and the owners that it gets. */
+function planMove(organizationId: string, move: FieldChange["move"]) {
+  if (move === undefined) return { left: [], joined: [], joins: {} };
+  const { from, to } = move;
+  const pick = (wanted: KeyOwners, other: KeyOwners): KeyOwners => ({
+    userId: wanted.userId === other.userId ? null : wanted.userId,
+    groupId: wanted.groupId === other.groupId ? null : wanted.groupId,
+  });
+  const joins = pick(to, from);
+  return {
+    left: listsOfOwners(organizationId, pick(from, to)),
+    joined: namesOfOwners(organizationId, joins),
+    joins,
+  };
+}
+
+function parseChange({ organizationId, keyId }: KeyReference, reply: unknown): ChangeResult<KeyRecord> {
+  const items = parseArray(reply);
+  const outcome = textAt(items, OUTCOME);
+  if (outcome === "not_found") return { outcome };
+  const recordAt = (position: number) => parseKeyRecord(organizationId, keyId, parseFields(items[position]));
+  if (outcome === "version_conflict") return { outcome, current: recordAt(AT.keyConflict.record) };
+  const { before, after } = AT.keyChanged;
+  return { outcome: "changed", before: recordAt(before), after: recordAt(after) };
+}
+
+async function readKey(context: StoreContext, reference: KeyReference): Promise<Fields | null> {
+  if (!isReference(reference)) return null;
+  return readFields(context, keyRecordKey(reference.organizationId, reference.keyId));
+}
+
+function isReference({ organizationId, keyId }: KeyReference): boolean {
+  return isId("org", organizationId) && isId("key", keyId);
+}

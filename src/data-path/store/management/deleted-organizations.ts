@@ -1,0 +1,145 @@
+/**
+ * The end of organizations. The record decides: once it says that its organization is deleted, nobody is admitted with a
+ * key of it. What is on other slots and in other records follows (its name, keys, tokens, users, groups, the list), in steps that are
+ * made again at the next start where a crash has left some (`repair.ts`).
+ */
+import { expiryOf, monthAt } from "../../../shared/time/calendar.ts";
+import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
+import { auditArguments } from "./audit.ts";
+import { keyOperations } from "./api-keys.ts";
+import { timeMs } from "../redis/clock.ts";
+import type { StoreContext } from "../context.ts";
+import { isId } from "../ids.ts";
+import {
+  alertListKey,
+  alertOutboxKey,
+  alertsReadKey,
+  auditKey,
+  DELETED_ORGANIZATIONS_KEY,
+  organizationKey,
+  ORGANIZATIONS_KEY,
+  ownerKey,
+  ownerKeysKey,
+  ownerListKey,
+  ownerTextsKey,
+  ownerUsersKey,
+  recentKey,
+  refusedKey,
+  usersByIdentityKey,
+} from "../redis/keys.ts";
+import { releaseName } from "./organization-names.ts";
+import { expireCouriers, organizationOperations, readIds } from "./organizations.ts";
+import { parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { listOf } from "../redis/row-layouts.ts";
+import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
+import { tokenOperations } from "./tokens.ts";
+import type { DeletedOrganizationStore, OrganizationRecord } from "../types/management.ts";
+import { AUDIT_LOGS } from "../types/audit.ts";
+import { OWNER_KINDS, type OwnerKind } from "../types/owner-kinds.ts";
+import type { Operations } from "../run.ts";
+
+const TOKENS_AT_ONCE = 200;
+const OWNERS_AT_ONCE = 500;
+
+export const deletedOrganizationOperations: Operations<DeletedOrganizationStore> = {
+  async deleteOrganization(context, organizationId, expectedVersion, audit = null) {
+    if (!isId("org", organizationId)) return { outcome: "not_found" };
+    const reply = parseArray(
+      await context.client.igwDeleteOrganization({
+        organization: organizationKey(organizationId),
+        outbox: alertOutboxKey(organizationId),
+        ...auditArguments(organizationId, audit),
+        furtherKeys: [
+          recentKey(organizationId),
+          refusedKey(organizationId),
+          alertListKey(organizationId),
+          alertsReadKey(organizationId),
+          ...AUDIT_LOGS.map((log) => auditKey(organizationId, log)),
+        ],
+        expectedVersion: expectedVersion === null ? "" : String(expectedVersion),
+        expiresAtMs: await expiryOfDeleted(context),
+        furtherArguments: formatOrganizationSettings({
+          notifications: ORGANIZATION_SETTINGS.notifications.default,
+        }),
+      }),
+    );
+    const outcome = textAt(reply, OUTCOME);
+    if (outcome === "not_found") return { outcome };
+    const recordAt = (position: number) =>
+      parseOrganizationRecord(organizationId, parseFields(reply[position]));
+    if (outcome === "version_conflict") return { outcome, current: recordAt(AT.organizationConflict.record) };
+    const before = recordAt(AT.organizationDeleted.before);
+    const after = recordAt(AT.organizationDeleted.after);
+    await expireCouriers(context, before, after);
+    await finishDeletion(context, after);
+    return { outcome: "changed", before, after };
+  },
+
+  async listDeletedOrganizations(context, { limit, after }) {
+    const ids = (await context.client.zrange(DELETED_ORGANIZATIONS_KEY, "0", "-1"))
+      .filter((id) => after === null || id > after)
+      .sort();
+    const page = ids.slice(0, limit);
+    const records = await Promise.all(page.map((id) => organizationOperations.getOrganization(context, id)));
+    return {
+      items: records.filter((record) => record !== null),
+      next: ids.length > limit ? (page.at(-1) ?? null) : null,
+    };
+  },
+};
+
+/** Everything that follows from a record that says it is deleted; the list is the last step, from which it is found. */
+export async function finishDeletion(
+  context: StoreContext,
+  { id, name }: Pick<OrganizationRecord, "id" | "name">,
+): Promise<void> {
+  const { client } = context;
+  await releaseName(context, id, name, Number.MAX_SAFE_INTEGER);
+  await keyOperations.revokeAllKeys(context, id);
+  await deleteTokens(context, id);
+  for (const kind of OWNER_KINDS) await endOwners(context, id, kind);
+  await client.zremrangebyscore(DELETED_ORGANIZATIONS_KEY, "-inf", String(await timeMs(context)));
+  await client.zadd(DELETED_ORGANIZATIONS_KEY, "NX", await expiryOfDeleted(context), id);
+  await client.zrem(ORGANIZATIONS_KEY, id);
+}
+
+async function deleteTokens(context: StoreContext, organizationId: string): Promise<void> {
+  for (;;) {
+    // What is deleted leaves the list, so the first page is always the next one.
+    const page = { limit: TOKENS_AT_ONCE, after: null };
+    const { items } = await tokenOperations.listTokens(context, organizationId, page);
+    if (items.length === 0) return;
+    await Promise.all(items.map(({ id }) => tokenOperations.deleteToken(context, organizationId, id)));
+  }
+}
+
+/** Their records stay as long as the organization's. */
+async function endOwners(context: StoreContext, organizationId: string, kind: OwnerKind): Promise<void> {
+  const list = ownerListKey(organizationId, kind);
+  const expiresAt = await expiryOfDeleted(context);
+  for (;;) {
+    const { ids } = await readIds(context, list, { limit: OWNERS_AT_ONCE, after: null });
+    const furtherKeys = ids.flatMap((id) =>
+      listOf["ended-owner"]({
+        record: ownerKey(organizationId, kind, id),
+        itsKeys: ownerKeysKey(organizationId, kind, id),
+        itsUsers: ownerUsersKey(organizationId, kind, id),
+      }),
+    );
+    const left = await context.client.igwEndOwners({
+      list,
+      foundBy: ownerTextsKey(organizationId, kind),
+      byIdentity: usersByIdentityKey(organizationId),
+      expiresAtMs: expiresAt,
+      furtherKeys,
+      furtherArguments: ids,
+    });
+    if (left === 0 || ids.length === 0) return;
+  }
+}
+
+/** When the last figures of this month are gone. */
+async function expiryOfDeleted(context: StoreContext): Promise<string> {
+  return String(expiryOf(monthAt(await timeMs(context)).name, context.usageMonths));
+}

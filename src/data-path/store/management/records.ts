@@ -1,0 +1,113 @@
+/** Records of organizations, keys, users and groups: their fields in Redis and back. '' stands for none. */
+import { hash } from "node:crypto";
+import * as z from "zod";
+import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
+import type { RecordOf, StoredSettings } from "../../../shared/settings/setting.ts";
+import type { TOKEN_LIMIT_ROWS } from "../../../shared/settings/token-limits.ts";
+import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
+import { USER_SETTINGS } from "../../../shared/settings/user.ts";
+import { formatFields, parseFields } from "../../../shared/settings/table.ts";
+import type { StoreContext } from "../context.ts";
+import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
+import type { KeyRecord, OrganizationRecord, StoredRecord } from "../types/management.ts";
+import type { ExternalIdentity, GroupRecord, UserRecord } from "../types/owners.ts";
+
+/** Field → value. */
+export type Fields = Readonly<Record<string, string>>;
+
+/** What a record's hash holds; null: there is none. */
+export async function readFields({ client }: StoreContext, key: string): Promise<Fields | null> {
+  const fields = await client.hgetall(key);
+  return Object.keys(fields).length === 0 ? null : fields;
+}
+
+/** Each gives field, value, field, value … of the settings that are given. */
+export const formatKeySettings = formatterOf(KEY_SETTINGS);
+export const formatOrganizationSettings = formatterOf(ORGANIZATION_SETTINGS);
+export const formatUserSettings = formatterOf(USER_SETTINGS);
+export const formatGroupSettings = formatterOf(USER_GROUP_SETTINGS);
+
+function formatterOf<Table extends StoredSettings & typeof TOKEN_LIMIT_ROWS>(table: Table) {
+  return (settings: Partial<RecordOf<Table>>): string[] => [
+    ...formatFields(table, settings),
+    ...formatTokenLimits(settings),
+  ];
+}
+
+/**
+ * What admissions read in one field, of a new record, which is given all settings; `lua/include/records.lua` writes it anew
+ * at each change.
+ */
+function formatTokenLimits(settings: { readonly [Name in keyof typeof TOKEN_LIMIT_ROWS]?: number | null }) {
+  const { tokensPerMinute: total, inputTokensPerMinute: input, outputTokensPerMinute: output } = settings;
+  const joined = [total, input, output].map((limit) => limit ?? "").join(",");
+  // A limit on all tokens alone is read as the number that it is.
+  const field = joined.endsWith(",,") ? joined.slice(0, -2) : joined;
+  return field === "" ? [] : ["token_limits", field];
+}
+
+/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+export function parseKeyRecord(organizationId: string, id: string, fields: Fields): KeyRecord {
+  return {
+    organizationId,
+    display: textOf(fields, "display"),
+    ...parseFields(KEY_SETTINGS, fields),
+    ...parseStored(id, fields),
+    formerKeyUntilMs: parseIntegerOrNull(fields["former_until"]),
+  };
+}
+
+/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+export function parseOrganizationRecord(id: string, fields: Fields): OrganizationRecord {
+  return { ...parseFields(ORGANIZATION_SETTINGS, fields), ...parseStored(id, fields) };
+}
+
+/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+export function parseUserRecord(organizationId: string, id: string, fields: Fields): UserRecord {
+  return {
+    ...parseFields(USER_SETTINGS, fields),
+    ...parseStored(id, fields),
+    organizationId,
+    external: parseExternal(fields["external"] ?? ""),
+  };
+}
+
+/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+export function parseGroupRecord(organizationId: string, id: string, fields: Fields): GroupRecord {
+  return { ...parseFields(USER_GROUP_SETTINGS, fields), ...parseStored(id, fields), organizationId };
+}
+
+function parseStored(id: string, fields: Fields): StoredRecord {
+  return {
+    id,
+    createdAtMs: parseInteger(textOf(fields, "created_at")),
+    deletedAtMs: parseIntegerOrNull(fields["deleted_at"]),
+    version: parseInteger(textOf(fields, "version")),
+  };
+}
+
+/** Field and value of who a user is at whoever signs people in; none for none. */
+export function formatExternal(external: ExternalIdentity | null): string[] {
+  if (external === null) return [];
+  const { issuer, subject } = external;
+  return ["external", JSON.stringify({ issuer, subject })];
+}
+
+/** What a user is found by: of one length, whatever an issuer puts into a subject. */
+export function digestExternal(external: ExternalIdentity | null): string {
+  if (external === null) return "";
+  return hash("sha256", JSON.stringify([external.issuer, external.subject]), "base64url");
+}
+
+const externalSchema = z.object({ issuer: z.string(), subject: z.string() });
+
+function parseExternal(field: string): ExternalIdentity | null {
+  return field === "" ? null : externalSchema.parse(JSON.parse(field));
+}
+
+function textOf(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (value === undefined) throw new TypeError(`a record in Redis has no field "${name}"`);
+  return value;
+}

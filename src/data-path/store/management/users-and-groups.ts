@@ -1,0 +1,72 @@
+/** What differs between users and groups. */
+import { listOf } from "../redis/row-layouts.ts";
+import { type LimitPeriod, limitsAsked } from "../../../shared/settings/limits.ts";
+import type { UserGroupSettings } from "../../../shared/settings/user-group.ts";
+import type { UserSettings } from "../../../shared/settings/user.ts";
+import { periodsOf } from "../usage/windows.ts";
+import { ownerKey, ownerUsersKey } from "../redis/keys.ts";
+import type { OwnerKind } from "../types/owner-kinds.ts";
+import type { ExternalIdentity, GroupRecord, OwnerRecord, UserRecord } from "../types/owners.ts";
+import { listEntries } from "./owner-search.ts";
+import { formatGroupSettings, formatUserSettings, parseGroupRecord, parseUserRecord } from "./records.ts";
+
+export interface Owners<Settings, Item extends Settings & OwnerRecord> {
+  readonly kind: OwnerKind;
+  format(settings: Partial<Settings>): string[];
+  /** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+  parse(organizationId: string, id: string, fields: Readonly<Record<string, string>>): Item;
+  /** One that is made new. @param external Of a user who is somebody at whoever signs people in. */
+  create(settings: Settings, about: OwnerRecord, external: ExternalIdentity | null): Item;
+  externalOf(item: Item): ExternalIdentity | null;
+  /** What it is found by. */
+  textsOf(settings: Settings): readonly string[];
+  groupOf(settings: Settings): string | null;
+  /** The periods that its limits need counted. */
+  periodsOf(settings: Partial<Settings>): LimitPeriod[];
+}
+
+export const USERS: Owners<UserSettings, UserRecord> = {
+  kind: "user",
+  format: formatUserSettings,
+  parse: parseUserRecord,
+  create: (settings, about, external) => ({ ...settings, ...about, external }),
+  externalOf: ({ external }) => external,
+  textsOf: ({ name, email }) => (email === null ? [name] : [name, email]),
+  groupOf: ({ groupId }) => groupId,
+  periodsOf: ({ limits = [] }) => periodsOf(limits, { countsMonth: true }),
+};
+
+export const GROUPS: Owners<UserGroupSettings, GroupRecord> = {
+  kind: "group",
+  format: formatGroupSettings,
+  parse: parseGroupRecord,
+  create: (settings, about) => ({ ...settings, ...about }),
+  externalOf: () => null,
+  textsOf: ({ name }) => [name],
+  groupOf: () => null,
+  periodsOf: (settings) => {
+    const { own, ofMembers } = limitsAsked(settings);
+    return periodsOf([...own, ...ofMembers], { countsMonth: true });
+  },
+};
+
+export function entriesOf<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  id: string,
+  settings: Settings,
+): string[] {
+  return listEntries(id, owners.textsOf(settings));
+}
+
+/** A group's record and the list of its users; none for none. */
+export function namesOfGroup(organizationId: string, groupId: string | null): string[] {
+  if (groupId === null) return [];
+  return listOf["owner-keys"]({
+    record: ownerKey(organizationId, "group", groupId),
+    list: ownerUsersKey(organizationId, "group", groupId),
+  });
+}
+
+export function listOfGroup(organizationId: string, groupId: string | null): string[] {
+  return groupId === null ? [] : [ownerUsersKey(organizationId, "group", groupId)];
+}

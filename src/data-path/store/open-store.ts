@@ -1,0 +1,192 @@
+/**
+ * The store of a process: connected, its data checked to be of this version before anything else is asked of it. A
+ * command waits for Redis and fails when it does not come; a gateway starts without it (`openStoreInBackground`) and
+ * says that it is not ready until Redis has answered, because what its spool holds can be sent only by a process that
+ * lives.
+ */
+import type { Config } from "../../shared/config/schema.ts";
+import type { Logger } from "../../shared/host/logger.ts";
+import { pause, waitAtMost } from "../../shared/event-loop/wait.ts";
+import {
+  createRedisClient,
+  isLoginRefused,
+  type RedisAddress,
+  type RedisClient,
+  type RedisConnectionOptions,
+  waitUntilReady,
+} from "./redis/client.ts";
+import { createStore, createStoreOfBoth, type StoreOfBoth } from "./redis-store.ts";
+import { checkSchema, SchemaError } from "./redis/schema.ts";
+import type { OperationMeter } from "./run.ts";
+import type { Store } from "./types.ts";
+import { NO_OWN_SPEND, type OwnSpend } from "./types/own-spend.ts";
+
+/** A Redis that is only just starting reads its append-only file first. */
+const READY_TIMEOUT_MS = 30_000;
+/** So long a gateway waits at its start: an answer that comes in this time can still be a reason not to start. */
+const FIRST_ANSWER_MS = 2_000;
+const FIRST_RETRY_MS = 100;
+const MAX_RETRY_MS = 1_000;
+/** Said at the start and then so often while Redis stays away. */
+const TELL_INTERVAL_MS = 30_000;
+
+type RedisSettings = NonNullable<Config["redis"]>;
+
+export interface OpenStoreOptions {
+  /** The client's own when left out. */
+  readonly commandTimeoutMs?: number;
+  /** How long `openStore` waits for Redis; 30 s when left out. */
+  readonly readyTimeoutMs?: number;
+  readonly redisMeter?: OperationMeter | null;
+  readonly ownSpend?: OwnSpend;
+}
+
+export interface OpenStore {
+  readonly store: Store;
+  readonly client: RedisClient;
+  /** Ends the connection at once: whoever closes it has waited for its own commands. */
+  readonly close: () => void;
+}
+
+/** A store that may still wait for Redis's first answer: until then its operations reject without asking it. */
+export interface OpeningStore extends OpenStore, StoreOfBoth {
+  /** Redis has answered and its data is of this version. Once true it stays so. */
+  readonly isOpen: () => boolean;
+  /** Resolves when it is; never rejects, and never resolves after `close`. */
+  readonly opened: Promise<void>;
+  /** Waits for Redis where nothing goes without it. Closes the store and rejects when it has not answered after so long. */
+  readonly waitUntilOpen: (boundMs: number) => Promise<void>;
+}
+
+interface StoreSettings extends Pick<Config, "redis"> {
+  readonly retention: Pick<Config["retention"], "usageMonths">;
+}
+
+/**
+ * Connects and waits until commands can be sent.
+ * @throws Error when no Redis is configured, when it is not ready in time, or when its data is a newer version's.
+ */
+export async function openStore(
+  config: StoreSettings,
+  logger: Logger<"warn">,
+  options: OpenStoreOptions = {},
+): Promise<OpenStore> {
+  const client = connect(config, logger, options);
+  const close = (): void => client.disconnect();
+  try {
+    await reach(client, options.readyTimeoutMs ?? READY_TIMEOUT_MS);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { store: createStore({ client, ...storeOptions(config, options) }), client, close };
+}
+
+/**
+ * Connects, and goes on trying for as long as it takes. Resolves after two seconds at the latest, whether Redis has
+ * answered or not.
+ * @throws Error when no Redis is configured, or when Redis says within that time that it refuses the login or that its
+ *   data is a newer version's. Said later, that is logged and tried again.
+ */
+export async function openStoreInBackground(
+  config: StoreSettings,
+  logger: Logger<"warn" | "error">,
+  options: OpenStoreOptions = {},
+): Promise<OpeningStore> {
+  const client = connect(config, logger, options);
+  const state = { isOpen: false, isClosed: false };
+  const attempt = async (timeoutMs: number): Promise<void> => {
+    await reach(client, timeoutMs);
+    state.isOpen = true;
+  };
+  const first = await attempt(FIRST_ANSWER_MS).catch((error: unknown) => error);
+  if (first instanceof SchemaError || isLoginRefused(first)) {
+    client.disconnect();
+    throw first;
+  }
+  const close = (): void => {
+    state.isClosed = true;
+    client.disconnect();
+  };
+  const opened = state.isOpen ? Promise.resolve() : openEventually(attempt, state, logger, first);
+  return {
+    ...createStoreOfBoth({ client, ...storeOptions(config, options), isOpen: () => state.isOpen }),
+    client,
+    close,
+    isOpen: () => state.isOpen,
+    opened,
+    waitUntilOpen: async (boundMs) => {
+      await waitAtMost(opened, boundMs);
+      if (state.isOpen) return;
+      close();
+      throw new Error(`Redis did not answer within ${boundMs / 1000} s: is it running where \`redis\` says?`);
+    },
+  };
+}
+
+async function openEventually(
+  attempt: (timeoutMs: number) => Promise<void>,
+  state: { readonly isOpen: boolean; readonly isClosed: boolean },
+  logger: Logger<"warn" | "error">,
+  first: unknown,
+): Promise<void> {
+  let told = { level: "", atMs: -Infinity };
+  const tell = (error: unknown): void => {
+    const level = error instanceof SchemaError || isLoginRefused(error) ? "error" : "warn";
+    if (told.level === level && performance.now() - told.atMs < TELL_INTERVAL_MS) return;
+    told = { level, atMs: performance.now() };
+    logger[level](
+      { err: error },
+      "Redis has not served this process since its start: not ready until it does",
+    );
+  };
+  tell(first);
+  for (let retryMs = FIRST_RETRY_MS; !state.isClosed; retryMs = Math.min(MAX_RETRY_MS, 2 * retryMs)) {
+    await pause(retryMs, { ref: false });
+    await attempt(FIRST_ANSWER_MS).catch(tell);
+    if (state.isOpen) return logger.warn({}, "redis connected");
+  }
+  return new Promise(() => undefined);
+}
+
+async function reach(client: RedisClient, timeoutMs: number): Promise<void> {
+  await waitUntilReady(client, timeoutMs);
+  await checkSchema(client);
+}
+
+function connect(config: StoreSettings, logger: Logger<"warn">, options: OpenStoreOptions): RedisClient {
+  if (config.redis === null) throw new Error("No Redis is configured: set `redis.url`.");
+  return connectTo(config.redis, {
+    ...(options.commandTimeoutMs === undefined ? {} : { commandTimeoutMs: options.commandTimeoutMs }),
+    onError: (error) => logger.warn({ err: error }, "redis connection failed"),
+  });
+}
+
+/** A client of the Redis that the configuration names. */
+export function connectTo(
+  redis: RedisSettings,
+  options: Pick<RedisConnectionOptions, "commandTimeoutMs" | "onError">,
+): RedisClient {
+  const { username, password, sentinelPassword } = redis;
+  return createRedisClient({
+    ...formatAddress(redis),
+    username,
+    password: password?.reveal() ?? null,
+    sentinelPassword: sentinelPassword?.reveal() ?? null,
+    tlsFiles: redis,
+    ...options,
+  });
+}
+
+function storeOptions(
+  config: StoreSettings,
+  { redisMeter = null, ownSpend = NO_OWN_SPEND }: OpenStoreOptions,
+) {
+  return { usageMonths: config.retention.usageMonths, meter: redisMeter, ownSpend };
+}
+
+function formatAddress({ mode, urls, name }: RedisSettings): RedisAddress {
+  if (mode === "cluster") return { cluster: urls };
+  if (mode === "sentinel") return { sentinels: urls, name: name ?? "" };
+  return { url: urls[0] ?? "" };
+}

@@ -1,0 +1,98 @@
+/** The store, on Redis: each subject's part stands in its folder, and all of them go to Redis by one `run`. */
+import { createAdmissionStore } from "./admission/admission-store.ts";
+import { createAlertStore } from "./alerts/alerts.ts";
+import { createDeliveryStore } from "./alerts/deliveries.ts";
+import { monthAt } from "../../shared/time/calendar.ts";
+import type { StoreContext } from "./context.ts";
+import { createAuditStore } from "./management/audit.ts";
+import { createKeyStore } from "./management/key-store.ts";
+import { createOrganizationStore } from "./management/organization-store.ts";
+import { createOwnerStore } from "./management/owners.ts";
+import { createProviderKeyStore } from "./management/provider-keys.ts";
+import { createSessionStore } from "./management/sessions.ts";
+import { createTokenStore } from "./management/tokens.ts";
+import { createMemoryStore } from "./memory.ts";
+import { createPatientClient, type RedisClient } from "./redis/client.ts";
+import { TurnBatches } from "./redis/turn-batches.ts";
+import { createRecentRequestStore } from "./requests/recent.ts";
+import { createRequestStore } from "./requests/requests.ts";
+import { createRun, type OperationMeter } from "./run.ts";
+import type { Store } from "./types.ts";
+import type { AdmitInput, AdmitResult } from "./types/admission.ts";
+import { NO_OWN_SPEND, type OwnSpend } from "./types/own-spend.ts";
+import { createWindowStore } from "./usage/list-windows.ts";
+import { createUsageStore } from "./usage/usage.ts";
+
+export interface StoreOptions {
+  readonly client: RedisClient;
+  /** Whole months that figures are kept after their month has ended. */
+  readonly usageMonths: number;
+  /** Until then every operation rejects without asking Redis. Open from the start when left out. */
+  readonly isOpen?: () => boolean;
+  readonly meter?: OperationMeter | null;
+  readonly ownSpend?: OwnSpend;
+}
+
+/** One store, asked by two kinds of callers. */
+export interface StoreOfBoth {
+  readonly store: Store;
+  /** For callers that have nothing to fall back on: its commands wait as long as Envoy's call allows. */
+  readonly patient: Store;
+}
+
+/** The client stays the caller's: it connects and disconnects it. */
+export function createStore(options: StoreOptions): Store {
+  return bindStore(createContext(options), options);
+}
+
+/** As `createStore`; both share the client and all that is kept. */
+export function createStoreOfBoth(options: StoreOptions): StoreOfBoth {
+  const context = createContext(options);
+  const patient = {
+    ...context,
+    client: createPatientClient(options.client),
+    // A batch is one command, which waits for one time.
+    admissions: new TurnBatches<AdmitInput, AdmitResult>(),
+  };
+  return { store: bindStore(context, options), patient: bindStore(patient, options) };
+}
+
+function createContext({ client, usageMonths, ownSpend = NO_OWN_SPEND }: StoreOptions): StoreContext {
+  // A guess by this host's clock; the first answer of Redis puts it right.
+  const month = { current: monthAt(Date.now()) };
+  return {
+    client,
+    usageMonths,
+    month,
+    alerts: { fired: 0 },
+    admissions: new TurnBatches(),
+    briefCharges: new TurnBatches(),
+    spendFalls: { interim: 0, reaped: 0, correction: 0 },
+    sessions: { uncapped: 0 },
+    ownSpend,
+  };
+}
+
+function bindStore(context: StoreContext, { isOpen = () => true, meter = null }: StoreOptions): Store {
+  const run = createRun({ context, isOpen, meter });
+  return {
+    ...createAdmissionStore(run),
+    ...createRequestStore(run),
+    ...createRecentRequestStore(run),
+    ...createMemoryStore(run),
+    ...createUsageStore(run),
+    ...createWindowStore(run),
+    ...createOrganizationStore(run),
+    ...createKeyStore(run),
+    ...createProviderKeyStore(run),
+    ...createOwnerStore(run),
+    ...createTokenStore(run),
+    ...createSessionStore(run),
+    ...createAuditStore(run),
+    ...createAlertStore(run),
+    ...createDeliveryStore(run),
+    firedAlerts: () => context.alerts.fired,
+    spendFalls: () => ({ ...context.spendFalls }),
+    uncappedSessions: () => context.sessions.uncapped,
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Lists whose items stand by position: further keys and arguments of scripts, which repeat, and JSON lists that scripts read
+ * or write. As with `script-layouts.ts`, both sides are made from this table: `listOf.hold({ … })` here, `-- @row` in Lua.
+ */
+import { compileExpression } from "../../../shared/usage/compile.ts";
+
+export const ROWS = {
+  /** A request among the arguments of `admit.lua`. */
+  "admitted-request": ["requestId", "route", "promptTokens", "reservedTokens"],
+  /** Keys of `read-buckets.lua`. */
+  "bucket-keys": ["keyRecord", "requestBucket"],
+  /** The list of `charge.lua`; what follows is left out if all of it is ''. */
+  charge: [
+    "requestId",
+    "keyId",
+    "month",
+    "day",
+    "model",
+    "route",
+    "seq",
+    "final",
+    "totals",
+    "expiresAtMs",
+    "currency",
+  ],
+  "charge-rare": ["price", "estimate", "tags", "tagRow", "onlyEntered", "owners", "session", "sessionCapped"],
+  "charge-tokens": ["takenTokens", "usedInput", "usedOutput"],
+  /** The list of `charge-brief.lua`, which all its requests share. */
+  "brief-charges": [
+    "keyId",
+    "month",
+    "day",
+    "model",
+    "tags",
+    "tagRow",
+    "expiresAtMs",
+    "currency",
+    "owners",
+    "figuresOfAll",
+  ],
+  /** A request among the arguments of `charge-brief.lua`. */
+  "brief-charge": ["id", "seq", "figures", "entry"],
+  /** A request among the arguments of `mark-logged.lua`. */
+  "logged-request": ["key", "month", "day", "model", "figures"],
+  /** A row among the arguments of `raise-usage.lua`, before its figures. */
+  "logged-row": ["tagRow", "tags"],
+  /** The keys of a request in `renew.lua`. */
+  "renewed-keys": ["request", "spend", "inflight"],
+  /** The keys of an owner in `end-owners.lua`. */
+  "ended-owner": ["record", "itsKeys", "itsUsers"],
+  /** Keys of an owner: its record, and the list that names what is its own (`links.lua`). */
+  "owner-keys": ["record", "list"],
+  /** A bucket of tokens whose count a charge moves; without `difference` the script calculates it. */
+  "token-count": ["hash", "count", "reserved"],
+  "token-difference": ["hash", "count", "difference"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+type Rows = typeof ROWS;
+export type RowName = keyof Rows;
+
+/** Makes a list of what is given by name. */
+type MakeList<Name extends RowName> = <Item>(named: Readonly<Record<Rows[Name][number], Item>>) => Item[];
+
+/** By the name of the row. */
+export const listOf = Object.fromEntries(
+  Object.entries(ROWS).map(([name, fields]) => [
+    name,
+    compileExpression(["named"], `[${fields.map((field) => `named.${field}`).join(", ")}]`),
+  ]),
+) as { readonly [Name in RowName]: MakeList<Name> };

@@ -1,0 +1,97 @@
+/**
+ * Charges of brief requests, which end with their first one: all of one turn that count in the same usage row are one
+ * command (`lua/charge-brief.lua`).
+ */
+import { expiryOf } from "../../../shared/time/calendar.ts";
+import { countFiredAlerts, type StoreContext } from "../context.ts";
+import { hearCharges } from "./hear-charges.ts";
+import { chargedKeys, requestKey, tagCombinationsKey } from "../redis/keys.ts";
+import { textAt, unknownOutcome } from "../redis/parse-reply.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { listOf } from "../redis/row-layouts.ts";
+import type { RequestIdentity } from "../types/settlement.ts";
+import type { FormattedCharge } from "./formatted-charge.ts";
+import { formatTokenDifferences } from "./token-buckets.ts";
+
+/** Whether it was charged. If not, it has a record or comes a second time in this turn: nothing was changed. */
+export function chargeBrief(context: StoreContext, charge: FormattedCharge): Promise<boolean> {
+  const { keyId, day, model, tags, tagRow, currency, owners, usedTokens } = charge.input;
+  // The day says the month, and a key its organization.
+  const row = [keyId, day, model, tagRow, currency, owners, tags, usedTokens?.buckets].join("\n");
+  return context.briefCharges.ask(row, charge, (charges) => chargeAll(context, charge.input, charges));
+}
+
+/** @param row Says which row it is, as any of them does. */
+async function chargeAll(
+  context: StoreContext,
+  row: RequestIdentity,
+  charges: readonly FormattedCharge[],
+): Promise<boolean[]> {
+  const once = new Map(charges.map((charge) => [charge.input.requestId, charge]));
+  const isCharged = await chargeRow(context, row, [...once.values()]);
+  return charges.map((charge) => isCharged && once.get(charge.input.requestId) === charge);
+}
+
+/** All of them or, when one has a record, none. */
+async function chargeRow(
+  context: StoreContext,
+  { organizationId, keyId, month, day, model, tags, tagRow, currency, owners }: RequestIdentity,
+  charges: readonly FormattedCharge[],
+): Promise<boolean> {
+  const shared = listOf["brief-charges"]<string | readonly string[]>({
+    keyId,
+    month,
+    day,
+    model,
+    tags: tags ?? "",
+    tagRow: tagRow ?? "",
+    expiresAtMs: String(expiryOf(month, context.usageMonths)),
+    currency: currency ?? "",
+    owners: owners ?? "",
+    figuresOfAll: sumOf(charges),
+  });
+  const ofEach = charges.flatMap(({ input, figures, entry }) =>
+    listOf["brief-charge"]({
+      id: input.requestId,
+      seq: String(input.sequence),
+      figures: figures.join(" "),
+      entry,
+    }),
+  );
+  const command = context.client.igwChargeBrief({
+    combinations: tagCombinationsKey(organizationId, month),
+    sharedText: JSON.stringify([...shared, ...listTokens({ organizationId, keyId, owners }, charges)]),
+    furtherKeys: charges.map(({ input }) => requestKey(organizationId, input.requestId)),
+    furtherArguments: ofEach,
+    ...chargedKeys({ organizationId, keyId, month, day }),
+  });
+  const inputs = charges.map(({ input }) => input);
+  const reply = await hearCharges(context, inputs, command);
+  const outcome = textAt(reply, OUTCOME);
+  if (outcome !== "applied" && outcome !== "on_record") throw unknownOutcome(outcome);
+  if (outcome === "applied") countFiredAlerts(context, reply, AT.chargedBrief.alertsFired);
+  return outcome === "applied";
+}
+
+/** Of each token bucket that they meet, all the same ones: its hash, its count, by how much they differ from what was taken of it. */
+function listTokens(
+  request: Pick<RequestIdentity, "organizationId" | "keyId" | "owners">,
+  charges: readonly FormattedCharge[],
+): readonly string[] {
+  const met = charges[0]?.input.usedTokens;
+  if (met === undefined) return [];
+  let [input, output, returned] = [0, 0, 0];
+  for (const { usedTokens } of charges.map((charge) => charge.input)) {
+    input += (usedTokens?.input ?? 0) - (usedTokens?.prompt ?? 0);
+    output += usedTokens?.output ?? 0;
+    returned += usedTokens?.reserved ?? 0;
+  }
+  return formatTokenDifferences(request, met, { input, output, returned });
+}
+
+/** Of each figure. Exact: a sum may be more than a number holds, and Redis adds 64 bits. */
+function sumOf(charges: readonly FormattedCharge[]): readonly string[] {
+  return charges
+    .map(({ figures }) => figures)
+    .reduce((sums, figures) => sums.map((sum, at) => String(BigInt(sum) + BigInt(figures[at] ?? "0"))));
+}

@@ -1,0 +1,198 @@
+/**
+ * The last requests of an organization, in two streams: what was admitted (written when it ends) and what was refused at
+ * admission. Bounded, so old ones are gone; for explaining, never for money.
+ */
+import type { StoreContext } from "../context.ts";
+import { timeOfId } from "../ids.ts";
+import { recentKey, refusedKey } from "../redis/keys.ts";
+import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
+import { ADMISSION_DECISIONS } from "../types/decision.ts";
+import type { RecentRequest, RecentRequestStore } from "../types/reporting.ts";
+import { type EntryFields, formatEntry, parseEntryFields } from "./recent-entry.ts";
+import { nameRefusedTexts, parseRefusalChecks } from "./refused-entry.ts";
+import { TOKEN_FIGURES } from "../../../shared/usage/figures.ts";
+import { mapTokens } from "../../../shared/usage/token-usage.ts";
+import { storeOf } from "../run.ts";
+
+/** As in `lua/include/ended.lua`. */
+const RECENT_ENTRIES = 10_000;
+/** Entries read at a time when one is looked for. */
+const SCAN_ENTRIES = 500;
+/** Entries of a stream read at a time where they are filtered: a millisecond of Redis. */
+const FILTER_BATCH = 200;
+/** Entries that one call looks through. */
+const MAX_FILTERED = 2_000;
+/** How far the clock of the worker that made the id may be off Redis's. */
+const CLOCK_SKEW_MS = 60_000;
+
+type Fields = EntryFields["texts"];
+
+export const createRecentRequestStore = storeOf<RecentRequestStore>({
+  async recordRequest(context, request) {
+    const { organizationId, requestId } = request;
+    await context.client.xadd(
+      recentKey(organizationId),
+      "MAXLEN",
+      "~",
+      RECENT_ENTRIES,
+      "*",
+      "id",
+      requestId,
+      "request",
+      formatEntry(request),
+    );
+  },
+
+  async findRequest(context, organizationId, requestId, keyId) {
+    const time = timeOfId(requestId);
+    if (time === null) return null;
+    const start = String(Math.max(0, time - CLOCK_SKEW_MS));
+    const found =
+      (await scanFor(context, refusedKey(organizationId), start, requestId)) ??
+      (await scanFor(context, recentKey(organizationId), start, requestId));
+    return found === null || (keyId !== null && found.keyId !== keyId) ? null : found;
+  },
+
+  async listRequests({ client }, organizationId, { limit, after }, filter = null) {
+    const [recentAfter = "+", refusedAfter = "+"] = after?.split("_") ?? [];
+    const batch = filter === null ? limit + 1 : FILTER_BATCH;
+    const start = String(filter?.fromMs ?? "-");
+    const recent = new NewestFirst(client, {
+      stream: recentKey(organizationId),
+      end: recentAfter,
+      start,
+      batch,
+    });
+    const refused = new NewestFirst(client, {
+      stream: refusedKey(organizationId),
+      end: refusedAfter,
+      start,
+      batch,
+    });
+    const items: RecentRequest[] = [];
+    let heads = await Promise.all([recent.head(), refused.head()]);
+    for (let read = 0; items.length < limit && read < MAX_FILTERED; read += 1) {
+      const [left, right] = heads;
+      if (left === null && right === null) break;
+      const isLeft = (left?.[1].recordedAtMs ?? -1) >= (right?.[1].recordedAtMs ?? -1);
+      const request = (isLeft ? left : right)?.[1];
+      if (request !== undefined && (filter === null || filter.matches(request))) items.push(request);
+      (isLeft ? recent : refused).drop();
+      heads = await Promise.all([recent.head(), refused.head()]);
+    }
+    const [left, right] = heads;
+    const isOver = left === null && right === null;
+    return { items, next: isOver ? null : `${left?.[0] ?? "-"}_${right?.[0] ?? "-"}` };
+  },
+});
+
+interface Stretch {
+  readonly stream: string;
+  /** Entries' ids, both included; an `end` of "-" is nothing at all. */
+  readonly end: string;
+  readonly start: string;
+  /** Entries read at a time. */
+  readonly batch: number;
+}
+
+/** The entries of a stream, newest first. */
+class NewestFirst {
+  readonly #client: StoreContext["client"];
+  readonly #stretch: Stretch;
+  #entries: [string, string[]][] = [];
+  #position = 0;
+  #head: [string, RecentRequest] | null = null;
+  /** Where the next batch begins; null: there is none. */
+  #end: string | null;
+
+  constructor(client: StoreContext["client"], stretch: Stretch) {
+    this.#client = client;
+    this.#stretch = stretch;
+    this.#end = stretch.end === "-" ? null : stretch.end;
+  }
+
+  /** The newest that was not dropped, or null when there is none. */
+  async head(): Promise<[string, RecentRequest] | null> {
+    if (this.#head !== null) return this.#head;
+    if (this.#position === this.#entries.length && this.#end !== null) await this.#read(this.#end);
+    const entry = this.#entries[this.#position];
+    this.#head = entry === undefined ? null : parseEntry(entry);
+    return this.#head;
+  }
+
+  drop(): void {
+    this.#head = null;
+    this.#position += 1;
+  }
+
+  async #read(end: string): Promise<void> {
+    const { stream, start, batch } = this.#stretch;
+    this.#entries = await this.#client.xrevrange(stream, end, start, "COUNT", batch);
+    this.#position = 0;
+    const last = this.#entries.at(-1);
+    this.#end = last === undefined || this.#entries.length < batch ? null : `(${last[0]}`;
+  }
+}
+
+async function scanFor(
+  context: StoreContext,
+  stream: string,
+  start: string,
+  requestId: string,
+): Promise<RecentRequest | null> {
+  let from = start;
+  // A stream holds a little more than its limit; the bound only keeps a fault from looping.
+  for (let read = 0; read < 2 * RECENT_ENTRIES; read += SCAN_ENTRIES) {
+    const entries = await context.client.xrange(stream, from, "+", "COUNT", SCAN_ENTRIES);
+    const found = entries.find(([, fields]) => fields[fields.indexOf("id") + 1] === requestId);
+    if (found !== undefined) return parseEntry(found)[1];
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < SCAN_ENTRIES) return null;
+    from = `(${last[0]}`;
+  }
+  return null;
+}
+
+function parseEntry([entryId, items]: [string, string[]]): [string, RecentRequest] {
+  const entry = parseEntryFields(items);
+  const fields = nameRefusedTexts(entry.texts);
+  const recordedAtMs = Number(entryId.split("-")[0]);
+  const request = {
+    requestId: fields["id"] ?? "",
+    keyId: fields["key"] ?? "",
+    recordedAtMs,
+    route: fields["route"] ?? "",
+    model: fields["model"] === undefined || fields["model"] === "" ? null : fields["model"],
+    tags: fields["tags"] ?? "",
+    owners: fields["owners"] ?? "",
+    session: fields["session"] ?? null,
+    ...parseOutcome(entry, fields),
+    way: entry.way,
+    ...mapTokens((kind) => countOf(fields, TOKEN_FIGURES[kind].field)),
+    estimated: fields["estimated"] === "1",
+    costMicrocents: BigInt(fields["microcents"] ?? "0"),
+  };
+  return [entryId, request];
+}
+
+function parseOutcome(
+  entry: EntryFields,
+  fields: Fields,
+): Pick<RecentRequest, "refusal" | "status" | "errorCode" | "checks"> {
+  const decision = ADMISSION_DECISIONS.find((known) => known === fields["decision"]);
+  if (decision !== undefined) {
+    const checks = parseRefusalChecks(decision, fields);
+    return { refusal: decision, status: null, errorCode: null, checks };
+  }
+  const errorCode = fields["error"] === undefined || fields["error"] === "" ? null : fields["error"];
+  return {
+    refusal: null,
+    status: parseIntegerOrNull(fields["status"]),
+    errorCode,
+    checks: entry.checks,
+  };
+}
+
+function countOf(fields: Fields, name: string): number {
+  return parseInteger(fields[name] ?? "0");
+}

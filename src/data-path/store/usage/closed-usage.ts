@@ -1,0 +1,54 @@
+/** What usage has of requests that another than their owner has closed: no log of requests has a line of these. */
+import { Cluster } from "ioredis";
+import { OTHER_TAGS } from "../../../shared/usage/tags.ts";
+import type { StoreContext } from "../context.ts";
+import { organizationOfRequest, REQUEST_PATTERN } from "../redis/keys.ts";
+import type { UsageRow } from "../types/reporting.ts";
+import { parseFigures } from "./row-figures.ts";
+
+const PAGE = 1_000;
+
+/** @see UsageStore.readClosedUsage */
+export async function readClosedUsage(
+  { client }: StoreContext,
+  month: string,
+): Promise<ReadonlyMap<string, readonly UsageRow[]>> {
+  const rows = new Map<string, UsageRow[]>();
+  const nodes = client instanceof Cluster ? client.nodes("master") : [client];
+  for (const node of nodes) {
+    let cursor = "0";
+    do {
+      const [next, keys] = await node.scan(cursor, "MATCH", REQUEST_PATTERN, "COUNT", PAGE);
+      const records = await Promise.all(
+        keys.map(async (key) => [key, await readClosed(client, key)] as const),
+      );
+      for (const [key, record] of records) {
+        if (record === null || record.month !== month) continue;
+        const organizationId = organizationOfRequest(key);
+        rows.set(organizationId, [...(rows.get(organizationId) ?? []), record.row]);
+      }
+      cursor = next;
+    } while (cursor !== "0");
+  }
+  return rows;
+}
+
+/** Null: of its owner, or in flight. */
+async function readClosed(
+  client: StoreContext["client"],
+  key: string,
+): Promise<{ readonly month: string; readonly row: UsageRow } | null> {
+  const [reaped, state, final] = await client.hmget(key, "reaped", "state", "final");
+  if (reaped !== "1" || state !== "closed" || final === "1") return null;
+  const fields = await client.hgetall(key);
+  const text = (name: string): string => fields[name] ?? "";
+  const row: UsageRow = {
+    day: text("day"),
+    keyId: text("key"),
+    owners: text("owners"),
+    model: text("model"),
+    tags: text("tag_row") === OTHER_TAGS ? OTHER_TAGS : text("tags"),
+    ...parseFigures(fields),
+  };
+  return { month: text("month"), row };
+}

@@ -1,0 +1,160 @@
+/** The windows of an organization's limits that usage can be held against, and what is counted in them. */
+import {
+  type CalendarPeriod,
+  DAY_MS,
+  dayAt,
+  dayNumber,
+  daysOf,
+  expiryOf,
+  monthAt,
+  parseMonth,
+  weekNumber,
+} from "../../../shared/time/calendar.ts";
+import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
+import type { StoreContext } from "../context.ts";
+import { timeMs } from "../redis/clock.ts";
+import { organizationKey, spendKey } from "../redis/keys.ts";
+import { parseInteger } from "../redis/parse-reply.ts";
+import { storeOf } from "../run.ts";
+import { LIMIT_SCOPES } from "../types/decision.ts";
+import type {
+  CountedWindow,
+  ObstructedWindows,
+  WindowObstacle,
+  WindowSpend,
+  WindowStore,
+} from "../types/windows.ts";
+import { KEPT_DAYS, mondayOf, windowName, windowStart } from "./windows.ts";
+
+const PERIOD_IN_FIELD = /([a-z]+)=(\S+)/g;
+const DAYS_OF_WEEK = 7;
+/** What ends so soon may be gone before it is read. */
+const SOON_MS = 3_600_000;
+
+export const createWindowStore = storeOf<WindowStore>({
+  async listWindows(context, organizationId, monthName) {
+    const month = parseMonth(monthName);
+    if (month === null) throw new RangeError(`"${monthName}" is not a month like "2026-11"`);
+    const [whole, seeding, createdAt] = await context.client.hmget(
+      organizationKey(organizationId),
+      "windows",
+      "windows_seeding",
+      "created_at",
+    );
+    const createdAtMs = parseInteger(createdAt ?? "0");
+    const now = await timeMs(context);
+    const firsts = parseFirsts(whole);
+    const beginning = parseFirsts(seeding);
+    const windows: CountedWindow[] = [];
+    const obstructed: ObstructedWindows[] = [];
+    for (const period of LIMIT_PERIODS) {
+      if (beginning.has(period)) obstructed.push({ period, from: null, to: null, obstacle: "beginning" });
+      const first = firsts.get(period);
+      if (first === undefined) continue;
+      const all = list(period, month, { now, createdAtMs, first }).map(
+        (window) => [obstacleOf(context, window, now), window] as const,
+      );
+      windows.push(...all.flatMap(([obstacle, window]) => (obstacle === null ? [window] : [])));
+      obstructed.push(...group(period, all));
+    }
+    return { windows, obstructed };
+  },
+
+  async readWindow({ client }, organizationId, { period, start }) {
+    // Of the total the day says nothing.
+    const name = windowName(period, start ?? "1970-01-01");
+    const fields = await client.hgetall(spendKey(organizationId, name));
+    const spends = Object.entries(fields).flatMap(([field, amount]) => parseSpend(field, amount));
+    return period === "month" ? spends.filter(({ scope }) => isOfOwner(scope)) : spends;
+  },
+});
+
+function isOfOwner(scope: WindowSpend["scope"]): boolean {
+  return scope === "user" || scope === "group";
+}
+
+/** "day=day:20783 total=2025-10" → of each period the first day of its first whole window. */
+function parseFirsts(field: string | null | undefined): ReadonlyMap<string, string> {
+  const all = [...(field ?? "").matchAll(PERIOD_IN_FIELD)];
+  return new Map(all.map(([, period = "", name = ""]) => [period, windowStart(name) ?? ""]));
+}
+
+interface Since {
+  readonly now: number;
+  readonly createdAtMs: number;
+  readonly first: string;
+}
+
+/** Those that have begun, in their order. */
+function list(
+  period: LimitPeriod,
+  month: CalendarPeriod,
+  { now, createdAtMs, first }: Since,
+): CountedWindow[] {
+  const today = dayAt(now).name;
+  if (period === "total") {
+    // Before its organization was made there was nothing to count.
+    const created = monthAt(createdAtMs).name;
+    const months = monthsUpTo(now, first.slice(0, 7) > created ? first.slice(0, 7) : created);
+    return [{ period, start: null, days: [], months }];
+  }
+  const isCounted = ({ start }: { readonly start: string }): boolean => start >= first && start <= today;
+  if (period === "month") {
+    return [{ period, start: `${month.name}-01`, days: [], months: [month.name] }].filter(isCounted);
+  }
+  if (period === "day") {
+    return daysOf(month)
+      .map((day) => ({ period, start: day, days: [day], months: [] }))
+      .filter(isCounted);
+  }
+  const mondays = new Set(daysOf(month).map((day) => mondayOf(weekNumber(dayNumber(day)))));
+  return [...mondays]
+    .map((monday) => ({ period, start: monday, days: daysFrom(monday, today), months: [] }))
+    .filter(isCounted);
+}
+
+function daysFrom(monday: string, today: string): string[] {
+  const first = dayNumber(monday);
+  const days = Array.from({ length: DAYS_OF_WEEK }, (_, index) => dayAt((first + index) * DAY_MS).name);
+  return days.filter((day) => day <= today);
+}
+
+function monthsUpTo(now: number, first: string): string[] {
+  const months: string[] = [];
+  for (let month = parseMonth(first); month !== null && month.startMs <= now; month = monthAt(month.endMs)) {
+    months.push(month.name);
+  }
+  return months;
+}
+
+function obstacleOf(
+  { usageMonths }: StoreContext,
+  { period, start, days, months }: CountedWindow,
+  now: number,
+): WindowObstacle | null {
+  const soon = now + SOON_MS;
+  if ((period === "day" || period === "week") && start !== null) {
+    if (Date.parse(start) + KEPT_DAYS[period] * DAY_MS <= soon) return "counters_expired";
+  }
+  const firstMonth = months[0] ?? days[0]?.slice(0, 7);
+  return firstMonth !== undefined && expiryOf(firstMonth, usageMonths) <= soon ? "usage_expired" : null;
+}
+
+/** Those with an obstacle lie beside each other: the oldest go first. */
+function group(
+  period: LimitPeriod,
+  all: readonly (readonly [WindowObstacle | null, CountedWindow])[],
+): ObstructedWindows[] {
+  return (["counters_expired", "usage_expired"] as const).flatMap((obstacle) => {
+    const starts = all.flatMap(([one, { start }]) => (one === obstacle ? [start] : []));
+    const [from] = starts;
+    return from === undefined ? [] : [{ period, from, to: starts.at(-1) ?? null, obstacle }];
+  });
+}
+
+/** What is held, and which alerts have fired, stands beside it. */
+function parseSpend(field: string, amount: string): WindowSpend[] {
+  const [name = "", id = null] = field.split(":", 2);
+  const scope = LIMIT_SCOPES.find((known) => known === name);
+  return scope === undefined ? [] : [{ scope, id, microcents: BigInt(amount) }];
+}

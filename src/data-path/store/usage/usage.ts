@@ -1,0 +1,173 @@
+/** What an organization spent and used in a month, and corrections of it by a person. */
+import { auditArguments } from "../management/audit.ts";
+import { timeMs } from "../redis/clock.ts";
+import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
+import {
+  correctionKey,
+  keyRecordKey,
+  organizationKey,
+  spendKey,
+  tagCombinationsKey,
+  usageKey,
+} from "../redis/keys.ts";
+import {
+  type CalendarPeriod,
+  dayAt,
+  daysOf,
+  expiryOf,
+  monthAt,
+  parseMonth,
+} from "../../../shared/time/calendar.ts";
+import { amountAt, integerAt, parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
+import type {
+  CorrectionDetails,
+  CorrectResult,
+  TagCombinations,
+  UsageRow,
+  UsageStore,
+} from "../types/reporting.ts";
+import { OTHER_TAGS } from "../../../shared/usage/tags.ts";
+import { readRowsOfDay } from "./usage-rows.ts";
+import { readClosedUsage } from "./closed-usage.ts";
+import { readLimits } from "./read-limits.ts";
+import { raiseUsage } from "./raise-usage.ts";
+import { storeOf } from "../run.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+
+const KEY_PREFIX = "key:";
+
+export const createUsageStore = storeOf<UsageStore>({
+  async readSpend(context, organizationId, monthName, keyIds = null) {
+    const { month, now } = await resolveMonth(context, monthName);
+    const fields = await readSpendFields(context, spendKey(organizationId, month.name), keyIds);
+    const keys = Object.entries(fields).filter(([field]) => field.startsWith(KEY_PREFIX));
+    return {
+      month: month.name,
+      timeMs: now,
+      organizationMicrocents: BigInt(fields["organization"] ?? "0"),
+      organizationHeldMicrocents: BigInt(fields["held:organization"] ?? "0"),
+      keyMicrocents: new Map(keys.map(([field, amount]) => [field.slice(KEY_PREFIX.length), BigInt(amount)])),
+    };
+  },
+
+  readLimits,
+
+  async readUsage(context, organizationId, monthName) {
+    const { month } = await resolveMonth(context, monthName);
+    const rows: UsageRow[] = [];
+    for (const day of daysOf(month)) {
+      for (const row of await readRowsOfDay(context.client, organizationId, day, {})) rows.push(row);
+    }
+    return { month: month.name, rows, ...(await countTagCombinations(context, organizationId, month.name)) };
+  },
+
+  readUsageOfDay: ({ client }, organizationId, day, of = {}) =>
+    readRowsOfDay(client, organizationId, day, of),
+
+  countTagCombinations,
+
+  /** @throws RangeError when the amount is 0 or beyond 2^53. */
+  async correct(context, input, audit) {
+    const { organizationId, keyId, owners = "", correctionId, amountMicrocents } = input;
+    const size = amountMicrocents < 0n ? -amountMicrocents : amountMicrocents;
+    if (size === 0n || size > BigInt(Number.MAX_SAFE_INTEGER)) {
+      throw new RangeError(`${amountMicrocents} microcents are no amount for a correction`);
+    }
+    const run = async (day: CalendarPeriod): Promise<readonly unknown[]> => {
+      const month = day.name.slice(0, 7);
+      const reply = await context.client.igwCorrect({
+        organization: organizationKey(organizationId),
+        keyRecord: keyId === null ? organizationKey(organizationId) : keyRecordKey(organizationId, keyId),
+        spend: spendKey(organizationId, month),
+        usage: usageKey(organizationId, day.name),
+        marker: correctionKey(organizationId, correctionId),
+        ...auditArguments(organizationId, audit?.(month)),
+        dayStartMs: String(day.startMs),
+        dayEndMs: String(day.endMs),
+        month,
+        keyId: keyId ?? "",
+        amount: String(amountMicrocents),
+        expiresAtMs: String(expiryOf(month, context.usageMonths)),
+        kept: JSON.stringify({ month, details: input.details ?? null }),
+        owners,
+      });
+      return parseArray(reply);
+    };
+    let reply = await run(dayAt(await timeMs(context)));
+    // Midnight fell between the two commands; nothing was changed.
+    if (reply[OUTCOME] === "day_changed") reply = await run(dayAt(integerAt(reply, AT.dayChanged.timeMs)));
+    const result = parseCorrection(reply, keyId);
+    if (result.outcome === "applied") {
+      countFiredAlerts(context, reply, AT.corrected.alertsFired);
+      if (amountMicrocents < 0n) countSpendFall(context, "correction");
+    }
+    return result;
+  },
+
+  async findCorrection({ client }, organizationId, correctionId) {
+    const kept = await client.get(correctionKey(organizationId, correctionId));
+    return kept === null ? null : parseKept(kept).details;
+  },
+
+  readClosedUsage,
+
+  raiseUsage,
+});
+
+function parseCorrection(reply: readonly unknown[], keyId: string | null): CorrectResult {
+  const at = AT.corrected;
+  const outcome = textAt(reply, OUTCOME);
+  if (outcome === "not_found") return { outcome };
+  if (outcome !== "applied" && outcome !== "repeated") {
+    throw unknownOutcome(outcome);
+  }
+  return {
+    outcome,
+    ...parseKept(textAt(reply, at.kept)),
+    organizationMicrocents: amountAt(reply, at.organizationSpent),
+    keyMicrocents: keyId === null ? null : amountAt(reply, at.keySpent),
+  };
+}
+
+/** A correction of before its details were kept has its month there, which is no JSON. */
+function parseKept(kept: string): { readonly month: string; readonly details: CorrectionDetails | null } {
+  if (!kept.startsWith("{")) return { month: kept, details: null };
+  return JSON.parse(kept) as { month: string; details: CorrectionDetails | null };
+}
+
+/** An organization can have thousands of keys: who asks for some of them reads no others. */
+async function readSpendFields(
+  { client }: StoreContext,
+  spend: string,
+  keyIds: readonly string[] | null,
+): Promise<Readonly<Record<string, string>>> {
+  if (keyIds === null) return client.hgetall(spend);
+  const names = ["organization", "held:organization", ...keyIds.map((id) => KEY_PREFIX + id)];
+  const values = await client.hmget(spend, ...names);
+  return Object.fromEntries(
+    names.flatMap((name, position) => {
+      const value = values[position];
+      return value === null || value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+async function resolveMonth(
+  context: StoreContext,
+  name: string | null,
+): Promise<{ month: CalendarPeriod; now: number }> {
+  const now = await timeMs(context);
+  const month = name === null ? monthAt(now) : parseMonth(name);
+  if (month === null) throw new RangeError(`"${name}" is not a month like "2026-11"`);
+  return { month, now };
+}
+
+async function countTagCombinations(
+  { client }: StoreContext,
+  organizationId: string,
+  month: string,
+): Promise<TagCombinations> {
+  const key = tagCombinationsKey(organizationId, month);
+  const [all, others] = await Promise.all([client.hlen(key), client.hexists(key, OTHER_TAGS)]);
+  return { tagCombinations: all - others, hasOtherTags: others === 1 };
+}

@@ -1,0 +1,80 @@
+import type { Answer, AnswerOutput, Observation } from "../client-protocol.ts";
+import type { GatewayError } from "../../../shared/contract/errors.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
+import { parseJsonText } from "../json/parse-json-text.ts";
+import {
+  type AnswerText,
+  brokenAnswer,
+  guardJson,
+  readAnswerText,
+  replaceModel,
+} from "../openai/whole-answer.ts";
+import { isUpstreamError } from "../upstream/error-text.ts";
+import { GeneratedText } from "../upstream/generated-text.ts";
+import { mapErrorInAnswer } from "../upstream/map-error.ts";
+
+const OPENING_BRACKET = "[";
+const EMPTY_LIST = /^\[\s*\]$/;
+const NOTHING: AnswerOutput = { bytes: new Uint8Array(0), final: false, failed: null };
+
+/** The answer to one embeddings request, passed through. */
+export class EmbeddingsAnswer implements Answer {
+  readonly contentType = "application/json";
+  readonly keepAlive = "";
+  readonly #model: string;
+  readonly #observed = new GeneratedText();
+
+  /** @param model What the client reads as `model`. */
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  get observation(): Observation {
+    return this.#observed;
+  }
+
+  /** Megabytes of numbers pass unread: only what stands beside `data` is parsed. */
+  translateBody(body: Uint8Array): AnswerOutput {
+    const answer = readAnswerText(body);
+    const beside = parseBeside(answer, "data");
+    if (isUpstreamError(beside)) {
+      this.#observed.readError(beside);
+      throw mapErrorInAnswer(beside, { protocol: "embeddings", model: this.#model });
+    }
+    this.#observed.readUsage({ ...beside, usage: completeUsage(beside["usage"]) });
+    const data = answer.members.find(({ key }) => key === "data");
+    if (data === undefined || answer.text[data.valueStart] !== OPENING_BRACKET) {
+      throw brokenAnswer("it has no `data`");
+    }
+    if (!EMPTY_LIST.test(answer.text.slice(data.valueStart, data.valueEnd))) this.#observed.noteVectors();
+    return { bytes: Buffer.from(replaceModel(answer, this.#model), "utf8"), final: true, failed: null };
+  }
+
+  /** An event stream in answer to a request without one is refused before it comes here. */
+  push(): AnswerOutput {
+    return NOTHING;
+  }
+
+  end(): AnswerOutput {
+    return NOTHING;
+  }
+
+  fail(failed: GatewayError): AnswerOutput {
+    return { ...NOTHING, failed };
+  }
+}
+
+function parseBeside({ text, members }: AnswerText, skipped: string): JsonObject {
+  const values: Record<string, unknown> = {};
+  for (const { key, valueStart, valueEnd } of members) {
+    if (key !== skipped) values[key] = guardJson(() => parseJsonText(text.slice(valueStart, valueEnd)));
+  }
+  return values;
+}
+
+/** Embeddings have no completion; servers that tell only a total mean the prompt by it. */
+function completeUsage(usage: unknown): unknown {
+  if (!isJsonObject(usage)) return usage;
+  const { prompt_tokens: prompt, total_tokens: total, ...rest } = usage;
+  return { ...rest, prompt_tokens: prompt ?? total, completion_tokens: 0 };
+}

@@ -1,0 +1,41 @@
+import type { RedactedThinkingBlock, ToolUseBlock } from "../message.ts";
+import { isJsonObject, type JsonObject } from "../../../../shared/text/json-object.ts";
+import type { AnswerSettings } from "../answer-settings.ts";
+import { listCalls, readString } from "../../upstream/read-message.ts";
+import { readCallFields } from "../../conversation/call-carrier.ts";
+import type { CallReasoning } from "../../upstream/call-reasoning.ts";
+import { parseToolInput } from "../../upstream/tool-input.ts";
+
+/**
+ * The tool calls of a whole answer, in order. An upstream's ids go through unchanged: Kimi and Mistral depend on their
+ * own format. What a call is to be given back with stands before it. A missing or repeated one is replaced; a call without a name cannot be run and is dropped.
+ */
+export function readToolCalls(
+  message: JsonObject,
+  settings: AnswerSettings,
+  reasoning: CallReasoning,
+): (ToolUseBlock | RedactedThinkingBlock)[] {
+  const listed = listCalls(message);
+  // Servers that send both send the same call twice.
+  const calls = listed.length > 0 ? listed : [{ function: message["function_call"] }];
+  const usedIds = new Set<string>();
+  const blocks: (ToolUseBlock | RedactedThinkingBlock)[] = [];
+  for (const call of calls) {
+    const called = isJsonObject(call) ? call["function"] : null;
+    if (!isJsonObject(call) || !isJsonObject(called)) continue;
+    const name = readString(called["name"]);
+    if (name === "") continue;
+    const given = readString(call["id"]);
+    const id = given === "" || usedIds.has(given) ? settings.ids.toolUseId() : given;
+    usedIds.add(id);
+    const data = reasoning.startCall({ fields: readCallFields(call) }, id);
+    if (data !== null) blocks.push({ type: "redacted_thinking", data });
+    blocks.push({
+      type: "tool_use",
+      id,
+      name: settings.toolNames.toClient(name),
+      input: parseToolInput(called["arguments"]),
+    });
+  }
+  return blocks;
+}

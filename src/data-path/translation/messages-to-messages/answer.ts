@@ -1,0 +1,125 @@
+import type { GatewayError } from "../../../shared/contract/errors.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
+import { formatStreamError } from "../messages-to-chat/error-body.ts";
+import { type EventMeaning, ORDINARY, PassThroughAnswer } from "../pass-through/answer.ts";
+import { formatEvent, KEEP_ALIVE, PING } from "../sse/encoder.ts";
+import { isUpstreamError } from "../upstream/error-text.ts";
+import { isAboutAccount, isOverflow } from "../upstream/map-error.ts";
+import { mergeMessageUsage, readMessageUsage } from "../upstream/usage.ts";
+import { playMessage } from "./response/play-message.ts";
+import { mapStreamError } from "./stream/map-stream-error.ts";
+
+/** One answer of an upstream that speaks Messages. */
+export class MessagesAnswer extends PassThroughAnswer {
+  protected override readonly outputEvents = "content_block";
+  /** A stream's usage, as far as it was told. */
+  #usage: JsonObject = {};
+  #hasStarted = false;
+  #hasStopReason = false;
+
+  /** `message_start` is the first event. */
+  override get keepAlive(): string {
+    return this.#hasStarted ? PING : KEEP_ALIVE;
+  }
+
+  protected override isError(answer: JsonObject): boolean {
+    return isUpstreamError(answer);
+  }
+
+  protected override readWhole(message: JsonObject): void {
+    this.generated.report(readMessageUsage(message["usage"]), message);
+    this.generated.noteUsage(message["usage"]);
+    const { content } = message;
+    for (const block of Array.isArray(content) ? content : [content]) this.#readBlock(block);
+  }
+
+  protected override play(message: JsonObject): string {
+    return playMessage(message);
+  }
+
+  protected override readEvent(type: string, event: JsonObject): EventMeaning {
+    switch (type) {
+      case "message_start":
+        return this.#readStart(event["message"]);
+      case "content_block_start":
+        this.#readBlock(event["content_block"]);
+        return ORDINARY;
+      case "content_block_delta":
+        this.generated.readPiece(event["delta"]);
+        return ORDINARY;
+      case "content_block_stop":
+        this.generated.readAnswer(event["content_block"]);
+        return ORDINARY;
+      case "message_delta":
+        return this.#readDelta(event);
+      case "message_stop":
+        this.#readWhole(event["message"]);
+        return { ...ORDINARY, isLast: true };
+      case "error":
+        return this.#readError(event);
+      default:
+        if (type.startsWith(this.outputEvents)) this.generated.readPiece(event);
+        else this.generated.readOutside(event);
+        return ORDINARY;
+    }
+  }
+
+  /** Where the reason to stop has come, nothing but the last event is missing. */
+  protected override completeStream(): string | null {
+    return this.#hasStopReason ? formatEvent("message_stop", { type: "message_stop" }) : null;
+  }
+
+  protected override mapError(value: unknown): GatewayError {
+    return isJsonObject(value) ? mapStreamError(value, this.options.model) : super.mapError(value);
+  }
+
+  protected override formatFailure(error: GatewayError): string {
+    return formatStreamError(error, this.options.requestId);
+  }
+
+  #readStart(message: unknown): EventMeaning {
+    this.#hasStarted = true;
+    if (!isJsonObject(message)) return ORDINARY;
+    const { usage } = message;
+    // The output that is told here is a beginning; how much it is going to be is told at the end.
+    if (isJsonObject(usage)) this.#usage = { ...usage, output_tokens: 0 };
+    this.generated.report(readMessageUsage(this.#usage), message);
+    this.#readWhole(message);
+    const { model } = this.options;
+    return { ...ORDINARY, replacement: { member: "message", values: { model } } };
+  }
+
+  #readDelta({ delta, usage }: JsonObject): EventMeaning {
+    this.generated.readPiece(delta);
+    if (isJsonObject(delta) && typeof delta["stop_reason"] === "string") this.#hasStopReason = true;
+    if (!isJsonObject(usage)) return ORDINARY;
+    this.#usage = mergeMessageUsage(this.#usage, usage);
+    // A 0 for tools in `message_start` is a beginning: of tools the delta alone is heard.
+    this.generated.noteUsage(this.#usage, usage);
+    // What it names beside figures may have been told at the beginning alone.
+    this.generated.report(readMessageUsage(this.#usage), { usage: { ...this.#usage, ...usage } });
+    const described = this.describeUsage(usage);
+    return described === null
+      ? ORDINARY
+      : { ...ORDINARY, replacement: { member: null, values: { usage: described } } };
+  }
+
+  #readBlock(block: unknown): void {
+    if (isJsonObject(block)) this.generated.tools.readBlock(block);
+    this.generated.readPiece(block);
+  }
+
+  /** A message in an event: what its blocks have told is no news. */
+  #readWhole(message: unknown): void {
+    if (isJsonObject(message)) this.generated.readAnswer(message["content"]);
+  }
+
+  #readError(event: JsonObject): EventMeaning {
+    this.generated.readError(event);
+    const failed = mapStreamError(event, this.options.model);
+    const { error } = event;
+    const isRead =
+      isJsonObject(error) && error["message"] === failed.message && error["type"] === failed.type;
+    return { ...ORDINARY, failed, isHidden: isAboutAccount(failed) || (isOverflow(failed) && !isRead) };
+  }
+}

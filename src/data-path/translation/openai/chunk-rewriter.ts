@@ -1,0 +1,258 @@
+import { GatewayError } from "../../../shared/contract/errors.ts";
+import { mapErrorInAnswer } from "../upstream/map-error.ts";
+import { applyEdits, type Edit, findMembers, type MemberSpan, removeMembers } from "../json/object-spans.ts";
+import { isUnreadable } from "../json/parse-json-text.ts";
+import { ANSWER_BOUNDS } from "../json/json-bounds.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
+import { encodeCharacters, type EventBlock } from "../sse/event-block.ts";
+import type { GeneratedText } from "../upstream/generated-text.ts";
+import { MAX_TEMPLATES, TEXT_MARK, TextTemplate } from "../upstream/text-template.ts";
+import type { UsageVisibility } from "./stream-options.ts";
+import { hasEndUsage, requireEnd } from "../upstream/end-reasons.ts";
+import { isUpstreamError } from "../upstream/error-text.ts";
+import { readFinishReason } from "../upstream/read-choice.ts";
+
+/** A template, and what the client gets before and after its text. */
+interface LearnedTemplate {
+  readonly template: TextTemplate;
+  readonly before: string;
+  readonly after: string;
+  /** The same of a whole event, one character per byte. */
+  readonly eventBefore: string;
+  readonly eventAfter: string;
+}
+
+interface HeldUsage {
+  readonly text: string;
+  readonly members: readonly MemberSpan[];
+  readonly usage: JsonObject;
+}
+
+/**
+ * Reads the chunks of one stream and gives them back with the catalog's model id and without the usage that the client
+ * did not ask for; every other character stays.
+ */
+export class ChunkRewriter {
+  readonly #model: string;
+  readonly #modelJson: string;
+  readonly #usageVisibility: UsageVisibility;
+  readonly #generated: GeneratedText;
+  readonly #readChoice: (choice: JsonObject) => JsonObject;
+  readonly #learns: boolean;
+  /** The template of the last chunk that was parsed and had text alone. */
+  #learned: LearnedTemplate | null = null;
+  #templatesLeft = MAX_TEMPLATES;
+  readonly #begunChoices = new Set<unknown>();
+  /** The last `finish_reason` of each choice that has one. */
+  readonly #finishedChoices = new Map<unknown, string>();
+  /** The usage that ends a stream has come, and nothing of the answer behind it. */
+  #hasFinalUsage = false;
+  /** The usage whose cost the client wants, held until the stream's end: a later chunk can change what it costs. */
+  #held: HeldUsage | null = null;
+
+  constructor(options: {
+    model: string;
+    usageVisibility: UsageVisibility;
+    generated: GeneratedText;
+    /** What was generated of a chunk's choice. */
+    readChoice: (choice: JsonObject) => JsonObject;
+    /** The text of a chunk decides what it adds to its answer; false: every chunk is parsed. */
+    learns: boolean;
+  }) {
+    this.#model = options.model;
+    this.#modelJson = JSON.stringify(options.model);
+    this.#usageVisibility = options.usageVisibility;
+    this.#generated = options.generated;
+    this.#readChoice = options.readChoice;
+    this.#learns = options.learns;
+  }
+
+  /** Every choice that began has its `finish_reason`, or the usage that ends a stream has come. */
+  get isComplete(): boolean {
+    const begun = this.#begunChoices.size;
+    return this.#hasFinalUsage || (begun > 0 && begun === this.#finishedChoices.size);
+  }
+
+  /** @throws GatewayError when a choice's `finish_reason` says that the server broke it off. */
+  requireEnd(): void {
+    for (const reason of this.#finishedChoices.values()) {
+      requireEnd(reason, true);
+      this.#generated.noteFinishReason(reason);
+    }
+  }
+
+  /** Whether there may be events for `rewriteAlike`. */
+  get hasLearned(): boolean {
+    return this.#learned !== null;
+  }
+
+  /**
+   * Steps over the block's next events for as long as they differ from the last one that was learned in their text alone.
+   * @returns what the client gets of them, one character per byte.
+   */
+  rewriteAlike(block: EventBlock): string {
+    if (this.#learned === null) return "";
+    this.#generated.startChunk();
+    const { template, eventBefore, eventAfter } = this.#learned;
+    let output = "";
+    let plain = "";
+    let plainPieces = 0;
+    for (let text = template.take(block); text !== null; text = template.take(block)) {
+      this.#hasFinalUsage = false;
+      output += eventBefore + text.escaped + eventAfter;
+      if (text.unescaped === null) {
+        plain += text.escaped;
+        if (text.escaped !== "") plainPieces += 1;
+      } else {
+        this.#generated.readCharacters(plain, plainPieces);
+        this.#generated.readText(text.unescaped);
+        plain = "";
+        plainPieces = 0;
+      }
+    }
+    this.#generated.readCharacters(plain, plainPieces);
+    return output;
+  }
+
+  /**
+   * @param text A chunk's JSON.
+   * @param isError The event's name says that it is an error.
+   * @returns null when the client is not to see this chunk.
+   * @throws GatewayError when it is an error of the upstream or no chunk at all.
+   */
+  rewrite(text: string, isError: boolean): string | null {
+    this.#generated.startChunk();
+    const alike = isError ? null : this.#rewriteOne(text);
+    if (alike !== null) return alike;
+    const { chunk, members } = parseChunk(text);
+    if (isError || isUpstreamError(chunk)) {
+      this.#generated.readError(chunk);
+      throw mapErrorInAnswer(chunk ?? text, { protocol: "chat", model: this.#model });
+    }
+    if (chunk === null || members === null) {
+      throw new GatewayError("upstream_error", {
+        cause: new Error("a chunk of the upstream is not a JSON object"),
+      });
+    }
+    const { choices, usage } = chunk;
+    const hasChoices = Array.isArray(choices) && choices.length > 0;
+    if (hasChoices) this.#readChoices(choices);
+    else this.#generated.readOutside(chunk);
+    const hasUsage = usage !== undefined;
+    this.#generated.readUsage(chunk);
+    this.#hasFinalUsage = hasEndUsage(chunk, this.#hasFinalUsage);
+    const isUsageHidden =
+      hasUsage && (this.#usageVisibility === "none" || (this.#usageVisibility === "last" && hasChoices));
+    if (isUsageHidden && !hasChoices && usage !== null) return null;
+    if (this.#generated.wantsCost && !isUsageHidden && isJsonObject(usage)) {
+      if (!hasChoices) {
+        this.#held = { text, members, usage };
+        return null;
+      }
+      if (this.isComplete) return this.#tellCost({ text, members, usage });
+    }
+    if (hasChoices && !isJsonObject(usage)) this.#learn(text, choices, isUsageHidden);
+    return this.#splice(text, members, isUsageHidden);
+  }
+
+  /** Null when the chunk is not like the one that was learned. */
+  #rewriteOne(text: string): string | null {
+    if (this.#learned === null) return null;
+    const { template, before, after } = this.#learned;
+    const match = template.match(text);
+    if (match === null) return null;
+    this.#hasFinalUsage = false;
+    this.#generated.readText(match.unescaped ?? match.escaped);
+    return before + match.escaped + after;
+  }
+
+  /** Chunks that differ from this one in their text alone need not be parsed. */
+  #learn(text: string, [choice]: readonly unknown[], isUsageHidden: boolean): void {
+    if (!this.#learns || this.#templatesLeft === 0) return;
+    if (!isJsonObject(choice) || readFinishReason(choice) !== "") return;
+    const template = TextTemplate.create(text);
+    if (template === null) return;
+    const { marked } = template;
+    const output = this.#splice(marked, findMembers(marked) ?? [], isUsageHidden);
+    const [before, after, ...more] = output.split(TEXT_MARK);
+    if (before === undefined || after === undefined || more.length > 0) return;
+    const eventBefore = encodeCharacters(`data: ${before}`);
+    const eventAfter = encodeCharacters(`${after}\n\n`);
+    this.#learned = { template, before, after, eventBefore, eventAfter };
+    this.#templatesLeft -= 1;
+  }
+
+  /** What is told at the stream's end: the chunk with the usage and its cost, or null where there is none to tell. */
+  takeHeld(): string | null {
+    const held = this.#held;
+    this.#held = null;
+    return held === null ? null : this.#tellCost(held);
+  }
+
+  #tellCost({ text, members, usage }: HeldUsage): string {
+    return this.#splice(text, members, false, { ...usage, ...this.#generated.describeCost() });
+  }
+
+  #readChoices(choices: readonly unknown[]): void {
+    for (const [place, choice] of choices.entries()) {
+      if (!isJsonObject(choice)) continue;
+      this.#generated.readChoice(this.#readChoice(choice), place);
+      this.#begunChoices.add(choice["index"]);
+      this.#readEnd(choice);
+    }
+  }
+
+  #readEnd(choice: JsonObject): void {
+    const reason = readFinishReason(choice);
+    if (reason === "") return;
+    this.#finishedChoices.set(choice["index"], reason);
+  }
+
+  #splice(
+    text: string,
+    members: readonly MemberSpan[],
+    isUsageHidden: boolean,
+    usage: JsonObject | null = null,
+  ): string {
+    const edits: Edit[] = isUsageHidden ? removeMembers(members, "usage") : [];
+    edits.push(...addChoices(text, members));
+    for (const { key, valueStart, valueEnd } of members) {
+      if (key === "model") edits.push({ start: valueStart, end: valueEnd, replacement: this.#modelJson });
+      if (usage !== null && key === "usage") {
+        edits.push({ start: valueStart, end: valueEnd, replacement: JSON.stringify(usage) });
+      }
+    }
+    if (edits.length > 1) edits.sort((left, right) => left.start - right.start);
+    return applyEdits(text, edits);
+  }
+}
+
+/** SDKs that check each chunk end the stream at one without the list: where it is missing it is empty. */
+function addChoices(text: string, members: readonly MemberSpan[]): Edit[] {
+  const choices = members.findLast(({ key }) => key === "choices");
+  if (choices === undefined) {
+    const start = text.indexOf("{") + 1;
+    return [{ start, end: start, replacement: members.length === 0 ? '"choices":[]' : '"choices":[],' }];
+  }
+  const { valueStart: start, valueEnd: end } = choices;
+  return text.slice(start, end) === "null" ? [{ start, end, replacement: "[]" }] : [];
+}
+
+/** Whether the text is a whole JSON object: what an upstream sent last may be cut. */
+export function isChunk(text: string): boolean {
+  return parseChunk(text).chunk !== null;
+}
+
+function parseChunk(text: string): {
+  chunk: Readonly<Record<string, unknown>> | null;
+  members: MemberSpan[] | null;
+} {
+  try {
+    const members = findMembers(text, 0, ANSWER_BOUNDS);
+    const chunk: unknown = JSON.parse(text);
+    return { chunk: isJsonObject(chunk) ? chunk : null, members };
+  } catch (error) {
+    if (isUnreadable(error)) return { chunk: null, members: null };
+    throw error;
+  }
+}

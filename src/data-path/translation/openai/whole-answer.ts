@@ -1,0 +1,61 @@
+/** An upstream's JSON answer that passes through but for the model's name. */
+import { asBuffer } from "../../../shared/text/as-buffer.ts";
+import { GatewayError } from "../../../shared/contract/errors.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
+import { ANSWER_BOUNDS, NESTING_ALONE } from "../json/json-bounds.ts";
+import { formatJson, parseExactJson } from "../json/exact-json.ts";
+import { applyEdits, type Edit, findMembers, type MemberSpan } from "../json/object-spans.ts";
+
+export interface AnswerText {
+  readonly text: string;
+  readonly members: readonly MemberSpan[];
+}
+
+export interface ParsedAnswer extends AnswerText {
+  readonly value: JsonObject;
+}
+
+/**
+ * @param bounds Those of an answer that is parsed next.
+ * @throws GatewayError `upstream_error` when it visibly is no JSON object. Values are not checked.
+ */
+export function readAnswerText(body: Uint8Array, bounds = NESTING_ALONE): AnswerText {
+  const text = asBuffer(body).toString("utf8");
+  const members = guardJson(() => findMembers(text, 0, bounds));
+  if (members === null) throw brokenAnswer("it is not a JSON object");
+  return { text, members };
+}
+
+/** @throws GatewayError `upstream_error` when it is no JSON object. */
+export function parseAnswer(body: Uint8Array): ParsedAnswer {
+  const { text, members } = readAnswerText(body, ANSWER_BOUNDS);
+  const value = guardJson(() => parseExactJson(text));
+  if (!isJsonObject(value)) throw brokenAnswer("it is not a JSON object");
+  return { text, members, value };
+}
+
+/** The text with another model's name, and another usage where one is given. */
+export function replaceModel({ text, members }: AnswerText, model: string, usage: unknown = null): string {
+  const edits: Edit[] = [];
+  for (const { key, valueStart: start, valueEnd: end } of members) {
+    if (key === "model") edits.push({ start, end, replacement: JSON.stringify(model) });
+    else if (key === "usage" && usage !== null) edits.push({ start, end, replacement: formatJson(usage) });
+  }
+  return applyEdits(text, edits);
+}
+
+/** The upstream's answer cannot be used; `problem` goes to the log. */
+export function brokenAnswer(problem: string, cause?: unknown): GatewayError {
+  return new GatewayError("upstream_error", {
+    cause: new Error(`the upstream's answer is unusable: ${problem}`, { cause }),
+  });
+}
+
+/** What is read of an answer that must be JSON. @throws GatewayError `upstream_error` when it is none. */
+export function guardJson<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw brokenAnswer("it is not JSON", error);
+  }
+}

@@ -1,0 +1,86 @@
+import type { GatewayError } from "../../../shared/contract/errors.ts";
+import type { JsonObject } from "../../../shared/text/json-object.ts";
+import { ConversationAnswer } from "../upstream/conversation-answer.ts";
+import { KEEP_ALIVE } from "../sse/encoder.ts";
+import { DONE } from "../upstream/read-stream.ts";
+import type { AnswerSettings } from "./answer-settings.ts";
+import type { ResponseObject } from "./response.ts";
+import { formatCompaction } from "./response/format-compaction.ts";
+import { numberCalls } from "./response/number-calls.ts";
+import { EventWriter } from "./stream/event-writer.ts";
+import { StreamTranslator } from "./stream/stream-translator.ts";
+
+/** After so many chunks of which the client sees nothing (hidden reasoning) a comment tells it that the answer goes on. */
+const SILENT_CHUNKS_PER_COMMENT = 32;
+const DONE_EVENT = `data: ${DONE}\n\n`;
+
+/** One answer of a chat completion upstream on its way to a Responses client. */
+export class ResponsesAnswer extends ConversationAnswer {
+  readonly keepAlive = KEEP_ALIVE;
+  readonly #settings: AnswerSettings;
+  readonly #translator: StreamTranslator;
+  readonly #events: EventWriter;
+  #silentChunks = 0;
+
+  constructor(settings: AnswerSettings) {
+    const { model, stream, describeCost } = settings;
+    super({ protocol: "responses", model, stream, describeCost });
+    this.#settings = settings;
+    this.#events = new EventWriter(settings.toldBack);
+    this.#translator = new StreamTranslator(settings, {
+      // A JSON answer needs the response at its end alone.
+      onItem: (event) => {
+        if (settings.stream) this.#writeEvent(this.#events.formatItemEvent(event));
+      },
+      onResponse: (type, response) => {
+        if (settings.stream) this.#writeEvent(this.#events.formatResponseEvent(type, response));
+      },
+      generated: this.generated,
+    });
+  }
+
+  protected override writeCompletion(completion: JsonObject): void {
+    this.#translator.readChunk(numberCalls(completion, this.#settings.createId), completion);
+    const response = this.#translator.end(true);
+    this.write(this.#settings.stream ? DONE_EVENT : this.#formatWhole(response));
+  }
+
+  protected override writeChunk(chunk: unknown): void {
+    this.#countSilence(() => this.#translator.readChunk(chunk));
+  }
+
+  protected override writeText(text: string): void {
+    this.#countSilence(() => this.#translator.readText(text));
+  }
+
+  protected override writeEnd(isDone: boolean): void {
+    this.#translator.end(isDone);
+    this.write(DONE_EVENT);
+  }
+
+  /** SDKs raise at `error`, Codex reads `response.failed` alone. */
+  protected override writeFailure(error: GatewayError): void {
+    this.#translator.startFailure();
+    this.write(this.#events.formatError(error, this.#settings.requestId));
+    this.#translator.fail(error);
+    this.write(DONE_EVENT);
+  }
+
+  #formatWhole(response: ResponseObject): string {
+    const { compaction, createId } = this.#settings;
+    const userMessages = compaction?.userMessages ?? null;
+    if (userMessages === null) return this.#events.formatResponse(response);
+    return formatCompaction(response, { userMessages, createId });
+  }
+
+  #countSilence(read: () => void): void {
+    this.#silentChunks += 1;
+    read();
+    if (this.#silentChunks > SILENT_CHUNKS_PER_COMMENT) this.#writeEvent(KEEP_ALIVE);
+  }
+
+  #writeEvent(text: string): void {
+    this.#silentChunks = 0;
+    this.write(text);
+  }
+}

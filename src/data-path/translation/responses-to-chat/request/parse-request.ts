@@ -1,0 +1,116 @@
+import type { JsonObject } from "../../../../shared/text/json-object.ts";
+import type { RequestBody } from "../../client-protocol.ts";
+import { invalidField } from "../../json/field-error.ts";
+import {
+  readOptionalArray,
+  readOptionalBoolean,
+  readOptionalInteger,
+  readOptionalNumber,
+  readOptionalObject,
+  readOptionalString,
+} from "../../json/read-field.ts";
+import { askForSummary, readCompaction, withoutTrigger } from "./compaction.ts";
+import { DeclaredTools } from "./declared-tools.ts";
+import { type Item, readItems } from "./items.ts";
+import { parseInput } from "./parse-input.ts";
+import { parseReasoning } from "./parse-reasoning.ts";
+import { parseTextFormat } from "./parse-text-format.ts";
+import { parseToolChoice } from "./parse-tool-choice.ts";
+import { parseTools, type ToolsContext } from "./parse-tools.ts";
+import type { ParsedResponsesRequest, RequestPurpose } from "./parsed-request.ts";
+import { refuseState } from "./refuse-state.ts";
+import { readToldBack } from "./told-back.ts";
+
+/** Items that bring tools of their own. */
+const TOOL_ITEMS: ReadonlySet<string> = new Set(["additional_tools", "tool_search_output"]);
+
+/** @throws GatewayError 400 naming the field and what was expected. */
+export function parseRequestBody(
+  { value: body, model }: RequestBody,
+  purpose: RequestPurpose,
+): ParsedResponsesRequest {
+  refuseState(body);
+  const { system, items: given } = readConversation(body);
+  const compaction = readCompaction(given, purpose);
+  const items = withoutTrigger(given);
+  const tools = declareTools(body, items, { model });
+  const choice = parseToolChoice(body["tool_choice"], tools, { model });
+  const reasoning = parseReasoning(body);
+  const toldBack = readToldBack(body, reasoning);
+  const include = readInclude(body);
+  const { allowed } = choice;
+  const request: ParsedResponsesRequest = {
+    model,
+    maxTokens: readMaxOutputTokens(body["max_output_tokens"]),
+    stream: purpose === "answer" && (readOptionalBoolean(body["stream"], "stream") ?? false),
+    system,
+    messages: parseInput(items, tools.table),
+    messagesField: "input",
+    stopSequences: [],
+    temperature: readOptionalNumber(body["temperature"], "temperature"),
+    topP: readOptionalNumber(body["top_p"], "top_p"),
+    topK: null,
+    tools: tools.functions.filter(({ name }) => allowed === null || allowed.has(name)),
+    toolChoice: { mode: choice.mode, disablesParallel: toldBack["parallel_tool_calls"] === false },
+    reasoningEffort: reasoning.effort,
+    responseFormat: parseTextFormat(readOptionalObject(body["text"], "text")),
+    topLogprobs: readTopLogprobs(body, include),
+    userId:
+      readOptionalString(body["safety_identifier"], "safety_identifier") ??
+      readOptionalString(body["user"], "user"),
+    promptCacheKey: readOptionalString(body["prompt_cache_key"], "prompt_cache_key"),
+    serviceTier: readOptionalString(body["service_tier"], "service_tier"),
+    toolTable: tools.table,
+    reasoning: reasoning.display,
+    wantsCarrier: include.has("reasoning.encrypted_content"),
+    compaction,
+    toldBack,
+  };
+  return compaction === null ? request : askForSummary(request);
+}
+
+/** @throws GatewayError 400 */
+export function readMaxOutputTokens(value: unknown): number | null {
+  const path = "max_output_tokens";
+  const maxTokens = readOptionalInteger(value, path);
+  if (maxTokens !== null && maxTokens < 1) {
+    throw invalidField(path, "Input should be greater than or equal to 1");
+  }
+  return maxTokens;
+}
+
+/** Old clients send a list as `instructions`: items before the input. */
+function readConversation(body: JsonObject): { system: string; items: Item[] } {
+  const { instructions, input } = body;
+  const items = readItems(input, "input");
+  if (Array.isArray(instructions)) {
+    return { system: "", items: [...readItems(instructions, "instructions"), ...items] };
+  }
+  return { system: readOptionalString(instructions, "instructions") ?? "", items };
+}
+
+/** All tools are known before the first item is read: its calls are named as they are declared. */
+function declareTools(body: JsonObject, items: readonly Item[], context: ToolsContext): DeclaredTools {
+  const tools = new DeclaredTools();
+  for (const { tool, definition, path } of parseTools(body["tools"], "tools", context)) {
+    tools.declare(tool, definition, path);
+  }
+  for (const { type, fields, path } of items) {
+    if (!TOOL_ITEMS.has(type)) continue;
+    for (const { tool, definition } of parseTools(fields["tools"], `${path}.tools`, context)) {
+      tools.declareAgain(tool, definition);
+    }
+  }
+  return tools;
+}
+
+function readInclude(body: JsonObject): ReadonlySet<unknown> {
+  return new Set(readOptionalArray(body["include"], "include"));
+}
+
+/** Null: no log probabilities are asked for. */
+function readTopLogprobs(body: JsonObject, include: ReadonlySet<unknown>): number | null {
+  const asked = readOptionalInteger(body["top_logprobs"], "top_logprobs");
+  if (asked !== null && asked > 0) return asked;
+  return include.has("message.output_text.logprobs") ? 0 : null;
+}

@@ -1,0 +1,31 @@
+import { isJsonObject, type JsonObject } from "../../../../shared/text/json-object.ts";
+import { listCalls, readString } from "../../upstream/read-message.ts";
+import type { CreateId } from "../ids.ts";
+
+/**
+ * A whole completion as the one chunk of a stream: the calls of its choices are numbered by their places, as deltas are,
+ * and none has to wait for an id or arguments that will not come, so that they keep their order.
+ */
+export function numberCalls(completion: JsonObject, createId: CreateId): JsonObject {
+  const { choices } = completion;
+  if (!Array.isArray(choices)) return completion;
+  return { ...completion, choices: choices.map((choice: unknown) => numberChoice(choice, createId)) };
+}
+
+function numberChoice(choice: unknown, createId: CreateId): unknown {
+  const message = isJsonObject(choice) ? choice["message"] : null;
+  if (!isJsonObject(choice) || !isJsonObject(message)) return choice;
+  const calls = listCalls(message).map((call, index) => {
+    if (!isJsonObject(call)) return call;
+    const id = readString(call["id"]) || createId("call");
+    return { ...call, id, index, function: completeFunction(call["function"]) };
+  });
+  return calls.length === 0 ? choice : { ...choice, message: { ...message, tool_calls: calls } };
+}
+
+function completeFunction(called: unknown): unknown {
+  if (!isJsonObject(called)) return called;
+  const { arguments: args } = called;
+  const isNone = args === undefined || args === null || (typeof args === "string" && args.trim() === "");
+  return isNone ? { ...called, arguments: "{}" } : called;
+}

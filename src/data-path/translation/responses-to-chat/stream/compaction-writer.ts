@@ -1,0 +1,62 @@
+import { GatewayError } from "../../../../shared/contract/errors.ts";
+import { packSummary } from "../../conversation/compaction.ts";
+import type { CreateId } from "../ids.ts";
+import type { CompactionItem, ItemEvent, OutputItem } from "../response.ts";
+import { AnswerBudget, CollectedText } from "./collected-text.ts";
+import type { ItemsWriter } from "./items-writer.ts";
+
+/** The index of a call that nobody gets. */
+const NO_INDEX = -1;
+
+/**
+ * Writes the summary of a conversation as one item, whole, at the end: clients take exactly one, and it replaces all that
+ * came before. So half a summary is none, and what the model writes beside it (reasoning, a call that it was told not to
+ * make) is left out.
+ */
+export class CompactionWriter implements ItemsWriter {
+  readonly #emit: (event: ItemEvent) => void;
+  readonly #createId: CreateId;
+  readonly #summary = new CollectedText(new AnswerBudget());
+
+  constructor(emit: (event: ItemEvent) => void, createId: CreateId) {
+    this.#emit = emit;
+    this.#createId = createId;
+  }
+
+  writeText(text: string): void {
+    this.#summary.append(text);
+  }
+
+  writeReasoning(): void {}
+  writeRefusal(): void {}
+  writeCallCarrier(): void {}
+  startCall(): number {
+    return NO_INDEX;
+  }
+  writeArguments(): void {}
+  closeCall(): void {}
+
+  end(isIncomplete: boolean): OutputItem[] {
+    if (isIncomplete) return [];
+    const item: CompactionItem = { id: this.#createId("cmp"), type: "compaction", encrypted_content: "" };
+    const done: CompactionItem = { ...item, encrypted_content: this.#pack() };
+    this.#emit({ type: "response.output_item.added", output_index: 0, item });
+    this.#emit({ type: "response.output_item.done", output_index: 0, item: done });
+    return [done];
+  }
+
+  abandon(): OutputItem[] {
+    return [];
+  }
+
+  /** @throws GatewayError at which clients try again. */
+  #pack(): string {
+    const isEmpty = this.#summary.toString().trim() === "";
+    const carrier = isEmpty ? null : packSummary(this.#summary.bytes);
+    if (carrier !== null) return carrier;
+    const message = isEmpty
+      ? "The model wrote no summary."
+      : "The model's summary is too long to be carried.";
+    throw new GatewayError("upstream_error", { message });
+  }
+}

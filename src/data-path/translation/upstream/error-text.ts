@@ -1,0 +1,257 @@
+import { shorten } from "../../../shared/text/shorten.ts";
+import { asBuffer } from "../../../shared/text/as-buffer.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
+import { isUtf8 } from "node:buffer";
+import { JsonBoundError } from "../json/json-bounds.ts";
+import { boundJsonText, tryParseJsonText } from "../json/parse-json-text.ts";
+
+/** What an upstream says about an error, whatever server it is; null where it says nothing. */
+export interface UpstreamErrorText {
+  readonly message: string | null;
+  readonly code: string | null;
+  /** Its kind, in the server's own words. */
+  readonly type: string | null;
+  readonly param: string | null;
+  /** HTTP status that the error object itself names: the only one there is inside an answer of status 200. */
+  readonly status: number | null;
+}
+
+/** Some servers repeat the whole input in their message. */
+const MAX_MESSAGE_CHARACTERS = 2_000;
+const MAX_PLAIN_TEXT_CHARACTERS = 500;
+/** Finds the message of a body that was cut within it. */
+const CUT_MESSAGE = /"(?:message|detail|error|msg)"\s*:\s*"((?:[^"\\]|\\.)+)/;
+
+const NOTHING: UpstreamErrorText = { message: null, code: null, type: null, param: null, status: null };
+
+/**
+ * Reads an upstream's error body: OpenAI and current vLLM (`error.message`), older vLLM (`object: "error"`), Ollama
+ * (`error: "text"`), FastAPI (`detail`), and plain text, of which the first 500 characters count on a 4xx. Never throws.
+ */
+export function parseUpstreamError(status: number, body: Uint8Array): UpstreamErrorText {
+  const text = readText(decodeWhole(body), Number.POSITIVE_INFINITY);
+  if (text === null) return NOTHING;
+  try {
+    boundJsonText(text);
+    return readUpstreamError(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof JsonBoundError) return NOTHING;
+    if (!(error instanceof SyntaxError)) throw error;
+    const isReadable = status >= 400 && status < 500 && !/^\s*</.test(text);
+    const plain = isReadable ? shorten(text.trim(), MAX_PLAIN_TEXT_CHARACTERS) : null;
+    return { ...NOTHING, message: readCutMessage(text) ?? plain };
+  }
+}
+
+/** The text without a last character of which only the first bytes are there; "" where it is no UTF-8. */
+function decodeWhole(body: Uint8Array): string {
+  for (let cut = 0; cut < 4 && cut < body.byteLength; cut++) {
+    const whole = body.subarray(0, body.byteLength - cut);
+    if (isUtf8(whole)) return asBuffer(whole).toString("utf8");
+  }
+  return "";
+}
+
+/** The message of JSON whose end is missing: servers repeat a whole input in it, and only the beginning is read. */
+function readCutMessage(text: string): string | null {
+  if (!/^\s*[[{]/.test(text)) return null;
+  const escaped = CUT_MESSAGE.exec(text.slice(0, 2 * MAX_MESSAGE_CHARACTERS))?.[1];
+  if (escaped === undefined) return null;
+  try {
+    return readText(JSON.parse(`"${escaped}"`), MAX_MESSAGE_CHARACTERS);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The same for a value that has been parsed already: an answer of status 200, a chunk of a stream. A list counts by its
+ * first entry (Gemini, Cloudflare), `message` and `detail` may hold what others have at the top (vLLM's validation,
+ * LiteLLM), and a server that passes another one's error on may have it inside its own (OpenRouter's `metadata.raw`).
+ */
+export function readUpstreamError(value: unknown, depth = 0): UpstreamErrorText {
+  if (Array.isArray(value)) return readUpstreamError(value[0], depth);
+  if (typeof value === "string") return readWrapped(value, depth);
+  if (!isJsonObject(value)) return NOTHING;
+  const error = findError(value);
+  if (typeof error === "string" && error !== "") {
+    const beside = readFields(value);
+    const told = readWrapped(error, depth);
+    return { ...beside, ...pickTold(told), message: joinMessages(told.message, beside.message) };
+  }
+  const outer = readFields(isJsonObject(error) ? error : value);
+  if (Array.isArray(error)) return outer.message === null ? readUpstreamError(error, depth) : outer;
+  return { ...outer, ...pickTold(readInner(isJsonObject(error) ? error : value, depth)) };
+}
+
+/** Errors are wrapped in errors no deeper than this. */
+const MAX_DEPTH = 3;
+
+/** A text, or JSON in one. */
+function readWrapped(text: string, depth: number): UpstreamErrorText {
+  const inner = /^\s*[[{]/.test(text) && depth < MAX_DEPTH ? tryParseJsonText(text) : null;
+  const told = inner === null ? NOTHING : readUpstreamError(inner, depth + 1);
+  const isReadable = text.trim() !== "" && !/^\s*</.test(text);
+  return told.message !== null || !isReadable
+    ? told
+    : { ...NOTHING, message: readText(text, MAX_MESSAGE_CHARACTERS) };
+}
+
+/** Some frameworks have the status's name under `error`, and what is wrong under `message`. */
+function joinMessages(error: string | null, message: string | null): string | null {
+  if (error === null || message === null || message.includes(error)) return message ?? error;
+  return error.includes(message) ? error : shorten(`${error}: ${message}`, MAX_MESSAGE_CHARACTERS);
+}
+
+/** Members of an error that may hold the one that has the message. */
+const INNER_FIELDS = ["error", "innererror", "fault"] as const;
+
+/** What stands within an error: another server's, JSON in its message, its only message. */
+function readInner(error: JsonObject, depth: number): UpstreamErrorText {
+  if (depth >= MAX_DEPTH) return NOTHING;
+  const { metadata, message } = error;
+  const raw = isJsonObject(metadata) ? readUpstreamError(metadata["raw"], depth + 1) : NOTHING;
+  if (raw.message !== null) return raw;
+  if (typeof message === "string" && /^\s*[[{]/.test(message)) return readWrapped(message, depth);
+  if (readFields(error).message !== null) return NOTHING;
+  const inner = INNER_FIELDS.map((name) => readUpstreamError(error[name], depth + 1));
+  return inner.find((told) => told.message !== null) ?? NOTHING;
+}
+
+/** What an inner error says; its status is the outer one's affair. */
+function pickTold({ message, code, type, param }: UpstreamErrorText): Partial<UpstreamErrorText> {
+  const told = Object.entries({ message, code, type, param }).filter(([, text]) => text !== null);
+  return message === null ? {} : (Object.fromEntries(told) as Partial<UpstreamErrorText>);
+}
+
+/** Whether a parsed answer or chunk is an upstream's error instead, or one of its choices is (OpenRouter). */
+export function isUpstreamError(value: unknown): boolean {
+  return isJsonObject(value) && (Boolean(findError(value)) || value["object"] === "error");
+}
+
+/** HTTP statuses of MiniMax's and Baidu's codes; others are errors of the request. */
+const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map(
+  Object.entries({
+    401: [1004, 2049, 6, 13, 14, 15, 100, 110, 111],
+    402: [1008, 17, 19],
+    429: [1002, 1039, 4, 18, 336_501, 336_502],
+    500: [1000, 1013, 2, 336_000, 336_100],
+    504: [1001],
+  }).flatMap(([status, codes]) => codes.map((code): [unknown, number] => [code, Number(status)])),
+);
+
+function findError(value: JsonObject): unknown {
+  const { error, Error: upper, choices, errors, success, base_resp: base } = value;
+  if (error) return error;
+  if (isJsonObject(upper)) return upper;
+  const code = isJsonObject(base) ? Number(base["status_code"] ?? 0) : 0;
+  if (isJsonObject(base) && code !== 0) return createCoded(code, base["status_msg"]);
+  if (Array.isArray(choices) && choices.length > 0) {
+    return choices.filter(isJsonObject).find((choice) => Boolean(choice["error"]))?.["error"] ?? error;
+  }
+  if (success === false && Array.isArray(errors) && errors.length > 0) return errors;
+  return findCoded(value) ?? error;
+}
+
+/** Members of answers: what has one is no error, whatever its code is. */
+const ANSWER_FIELDS = ["choices", "content", "output", "data", "usage", "type"] as const;
+
+/** An error in the place of an answer by its code (Baidu, Zhipu, Spark), or because it says so. */
+function findCoded(value: JsonObject): unknown {
+  const { error_code: code, error_msg: told, success, status } = value;
+  if (typeof code === "number" && typeof told === "string") return createCoded(code, told);
+  if (ANSWER_FIELDS.some((name) => value[name]) || readFields(value).message === null) return undefined;
+  const { code: own } = value;
+  const isCoded = (typeof own === "number" && own !== 0) || (typeof own === "string" && /[^0\s]/.test(own));
+  return isCoded || success === false || status === "error" ? value : undefined;
+}
+
+function createCoded(code: number, message: unknown): JsonObject {
+  return { message, status: STATUS_OF_CODE.get(code) ?? 400 };
+}
+
+/** Under which names servers have their message, the first that says something. `Message` is AWS's. */
+const MESSAGE_FIELDS = [
+  "message",
+  "Message",
+  "detail",
+  "msg",
+  "error_description",
+  "errorMessage",
+  "error_message",
+  "faultstring",
+  "title",
+  "details",
+  "reason",
+] as const;
+
+function readFields(fields: JsonObject): UpstreamErrorText {
+  const { code, type, param, errors } = fields;
+  const message =
+    MESSAGE_FIELDS.map((name) => readMessage(fields[name])).find((text) => text !== null) ?? null;
+  return {
+    message: addViolations(message, fields["details"]) ?? readListed(errors),
+    code: readText(code, 100),
+    type: readText(type ?? fields["__type"], 100),
+    param: readText(param, 200),
+    status: readStatus(code) ?? readStatus(fields["status"]),
+  };
+}
+
+/** Google says in `details` which field is wrong, and in its message that one is. */
+function addViolations(message: string | null, details: unknown): string | null {
+  if (!Array.isArray(details)) return message;
+  const violations = details
+    .filter(isJsonObject)
+    .flatMap(({ fieldViolations }) =>
+      Array.isArray(fieldViolations) ? fieldViolations.filter(isJsonObject) : [],
+    )
+    .slice(0, 5)
+    .flatMap(({ field, description }) =>
+      [field, description].filter((text) => typeof text === "string").join(": "),
+    );
+  if (violations.length === 0) return message;
+  return readText([message, ...violations].filter(Boolean).join("; "), MAX_MESSAGE_CHARACTERS);
+}
+
+/** The first of several messages: in a list, or by the names of fields. */
+function readListed(errors: unknown): string | null {
+  if (!Array.isArray(errors)) {
+    const [first] = isJsonObject(errors) ? Object.entries(errors) : [];
+    const told = first === undefined ? null : readListed([first[1]].flat());
+    return told === null ? null : `${first?.[0]}: ${told}`;
+  }
+  const [error]: unknown[] = errors;
+  return readMessage(isJsonObject(error) ? error["message"] : error);
+}
+
+function readText(value: unknown, maxCharacters: number): string | null {
+  return typeof value === "string" && value.trim() !== "" ? shorten(value, maxCharacters) : null;
+}
+
+function readStatus(value: unknown): number | null {
+  const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
+  return typeof status === "number" && Number.isInteger(status) && status >= 400 && status < 600
+    ? status
+    : null;
+}
+
+/** A text, or an object that has it under a name of its own (`{detail: …}`, `{error: "text"}`), or FastAPI's list. */
+function readMessage(message: unknown): string | null {
+  if (Array.isArray(message)) return readDetails(message);
+  if (!isJsonObject(message)) return readText(message, MAX_MESSAGE_CHARACTERS);
+  const { detail, error } = message;
+  const told = message["message"] ?? (isJsonObject(error) ? error["message"] : error);
+  return readText(told, MAX_MESSAGE_CHARACTERS) ?? readDetails(detail);
+}
+
+/** FastAPI: a text, or a list of `{loc: ["body", "messages"], msg: "field required"}`. */
+function readDetails(detail: unknown): string | null {
+  if (!Array.isArray(detail)) return readText(detail, MAX_MESSAGE_CHARACTERS);
+  const parts = detail.slice(0, 5).flatMap((entry: unknown) => {
+    if (!isJsonObject(entry) || typeof entry["msg"] !== "string") return [];
+    const path = Array.isArray(entry["loc"]) ? entry["loc"].filter((part) => part !== "body").join(".") : "";
+    return [path === "" ? entry["msg"] : `${path}: ${entry["msg"]}`];
+  });
+  return readText(parts.join("; "), MAX_MESSAGE_CHARACTERS);
+}

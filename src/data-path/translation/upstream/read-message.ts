@@ -1,0 +1,122 @@
+/**
+ * Reads the pieces of an upstream's `message` or `delta`: the two have the same fields, and servers differ in how they
+ * name them.
+ */
+import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
+
+export interface Reasoning {
+  /** Empty when there is none. */
+  readonly text: string;
+  /** What a server signed it with, or null. */
+  readonly signature: string | null;
+}
+
+/** Where reasoning was found: in a text of its own or parts of the content, or in a list of its details. */
+type ReasoningSource = "text" | "list" | null;
+
+/** Members that have reasoning as a text; servers that send two send the same text twice. */
+export const REASONING_TEXTS = [
+  "reasoning_content",
+  "reasoning",
+  "reasoning_text",
+  "thinking",
+  "thinking_content",
+] as const;
+
+/**
+ * The model's reasoning: `reasoning_content` (DeepSeek, SGLang, older vLLM), else `reasoning` (newer vLLM, OpenRouter),
+ * else `reasoning_text` (Copilot), `thinking` (Ollama) and their like, else parts of the content (Mistral, Databricks),
+ * else `thinking_blocks` (LiteLLM) or `reasoning_details` (OpenRouter, MiniMax). Servers that send two send the same text
+ * twice.
+ */
+export function readReasoning(message: JsonObject): Reasoning & { readonly source: ReasoningSource } {
+  const { content, reasoning_details, provider_specific_fields: specific } = message;
+  const thinking_blocks =
+    message["thinking_blocks"] ?? (isJsonObject(specific) ? specific["thinking_blocks"] : undefined);
+  const parts = readParts(content).filter(isThinking);
+  const field = REASONING_TEXTS.find((name) => readTexts(message[name]) !== "");
+  const text = field === undefined ? readTexts(parts) : readTexts(message[field]);
+  const listed = text === "" ? readTexts(thinking_blocks) || readTexts(reasoning_details) : "";
+  return {
+    text: text || listed,
+    signature: findSignature([parts, thinking_blocks, reasoning_details]),
+    source: text !== "" ? "text" : listed !== "" ? "list" : null,
+  };
+}
+
+/** The text of the content, a string or parts. */
+export function readContent(message: JsonObject): string {
+  const { content } = message;
+  if (typeof content === "string") return content;
+  return (Array.isArray(content) ? content : [])
+    .filter((part) => !isJsonObject(part) || !isThinking(part))
+    .map((part: unknown) => readString(isJsonObject(part) ? part["text"] : part))
+    .join("");
+}
+
+export function readRefusal(message: JsonObject): string {
+  return readString(message["refusal"]);
+}
+
+/** The entries of its tool calls; a single one that is no list is TGI's, and some servers have them by number. */
+export function listCalls({ tool_calls: calls }: JsonObject): readonly unknown[] {
+  if (Array.isArray(calls)) return calls.map(completeCall);
+  if (!isJsonObject(calls)) return [];
+  return (isCall(calls) ? [calls] : Object.values(calls)).map(completeCall);
+}
+
+function isCall(entry: JsonObject): boolean {
+  return "function" in entry || "name" in entry;
+}
+
+/** The call in OpenAI's form: its name and arguments can stand beside its id, and arguments be called `parameters`. */
+function completeCall(call: unknown): unknown {
+  if (!isJsonObject(call)) return call;
+  const called = isJsonObject(call["function"]) ? call["function"] : call;
+  if (called !== call && "arguments" in called) return call;
+  const { name, arguments: args = called["parameters"] } = called;
+  return { ...call, function: { name, arguments: args } };
+}
+
+/** The string, or an empty one for anything else. */
+export function readString(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function readParts(content: unknown): JsonObject[] {
+  return Array.isArray(content) ? content.filter(isJsonObject) : [];
+}
+
+function isThinking({ type, thought }: JsonObject): boolean {
+  return thought === true || (typeof type === "string" && /^(?:thinking|reasoning)/.test(type));
+}
+
+/** Under which names parts of reasoning have a text, or a list of parts. Encrypted ones have none. */
+const PART_FIELDS = [
+  "thinking",
+  "text",
+  "summary",
+  "reasoning",
+  "content",
+  "reasoning_content",
+  "reasoning_text",
+  "reasoningText",
+] as const;
+
+function readTexts(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(readTexts).join("");
+  if (!isJsonObject(value)) return "";
+  const field = PART_FIELDS.find((name) => value[name] !== undefined && value[name] !== null);
+  return field === undefined ? "" : readTexts(value[field]);
+}
+
+function findSignature(lists: readonly unknown[]): string | null {
+  for (const list of lists) {
+    const parts = readParts(list).flatMap((part) => [part, ...readParts(part["summary"])]);
+    for (const { signature } of parts) {
+      if (typeof signature === "string" && signature !== "") return signature;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,119 @@
+/** `…/alerts`: what was reached, how the telling goes, and once more. */
+import { alertTypeOf, formatAlertData } from "../../alerts/alert-event.ts";
+import { limitPathOf } from "../../alerts/alert-words.ts";
+import { listWebhooks } from "../../alerts/webhooks.ts";
+import { formatTimeOrNull } from "../../../shared/time/calendar.ts";
+import {
+  type AlertChannel,
+  deliveryOf,
+  type DeliveryState,
+  type ListedAlert,
+} from "../../../data-path/store/types/alerts.ts";
+import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
+import { alert, alertPage, redelivery } from "../schemas/alert.ts";
+import { isInStreams, pageQuery, STREAM_CURSOR } from "../schemas/page.ts";
+import { answerList, parsePage } from "./list-answer.ts";
+import { defineOrganizationRoute } from "./route.ts";
+import { listWords } from "../../../shared/text/list-words.ts";
+
+const PATH = "/api/organizations/{organization}/alerts";
+
+const list = defineOrganizationRoute({
+  method: "GET",
+  path: PATH,
+  operationId: "listAlerts",
+  summary: "List alerts with the state of each delivery, newest first: about 10,000.",
+  query: pageQuery(STREAM_CURSOR, isInStreams),
+  answers: { 200: alertPage },
+  handleInOrganization: async ({ organization, query }, { store, dashboardUrl = null }) => {
+    const { id, notifications } = organization;
+    const unread = notifications.dashboard ? await store.countUnreadAlerts(id) : 0;
+    const { status, body } = answerList(await store.listAlerts(id, parsePage(query)), (item) =>
+      formatAlert(item, dashboardUrl),
+    );
+    return { status, body: { ...(body as object), unread } };
+  },
+});
+
+const markRead = defineOrganizationRoute({
+  method: "POST",
+  path: `${PATH}/mark-read`,
+  operationId: "markAlertsRead",
+  summary: "Mark all alerts as read.",
+  answers: { 204: null },
+  handleInOrganization: async ({ organization }, { store }) => {
+    await store.markAlertsRead(organization.id);
+    return { status: 204 };
+  },
+});
+
+const redeliver = defineOrganizationRoute({
+  method: "POST",
+  path: `${PATH}/{alert}/redeliver`,
+  operationId: "redeliverAlert",
+  summary: "Send an alert again, and retry waiting deliveries at once.",
+  description:
+    "With it go those that fired in the same step. Receivers see the same `webhook-id` and `data.id` again.",
+  body: redelivery,
+  isBodyOptional: true,
+  answers: { 202: alert },
+  handleInOrganization: async ({ organization, params, body }, { store, dashboardUrl = null }) => {
+    const alertId = params["alert"] ?? "";
+    const found = await store.findAlert(organization.id, alertId);
+    if (found === null) throw new AdminError("alert_not_found");
+    await store.redeliverAlert(found, chooseChannels(organization, found, body.channels));
+    const now = (await store.findAlert(organization.id, alertId)) ?? found;
+    return { status: 202, body: formatAlert(now, dashboardUrl) };
+  },
+});
+
+function chooseChannels(
+  { notifications }: OrganizationRecord,
+  alert: ListedAlert,
+  wanted: readonly AlertChannel[] | undefined,
+): readonly AlertChannel[] {
+  const chosen: readonly AlertChannel[] = [
+    ...(notifications.emails.length > 0 ? (["email"] as const) : []),
+    ...listWebhooks(notifications).map(({ channel }) => channel),
+  ];
+  const missing = wanted?.filter((channel) => !chosen.includes(channel)) ?? [];
+  if (missing.length > 0 || chosen.length === 0) {
+    const what = missing.length > 0 ? listWords(missing) : "email and webhook";
+    throw invalidField("channels", `the organization has no ${what} in its \`notifications\``);
+  }
+  if (wanted !== undefined) return wanted;
+  const undelivered = chosen.filter((channel) => deliveryOf(alert, channel)?.state !== "delivered");
+  return undelivered.length === 0 ? chosen : undelivered;
+}
+
+function formatAlert(item: ListedAlert, dashboardUrl: string | null) {
+  const path = limitPathOf(item);
+  return {
+    ...formatAlertData(item),
+    message_id: item.messageId,
+    type: alertTypeOf(item),
+    path,
+    url: dashboardUrl === null ? null : `${dashboardUrl}${path}`,
+    created_at: new Date(item.firedAtMs).toISOString(),
+    deliveries: {
+      email: formatDelivery(item.deliveries.email),
+      webhook: formatDelivery(item.deliveries.webhook),
+      webhooks: Object.fromEntries(
+        [...item.deliveries.webhooks].map(([id, delivery]) => [id, formatDelivery(delivery)]),
+      ),
+    },
+  };
+}
+
+function formatDelivery(delivery: DeliveryState) {
+  return {
+    state: delivery.state,
+    attempts: delivery.attempts,
+    last_error: delivery.lastError,
+    last_attempt_at: formatTimeOrNull(delivery.lastAttemptAtMs),
+    next_attempt_at: formatTimeOrNull(delivery.nextAttemptAtMs),
+  };
+}
+
+export const alertRoutes = [list, markRead, redeliver];

@@ -1,0 +1,78 @@
+/** From what a caller sends to a key's settings. */
+import { formatSuggestion } from "../../../shared/config/schema/nearest.ts";
+import type { Catalog } from "../../../data-path/catalog/catalog.ts";
+import { type BothForms, LimitsConflict, spreadMonth } from "../../../shared/settings/month-limits.ts";
+import { KEY_SETTINGS, type KeySettings } from "../../../shared/settings/key.ts";
+import type { KeyDefaults, OrganizationSettings } from "../../../shared/settings/organization.ts";
+import { newKeySettings } from "../../../shared/settings/new-key.ts";
+import { convertSettings } from "../../../shared/settings/table.ts";
+import { invalidField } from "../admin-error.ts";
+import type { KeyChange, KeyCreation } from "../schemas/key.ts";
+
+/** The settings of a new key: what its creator says, else the organization's defaults, else the published ones. */
+export function createKeySettings(wanted: KeyCreation, defaults: KeyDefaults): KeySettings {
+  return { ...newKeySettings(wanted.name, defaults), ...convertKeyChange(wanted) };
+}
+
+/** What is left out is not changed. */
+export function convertKeyChange(wanted: KeyChange): Partial<KeySettings> {
+  return convertSettings(KEY_SETTINGS, spreadLimits(wanted), null);
+}
+
+/**
+ * Both forms of the month's limits as one.
+ * @param group Whose member the fields are: "key_defaults."; '' for none's.
+ * @throws AdminError 400 where they differ.
+ */
+export function spreadLimits<Wanted extends BothForms>(wanted: Wanted, group = ""): Wanted {
+  try {
+    return spreadMonth(wanted);
+  } catch (error) {
+    if (!(error instanceof LimitsConflict)) throw error;
+    throw invalidField(`${group}${error.field}`, error.message);
+  }
+}
+
+/**
+ * What the schema cannot know: which models there are, and what time it is.
+ * @throws AdminError 400.
+ */
+export function requireUsableSettings(wanted: KeyChange, catalog: Catalog, nowMs: number): void {
+  const settings = convertKeyChange(wanted);
+  const given: Readonly<Record<string, unknown>> = wanted;
+  for (const [name, { apiName, kind }] of Object.entries(KEY_SETTINGS)) {
+    const value = settings[name as keyof KeySettings];
+    if (kind.notation === "models" && Array.isArray(value)) requireModels(apiName, value, catalog);
+    if (kind.notation === "time" && typeof value === "number" && value <= nowMs) {
+      throw invalidField(apiName, `expected a time in the future, found ${JSON.stringify(given[apiName])}`);
+    }
+  }
+}
+
+function requireModels(apiName: string, wanted: readonly string[], catalog: Catalog): void {
+  for (const [position, id] of wanted.entries()) requireModel(`${apiName}.${position}`, id, catalog);
+}
+
+/**
+ * What shrinks has its room from strict caps. Where it is so already, nothing is set: without strict caps it does nothing.
+ * @param organization As it will be.
+ * @throws AdminError 400.
+ */
+export function requireStrictCaps(
+  wanted: Pick<KeyChange, "on_cap">,
+  current: Pick<KeySettings, "onCap"> | null,
+  organization: Pick<OrganizationSettings, "strictCaps">,
+): void {
+  if (wanted.on_cap !== "shrink" || current?.onCap === "shrink" || organization.strictCaps) return;
+  const problem = "`shrink` needs strict caps. Set `strict_caps` of the organization first, or use `refuse`";
+  throw invalidField("on_cap", problem);
+}
+
+/** @throws AdminError 400 naming the parameter and the nearest id. */
+export function requireModel(param: string, id: string, catalog: Catalog): void {
+  if (catalog.find(id) !== undefined) return;
+  const ids = catalog.models.map((model) => model.id);
+  const shown = JSON.stringify(id.slice(0, 100));
+  const suggestion = formatSuggestion(id, ids);
+  throw invalidField(param, `unknown model ${shown}${suggestion}; \`GET /api/catalog\` lists all`);
+}

@@ -1,0 +1,151 @@
+/** `GET …/limits` of each owner: all that holds for it, its own and what comes from elsewhere, with what is spent of it now. */
+import { dayAt, formatWindowStart } from "../../../shared/time/calendar.ts";
+import { formatLimit } from "../../../data-path/limits/key-status.ts";
+import { describeRaise, liveRaises, type Raise } from "../../../shared/settings/raises.ts";
+import type { LimitScope } from "../../../data-path/store/types/decision.ts";
+import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
+import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import type { GroupRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
+import type { LimitStatus } from "../../../data-path/store/types/reporting.ts";
+import type { Store } from "../../../data-path/store/types.ts";
+import { limitList } from "../schemas/limit.ts";
+import { requireGroup } from "./groups.ts";
+import { requireKey } from "./keys.ts";
+import { readNamedOwners } from "./named-owners.ts";
+import { type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
+import { requireUser } from "./users.ts";
+import { capitalize } from "../../../shared/text/capitalize.ts";
+
+const ORGANIZATION = "/api/organizations/{organization}";
+
+/** Whose limits count, beside the organization's. */
+interface Owners {
+  readonly key: KeyRecord | null;
+  readonly user: UserRecord | null;
+  /** That requests count to. */
+  readonly group: GroupRecord | null;
+}
+
+const NOBODY: Owners = { key: null, user: null, group: null };
+
+/** Of one that has limits, in the API. */
+export function ownerPath(scope: LimitScope): string {
+  return scope === "organization" ? ORGANIZATION : `${ORGANIZATION}/${scope}s/{${scope}}`;
+}
+
+/** "Key", as names of operations have it. */
+export function nameInOperation(scope: LimitScope): string {
+  return capitalize(scope);
+}
+
+interface LimitedOwner {
+  readonly scope: LimitScope;
+  readonly summary: string;
+  /** @throws AdminError 404 */
+  readonly find: (call: OrganizationCall, services: ApiServices) => Promise<Owners>;
+}
+
+function defineLimitRoute({ scope, summary, find }: LimitedOwner) {
+  return defineOrganizationRoute({
+    method: "GET",
+    path: `${ownerPath(scope)}/limits`,
+    operationId: `list${nameInOperation(scope)}Limits`,
+    summary,
+    answers: { 200: limitList },
+    handleInOrganization: async (call, services) => {
+      const owners = await find(call, services);
+      return { status: 200, body: await describeLimits(call.organization, owners, services.store) };
+    },
+  });
+}
+
+/** What the user may spend with all keys; of the group's pool and the organization nothing. */
+export async function describeLimitsOfUser(organization: OrganizationRecord, user: UserRecord, store: Store) {
+  const { time, data } = await describeLimits(organization, await ownersOfUser(user, store), store);
+  return { time, data: data.filter(({ scope }) => scope === "user") };
+}
+
+async function describeLimits(organization: OrganizationRecord, owners: Owners, store: Store) {
+  const { key, user, group } = owners;
+  const ids = formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null });
+  const [reading, ofUser, ofGroup, namedBy] = await Promise.all([
+    store.readLimits(organization.id, { keyId: key?.id ?? null, owners: ids }),
+    user === null ? [] : store.countOwned(organization.id, "user", [user.id]),
+    group === null ? [] : store.countOwned(organization.id, "group", [group.id]),
+    readNamedOwners(store, organization.id, user === null ? [] : [user]),
+  ]);
+  const { ownGroup } = namedBy(user ?? {});
+  const members = ownGroup === null ? nameOf("organization", organization) : nameOf("group", ownGroup);
+  const limited = { key, user, group, organization };
+  const counts = {
+    key: { user_count: null, key_count: null },
+    user: { user_count: null, key_count: ofUser[0]?.keys ?? 0 },
+    group: { user_count: ofGroup[0]?.users ?? 0, key_count: ofGroup[0]?.keys ?? 0 },
+    organization: { user_count: null, key_count: null },
+  };
+  const data = reading.limits.map((limit) => ({
+    ...formatLimit(limit, reading.timeMs),
+    owner: { ...nameOwner(limited[limit.scope]), ...counts[limit.scope] },
+    member_of: isFromMembers(limit, user) ? members : null,
+    window_start: formatWindowStart(limit.period, dayAt(reading.timeMs).name),
+    raises: raisesOf(limit, limited[limit.scope]?.raises ?? [], reading.timeMs),
+  }));
+  return { time: new Date(reading.timeMs).toISOString(), data };
+}
+
+/** Of an owner that is not there no limit is read. */
+function nameOwner(owner: { readonly id: string; readonly name: string } | null) {
+  return { id: owner?.id ?? "", name: owner?.name ?? "" };
+}
+
+function nameOf(scope: LimitScope, { id, name }: { readonly id: string; readonly name: string }) {
+  return { scope, id, name };
+}
+
+/** A limit of the user's own goes before what each member has. */
+function isFromMembers({ scope, period, kind }: LimitStatus, user: UserRecord | null): boolean {
+  if (scope !== "user" || user === null) return false;
+  return !user.limits.some((own) => own.period === period && own.kind === kind);
+}
+
+function raisesOf({ period, kind }: LimitStatus, raises: readonly Raise[], nowMs: number) {
+  if (kind !== "cap") return [];
+  return liveRaises(raises, nowMs)
+    .filter((raise) => raise.period === period)
+    .map(describeRaise);
+}
+
+/** Of its user's group, where it names none itself. */
+async function ownersOfKey(key: KeyRecord, store: Store): Promise<Owners> {
+  const ownersOf = await readNamedOwners(store, key.organizationId, [key]);
+  const { user, group } = ownersOf(key);
+  return { key, user, group };
+}
+
+async function ownersOfUser(user: UserRecord, store: Store): Promise<Owners> {
+  const ownersOf = await readNamedOwners(store, user.organizationId, [user]);
+  return { ...NOBODY, user, group: ownersOf(user).group };
+}
+
+export const limitRoutes = [
+  defineLimitRoute({
+    scope: "organization",
+    summary: "List the organization's limits with their spend.",
+    find: () => Promise.resolve(NOBODY),
+  }),
+  defineLimitRoute({
+    scope: "key",
+    summary: "List every limit of the key's requests.",
+    find: async (call, services) => ownersOfKey(await requireKey(call, services), services.store),
+  }),
+  defineLimitRoute({
+    scope: "user",
+    summary: "List every limit of the user, also its group's and the organization's.",
+    find: async (call, services) => ownersOfUser(await requireUser(call, services), services.store),
+  }),
+  defineLimitRoute({
+    scope: "group",
+    summary: "List every limit of the group, also the organization's.",
+    find: async (call, services) => ({ ...NOBODY, group: await requireGroup(call, services) }),
+  }),
+];

@@ -1,0 +1,369 @@
+/**
+ * `…/me`: what is somebody's own, for whoever has signed in with an identity provider and is a user of the organization.
+ * Whose it is comes from the session and from nothing that is sent. A member can write no limit of a user, a group or the
+ * organization here, make no key looser than the organization's new keys and its user's caps, and widen none.
+ */
+import { createKeySettings } from "./key-settings.ts";
+import { formatCents } from "../../../shared/money/money.ts";
+import {
+  DEFAULT_REQUESTS_PER_MINUTE,
+  KEY_SETTINGS,
+  type KeySettings,
+  REQUEST_RATE,
+  requestsPerMinuteOf,
+} from "../../../shared/settings/key.ts";
+import {
+  type Limit,
+  LIMIT_PERIODS,
+  type LimitPeriod,
+  limitsOfMember,
+  MONTH_NAMES,
+} from "../../../shared/settings/limits.ts";
+import { type MonthCap, monthCapOf } from "../../../shared/settings/month-limits.ts";
+import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
+import { isProviderKey } from "../../../data-path/store/management/provider-keys.ts";
+import type { UserRecord } from "../../../data-path/store/types/owners.ts";
+import type { Page } from "../../../data-path/store/types/page.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
+import { MinuteLimit } from "../minute-limit.ts";
+import { key, keyPage, keyRotation, keyWithSecret } from "../schemas/key.ts";
+import { limitList } from "../schemas/limit.ts";
+import {
+  ownKeyChange,
+  ownKeyCreation,
+  ownKeyQuery,
+  ownRequestQuery,
+  ownUsageQuery,
+  ownUser,
+} from "../schemas/own.ts";
+import { recentRequestPage } from "../schemas/requests.ts";
+import { usage } from "../schemas/usage.ts";
+import { KEY_ENTRIES } from "./format-key.ts";
+import { rotateKeyRoute } from "./key-secrets.ts";
+import {
+  answerKeys,
+  changeKeyRoute,
+  createKeyRoute,
+  deleteKeyRoute,
+  referenceOf,
+  requireKey,
+  showKeyRoute,
+} from "./keys.ts";
+import { describeLimitsOfUser } from "./limits.ts";
+import { formatReference, readNamedOwners } from "./named-owners.ts";
+import { listRequestsRoute } from "./requests.ts";
+import {
+  type ApiAnswer,
+  type ApiServices,
+  defineOrganizationRoute,
+  type OrganizationCall,
+  type OrganizationRoute,
+} from "./route.ts";
+import { showUsageRoute } from "./usage.ts";
+
+const ME = "/api/organizations/{organization}/me";
+const KEYS = `${ME}/keys`;
+const ONE = `${KEYS}/{key}`;
+
+const show = defineOrganizationRoute({
+  method: "GET",
+  path: ME,
+  operationId: "getOwnUser",
+  summary: "Show who you are in this organization.",
+  member: true,
+  answers: { 200: ownUser },
+  handleInOrganization: async (call, services) => {
+    const { organization } = call;
+    const user = await requireSelf(call, services);
+    const [ownersOf, keys] = await Promise.all([
+      readNamedOwners(services.store, organization.id, [user]),
+      listCounted(organization, user, services),
+    ]);
+    const { id, name, currency, maxOwnKeys } = organization;
+    const body = {
+      id: user.id,
+      name: user.name,
+      email: user.email,
+      group: formatReference(ownersOf(user).group),
+      organization: { id, name, currency },
+      key_count: keys.length,
+      most_keys: maxOwnKeys,
+    };
+    return { status: 200, body };
+  },
+});
+
+const limits = defineOrganizationRoute({
+  method: "GET",
+  path: `${ME}/limits`,
+  operationId: "listOwnLimits",
+  summary: "List your limits with their spend.",
+  member: true,
+  answers: { 200: limitList },
+  handleInOrganization: async (call, services) => ({
+    status: 200,
+    body: await describeLimitsOfUser(call.organization, await requireSelf(call, services), services.store),
+  }),
+});
+
+const list = defineOrganizationRoute({
+  method: "GET",
+  path: KEYS,
+  operationId: "listOwnKeys",
+  summary: "List your API keys, in the order of their creation.",
+  member: true,
+  query: ownKeyQuery,
+  answers: { 200: keyPage },
+  handleInOrganization: async (call, services) => {
+    const { id: userId } = await requireSelf(call, services);
+    return answerKeys(call.organization.id, call.query, { userId }, services.store);
+  },
+});
+
+/** By user, of this process: keys that are deleted leave records and rows of usage. */
+const newKeys = new MinuteLimit(30);
+
+const create = defineOrganizationRoute({
+  method: "POST",
+  path: KEYS,
+  operationId: "createOwnKey",
+  summary: "Create an API key of yours, within the organization's defaults. `key` is shown only once.",
+  member: true,
+  body: ownKeyCreation,
+  answers: { 201: keyWithSecret },
+  handleInOrganization: async (call, services) => {
+    const { organization } = call;
+    const user = await requireSelf(call, services);
+    const settings = createKeySettings(call.body, organization.keyDefaults);
+    requireTight(settings, await boundsOf(organization, user, services));
+    const counted = await listCounted(organization, user, services);
+    if (counted.length >= organization.maxOwnKeys) throw refuseMoreKeys(organization.maxOwnKeys);
+    newKeys.take(user.id, Date.now(), "too_many_new_keys");
+    const body = { ...call.body, [KEY_SETTINGS.userId.apiName]: user.id };
+    const answer = await createKeyRoute.handleInOrganization({ ...call, body }, services);
+    await keepWithin(call, user, (answer.body as { readonly id: string }).id, services);
+    return answer;
+  },
+});
+
+const showOne = defineOrganizationRoute({
+  method: "GET",
+  path: ONE,
+  operationId: "getOwnKey",
+  summary: "Show an API key of yours.",
+  member: true,
+  answers: { 200: key },
+  handleInOrganization: ofOwnKey(showKeyRoute),
+});
+
+const change = defineOrganizationRoute({
+  method: "PATCH",
+  path: ONE,
+  operationId: "changeOwnKey",
+  summary: "Change name or note of an API key of yours, or disable it.",
+  member: true,
+  body: ownKeyChange,
+  usesIfMatch: true,
+  answers: { 200: key },
+  handleInOrganization: ofOwnKey(changeKeyRoute),
+});
+
+const rotate = defineOrganizationRoute({
+  method: "POST",
+  path: `${ONE}/rotate`,
+  operationId: "rotateOwnKey",
+  summary: "Give an API key of yours a new secret. `key` in the response is shown only once.",
+  member: true,
+  body: keyRotation,
+  isBodyOptional: true,
+  usesIfMatch: true,
+  answers: { 200: keyWithSecret },
+  handleInOrganization: ofOwnKey(rotateKeyRoute),
+});
+
+const remove = defineOrganizationRoute({
+  method: "DELETE",
+  path: ONE,
+  operationId: "deleteOwnKey",
+  summary: "Permanently delete an API key of yours.",
+  member: true,
+  usesIfMatch: true,
+  answers: { 204: null },
+  handleInOrganization: ofOwnKey(deleteKeyRoute),
+});
+
+const showUsage = defineOrganizationRoute({
+  method: "GET",
+  path: `${ME}/usage`,
+  operationId: "getOwnUsage",
+  summary: "Show what your requests of a month used and cost.",
+  member: true,
+  query: ownUsageQuery,
+  answers: { 200: usage },
+  handleInOrganization: ofOwnRequests(showUsageRoute),
+});
+
+const listRequests = defineOrganizationRoute({
+  method: "GET",
+  path: `${ME}/requests`,
+  operationId: "listOwnRequests",
+  summary: "List your recent requests, newest first.",
+  member: true,
+  query: ownRequestQuery,
+  answers: { 200: recentRequestPage },
+  handleInOrganization: ofOwnRequests(listRequestsRoute),
+});
+
+/** @throws AdminError 404 for who is no user of the organization. */
+async function requireSelf(
+  { principal, organization }: Pick<OrganizationCall, "principal" | "organization">,
+  { store }: Pick<ApiServices, "store">,
+): Promise<UserRecord> {
+  const userId = principal.type === "person" ? principal.userId : null;
+  const user = userId === null ? null : await store.getUser(organization.id, userId);
+  if (user !== null && user.deletedAtMs === null) return user;
+  const message =
+    "You aren't a user of this organization. Sign in with an identity provider whose role makes you one.";
+  throw new AdminError("user_not_found", { message });
+}
+
+type Handled = Pick<OrganizationRoute, "handleInOrganization">;
+
+/** A call about a key, for one's own alone. One that is somebody else's is answered as one that is not there: nothing tells which. */
+function ofOwnKey({ handleInOrganization }: Handled): Handled["handleInOrganization"] {
+  return async (call, services) => {
+    const user = await requireSelf(call, services);
+    const record = await requireKey(call, services);
+    if (record.userId !== user.id) throw new AdminError("key_not_found");
+    return handleInOrganization(call, services);
+  };
+}
+
+/** A call about requests, of one's own alone. */
+function ofOwnRequests({ handleInOrganization }: Handled) {
+  return async (call: OrganizationCall<object>, services: ApiServices): Promise<ApiAnswer> => {
+    const { id } = await requireSelf(call, services);
+    const query = { ...call.query, [KEY_SETTINGS.userId.apiName]: id };
+    return handleInOrganization({ ...call, query }, services);
+  };
+}
+
+interface Bounds {
+  /** Of each period the lowest cap of the user's own, or of each member of its group or organization. */
+  readonly user: ReadonlyMap<LimitPeriod, number>;
+  /** What new keys begin with. */
+  readonly defaults: ReadonlyMap<LimitPeriod, number>;
+  readonly perMinute: number;
+}
+
+async function boundsOf(
+  organization: OrganizationRecord,
+  user: UserRecord,
+  { store }: Pick<ApiServices, "store">,
+): Promise<Bounds> {
+  const ownersOf = await readNamedOwners(store, organization.id, [user]);
+  const members = limitsOfMember(user, ownersOf(user).group ?? organization);
+  const { keyDefaults } = organization;
+  return {
+    // A limit of the user's own goes before what each member has.
+    user: capsOf(members.toReversed()),
+    defaults: capsOfKey(keyDefaults),
+    perMinute: requestsPerMinuteOf(keyDefaults) ?? DEFAULT_REQUESTS_PER_MINUTE,
+  };
+}
+
+function capsOf(rows: readonly Limit[]): Map<LimitPeriod, number> {
+  return new Map(rows.filter(({ kind }) => kind === "cap").map(({ period, cents }) => [period, cents]));
+}
+
+function capsOfKey(key: MonthCap & Pick<KeySettings, "limits">) {
+  const caps = capsOf(key.limits);
+  const ofMonth = monthCapOf(key);
+  return ofMonth === null ? caps : caps.set("month", ofMonth);
+}
+
+/** @throws AdminError 400 for a key that would be looser than what its user, or a new key, has. */
+function requireTight(settings: KeySettings, bounds: Bounds): void {
+  const caps = capsOfKey(settings);
+  for (const period of LIMIT_PERIODS) {
+    const [cap, ofDefaults, ofUser] = [caps, bounds.defaults, bounds.user].map((of) => of.get(period));
+    const field = period === "month" ? MONTH_NAMES.cap : KEY_SETTINGS.limits.apiName;
+    if (ofDefaults !== undefined && (cap === undefined || cap > ofDefaults)) {
+      throw invalidField(
+        field,
+        `expected a ${period} cap of at most ${amountOf(ofDefaults)}, as new keys have here`,
+      );
+    }
+    // What new keys have may be above it: the user's own cap holds all the same.
+    if (cap !== undefined && ofUser !== undefined && cap > ofUser && cap !== ofDefaults) {
+      throw invalidField(field, `expected a ${period} cap of at most ${amountOf(ofUser)}, which is your own`);
+    }
+  }
+  const { perMinute } = bounds;
+  if (requestsPerMinuteOf(settings) <= perMinute) return;
+  throw invalidField(REQUEST_RATE.apiName, `expected at most ${perMinute}, as new keys have here`);
+}
+
+function amountOf(cents: number): string {
+  return formatCents(cents, "").trim();
+}
+
+const KEYS_AT_ONCE = 100;
+
+/**
+ * The oldest keys of a user, at least one more than it may have if it has them: those with a secret, whoever has made them.
+ * The one that a provider's tokens go by is made by the first request, and does not count.
+ */
+async function listCounted(
+  { id, maxOwnKeys }: OrganizationRecord,
+  user: UserRecord,
+  { store }: Pick<ApiServices, "store">,
+): Promise<readonly KeyRecord[]> {
+  const counted: KeyRecord[] = [];
+  let after: string | null = null;
+  do {
+    const page: Page<KeyRecord> = await store.listKeys(
+      id,
+      { limit: KEYS_AT_ONCE, after },
+      { userId: user.id },
+    );
+    counted.push(...page.items.filter((one) => !isProviderKey(one)));
+    after = page.next;
+  } while (after !== null && counted.length <= maxOwnKeys);
+  return counted;
+}
+
+/** Of several at the same time those that came last go again: nobody was told their secret. */
+async function keepWithin(
+  call: OrganizationCall,
+  user: UserRecord,
+  keyId: string,
+  services: Pick<ApiServices, "store">,
+): Promise<void> {
+  const { store } = services;
+  const { id, maxOwnKeys } = call.organization;
+  const first = (await listCounted(call.organization, user, services)).slice(0, maxOwnKeys);
+  if (first.some((one) => one.id === keyId)) return;
+  const record = await store.getKey({ organizationId: id, keyId });
+  if (record === null) throw new AdminError("key_not_found");
+  await store.deleteKey(referenceOf(record), KEY_ENTRIES.deleted(record, call));
+  throw refuseMoreKeys(maxOwnKeys);
+}
+
+function refuseMoreKeys(most: number): AdminError {
+  const message = `You have ${most} API keys, the maximum. Delete one that you no longer need.`;
+  return new AdminError("organization_full", { message });
+}
+
+export const ownRoutes = [
+  show,
+  limits,
+  list,
+  create,
+  showOne,
+  change,
+  rotate,
+  remove,
+  showUsage,
+  listRequests,
+];

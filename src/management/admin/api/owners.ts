@@ -1,0 +1,98 @@
+/** What the calls about users and those about groups share. */
+import { isSearchCursor } from "../../../data-path/store/management/owner-search.ts";
+import { isId } from "../../../data-path/store/ids.ts";
+import { MissingOwnerError } from "../../../data-path/store/management/missing-owner.ts";
+import type { OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
+import type {
+  KeysOfDeleted,
+  OwnerDeletionResult,
+  OwnerFilter,
+  OwnerRecord,
+} from "../../../data-path/store/types/owners.ts";
+import type { PageInput } from "../../../data-path/store/types/page.ts";
+import type { Store } from "../../../data-path/store/types.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
+import { AFTER_EXPECTATION, type PageQuery } from "../schemas/page.ts";
+import { expectVersion, formatETag } from "../http/etag.ts";
+import { KEY_ENTRIES } from "./format-key.ts";
+import { parsePage } from "./list-answer.ts";
+import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
+
+interface ListQuery extends PageQuery {
+  readonly search?: string | undefined;
+  readonly group_id?: string | undefined;
+}
+
+/** Which of them a caller lists. @throws AdminError 400 for the `next` of another list. */
+export function parseOwnerList(
+  kind: OwnerKind,
+  query: ListQuery,
+): { readonly filter: OwnerFilter; readonly page: PageInput } {
+  const page = parsePage(query);
+  const { search = null, group_id: groupId = null } = query;
+  const isPlace =
+    page.after === null || (search === null ? isId(kind, page.after) : isSearchCursor(page.after));
+  if (!isPlace) throw invalidField("after", AFTER_EXPECTATION);
+  return { filter: { search, groupId }, page };
+}
+
+/** @throws AdminError 400 where a list is asked for of a user or group that the organization does not have. */
+export async function requireOwners(
+  { getUser, getGroup }: Pick<Store, "getUser" | "getGroup">,
+  organizationId: string,
+  { user_id: userId, group_id: groupId }: { user_id?: string | undefined; group_id?: string | undefined },
+): Promise<void> {
+  const [user, group] = await Promise.all([
+    userId === undefined ? null : getUser(organizationId, userId),
+    groupId === undefined ? null : getGroup(organizationId, groupId),
+  ]);
+  if (userId !== undefined && user?.deletedAtMs !== null) throw refuseOwner("user");
+  if (groupId !== undefined && group?.deletedAtMs !== null) throw refuseOwner("group");
+}
+
+/** 400: it is not there, was deleted or is another organization's. */
+export function refuseOwner(kind: OwnerKind): AdminError {
+  return invalidField(`${kind}_id`, `unknown ${kind} in this organization`);
+}
+
+/** A change of a key. @throws AdminError 400 where its user or group is not there. */
+export async function withOwners<Answer>(change: Promise<Answer>): Promise<Answer> {
+  try {
+    return await change;
+  } catch (thrown) {
+    throw thrown instanceof MissingOwnerError ? refuseOwner(thrown.kind) : thrown;
+  }
+}
+
+/** The same delete again behind keys that somebody has made meanwhile. */
+const DELETION_ATTEMPTS = 5;
+
+/**
+ * Deletes a user or group, and before it its keys where that is asked for: a call that broke off is repeated.
+ * @param remove Deletes it alone.
+ * @throws AdminError 404, 409, 412.
+ */
+export async function deleteOwner<Item extends OwnerRecord>(
+  call: OrganizationCall<{ readonly keys?: "keep" | "delete" | undefined }>,
+  { store }: Pick<ApiServices, "store">,
+  current: Item,
+  kind: OwnerKind,
+  remove: (keys: KeysOfDeleted, expectedVersion: number | null) => Promise<OwnerDeletionResult<Item>>,
+): Promise<ApiAnswer> {
+  const expectedVersion = expectVersion(call.ifMatch, current.version);
+  const isWithKeys = call.query.keys === "delete";
+  for (let attempt = 1; attempt <= DELETION_ATTEMPTS; attempt += 1) {
+    if (isWithKeys) {
+      await store.deleteKeysOf(current.organizationId, kind, current.id, (key) =>
+        KEY_ENTRIES.deleted(key, call),
+      );
+    }
+    const result = await remove(isWithKeys ? "none" : "keep", expectedVersion);
+    if (result.outcome === "not_found") throw new AdminError(`${kind}_not_found`);
+    if (result.outcome === "version_conflict") {
+      throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });
+    }
+    if (result.outcome === "changed") return { status: 204 };
+  }
+  throw new AdminError("change_conflict");
+}

@@ -1,0 +1,150 @@
+/** `…/sessions`: who is signed in to the dashboard. */
+import type { AuditInput } from "../../../data-path/store/types/audit.ts";
+import type { SessionRecord } from "../../../data-path/store/types/sessions.ts";
+import { AdminError } from "../admin-error.ts";
+import { hashOfSession, sessionIdOf } from "../identity/record-sign-in.ts";
+import { findTokenHolder } from "../principal.ts";
+import { pageQuery, type PageQuery } from "../schemas/page.ts";
+import { SESSION_ID, sessionPage } from "../schemas/session.ts";
+import { answerFormatted, parsePage } from "./list-answer.ts";
+import { recordChange, type Change } from "./record-change.ts";
+import {
+  type ApiAnswer,
+  type ApiCall,
+  type ApiServices,
+  defineOrganizationRoute,
+  defineRoute,
+} from "./route.ts";
+
+const OPERATOR = "/api/sessions";
+const ORGANIZATION = `/api/organizations/{organization}/sessions`;
+
+const list = defineOrganizationRoute({
+  method: "GET",
+  path: ORGANIZATION,
+  operationId: "listSessions",
+  summary: "List dashboard sessions of this organization, newest first.",
+  query: pageQuery(SESSION_ID),
+  answers: { 200: sessionPage },
+  handleInOrganization: ({ organization, query }, services) =>
+    answerSessions(organization.id, query, services),
+});
+
+const end = defineOrganizationRoute({
+  method: "DELETE",
+  path: `${ORGANIZATION}/{session}`,
+  operationId: "endSession",
+  summary: "End a session on every host. Its user must sign in again.",
+  answers: { 204: null },
+  handleInOrganization: (call, services) => endSession(call.organization.id, call, services),
+});
+
+const listOperators = defineRoute({
+  method: "GET",
+  path: OPERATOR,
+  operationId: "listOperatorSessions",
+  summary: "List dashboard sessions with the operator's role, newest first.",
+  access: "operator",
+  query: pageQuery(SESSION_ID),
+  answers: { 200: sessionPage },
+  handle: ({ query }, services) => answerSessions(null, query, services),
+});
+
+const endOperators = defineRoute({
+  method: "DELETE",
+  path: `${OPERATOR}/{session}`,
+  operationId: "endOperatorSession",
+  summary: "End a session with the operator's role, on every host.",
+  access: "operator",
+  answers: { 204: null },
+  handle: (call, services) => endSession(null, call, services),
+});
+
+const endOwn = defineRoute({
+  method: "DELETE",
+  path: "/api/session",
+  operationId: "endOwnSession",
+  summary: "End your own sign-in from the command line, on every host.",
+  access: "read",
+  member: true,
+  answers: { 204: null },
+  handle: async ({ sessionHash }, { store }) => {
+    if (sessionHash === null) {
+      const message = "This call used a token, not a sign-in: there is no session to end.";
+      throw new AdminError("session_not_found", { message });
+    }
+    if (!(await store.endSession(sessionHash))) throw new AdminError("session_not_found");
+    return { status: 204 };
+  },
+});
+
+async function answerSessions(
+  organizationId: string | null,
+  query: PageQuery,
+  { store }: ApiServices,
+): Promise<ApiAnswer> {
+  const { limit, after } = parsePage(query);
+  const page = await store.listSessions(organizationId, {
+    limit,
+    after: after === null ? null : hashOfSession(after),
+  });
+  const shown = await Promise.all(page.items.map((record) => format(record, store)));
+  const items = shown.filter((session) => session !== null);
+  return answerFormatted({ items, next: page.next === null ? null : sessionIdOf(page.next) });
+}
+
+/** Null: the token that it began with is gone, and so is the session. */
+async function format(record: SessionRecord, store: ApiServices["store"]) {
+  const holder = await describeHolder(record, store);
+  if (holder === null) return null;
+  const time = (ms: number): string => new Date(ms).toISOString();
+  return {
+    id: sessionIdOf(record.hash),
+    ...holder,
+    created_at: time(record.createdAtMs),
+    last_seen_at: time(record.seenAtMs),
+    ends_at: time(record.endsAtMs),
+  };
+}
+
+const NO_PERSON = { provider: null, issuer: null, subject: null, user_id: null };
+
+async function describeHolder({ holder }: SessionRecord, store: ApiServices["store"]) {
+  if (holder.type === "operator") return { type: holder.type, name: null, role: "operator", ...NO_PERSON };
+  if (holder.type === "token") {
+    const token = await findTokenHolder(holder.tokenHash, store);
+    return token === null ? null : { type: holder.type, name: token.name, role: token.role, ...NO_PERSON };
+  }
+  const { type, name, role, provider, issuer, subject, userId } = holder;
+  return { type, name, role, provider, issuer, subject, user_id: userId };
+}
+
+async function endSession(
+  organizationId: string | null,
+  call: Pick<ApiCall, "params" | "principal" | "requestId">,
+  services: ApiServices,
+): Promise<ApiAnswer> {
+  const { store } = services;
+  const hash = hashOfSession(call.params["session"] ?? "");
+  const record = hash === null ? null : await store.findSession(hash);
+  if (hash === null || record === null) throw new AdminError("session_not_found");
+  const { holder } = record;
+  const owner = holder.type === "operator" ? null : holder.organizationId;
+  if (owner !== organizationId) throw new AdminError("session_not_found");
+  if (!(await store.endSession(hash))) throw new AdminError("session_not_found");
+  await recordChange(organizationId, describeEnd(record), call, services);
+  return { status: 204 };
+}
+
+function describeEnd({ hash, holder }: SessionRecord): Change {
+  const isPerson = holder.type === "person";
+  const target: AuditInput["target"] = {
+    type: "session",
+    id: sessionIdOf(hash),
+    name: isPerson ? holder.name : null,
+  };
+  const person = isPerson ? { issuer: holder.issuer, subject: holder.subject } : {};
+  return { action: "session.revoked", target, before: { type: holder.type, ...person }, after: null };
+}
+
+export const sessionRoutes = [endOwn, list, end, listOperators, endOperators];

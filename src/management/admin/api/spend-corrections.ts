@@ -1,0 +1,214 @@
+/** `POST …/spend-corrections`: puts a month's spend right by hand, with a reason. */
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import type { Catalog } from "../../../data-path/catalog/catalog.ts";
+import { MICROCENTS_PER_CENT, wholeCents } from "../../../shared/money/money.ts";
+import type { AuditFields } from "../../../data-path/store/types/audit.ts";
+import type { Store } from "../../../data-path/store/types.ts";
+import type { KeyRecord } from "../../../data-path/store/types/management.ts";
+import { formatOwnerIds, type OwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import type { OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
+import type { CorrectionDetails, CorrectResult } from "../../../data-path/store/types/reporting.ts";
+import { createId } from "../../../data-path/store/ids.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
+import {
+  outsideUsage,
+  spendCorrection,
+  spendCorrectionCreation,
+  type SpendCorrectionCreation,
+} from "../schemas/spend-correction.ts";
+import { readNamedOwners } from "./named-owners.ts";
+import { priceOutsideUsage } from "./price-outside-usage.ts";
+import { describeChange } from "./record-change.ts";
+import { defineOrganizationRoute } from "./route.ts";
+
+const create = defineOrganizationRoute({
+  method: "POST",
+  path: "/api/organizations/{organization}/spend-corrections",
+  operationId: "correctSpend",
+  summary: "Add a signed amount, or the price of tokens used elsewhere, to this month's spend.",
+  description:
+    "In place of an amount it takes the tokens of a model that did not pass the gateway, such as those of a batch job, " +
+    "and charges them at the catalog's price in force now. With an `Idempotency-Key` a repeat changes nothing, for as long as the month's figures are kept: send one, and a lost " +
+    "answer is no problem. Another call with the same key returns 409.",
+  access: "operator",
+  body: spendCorrectionCreation,
+  usesIdempotencyKey: true,
+  answers: { 200: spendCorrection, 201: spendCorrection },
+  handleInOrganization: async (call, services) => {
+    const { organization, body } = call;
+    const { store } = services;
+    const keyId = body.key_id ?? null;
+    const now = await store.timeMs();
+    const id = call.idempotencyKey === null ? createId("corr", now) : `corr_${digest(call.idempotencyKey)}`;
+    const asked = digestOf(body);
+    const found = call.idempotencyKey === null ? null : await store.findCorrection(organization.id, id);
+    const earlier = readDetails(found);
+    refuseOther(earlier, asked);
+    const organizationId = organization.id;
+    const key = keyId === null ? null : await store.getKey({ organizationId, keyId });
+    if (keyId !== null && key === null) throw noSuch("key");
+    // A repeat goes by the first one: its model may have left the catalog since, its user the organization.
+    const details =
+      earlier ??
+      createDetails(
+        body,
+        await readOwners(store, organizationId, body, key),
+        organization.currency,
+        services.catalog(),
+        now,
+      );
+    const describe = (month: string) => {
+      const target = { type: "spend", id, name: key?.name ?? organization.name };
+      return describeChange(
+        { action: "spend.corrected", target, before: null, after: { month, ...describeDetails(details) } },
+        call,
+      );
+    };
+    const owners = formatOwnerIds({ userId: details.user_id, groupId: details.group_id });
+    const amountMicrocents = BigInt(details.amount_microcents);
+    const kept = { ...details, asked };
+    const correction = { organizationId, keyId, owners, correctionId: id, amountMicrocents, details: kept };
+    const result = await store.correct(correction, describe);
+    if (result.outcome === "not_found") throw noSuch("key");
+    const repeated = result.outcome === "repeated";
+    const first = readDetails(result.details) ?? details;
+    // Two calls with one key may come at once.
+    refuseOther(first, asked);
+    const { asked: _asked, ...told } = first;
+    const answer = {
+      id,
+      repeated,
+      month: result.month,
+      ...told,
+      ...describeSpent(result),
+    };
+    return { status: repeated ? 200 : 201, body: answer };
+  },
+});
+
+/** What organization and key have spent in its month, with it. */
+function describeSpent(corrected: Exclude<CorrectResult, { readonly outcome: "not_found" }>) {
+  const { organizationMicrocents: ofOrganization, keyMicrocents: ofKey } = corrected;
+  return {
+    organization_spent_microcents: ofOrganization,
+    organization_spent_cents: wholeCents(ofOrganization),
+    key_spent_microcents: ofKey,
+    key_spent_cents: ofKey === null ? null : wholeCents(ofKey),
+  };
+}
+
+const detailsSchema = z.object({
+  key_id: z.string().nullable(),
+  // Those of before a correction could be anybody else's have neither.
+  user_id: z.string().nullable().default(null),
+  group_id: z.string().nullable().default(null),
+  amount_microcents: z.int(),
+  outside_usage: outsideUsage.nullable(),
+  reason: z.string(),
+  /** What was asked for, see `digestOf`; not there in those of before it was kept. */
+  asked: z.string().exactOptional(),
+});
+
+type Details = z.infer<typeof detailsSchema>;
+
+/** Of the first of its id: prices may be others by now. Null: there is none, or of before they were kept. */
+function readDetails(details: CorrectionDetails | null): Details | null {
+  return details === null ? null : detailsSchema.parse(details);
+}
+
+function noSuch(what: "key" | OwnerKind): AdminError {
+  return invalidField(`${what}_id`, `unknown ${what} in this organization`);
+}
+
+/**
+ * Whose it is beside its key's and its organization's: of what the call leaves out, whose a request of this key would be.
+ * @throws AdminError 400 where one that it names is not there.
+ */
+async function readOwners(
+  store: Pick<Store, "getUser" | "getGroup">,
+  organizationId: string,
+  { user_id: user, group_id: group }: SpendCorrectionCreation,
+  key: Pick<KeyRecord, "userId" | "groupId"> | null,
+): Promise<OwnerIds> {
+  const naming = {
+    userId: user === undefined ? (key?.userId ?? null) : user,
+    groupId: group === undefined ? (key?.groupId ?? null) : group,
+  };
+  const ownersOf = await readNamedOwners(store, organizationId, [naming]);
+  const found = ownersOf(naming);
+  if (typeof user === "string" && found.user === null) throw noSuch("user");
+  if (typeof group === "string" && found.ownGroup === null) throw noSuch("group");
+  return { userId: found.user?.id ?? null, groupId: group === null ? null : (found.group?.id ?? null) };
+}
+
+/** @throws AdminError 400 where usage from outside has no price. */
+function createDetails(
+  body: SpendCorrectionCreation,
+  owners: OwnerIds,
+  currency: string,
+  catalog: Catalog,
+  nowMs: number,
+): Details {
+  const { outside_usage: given, reason } = body;
+  const priced = given === undefined ? null : priceOutsideUsage(given, currency, catalog, nowMs);
+  return {
+    key_id: body.key_id ?? null,
+    user_id: owners.userId,
+    group_id: owners.groupId,
+    amount_microcents: priced?.microcents ?? readMicrocents(body) ?? 0,
+    outside_usage: priced?.usage ?? null,
+    reason,
+  };
+}
+
+/** As the audit log has it. */
+function describeDetails(details: Details): AuditFields {
+  const { key_id: keyId, user_id: userId, group_id: groupId } = details;
+  const { amount_microcents: amount, outside_usage: usage, reason } = details;
+  const outside = usage === null ? {} : { outside_usage: withoutNone(usage) };
+  return {
+    key_id: keyId,
+    ...(userId === null ? {} : { user_id: userId }),
+    ...(groupId === null ? {} : { group_id: groupId }),
+    amount_microcents: amount,
+    ...outside,
+    reason,
+  };
+}
+
+/** What there is none of says nothing to who reads the audit log. */
+function withoutNone(usage: AuditFields): AuditFields {
+  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null && value !== 0));
+}
+
+/** @throws AdminError 409 where the first call of this id asked for something else. */
+function refuseOther(first: Details | null, asked: string): void {
+  if (first?.asked !== undefined && first.asked !== asked) throw new AdminError("idempotency_key_reused");
+}
+
+/** Of what a call asks for, in whichever order and unit it says so. */
+function digestOf(body: SpendCorrectionCreation): string {
+  const {
+    key_id: keyId = null,
+    user_id: userId,
+    group_id: groupId,
+    outside_usage: usage = null,
+    reason,
+  } = body;
+  // An owner that is null is not the same as one that is left out. The members of `usage` are in the schema's order.
+  return digest(JSON.stringify([keyId, readMicrocents(body), usage, reason, { userId, groupId }]));
+}
+
+/** The amount, in whichever unit it is given; null where there is usage in its place. */
+function readMicrocents(body: SpendCorrectionCreation): number | null {
+  const { amount_cents: cents, amount_microcents: microcents } = body;
+  return microcents ?? (cents === undefined ? null : cents * MICROCENTS_PER_CENT);
+}
+
+/** What a caller chose may be anything; in Redis it has one form. */
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+export const spendCorrectionRoutes = [create];

@@ -1,0 +1,184 @@
+/**
+ * The admin server's HTTP, without its sockets: health, the management API, errors. Everything under `/api/` needs a
+ * token, but for the descriptions of the APIs. The dashboard's pages are routes of `dashboard/` that stand beside `/api/` and
+ * are made of the API's own calls.
+ */
+import { type Context, Hono } from "hono";
+import { createId } from "../../data-path/store/ids.ts";
+import { AdminError } from "./admin-error.ts";
+import { createCustomersDocument } from "./openapi/customers.ts";
+import { createOpenApiDocument } from "./openapi/management.ts";
+import type { ApiAnswer, ApiServices, OrganizationRoute, ApiRoute } from "./api/route.ts";
+import { API_ROUTES } from "./api/routes.ts";
+import { runRoute } from "./api/run-route.ts";
+import { convertError } from "./convert-error.ts";
+import { addDashboard } from "./dashboard/dashboard.tsx";
+import type { AdminApp, AdminAppOptions, AdminEnvironment } from "./app-options.ts";
+import { formatGatewayUrl } from "./dashboard/gateway-url.ts";
+import { withFailureLimit } from "./failure-limit.ts";
+import { MinuteLimit } from "./minute-limit.ts";
+import { isReady } from "./is-ready.ts";
+import { addMetrics } from "./metrics-route.ts";
+import { type Journal, recordEnd } from "./identity/record-sign-in.ts";
+import { Sessions } from "./dashboard/session.ts";
+import { hashProgramToken, isProgramToken } from "../../shared/contract/program-sign-in.ts";
+import { authenticate, type Principal, readBearer } from "./principal.ts";
+import { formatExactJson } from "../../shared/text/exact-json.ts";
+import { listWords } from "../../shared/text/list-words.ts";
+
+/** From one address in a minute: a program with an old token may try for a while; a guess needs far more. */
+const MAX_WRONG_TOKENS = 100;
+
+/** What needs no token: how programs use the management API, and what customers ask Envoy with their keys. */
+const DESCRIPTION = "/api/openapi.json";
+const CUSTOMERS_DESCRIPTION = "/api/openapi-customers.json";
+
+export function createAdminApp(options: AdminAppOptions): AdminApp {
+  const app: AdminApp = new Hono();
+  app.use(async (context, next) => {
+    const requestId = createId("req", options.nowMs());
+    context.set("requestId", requestId);
+    await next();
+    context.res.headers.set("x-request-id", requestId);
+    // Nobody reads it: what it streams would stay open.
+    if (context.req.method === "HEAD") await context.res.body?.cancel();
+  });
+  addHealth(app, options);
+  const limit = new MinuteLimit(MAX_WRONG_TOKENS);
+  const { metrics } = options;
+  if (metrics !== undefined) addMetrics(app, { ...options, page: metrics, limit });
+  const sessions = new Sessions(options.operatorToken, options.store, options.providers);
+  addApi(app, options, { limit, sessions });
+  addDashboard(app, options, sessions);
+  app.notFound((context) => answerError(context, unknownEndpoint(context.req)));
+  app.onError((thrown, context) => {
+    const isWrite = context.req.method !== "GET" && context.req.method !== "HEAD";
+    const error = convertError(thrown, isWrite);
+    log(error, context, options.logger);
+    return answerError(context, error);
+  });
+  return app;
+}
+
+function addHealth(app: AdminApp, options: AdminAppOptions): void {
+  app.get("/healthz", (context) => context.json({ status: "ok" }));
+  app.get("/readyz", async (context) => {
+    const ready = await isReady(options);
+    return context.json({ status: ready ? "ready" : "not_ready" }, ready ? 200 : 503);
+  });
+}
+
+interface Entrance {
+  readonly limit: MinuteLimit;
+  readonly sessions: Sessions;
+}
+
+function addApi(app: AdminApp, options: AdminAppOptions, entrance: Entrance): void {
+  // Made when somebody asks for it: it is a tenth of what the process needs to start.
+  let document: ReturnType<typeof createOpenApiDocument> | null = null;
+  const serverUrl = options.dashboardUrl ?? "/";
+  app.get(DESCRIPTION, (context) => context.json((document ??= createOpenApiDocument(serverUrl))));
+  let customers: ReturnType<typeof createCustomersDocument> | null = null;
+  app.get(CUSTOMERS_DESCRIPTION, (context) => {
+    customers ??= createCustomersDocument();
+    return context.json({ ...customers, servers: [{ url: formatGatewayUrl(options, context.req.url) }] });
+  });
+  app.use("/api/*", async (context, next) => {
+    context.set("principal", await identify(context, options, entrance));
+    return next();
+  });
+  for (const route of API_ROUTES) {
+    app.on(route.method, route.path.replace(/\{(\w+)\}/g, ":$1"), (context) =>
+      answer(context, route, options),
+    );
+  }
+  app.all("/api/*", (context) => {
+    const methods = methodsOf(context.req.path);
+    if (methods.length === 0) throw unknownEndpoint(context.req);
+    const allow = methods.join(", ");
+    const message = `${context.req.path} accepts ${listWords(methods)}, not ${context.req.method}.`;
+    throw new AdminError("method_not_allowed", { message, headers: { allow } });
+  });
+}
+
+/** Who calls. @throws AdminError 401, 429; what the store throws when Redis is unreachable. */
+async function identify(
+  context: Context<AdminEnvironment>,
+  options: AdminAppOptions,
+  { limit, sessions }: Entrance,
+): Promise<Principal> {
+  const authorization = context.req.header("authorization");
+  const token = readBearer(authorization) ?? "";
+  return withFailureLimit(context, limit, options.nowMs(), () =>
+    isProgramToken(token)
+      ? findProgram(token, sessions, { ...options, requestId: context.get("requestId") })
+      : authenticate(authorization, options.operatorToken, options.store),
+  );
+}
+
+/** @throws AdminError 401 for a sign-in that is over. */
+async function findProgram(token: string, sessions: Sessions, journal: Journal): Promise<Principal> {
+  const found = await sessions.findProgram(token, (holder, reason) => recordEnd(journal, holder, reason));
+  if (found !== null) return found;
+  const message = "This sign-in has ended. Sign in again: `inference-gateway login --oidc`.";
+  throw new AdminError("invalid_token", { message });
+}
+
+async function answer(
+  context: Context<AdminEnvironment>,
+  route: ApiRoute | OrganizationRoute,
+  services: ApiServices,
+): Promise<Response> {
+  const call = {
+    request: context.req.raw,
+    principal: context.get("principal"),
+    params: context.req.param(),
+    requestId: context.get("requestId"),
+    sessionHash: hashProgramToken(readBearer(context.req.header("authorization")) ?? ""),
+  };
+  return formatAnswer(await runRoute(route, call, services));
+}
+
+function formatAnswer({ status, body, headers }: ApiAnswer): Response {
+  const options = headers === undefined ? { status } : { status, headers };
+  if (body === undefined) return new Response(null, options);
+  const isJson = typeof body === "object" && !(body instanceof ReadableStream);
+  if (!isJson) return new Response(body, options);
+  return new Response(formatExactJson(body), {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+  });
+}
+
+function answerError(context: Context<AdminEnvironment>, error: AdminError): Response {
+  const { status, headers } = error;
+  return Response.json(error.toBody(context.get("requestId")), { status, headers });
+}
+
+function unknownEndpoint({ method, path }: { method: string; path: string }): AdminError {
+  const message = `Unknown endpoint ${method} ${path.slice(0, 200)}. \`GET /api/openapi.json\` describes the endpoints.`;
+  return new AdminError("unknown_endpoint", { message });
+}
+
+/** In the order of the table; HEAD wherever GET is. */
+function methodsOf(path: string): string[] {
+  const isMatch = (template: string): boolean =>
+    new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path);
+  const methods = API_ROUTES.filter((route) => isMatch(route.path)).map((route) => route.method);
+  const isDescription = path === DESCRIPTION || path === CUSTOMERS_DESCRIPTION;
+  const all = isDescription ? ["GET"] : [...new Set<string>(methods)];
+  return all.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+}
+
+/** What a caller did wrong is its own matter; what went wrong here is the operator's. */
+function log(error: AdminError, context: Context<AdminEnvironment>, logger: ApiServices["logger"]): void {
+  if (error.status < 500) return;
+  const fields = {
+    err: error.cause ?? error,
+    request_id: context.get("requestId"),
+    method: context.req.method,
+    path: context.req.path,
+  };
+  if (error.code === "gateway_unavailable") logger.warn(fields, "management call failed: redis unreachable");
+  else logger.error(fields, "management call failed");
+}

@@ -1,0 +1,141 @@
+/** What needs somebody: each with the page where it is settled. The most urgent first. */
+import { nameLimit } from "../../../shared/settings/limit-words.ts";
+import { MONTH_NAMES } from "../../../shared/settings/limits.ts";
+import type { ListedAlert } from "../../../data-path/store/types/alerts.ts";
+import { formatLimit, formatMoney, formatTime } from "../format.ts";
+import { JUDGED_REQUESTS } from "./failing-upstreams.ts";
+import {
+  type Attention,
+  describeReached,
+  type LimitAttentionInput,
+  listReachedLimits,
+  listReachedPools,
+  listStops,
+} from "./limit-attention.ts";
+import { standingOf } from "./limit-words.ts";
+import { isOverCap } from "./spending.ts";
+import type { KeyView, LimitFiguresView, OrganizationView } from "./views.ts";
+import { capitalize } from "../../../shared/text/capitalize.ts";
+
+export interface AttentionInput extends LimitAttentionInput {
+  readonly organization: OrganizationView;
+  readonly forecastMicrocents: number | null;
+  readonly keys: readonly KeyView[];
+  /** Key id → its limits, of the keys that `keysWithReachedLimits` chooses. */
+  readonly keyLimits: ReadonlyMap<string, readonly LimitFiguresView[]>;
+  readonly alerts: readonly ListedAlert[];
+}
+
+/** Further keys are counted. */
+const MOST_KEYS = 5;
+
+/** The state of a key that has reached a limit of either kind. */
+const KEY_STATES = { cap: "cap_reached", budget: "over_budget" } as const;
+type Kind = keyof typeof KEY_STATES;
+
+/** The keys that are shown one by one. */
+export function keysWithReachedLimits(keys: readonly KeyView[]): readonly KeyView[] {
+  return [...findKeys(keys, "cap").slice(0, MOST_KEYS), ...findKeys(keys, "budget").slice(0, MOST_KEYS)];
+}
+
+function findKeys(keys: readonly KeyView[], kind: Kind): readonly KeyView[] {
+  return keys.filter(({ state }) => state === KEY_STATES[kind]);
+}
+
+export function listAttention(input: AttentionInput): readonly Attention[] {
+  const found = [
+    ...ofOrganization(input),
+    ...listReachedLimits(input, "cap"),
+    ...ofForecast(input),
+    ...ofUpstreams(input),
+    ...listReachedPools(input, "cap"),
+    ...ofKeys(input, "cap"),
+    ...listStops(input),
+    ...ofWebhook(input),
+    ...listReachedLimits(input, "budget"),
+    ...listReachedPools(input, "budget"),
+    ...ofKeys(input, "budget"),
+  ];
+  return [...found.filter(({ level }) => level === "bad"), ...found.filter(({ level }) => level === "warn")];
+}
+
+function ofOrganization({ organization: { id, suspended } }: AttentionInput): Attention[] {
+  if (!suspended) return [];
+  const text =
+    "This organization is suspended: every API key returns 403. Only the operator can change this.";
+  return [{ level: "bad", text, label: "Inference settings", path: `/organizations/${id}/settings` }];
+}
+
+/** As long as the month's cap is not reached, whether it will be. */
+function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput): Attention[] {
+  const { id, currency } = organization;
+  const cap = limits.find(({ period, kind }) => period === "month" && kind === "cap");
+  if (cap === undefined || standingOf(cap) === "reached") return [];
+  if (!isOverCap({ monthCapCents: cap.cents }, forecastMicrocents ?? 0)) return [];
+  const text = `At this pace the month comes to ${formatMoney(forecastMicrocents ?? 0, currency)}, past the ${nameLimit(cap)} of ${formatLimit(cap.cents, currency)}.`;
+  const path = `/organizations/${id}/settings#${MONTH_NAMES.cap}`;
+  return [{ level: "warn", text, label: "Change this cap", path }];
+}
+
+function ofKeys(input: AttentionInput, kind: Kind): Attention[] {
+  const found = findKeys(input.keys, kind);
+  const shown = found.slice(0, MOST_KEYS).flatMap(({ id, name }) => {
+    const limit = input.keyLimits
+      .get(id)
+      ?.find((one) => one.scope === "key" && one.kind === kind && standingOf(one) === "reached");
+    const named = { name, keyId: id, ownerId: null };
+    return limit === undefined ? [] : [describeReached(limit, named, input)];
+  });
+  const more = found.length - MOST_KEYS;
+  if (more <= 0) return shown;
+  const text = `${more} more API keys ${kind === "cap" ? "have reached a hard cap" : "are past a budget"}.`;
+  const path = `/organizations/${input.organization.id}/keys`;
+  return [...shown, { level: kind === "cap" ? "bad" : "warn", text, label: "API keys", path }];
+}
+
+function ofWebhook({ organization, alerts }: AttentionInput): Attention[] {
+  const base = `/organizations/${organization.id}`;
+  const disabledAt = organization.notifications.webhook?.disabled_at ?? null;
+  if (disabledAt !== null) {
+    const text = "The webhook's endpoint answered 410 Gone: nothing is sent to it any more.";
+    return [{ level: "bad", text, label: "See the webhook", path: `${base}/settings#webhook` }];
+  }
+  const disabled = organization.notifications.webhooks.find(({ disabled_at: at }) => at !== null);
+  if (disabled !== undefined) {
+    const text = `A webhook (${disabled.format}) answered 410 Gone: nothing is sent to it any more.`;
+    return [{ level: "bad", text, label: "See the webhooks", path: `${base}/settings#webhooks` }];
+  }
+  const failing = alerts.flatMap(({ deliveries: { email, webhook, webhooks } }) =>
+    [webhook, ...webhooks.values(), email].filter(isFailing),
+  );
+  const [first] = failing;
+  if (first === undefined) return [];
+  const channel = alerts.some(({ deliveries }) => deliveries.email === first) ? "email" : "webhook";
+  const error = first.lastError;
+  const text = `An alert could not be delivered by ${channel}${error === null ? "" : `: ${error}`}.`;
+  return [{ level: "warn", text, label: "See the deliveries", path: `${base}/alerts` }];
+}
+
+function isFailing({ state, lastError }: ListedAlert["deliveries"]["email"]): boolean {
+  return state !== "off" && state !== "delivered" && lastError !== null;
+}
+
+function ofUpstreams({ organization, recent }: AttentionInput): Attention[] {
+  return recent.failing.map(({ name, failures, lastMs, isServerError, cause }) => {
+    const path = `/organizations/${organization.id}/requests?upstream=${encodeURIComponent(name)}`;
+    const why = cause === null ? "" : ` ${capitalize(cause)}.`;
+    const newest = `at ${formatTime(new Date(lastMs).toISOString())}`;
+    return {
+      level: failures < JUDGED_REQUESTS ? "warn" : "bad",
+      text: `The upstream ${name} is failing: ${FAILED[failures] ?? `the last ${failures} requests that went there have failed, the last`} ${newest}.${why}`,
+      label: "See these requests",
+      path: isServerError ? `${path}&status=5xx` : path,
+    };
+  });
+}
+
+/** Where it has fewer requests than are looked at. */
+const FAILED: Readonly<Record<number, string>> = {
+  1: "the one request that went there within a day has failed,",
+  2: "both requests that went there within a day have failed, the last",
+};

@@ -1,0 +1,57 @@
+import { formatOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import {
+  FIGURE_NAMES,
+  FIGURES,
+  isAmount,
+  NO_USAGE,
+  type UsageFigures,
+} from "../../../shared/usage/usage-figures.ts";
+import { formatRowId, formatUsageTable, type UsageTableRow } from "../usage-export/usage-table.ts";
+import type { OrganizationView, UsageRowView } from "./views.ts";
+
+interface UsageCsvOptions {
+  readonly organization: Pick<OrganizationView, "id" | "name" | "currency">;
+  /** Key id → name. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** What the page shows, row by row, in the columns of every table of usage. */
+export function formatUsageCsv(
+  rows: readonly UsageRowView[],
+  { organization, names }: UsageCsvOptions,
+): string {
+  return formatUsageTable(
+    rows.map((row): UsageTableRow => {
+      const keyId = row.key_id ?? null;
+      const tags = Object.entries(row.tags ?? {}).flatMap(([name, value]) =>
+        value === null ? [] : [`${name}=${value}`],
+      );
+      const parts = {
+        day: row.day ?? null,
+        keyId,
+        owners: formatOwnerIds({ userId: row.user_id ?? null, groupId: row.group_id ?? null }),
+        model: row.model ?? null,
+        tags: tags.toSorted().join(","),
+      };
+      return {
+        ...parts,
+        ...readFigures(row),
+        id: formatRowId(parts),
+        organization,
+        keyName: keyId === null ? null : (names.get(keyId) ?? null),
+        userName: row.user_name ?? null,
+        groupName: row.group_name ?? null,
+      };
+    }),
+  );
+}
+
+function readFigures(row: UsageRowView): UsageFigures {
+  const figures = { ...NO_USAGE };
+  for (const figure of FIGURES) {
+    const count = row[FIGURE_NAMES[figure]];
+    if (isAmount(figure)) figures[figure] = BigInt(count);
+    else figures[figure] = Number(count);
+  }
+  return figures;
+}

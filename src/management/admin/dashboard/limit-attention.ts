@@ -1,0 +1,142 @@
+/** Of limits what needs somebody: those that are reached, by window and owner, and whom one stopped today. */
+import {
+  describeReached as describeReachedLimit,
+  nameLimit,
+  nameOwner,
+} from "../../../shared/settings/limit-words.ts";
+import { dayAt } from "../../../shared/time/calendar.ts";
+import { formatLimitPath, type LimitSubject } from "../../../shared/contract/pages.ts";
+import type { LimitScope } from "../../../data-path/store/types/decision.ts";
+import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.ts";
+import { nameReset, standingOf } from "./limit-words.ts";
+import { fieldOfOwner } from "./owner-texts.ts";
+import type { RecentFindings } from "./scan-recent.ts";
+import type { StoppedRequests } from "./stopped-requests.ts";
+import type { GroupView, LimitFiguresView, OrganizationView } from "./views.ts";
+
+/** What needs somebody, with the page where it is settled. */
+export interface Attention {
+  readonly level: "bad" | "warn";
+  readonly text: string;
+  readonly label: string;
+  readonly path: string;
+}
+
+/** Further ones are counted. */
+const MOST_SHOWN = 5;
+
+interface Whose {
+  readonly organization: Pick<OrganizationView, "id" | "currency">;
+  readonly nowMs: number;
+}
+
+export interface LimitAttentionInput extends Whose {
+  /** The organization's own. */
+  readonly limits: readonly LimitFiguresView[];
+  /** With the tightest limit of each. */
+  readonly groups: readonly GroupView[];
+  readonly recent: RecentFindings;
+  /** Id → name, of keys, users and groups. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+type Kind = LimitFiguresView["kind"];
+
+/** The organization's caps, or budgets, that are reached. */
+export function listReachedLimits(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
+  return input.limits
+    .filter((limit) => limit.kind === kind && standingOf(limit) === "reached")
+    .map((limit) => describeReached(limit, { name: null, keyId: null, ownerId: null }, input));
+}
+
+/** Of groups: the pools that are used up, or past their budget. */
+export function listReachedPools(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
+  const reached = input.groups.flatMap(({ id, name, tightest_limit: limit }) =>
+    limit?.kind === kind && standingOf(limit) === "reached"
+      ? [describeReached(limit, { name, keyId: null, ownerId: id }, input)]
+      : [],
+  );
+  const more = reached.length - MOST_SHOWN;
+  if (more <= 0) return reached;
+  const what = kind === "cap" ? "have reached a cap" : "are past a budget";
+  const text = `${formatCountOf(more, "more group")} ${what}.`;
+  const path = `/organizations/${input.organization.id}/groups`;
+  const level = levelOf(kind);
+  return [...reached.slice(0, MOST_SHOWN), { level, text, label: "Groups", path }];
+}
+
+interface Named {
+  /** Null: the organization. */
+  readonly name: string | null;
+  /** Null unless it is a key. */
+  readonly keyId: string | null;
+  /** Null unless it is a group. */
+  readonly ownerId: string | null;
+}
+
+/** A reached limit with its window, its amounts and the page where it is changed. */
+export function describeReached(
+  limit: LimitFiguresView,
+  { name, keyId, ownerId }: Named,
+  whose: Whose,
+): Attention {
+  const { id: organizationId, currency } = whose.organization;
+  const { scope, period, kind, resets_at: resetsAt } = limit;
+  const subject: LimitSubject = { scope, organizationId, keyId, ownerId, period };
+  const amount = formatLimit(limit.cents, currency);
+  const spent = formatLimit(limit.spent_cents, currency);
+  const day = dayAt(whose.nowMs).name;
+  const reached = describeReachedLimit({ scope, name, period, kind }, { amount, spent, day });
+  // A cap of 0 lets nothing pass after a reset either.
+  const until = resetsAt === null || limit.cents === 0 ? "" : ` until ${nameReset(period, resetsAt)}`;
+  return {
+    level: levelOf(kind),
+    text: kind === "cap" ? `${reached} Requests that cost money return 402${until}.` : reached,
+    label: kind === "cap" ? "Change this cap" : "Change this budget",
+    path: formatLimitPath(subject, kind === "cap" ? "hard_cap" : "budget"),
+  };
+}
+
+function levelOf(kind: Kind): Attention["level"] {
+  return kind === "cap" ? "bad" : "warn";
+}
+
+/** Which limits stopped requests today, those that stopped most first. */
+export function listStops(input: LimitAttentionInput): readonly Attention[] {
+  const { stopped } = input.recent;
+  const shown = stopped.slice(0, MOST_SHOWN).map((stop) => describeStop(stop, input));
+  const more = stopped.length - shown.length;
+  if (more === 0) return shown;
+  const text = `${formatCountOf(more, "more cap")} blocked requests today.`;
+  return [
+    ...shown,
+    { level: "warn", text, label: "See all of them", path: pathOf(input, { status: "402" }) },
+  ];
+}
+
+function describeStop(stop: StoppedRequests, input: LimitAttentionInput): Attention {
+  const { scope, ownerId, period, errorCode, count, lastMs } = stop;
+  const whom = nameOwner({ scope, name: ownerId === null ? null : (input.names.get(ownerId) ?? ownerId) });
+  const last = formatTime(new Date(lastMs).toISOString()).slice("2026-11-21 ".length);
+  const requests =
+    count === 1
+      ? "1 request was"
+      : `${input.recent.isWhole ? "" : "at least "}${formatCount(count)} requests were`;
+  return {
+    level: "warn",
+    text: `Today ${requests} blocked by the ${nameLimit({ period, kind: "cap" })} of ${whom}, the last at ${last}.`,
+    label: "See these requests",
+    path: pathOf(input, { status: errorCode, ...filterOf(scope, ownerId) }),
+  };
+}
+
+function filterOf(scope: LimitScope, ownerId: string | null): Readonly<Record<string, string>> {
+  if (ownerId === null || scope === "organization") return {};
+  return { [scope === "key" ? "key_id" : fieldOfOwner(scope)]: ownerId };
+}
+
+/** The requests of today that are like that. */
+function pathOf({ organization, nowMs }: Whose, filters: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams({ ...filters, from: dayAt(nowMs).name });
+  return `/organizations/${organization.id}/requests?${query.toString()}`;
+}

@@ -1,0 +1,67 @@
+/** A limit in words: how it stands, what it is called, when it begins anew. */
+import { DAY_MS } from "../../../shared/time/calendar.ts";
+import type { LimitPeriod } from "../../../shared/settings/limits.ts";
+import { isReached, MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
+import type { LimitFiguresView } from "./views.ts";
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+type Figures = Pick<LimitFiguresView, "kind" | "cents" | "spent_cents">;
+
+/** At its first alert's share a limit is near. */
+export type Standing = "fine" | "near" | "reached";
+
+export function standingOf(limit: Figures): Standing {
+  const { cents, spent_cents: spent } = limit;
+  if (isReached(cents, BigInt(spent) * BigInt(MICROCENTS_PER_CENT))) return "reached";
+  return shareOf(limit) >= NEAR[limit.kind] ? "near" : "fine";
+}
+
+/** When its first alert fires. */
+const NEAR = { cap: 0.9, budget: 0.8 } as const;
+
+/** 0 to any: what is spent may be more. A limit of nothing is used up. */
+export function shareOf({ cents, spent_cents: spent }: Figures): number {
+  return cents === 0 ? 1 : Math.max(0, spent / cents);
+}
+
+/** Of a cap that is reached requests are refused; of a budget nothing is. */
+export function describeStanding(limit: Figures): { readonly words: string; readonly level: string } {
+  const standing = standingOf(limit);
+  if (standing === "fine") return { words: "fine", level: "good" };
+  if (standing === "near") return { words: "near", level: "warn" };
+  return limit.kind === "cap" ? { words: "reached", level: "bad" } : { words: "past it", level: "warn" };
+}
+
+/** What an amount is for: "20.00 USD a week". */
+export const PER_PERIOD: Readonly<Record<LimitPeriod, string>> = {
+  day: "a day",
+  week: "a week",
+  month: "a month",
+  total: "in total",
+};
+
+/** "Monday 00:00 UTC" of a week, which people know by that; else its day. */
+export function nameReset(period: LimitPeriod, resetsAt: string): string {
+  if (period === "day") return "00:00 UTC";
+  return period === "week" ? "Monday 00:00 UTC" : `${resetsAt.slice(0, 10)} 00:00 UTC`;
+}
+
+/** "in 3 days", "in 5 hours", "in 1 minute": whole ones that are left. */
+export function describeWait(untilMs: number, nowMs: number): string {
+  const leftMs = Math.max(0, untilMs - nowMs);
+  if (leftMs >= 2 * DAY_MS) return inUnits(leftMs / DAY_MS, "day");
+  return leftMs >= HOUR_MS ? inUnits(leftMs / HOUR_MS, "hour") : inUnits(leftMs / MINUTE_MS, "minute");
+}
+
+function inUnits(count: number, unit: string): string {
+  const whole = Math.max(1, Math.floor(count));
+  return `in ${whole} ${unit}${whole === 1 ? "" : "s"}`;
+}
+
+/** "83 %"; a hundred and more only where it is reached. */
+export function formatShare(limit: Figures): string {
+  const percent = Math.floor(shareOf(limit) * 100);
+  return percent === 0 && limit.spent_cents > 0 ? "< 1 %" : `${percent} %`;
+}

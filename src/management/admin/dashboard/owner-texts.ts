@@ -1,0 +1,101 @@
+/** Users and groups in fields: people type a name or take a suggestion, and the API wants an id. */
+import { invalidField } from "../admin-error.ts";
+import { OWNER_KINDS, type OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
+import type { CallApi } from "./call-api.ts";
+import type { OrganizationPageCall } from "./page.ts";
+
+const LISTS = {
+  user: "GET /api/organizations/{organization}/users",
+  group: "GET /api/organizations/{organization}/groups",
+} as const satisfies Record<OwnerKind, string>;
+
+/** In parentheses behind the name, as it is suggested, or alone. */
+const ID = /(?:^|\()((?:user|group)_[0-9a-f-]{36})\)?$/;
+/** More of one name are more than one in any case. */
+const LOOKED_AT = "100";
+const SUGGESTIONS = "10";
+/** What the API takes. */
+const MAX_SEARCH_CHARACTERS = 100;
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+  readonly email?: string | null;
+}
+
+/** "Ann Smith (user_…)": says to people who it is, and to `resolveOwners` which of that name. */
+export function formatOwner({ id, name }: Named): string {
+  return `${name} (${id})`;
+}
+
+/** What names it in forms, in addresses and in the API. */
+export function fieldOfOwner<Kind extends OwnerKind>(kind: Kind): `${Kind}_id` {
+  return `${kind}_id`;
+}
+
+/** What a filter's field shows of a user or group that the address names: a deleted one's name, too. */
+export async function describeWanted(
+  { options, organization }: OrganizationPageCall,
+  text: string,
+): Promise<string> {
+  const id = ID.exec(text)?.[1];
+  if (id === undefined) return text;
+  const names = await options.store.readOwnerNames(organization.id, [id]);
+  const name = names.get(id);
+  return name === undefined ? id : formatOwner({ id, name });
+}
+
+/** The same body with ids. @throws AdminError 400 for a name that nobody has, or more than one */
+export async function resolveOwners<Value>(
+  api: CallApi,
+  body: Readonly<Record<string, Value>>,
+): Promise<Record<string, Value | string>> {
+  const resolved: Record<string, Value | string> = { ...body };
+  for (const kind of OWNER_KINDS) {
+    const text = body[fieldOfOwner(kind)];
+    if (typeof text === "string") resolved[fieldOfOwner(kind)] = await resolveOwner(api, kind, text);
+  }
+  return resolved;
+}
+
+async function resolveOwner(api: CallApi, kind: OwnerKind, text: string): Promise<string> {
+  const id = ID.exec(text)?.[1];
+  if (id !== undefined) return id;
+  const found = (await search(api, kind, text, LOOKED_AT)).filter(
+    ({ name, email }) => name === text || email === text,
+  );
+  const [only] = found;
+  const field = fieldOfOwner(kind);
+  if (only === undefined) throw invalidField(field, `unknown ${kind}; choose one of the suggestions`);
+  if (found.length === 1) return only.id;
+  throw invalidField(
+    field,
+    `several ${kind}s have this name; choose one of the suggestions, or enter its id`,
+  );
+}
+
+/** What the fields of a new key begin with, where the address names a user or a group. */
+export async function readWantedOwners(
+  api: CallApi,
+  query: URLSearchParams,
+): Promise<Readonly<Record<string, string>>> {
+  const texts: Record<string, string> = {};
+  for (const kind of OWNER_KINDS) {
+    const id = query.get(fieldOfOwner(kind)) ?? "";
+    const [owner] = ID.test(id) ? await search(api, kind, id, "1") : [];
+    if (owner !== undefined) texts[fieldOfOwner(kind)] = formatOwner(owner);
+  }
+  return texts;
+}
+
+/** For the script, while one is typed. */
+export async function suggestOwners(api: CallApi, kind: OwnerKind, text: string): Promise<string[]> {
+  const found = text.trim() === "" ? [] : await search(api, kind, text, SUGGESTIONS);
+  return found.map(formatOwner);
+}
+
+async function search(api: CallApi, kind: OwnerKind, text: string, limit: string): Promise<readonly Named[]> {
+  const wanted = text.trim().slice(0, MAX_SEARCH_CHARACTERS);
+  const { body } = await api(LISTS[kind], { query: { search: wanted, limit } });
+  return body.data;
+}

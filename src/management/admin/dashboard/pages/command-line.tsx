@@ -1,0 +1,80 @@
+/**
+ * *Command line*: whoever has signed in here with an identity provider lets a program on the same computer act in their name.
+ * Asked each time: what has begun it is an address, which anybody can have sent. The program is reached on loopback alone.
+ */
+import {
+  displayChallenge,
+  formatProgramPage,
+  formatReturn,
+  parseProgramRequest,
+  PROGRAM_PAGE,
+  type ProgramRequest,
+} from "../../../../shared/contract/program-sign-in.ts";
+import { AdminError } from "../../admin-error.ts";
+import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
+import { Form } from "../parts/fields.tsx";
+import { Layout } from "../parts/layout.tsx";
+import { MovedPage } from "./sign-in.tsx";
+
+const TITLE = "Sign in the command line";
+
+function showQuestion(page: PageCall): Promise<PageAnswer> {
+  const asked = requireRequest(page.query);
+  const person = requirePerson(page);
+  const markup = (
+    <Layout page={page} title={TITLE}>
+      <p>
+        A program on this computer asks to use the management API as <bdi>{person.name}</bdi>, with all that
+        you may do here. Allow it if you have just called <code>inference-gateway login --oidc</code> and your
+        terminal shows this code:
+      </p>
+      <p class="card">
+        <code>{displayChallenge(asked.challenge)}</code>
+      </p>
+      <Form page={page} action={formatProgramPage(asked)}>
+        <button type="submit">Allow</button>
+      </Form>
+      <p class="quiet">
+        The sign-in ends after 8 hours without a command, after 24 at most, and when an administrator ends it
+        on the page Sessions.
+      </p>
+    </Layout>
+  );
+  return Promise.resolve(showPage(markup));
+}
+
+async function allow(page: PageCall): Promise<PageAnswer> {
+  const asked = requireRequest(page.query);
+  requirePerson(page);
+  const code = await page.beginProgram(asked.challenge);
+  // It has ended between the page and this.
+  if (code === null) throw refuseTokens();
+  return showPage(<MovedPage title="Signed in" to={formatReturn(asked, code)} />);
+}
+
+/** @throws AdminError 400 */
+function requireRequest(query: URLSearchParams): ProgramRequest {
+  const asked = parseProgramRequest(query);
+  if (asked !== null) return asked;
+  const message =
+    "This address wasn't created by `inference-gateway login --oidc`, or it is incomplete. Run that command again.";
+  throw new AdminError("invalid_parameter", { message });
+}
+
+/** @throws AdminError 403 for who has signed in with a token. */
+function requirePerson({ principal }: PageCall) {
+  const person = principal.type === "token" ? undefined : principal.person;
+  if (person === undefined) throw refuseTokens();
+  return person;
+}
+
+function refuseTokens(): AdminError {
+  const message =
+    "You are signed in here with a token, which a program can have itself: `inference-gateway login`. To sign it in with an identity provider, sign out here and sign in with that.";
+  return new AdminError("permission_denied", { message });
+}
+
+export const commandLineRoutes: readonly PageRoute[] = [
+  { method: "GET", path: PROGRAM_PAGE, member: true, access: "read", run: showQuestion },
+  { method: "POST", path: PROGRAM_PAGE, member: true, access: "read", run: allow },
+];

@@ -1,0 +1,114 @@
+/** *Create an API key*, and the page that shows a new key this once. */
+import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
+import { defaultsOf, describeSettings } from "../../../../shared/settings/table.ts";
+import { NO_PROBLEMS, type Problems } from "../form.ts";
+import { type OrganizationPageCall, type PageAnswer, showForm, showPage, submit } from "../page.ts";
+import { readWantedOwners, resolveOwners } from "../owner-texts.ts";
+import { Form, ProblemSummary, ShownOnce } from "../parts/fields.tsx";
+import { Layout } from "../parts/layout.tsx";
+import { SettingFields } from "../parts/setting-fields.tsx";
+import { Time } from "../parts/inline.tsx";
+import {
+  KEY_FORM,
+  listProblemFields,
+  readSettings,
+  type SettingTexts,
+  textsOf,
+  textsOfForm,
+} from "../setting-form.ts";
+import { createSnippets } from "../snippets.ts";
+import { SnippetBox } from "../parts/snippet-box.tsx";
+import type { KeyWithSecretView } from "../views.ts";
+
+export async function showKeyCreation(page: OrganizationPageCall): Promise<PageAnswer> {
+  const ofOrganization = Object.entries(page.organization.key_defaults).filter(([, value]) => value !== null);
+  const published = describeSettings(KEY_SETTINGS, { ...defaultsOf(KEY_SETTINGS), name: "" });
+  const texts = textsOf(KEY_FORM, { ...published, ...Object.fromEntries(ofOrganization) });
+  const owners = await readWantedOwners(page.api, page.query);
+  return renderForm(page, { ...texts, ...owners }, NO_PROBLEMS);
+}
+
+export function createKey(page: OrganizationPageCall): Promise<PageAnswer> {
+  return submit({
+    send: async () => {
+      const { body } = await page.api("POST /api/organizations/{organization}/keys", {
+        body: await resolveOwners(page.api, readSettings(KEY_FORM, page.form, null)),
+      });
+      return showPage(<NewKey page={page} created={body} title="Your new API key" />, 201);
+    },
+    refused: (problems) => renderForm(page, textsOfForm(KEY_FORM, page.form), problems),
+  });
+}
+
+async function renderForm(
+  page: OrganizationPageCall,
+  texts: SettingTexts,
+  problems: Problems,
+): Promise<PageAnswer> {
+  const { body } = await page.api("GET /api/catalog");
+  const path = `${page.base}/keys`;
+  return showForm(
+    <Layout page={page} title="Create an API key" section="keys">
+      <ProblemSummary problems={problems} fields={listProblemFields(KEY_FORM)} />
+      <Form page={page} action={path} class="card">
+        <SettingFields
+          settings={KEY_FORM}
+          texts={texts}
+          problems={problems}
+          currency={page.organization.currency}
+          catalog={body}
+          base={page.base}
+          disabled={!page.canChange}
+        />
+        <p class="actions">
+          <button type="submit" disabled={!page.canChange}>
+            Create the key
+          </button>
+          <a href={path}>Cancel</a>
+        </p>
+      </Form>
+    </Layout>,
+    problems,
+  );
+}
+
+interface NewKeyProps {
+  readonly page: OrganizationPageCall;
+  readonly created: KeyWithSecretView;
+  readonly title: string;
+}
+
+/** The first that the key may use. Nothing is asked for: once there is a secret, nothing may keep it from its page. */
+function chooseModel({ options, organization }: OrganizationPageCall, created: KeyWithSecretView): string {
+  const { allowed_models: models } = created;
+  const usable = options.catalog().listFor({ currency: organization.currency, models });
+  return usable[0]?.id ?? "vendor/model";
+}
+
+export function NewKey({ page, created, title }: NewKeyProps) {
+  return (
+    <Layout page={page} title={title} section="keys">
+      <ShownOnce
+        meaning="The gateway keeps only its hash. Anyone who has the key can use it within its limits."
+        label={`API key "${created.name}"`}
+        value={created.key}
+        back={{ path: `${page.base}/keys`, text: "To the list of keys" }}
+      >
+        {created.former_key_until === null ? null : (
+          <p>
+            The previous secret works until <Time at={created.former_key_until} />.
+          </p>
+        )}
+      </ShownOnce>
+      <h2>Try it</h2>
+      <p>
+        With this key filled in. OpenAI clients use the base URL{" "}
+        <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
+        <code class="break">{page.gatewayUrl}</code>.
+      </p>
+      {createSnippets("chat", page.gatewayUrl, chooseModel(page, created), created.key).map((snippet) => (
+        <SnippetBox snippet={snippet} />
+      ))}
+    </Layout>
+  );
+}

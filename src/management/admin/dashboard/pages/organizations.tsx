@@ -1,0 +1,165 @@
+/** The operator's start page: all organizations, and a new one. */
+import { ORGANIZATION_SETTINGS } from "../../../../shared/settings/organization.ts";
+import { NO_PROBLEMS, type Problems } from "../form.ts";
+import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
+import { formatLimit, formatMoney } from "../../format.ts";
+import { SpendBar } from "../parts/charts.tsx";
+import { ProblemSummary } from "../parts/fields.tsx";
+import { CreationForm, Layout } from "../parts/layout.tsx";
+import {
+  List,
+  pageQueryOf,
+  type RowTableColumns,
+  SearchForm,
+  searchOf,
+  searchQueryOf,
+} from "../parts/table.tsx";
+import { SettingFields } from "../parts/setting-fields.tsx";
+import { State } from "../parts/inline.tsx";
+import { sectionPath } from "../sections.ts";
+import { listFormSettings, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
+import { spendingOf } from "../spending.ts";
+import type { OrganizationPageView, OrganizationView } from "../views.ts";
+
+const PATH = "/organizations";
+const LIST = "/api/organizations";
+const SUGGESTIONS = 10;
+const USUAL_CURRENCY = "USD";
+/** What is asked at first; the rest is set on *Inference settings*. */
+const CREATION_FORM = listFormSettings(ORGANIZATION_SETTINGS).filter(
+  ({ path, row: { kind } }) =>
+    !path.includes(".") && (kind.notation === "text" || kind.notation === "amount"),
+);
+
+/** The operator's list, or the one organization that a token is for. */
+async function showStart(page: PageCall): Promise<PageAnswer> {
+  const { principal } = page;
+  if (principal.type === "operator") return { redirect: PATH };
+  const own = principal.role === "member" ? "/me" : "";
+  return { redirect: `${PATH}/${principal.organizationId}${own}` };
+}
+
+async function showOrganizations(page: PageCall): Promise<PageAnswer> {
+  if (!page.isOperator) return showStart(page);
+  const only = await findOnly(page);
+  return only === null
+    ? renderOrganizations(page, NO_PROBLEMS)
+    : { redirect: `${PATH}/${only.id}${sectionPath(page.query.get("to"))}` };
+}
+
+/** What the search in the head of a page leads to at once: the only one it finds, or the only one of that very name. */
+async function findOnly(page: PageCall): Promise<OrganizationView | null> {
+  if (!page.query.has("to") || searchOf(page) === "") return null;
+  const { data, next } = await readOrganizations(page);
+  const same = data.filter(({ name }) => name === searchOf(page));
+  const [only] = same.length === 1 ? same : data;
+  return only !== undefined && next === null && (same.length === 1 || data.length === 1) ? only : null;
+}
+
+/** For the script, which offers names while one is typed. */
+async function suggestOrganizations(page: PageCall): Promise<PageAnswer> {
+  const found = page.isOperator && searchOf(page) !== "" ? (await readOrganizations(page)).data : [];
+  const names = found.slice(0, SUGGESTIONS).map(({ name }) => name);
+  return { text: JSON.stringify([...new Set(names)]), headers: { "content-type": "application/json" } };
+}
+
+async function readOrganizations(page: PageCall): Promise<OrganizationPageView> {
+  return (await page.api(`GET ${LIST}`, { query: searchQueryOf(page) })).body;
+}
+
+function createOrganization(page: PageCall): Promise<PageAnswer> {
+  return submit({
+    send: async () => {
+      const { body } = await page.api(`POST ${LIST}`, { body: readSettings(CREATION_FORM, page.form, null) });
+      return { redirect: `${PATH}/${body.id}` };
+    },
+    refused: (problems) => renderOrganizations(page, problems),
+  });
+}
+
+async function renderOrganizations(page: PageCall, problems: Problems): Promise<PageAnswer> {
+  const list = await readOrganizations(page);
+  const search = searchOf(page);
+  const notFound = (
+    <>
+      No organization has “{search}” in its name{list.next === null ? "" : " so far"}.{" "}
+      <a href={PATH}>Show all</a>
+    </>
+  );
+  const texts = page.form.has("name") ? textsOfForm(CREATION_FORM, page.form) : { currency: USUAL_CURRENCY };
+  return showForm(
+    <Layout page={page} title="Organizations">
+      <ProblemSummary problems={problems} fields={listProblemFields(CREATION_FORM)} />
+      <SearchForm page={page} list={list} path={PATH} />
+      <List
+        page={page}
+        label="Organizations"
+        list={list}
+        columns={COLUMNS}
+        empty={search === "" ? "No organizations yet. Create the first one below." : notFound}
+      />
+      <p>
+        <a href={`${PATH}/deleted`}>Deleted organizations</a> · <a href="/sessions">Operator's sessions</a>
+      </p>
+      <CreationForm page={page} what="an organization" action={PATH}>
+        <SettingFields settings={CREATION_FORM} texts={texts} problems={problems} />
+      </CreationForm>
+    </Layout>,
+    problems,
+  );
+}
+
+/** Those whose usage is still kept. */
+async function showDeleted(page: PageCall): Promise<PageAnswer> {
+  const { body } = await page.api(`GET ${LIST}`, { query: { ...pageQueryOf(page), deleted: "true" } });
+  return showPage(
+    <Layout page={page} title="Deleted organizations">
+      <List
+        page={page}
+        label="Deleted organizations"
+        list={body}
+        columns={COLUMNS}
+        empty="No deleted organizations whose usage is still stored."
+      />
+    </Layout>,
+  );
+}
+
+const COLUMNS: RowTableColumns<OrganizationView> = [
+  {
+    label: "name",
+    cell: ({ id, name }) => (
+      <>
+        <a href={`${PATH}/${id}`}>
+          <bdi>{name}</bdi>
+        </a>
+        <span class="below code">{id}</span>
+      </>
+    ),
+  },
+  { label: "state", cell: ({ state }) => <State state={state} /> },
+  {
+    label: "spent this month",
+    short: "spent",
+    kind: "wide",
+    cell: (organization) => (
+      <>
+        <SpendBar spending={spendingOf(organization)} currency={organization.currency} />
+        <span class="below">{formatMoney(organization.spent_microcents, organization.currency)}</span>
+      </>
+    ),
+  },
+  {
+    label: "hard cap",
+    kind: "number",
+    cell: (organization) => formatLimit(spendingOf(organization).monthCapCents, organization.currency),
+  },
+];
+
+export const organizationPageRoutes: readonly PageRoute[] = [
+  { method: "GET", path: "/", member: true, run: showStart },
+  { method: "GET", path: PATH, run: showOrganizations },
+  { method: "GET", path: `${PATH}/suggestions`, run: suggestOrganizations },
+  { method: "GET", path: `${PATH}/deleted`, access: "operator", run: showDeleted },
+  { method: "POST", path: PATH, access: "operator", run: createOrganization },
+];

@@ -1,0 +1,166 @@
+/** *Inference settings*: caps, budget, alert channels, defaults of new keys. */
+import type { Child } from "hono/jsx";
+import { isGroup } from "../../../../shared/settings/group.ts";
+import { ORGANIZATION_SETTINGS } from "../../../../shared/settings/organization.ts";
+import type { Settings } from "../../../../shared/settings/setting.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm } from "../page.ts";
+import { ConfirmedForm, ProblemSummary } from "../parts/fields.tsx";
+import { FurtherWebhooks, Webhook } from "../parts/webhook.tsx";
+import { readLimits } from "../parts/limits.tsx";
+import { askFirst, isSure, Layout, Section } from "../parts/layout.tsx";
+import { OwnerLimits } from "../parts/raises.tsx";
+import { SettingFields } from "../parts/setting-fields.tsx";
+import { RAISE_FIELDS } from "../raise-form.ts";
+import { type FormSetting, listFormSettings, listProblemFields } from "../setting-form.ts";
+import { createSettingsRoutes, type FormState, VersionedForm } from "../settings-page.tsx";
+import type { OrganizationView } from "../views.ts";
+import { rotateWebhookSecret, showWebhookSecret, testWebhook, webhookPageRoutes } from "./webhooks.tsx";
+
+const PATH = "/organizations/:organization/settings";
+const ONE = "/api/organizations/{organization}";
+
+const TABLE: Settings = ORGANIZATION_SETTINGS;
+const ALL = listFormSettings(TABLE);
+const OWN = ALL.filter(({ row }) => row.changedBy !== "operator");
+const NO_MAIL_SERVER = "This gateway sends no email: its operator has configured no mail server.";
+
+const settingsPage = createSettingsRoutes<OrganizationView>(PATH, {
+  scope: "organization",
+  settings: ALL,
+  changeableOf: (page) => (page.isOperator ? ALL : OWN),
+  pathOf: ({ base }) => `${base}/settings`,
+  read: (page) => page.api(`GET ${ONE}`),
+  comparable: withPlainWebhook,
+  change: async (page, changes) => {
+    const { body } = await page.api(`PATCH ${ONE}`, changes);
+    const secret = body.notifications.webhook?.secret;
+    return secret === undefined ? null : showWebhookSecret(page, secret);
+  },
+  outdated: "Somebody else has changed these settings meanwhile. The fields show them as they are now.",
+  render: renderSettings,
+});
+
+/** A URL that is as it was is no change, but for a webhook that is off: saving it again ends that. */
+function withPlainWebhook(organization: OrganizationView): object {
+  const { notifications } = organization;
+  const { webhook } = notifications;
+  if (webhook === null || webhook.disabled_at !== null) return organization;
+  return { ...organization, notifications: { ...notifications, webhook: { url: webhook.url } } };
+}
+
+async function renderSettings(
+  page: OrganizationPageCall,
+  _: OrganizationView,
+  { etag, ...state }: FormState,
+): Promise<PageAnswer> {
+  const { notifications, raises } = page.organization;
+  const { problems } = state;
+  const limits = await readLimits(page, "organization");
+  const path = `${page.base}/settings`;
+  return showForm(
+    <Layout page={page} title="Inference settings" section="settings">
+      <ProblemSummary problems={problems} fields={[...listProblemFields(ALL), ...RAISE_FIELDS]} />
+      <OwnerLimits {...{ page, scope: "organization", path, raises, limits, problems }} />
+      <VersionedForm page={page} action={path} etag={etag}>
+        <AllSettings page={page} {...state} />
+      </VersionedForm>
+      {notifications.webhook === null ? null : <Webhook page={page} webhook={notifications.webhook} />}
+      <FurtherWebhooks page={page} />
+      <OrganizationDeletion page={page} />
+    </Layout>,
+    problems,
+  );
+}
+
+type AllSettingsProps = Omit<FormState, "etag"> & { readonly page: OrganizationPageCall };
+
+/** The name, what limits the spend, a fieldset for each group, and what is the operator's. */
+function AllSettings({ page, texts, problems }: AllSettingsProps) {
+  const isName = ({ row }: FormSetting) => row.kind.notation === "text";
+  const own = OWN.filter(({ path }) => !path.includes("."));
+  const common = {
+    texts,
+    problems,
+    currency: page.organization.currency,
+    disabled: !page.canChange,
+    hints: page.options.hasMailServer ? {} : { "notifications.emails": NO_MAIL_SERVER },
+  };
+  return (
+    <>
+      <SettingFields settings={own.filter(isName)} {...common} />
+      <Fieldset legend="Spend of all keys together">
+        <SettingFields settings={own.filter((setting) => !isName(setting))} {...common} />
+      </Fieldset>
+      {Object.values(TABLE)
+        .filter(({ kind }) => isGroup(kind))
+        .map(({ apiName, label }) => (
+          <Fieldset legend={label}>
+            <SettingFields settings={ALL.filter(({ path }) => path.startsWith(`${apiName}.`))} {...common} />
+          </Fieldset>
+        ))}
+      {page.isOperator ? (
+        <Fieldset legend="Operator only">
+          <SettingFields settings={ALL.filter((setting) => !OWN.includes(setting))} {...common} />
+        </Fieldset>
+      ) : null}
+    </>
+  );
+}
+
+function Fieldset({ legend, children }: { legend: string; children?: Child }) {
+  return (
+    <fieldset>
+      <legend>{legend}</legend>
+      {children}
+    </fieldset>
+  );
+}
+
+const DELETE = "Delete the organization";
+const WHAT_ENDS =
+  "Its API keys and tokens stop working at once, and its alerts and webhooks end. " +
+  "Its spend stays readable.";
+
+function questionOf({ organization }: OrganizationPageCall): string {
+  return `Delete the organization "${organization.name}"? ${WHAT_ENDS} This cannot be undone.`;
+}
+
+/** Nothing but for the operator, of an organization that is there. */
+function OrganizationDeletion({ page }: { page: OrganizationPageCall }) {
+  if (!page.isOperator || !page.canChange) return null;
+  return (
+    <Section class="card" id="delete" title={DELETE}>
+      <p>For good. {WHAT_ENDS}</p>
+      <ConfirmedForm
+        page={page}
+        action={`${page.base}/settings/delete`}
+        confirm={questionOf(page)}
+        button={DELETE}
+      />
+    </Section>
+  );
+}
+
+async function deleteOrganization(page: OrganizationPageCall): Promise<PageAnswer> {
+  if (!isSure(page)) {
+    return askFirst(page, {
+      title: "Delete an organization",
+      section: "settings",
+      text: questionOf(page),
+      answer: DELETE,
+      back: `${page.base}/settings`,
+    });
+  }
+  await page.api("DELETE /api/organizations/{organization}");
+  return { redirect: "/organizations?done=organization_deleted" };
+}
+
+export const settingsRoutes: readonly PageRoute[] = [
+  ...settingsPage,
+  { method: "POST", path: `${PATH}/webhook/test`, runInOrganization: testWebhook },
+  { method: "POST", path: `${PATH}/webhook/rotate-secret`, runInOrganization: rotateWebhookSecret },
+  { method: "POST", path: `${PATH}/webhooks/:webhook/test`, runInOrganization: testWebhook },
+  { method: "POST", path: `${PATH}/webhooks/:webhook/rotate-secret`, runInOrganization: rotateWebhookSecret },
+  ...webhookPageRoutes,
+  { method: "POST", path: `${PATH}/delete`, access: "operator", runInOrganization: deleteOrganization },
+];

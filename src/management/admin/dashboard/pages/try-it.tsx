@@ -1,0 +1,54 @@
+/** *Try it*: snippets with the base URL and a model filled in. */
+import { hasChat } from "../../../../shared/config/has-chat.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
+import { Layout } from "../parts/layout.tsx";
+import { SnippetBox } from "../parts/snippet-box.tsx";
+import { createSnippets, type SnippetEndpoint } from "../snippets.ts";
+
+async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { body } = await page.api("GET /api/catalog");
+  const { currency } = page.organization;
+  const usable = body.data.filter(
+    (model) => model.replaced_by === null && model.prices[currency] !== undefined,
+  );
+  const ids = usable.map((model) => model.id);
+  const wanted = page.query.get("model") ?? "";
+  const model = ids.includes(wanted) ? wanted : (ids[0] ?? "vendor/model");
+  const endpoint = chooseEndpoint(usable.find(({ id: one }) => one === model)?.capabilities ?? []);
+  return showPage(
+    <Layout page={page} title="Try it" section="try">
+      <p>
+        Make a key on <a href={`${page.base}/keys/new`}>API keys</a>, put it into the environment (
+        <code>export API_KEY=sk-igw-…</code>) and paste one of these. OpenAI clients use the base URL{" "}
+        <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
+        <code class="break">{page.gatewayUrl}</code>.
+      </p>
+      <form method="get" class="inline">
+        <label for="model">Model</label>
+        <select id="model" name="model">
+          {ids.map((one) => (
+            <option value={one} selected={one === model}>
+              {one}
+            </option>
+          ))}
+        </select>
+        <button type="submit" class="quiet">
+          Fill in
+        </button>
+      </form>
+      {createSnippets(endpoint, page.gatewayUrl, model).map((snippet) => (
+        <SnippetBox snippet={snippet} />
+      ))}
+    </Layout>,
+  );
+}
+
+/** One that the model has. */
+function chooseEndpoint(capabilities: readonly string[]): SnippetEndpoint {
+  if (hasChat(capabilities)) return "chat";
+  return capabilities.includes("completions") ? "completions" : "embeddings";
+}
+
+export const tryItPageRoutes: readonly PageRoute[] = [
+  { method: "GET", path: "/organizations/:organization/try", runInOrganization: showTryIt },
+];

@@ -1,0 +1,280 @@
+/** The further webhooks of an organization: add, change, remove. */
+import { WEBHOOK_ALERTS, WEBHOOK_FORMATS } from "../../../../shared/settings/webhooks.ts";
+import { type FormValues, NO_PROBLEMS, type Problems, readBody } from "../form.ts";
+import {
+  type OrganizationPageCall,
+  type PageAnswer,
+  type PageRoute,
+  showForm,
+  showPage,
+  submit,
+} from "../page.ts";
+import { Field, Form, Hints, ProblemSummary, Select, ShownOnce } from "../parts/fields.tsx";
+import { Layout } from "../parts/layout.tsx";
+import { ALERT_LABELS, FORMAT_LABELS, type FurtherWebhookView } from "../parts/webhook.tsx";
+import type { OrganizationView } from "../views.ts";
+import { formatCount } from "../../format.ts";
+
+const PATH = "/organizations/:organization/settings/webhooks";
+const ONE = "/api/organizations/{organization}";
+const FIELDS = ["format", "url", "routing_key", "alerts"];
+
+interface FormState {
+  readonly format: string;
+  readonly url: string;
+  readonly routingKey: string;
+  readonly alerts: readonly string[];
+}
+
+const EMPTY: FormState = { format: "slack", url: "", routingKey: "", alerts: WEBHOOK_ALERTS };
+
+function showNew(page: OrganizationPageCall): Promise<PageAnswer> {
+  return Promise.resolve(renderForm(page, null, EMPTY, NO_PROBLEMS));
+}
+
+function showOne(page: OrganizationPageCall): Promise<PageAnswer> {
+  const webhook = findOne(page);
+  if (webhook === null) return Promise.resolve({ redirect: settingsOf(page) });
+  return Promise.resolve(renderForm(page, webhook, { ...EMPTY, alerts: webhook.alerts }, NO_PROBLEMS));
+}
+
+function save(page: OrganizationPageCall): Promise<PageAnswer> {
+  const webhook = findOne(page);
+  const { form } = page;
+  return submit({
+    send: async () => {
+      const wanted = readWebhook(form, webhook);
+      const others = page.organization.notifications.webhooks;
+      const all = others.map(({ id }) => (id === webhook?.id ? wanted : { id }));
+      const saved = await changeWebhooks(page, webhook === null ? [...all, wanted] : all);
+      const secret = saved.notifications.webhooks.find((one) => one.secret !== undefined)?.secret;
+      return secret === undefined
+        ? { redirect: `${settingsOf(page)}?done=saved` }
+        : showWebhookSecret(page, secret);
+    },
+    refused: (problems) => {
+      const own = new Map([...problems].map(([field, text]) => [fieldOf(field), text]));
+      const state = {
+        format: form.text("format"),
+        url: form.text("url"),
+        routingKey: "",
+        alerts: form.getAll("alerts"),
+      };
+      return renderForm(page, webhook, state, own);
+    },
+  });
+}
+
+async function remove(page: OrganizationPageCall): Promise<PageAnswer> {
+  const kept = page.organization.notifications.webhooks.filter(({ id }) => id !== page.params["webhook"]);
+  await changeWebhooks(
+    page,
+    kept.map(({ id }) => ({ id })),
+  );
+  return { redirect: `${settingsOf(page)}?done=saved` };
+}
+
+async function changeWebhooks(
+  page: OrganizationPageCall,
+  webhooks: readonly object[],
+): Promise<OrganizationView> {
+  // The list replaces the whole list: it must be the one that this page was made of.
+  const { body: now, headers } = await page.api(`GET ${ONE}`);
+  const ids = (one: OrganizationView) => one.notifications.webhooks.map(({ id }) => id).join(" ");
+  const isSame = ids(now) === ids(page.organization);
+  const { body } = await page.api(`PATCH ${ONE}`, {
+    body: { notifications: { webhooks } },
+    ifMatch: isSame ? (headers?.["etag"] ?? "*") : '"changed"',
+  });
+  return body;
+}
+
+/** What is left empty of one that there is stays as it is. */
+function readWebhook(form: FormValues, webhook: FurtherWebhookView | null): object {
+  const [url, routingKey] = [form.text("url"), form.text("routing_key")];
+  return {
+    ...(webhook === null ? { format: form.text("format") } : { id: webhook.id }),
+    ...(url === "" ? {} : { url }),
+    ...(routingKey === "" ? {} : { routing_key: routingKey }),
+    alerts: form.getAll("alerts"),
+  };
+}
+
+/** "notifications.webhooks.0.alerts.1" is "alerts". */
+function fieldOf(field: string): string {
+  return field.split(".")[3] ?? "";
+}
+
+function findOne({ organization, params }: OrganizationPageCall): FurtherWebhookView | null {
+  return organization.notifications.webhooks.find(({ id }) => id === params["webhook"]) ?? null;
+}
+
+function settingsOf({ base }: OrganizationPageCall): string {
+  return `${base}/settings`;
+}
+
+function renderForm(
+  page: OrganizationPageCall,
+  webhook: FurtherWebhookView | null,
+  state: FormState,
+  problems: Problems,
+): PageAnswer {
+  const isNew = webhook === null;
+  const title = isNew ? "Add a webhook" : `Webhook: ${FORMAT_LABELS[webhook.format]}`;
+  const action = `${settingsOf(page)}/webhooks/${isNew ? "new" : webhook.id}`;
+  return showForm(
+    <Layout page={page} title={title} section="settings">
+      <ProblemSummary problems={problems} fields={FIELDS} />
+      <Form page={page} action={action} class="card">
+        {isNew ? (
+          <Select
+            name="format"
+            label="Format"
+            value={state.format}
+            choices={WEBHOOK_FORMATS.map((value) => ({ value, label: FORMAT_LABELS[value] }))}
+            problems={problems}
+          />
+        ) : null}
+        <Address webhook={webhook} state={state} problems={problems} />
+        <Alerts chosen={state.alerts} problem={problems.get("alerts")} />
+        <button type="submit">{isNew ? "Add" : "Save"}</button>
+      </Form>
+      <p>
+        <a href={settingsOf(page)}>Back to the inference settings</a>
+      </p>
+    </Layout>,
+    problems,
+  );
+}
+
+interface AddressProps {
+  readonly webhook: FurtherWebhookView | null;
+  readonly state: FormState;
+  readonly problems: Problems;
+}
+
+function Address({ webhook, state, problems }: AddressProps) {
+  const isPagerDuty = webhook === null || webhook.format === "pagerduty";
+  const now = webhook === null ? "" : `Empty: it stays ${webhook.url}.`;
+  return (
+    <>
+      <Field
+        name="url"
+        label="URL"
+        inputmode="url"
+        value={state.url}
+        problems={problems}
+        hint={webhook === null ? "Of PagerDuty: only where it is not the United States' Events API v2." : now}
+      />
+      {isPagerDuty ? (
+        <Field
+          name="routing_key"
+          label="Routing key (PagerDuty)"
+          value={state.routingKey}
+          autocomplete="off"
+          problems={problems}
+          hint={
+            webhook === null
+              ? "The integration key of a service, Events API v2."
+              : `Empty: it stays ${webhook.routing_key ?? ""}.`
+          }
+        />
+      ) : null}
+    </>
+  );
+}
+
+function Alerts({ chosen, problem }: { chosen: readonly string[]; problem: string | undefined }) {
+  return (
+    <fieldset class="field" id="alerts">
+      <legend>Hears of</legend>
+      <div class="choices">
+        {WEBHOOK_ALERTS.map((alert) => (
+          <label>
+            <input type="checkbox" name="alerts" value={alert} checked={chosen.includes(alert)} />
+            <span>{ALERT_LABELS[alert]}</span>
+          </label>
+        ))}
+      </div>
+      <Hints name="alerts" hint={undefined} problem={problem} />
+    </fieldset>
+  );
+}
+
+export const webhookPageRoutes: readonly PageRoute[] = [
+  { method: "GET", path: `${PATH}/new`, access: "write", runInOrganization: showNew },
+  { method: "POST", path: `${PATH}/new`, runInOrganization: save },
+  { method: "GET", path: `${PATH}/:webhook`, access: "write", runInOrganization: showOne },
+  { method: "POST", path: `${PATH}/:webhook`, runInOrganization: save },
+  { method: "POST", path: `${PATH}/:webhook/remove`, runInOrganization: remove },
+];
+
+/** What is done with the first webhook, or with a further one that the path names. */
+function callOf({ params }: OrganizationPageCall) {
+  return `POST /api/organizations/{organization}/${params["webhook"] === undefined ? "webhook" : "webhooks/{webhook}"}` as const;
+}
+
+export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { body: result } = await page.api(`${callOf(page)}/test` as const);
+  const { url, format } = describeTested(page);
+  return showPage(
+    <Layout page={page} title="Test of the webhook" section="settings">
+      {result.delivered ? (
+        <p class="notice good" role="status">
+          Delivered: the endpoint answered {result.status} after {formatCount(result.duration_ms)} ms.
+        </p>
+      ) : (
+        <p class="notice bad" role="alert">
+          Not delivered: {result.error} (after {formatCount(result.duration_ms)} ms). Put the endpoint or the
+          URL right and test again.
+        </p>
+      )}
+      <p>
+        {format === "standard" ? (
+          <>
+            One signed event of the type <code>webhook.test</code>
+          </>
+        ) : (
+          "One test"
+        )}{" "}
+        was sent to <code class="break">{url}</code>.
+      </p>
+      <div class="actions">
+        <Form page={page} action={page.path}>
+          <button type="submit">Test again</button>
+        </Form>
+        <a href={`${page.base}/settings`}>Back to the inference settings</a>
+      </div>
+    </Layout>,
+  );
+}
+
+export async function rotateWebhookSecret(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { body } = await page.api(`${callOf(page)}/rotate-secret` as const, {
+    body: readBody(page.form, { grace_seconds: "default" }),
+  });
+  return showWebhookSecret(page, body.secret);
+}
+
+function describeTested({ organization, params }: OrganizationPageCall) {
+  const { webhook, webhooks } = organization.notifications;
+  const further = webhooks.find(({ id }) => id === params["webhook"]);
+  return {
+    url: further?.url ?? webhook?.url ?? "the webhook",
+    format: further?.format ?? "standard",
+  };
+}
+
+export function showWebhookSecret(page: OrganizationPageCall, secret: string): PageAnswer {
+  return showPage(
+    <Layout page={page} title="The webhook's secret" section="settings">
+      <ShownOnce
+        lead="Saved. Copy the secret now"
+        meaning="The receiver verifies signatures with it."
+        label="Webhook secret"
+        value={secret}
+        back={{ path: `${page.base}/settings`, text: "Back to the inference settings" }}
+      />
+    </Layout>,
+  );
+}

@@ -1,0 +1,123 @@
+import { isCapReached, limitNameOf, nameWindow } from "../../../alerts/alert-words.ts";
+import type { DeliveryState, ListedAlert } from "../../../../data-path/store/types/alerts.ts";
+import { formatLimit, formatMoney, formatTime } from "../../format.ts";
+import type { OrganizationPageCall } from "../page.ts";
+import { Form } from "./fields.tsx";
+import { Time } from "./inline.tsx";
+
+export const REDELIVER = "POST /api/organizations/{organization}/alerts/{alert}/redeliver";
+
+/** What fired in one step, in the order in which it fired. */
+type Message = readonly [ListedAlert, ...ListedAlert[]];
+
+/** Alerts, newest first, those of one step together, with the state of each delivery. */
+export function AlertList({ page, alerts }: { page: OrganizationPageCall; alerts: readonly ListedAlert[] }) {
+  return (
+    <ul class="alerts">
+      {groupByMessage(alerts).map((message) => (
+        <li class={message.some(isCapReached) ? "bad" : "warn"}>
+          {groupByLimit(message).map((reached) => (
+            <Reached alerts={reached} />
+          ))}
+          <div class="quiet">
+            <Time at={message[0].firedAtMs} />
+            {describeDeliveries(page, message[0])}
+            <SendAgain page={page} alert={message[0]} />
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** "80 % and 100 % of the budget of API key …" */
+function Reached({ alerts }: { alerts: Message }) {
+  const [alert] = alerts;
+  const percents = alerts.map(({ thresholdPercent }) => `${thresholdPercent} %`);
+  return (
+    <p>
+      <strong>
+        {percents.join(" and ")} of the {limitNameOf(alert)}
+      </strong>{" "}
+      of <Subject alert={alert} />: {formatMoney(Number(alert.spentMicrocents), alert.currency)} of{" "}
+      {formatLimit(alert.amountCents, alert.currency)} {nameWindow(alert)}
+    </p>
+  );
+}
+
+function groupByMessage(alerts: readonly ListedAlert[]): readonly Message[] {
+  return groupNeighbours(alerts, ({ messageId }) => messageId).map((group) => reversed(group));
+}
+
+function groupByLimit(message: Message): readonly Message[] {
+  return groupNeighbours(message, ({ scope, period, kind }) => `${scope} ${period} ${kind}`);
+}
+
+function groupNeighbours(
+  alerts: readonly ListedAlert[],
+  nameOf: (alert: ListedAlert) => string,
+): readonly Message[] {
+  const groups: [ListedAlert, ...ListedAlert[]][] = [];
+  for (const alert of alerts) {
+    const last = groups.at(-1);
+    if (last !== undefined && nameOf(last[0]) === nameOf(alert)) last.push(alert);
+    else groups.push([alert]);
+  }
+  return groups;
+}
+
+function reversed([first, ...others]: Message): Message {
+  const [last, ...before] = others.toReversed();
+  return last === undefined ? [first] : [last, ...before, first];
+}
+
+function Subject({ alert }: { alert: ListedAlert }) {
+  if (alert.scope === "organization") return <>the organization</>;
+  return (
+    <>
+      {alert.scope === "key" ? "API key" : alert.scope} "
+      <bdi>{alert.keyName ?? alert.ownerName ?? alert.keyId ?? ""}</bdi>"
+    </>
+  );
+}
+
+function describeDeliveries({ organization }: OrganizationPageCall, { deliveries }: ListedAlert): string {
+  const formats = new Map(organization.notifications.webhooks.map(({ id, format }) => [id, format]));
+  const further = [...deliveries.webhooks].map(
+    ([id, state]) => [formats.get(id) ?? "webhook", state] as const,
+  );
+  const all = [["email", deliveries.email], ["webhook", deliveries.webhook], ...further] as const;
+  return all.map(([name, delivery]) => describeDelivery(name, delivery)).join("");
+}
+
+function describeDelivery(name: string, delivery: DeliveryState): string {
+  const { state, attempts, lastError, nextAttemptAtMs } = delivery;
+  if (state === "off") return "";
+  // That the first one arrived needs no words.
+  const tries =
+    attempts > (state === "delivered" ? 1 : 0)
+      ? ` after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}`
+      : "";
+  const error = lastError === null || state === "delivered" ? "" : ` (${lastError})`;
+  const next =
+    nextAttemptAtMs === null ? "" : `, next try ${formatTime(new Date(nextAttemptAtMs).toISOString())}`;
+  return ` · ${name}: ${state}${tries}${error}${next}`;
+}
+
+/** To where it did not arrive, or else to everybody. */
+function SendAgain({ page, alert }: { page: OrganizationPageCall; alert: ListedAlert }) {
+  const { emails, webhook, webhooks } = page.organization.notifications;
+  const hasChannel = emails.length > 0 || webhook !== null || webhooks.length > 0;
+  if (!page.canChange || !hasChannel) return null;
+  const path = `${page.base}/alerts/${alert.id}/redeliver`;
+  return (
+    <>
+      {" · "}
+      <Form page={page} action={path} class="small">
+        <button type="submit" class="link">
+          Send again
+        </button>
+      </Form>
+    </>
+  );
+}

@@ -1,0 +1,127 @@
+import { parseSignedAmount } from "../../../../shared/money/money.ts";
+import { invalidField } from "../../admin-error.ts";
+import type { FormValues, Problems } from "../form.ts";
+import type { OrganizationPageCall } from "../page.ts";
+import { Field, Form, Select, typedIn } from "./fields.tsx";
+import { Section } from "./layout.tsx";
+
+/** Fields of tokens, by the API's names. */
+const COUNTS = [
+  { name: "input_tokens", label: "Input tokens", hint: "Of all prompts, without the cached ones." },
+  { name: "cached_input_tokens", label: "Cached input tokens", hint: "Beside the input tokens." },
+  { name: "output_tokens", label: "Output tokens", hint: "Of all answers, with the reasoning ones." },
+] as const;
+const OUTSIDE = "outside_usage.";
+
+/** What can be wrong with the form's fields. */
+export const CORRECTION_FIELDS = [
+  "amount",
+  ...["model", ...COUNTS.map(({ name }) => name), "service_tier"].map((name) => OUTSIDE + name),
+  "key_id",
+  "reason",
+] as const;
+
+/** @throws AdminError 400 for an amount that is no decimal, and a count that is no number. */
+export function readCorrection(form: FormValues): object {
+  const keyId = form.text("key_id");
+  return {
+    ...readAmount(form),
+    ...readOutsideUsage(form),
+    reason: form.text("reason"),
+    ...(keyId === "" ? {} : { key_id: keyId }),
+  };
+}
+
+/** Both, where somebody gave both: the API says what is wrong with it. */
+function readAmount(form: FormValues): object {
+  if (form.text("amount") === "" && form.text(`${OUTSIDE}model`) !== "") return {};
+  const microcents = parseSignedAmount(form.text("amount"));
+  if (microcents === null) {
+    throw invalidField("amount", "expected an amount such as 12.50 or -0.00125");
+  }
+  return { amount_microcents: microcents };
+}
+
+function readOutsideUsage(form: FormValues): object {
+  const model = form.text(`${OUTSIDE}model`);
+  if (model === "") return {};
+  const counts = COUNTS.map(({ name }) => [name, readCount(form.text(OUTSIDE + name), OUTSIDE + name)]);
+  const tier = form.text(`${OUTSIDE}service_tier`);
+  const usage = { model, ...Object.fromEntries(counts), ...(tier === "" ? {} : { service_tier: tier }) };
+  return { outside_usage: usage };
+}
+
+function readCount(text: string, param: string): number {
+  if (/^\d{0,13}$/.test(text)) return Number(text);
+  throw invalidField(param, "expected a whole number");
+}
+
+interface CorrectionFormProps {
+  readonly page: OrganizationPageCall;
+  readonly problems: Problems;
+  /** Id → name. */
+  readonly keys: ReadonlyMap<string, string>;
+  /** Ids of those that have a price in the organization's currency. */
+  readonly models: readonly string[];
+  /** Makes a repeat of the same form count once. */
+  readonly id: string;
+}
+
+/** For the operator: puts this month's spend right. */
+export function CorrectionForm({ page, problems, keys, models, id }: CorrectionFormProps) {
+  const typed = typedIn(page, problems);
+  return (
+    <Section class="card" id="correct" title="Correct this month's spend">
+      <Form page={page} action={`${page.base}/usage/corrections`}>
+        <input type="hidden" name="id" value={id} />
+        <Field
+          {...typed("amount")}
+          label="Amount"
+          amount={{ currency: page.organization.currency, signed: true }}
+          hint="A credit is negative: -12.50. Empty for outside usage."
+        />
+        <OutsideUsage page={page} problems={problems} models={models} />
+        <Select
+          {...typed("key_id")}
+          label="API key"
+          choices={[
+            { value: "", label: "none: the organization alone" },
+            ...Array.from(keys, ([value, label]) => ({ value, label })),
+          ]}
+          hint="Also corrects its user, group and the organization."
+        />
+        <Field {...typed("reason")} label="Reason" hint="Kept in the audit log." required />
+        <button type="submit">Correct</button>
+      </Form>
+    </Section>
+  );
+}
+
+type OutsideUsageProps = Pick<CorrectionFormProps, "page" | "problems" | "models">;
+
+/** In place of an amount: tokens of a model, such as those of a batch job. */
+function OutsideUsage({ page, problems, models }: OutsideUsageProps) {
+  const typed = typedIn(page, problems);
+  return (
+    <fieldset>
+      <legend>Usage from outside, at the price in force</legend>
+      <Select
+        {...typed(`${OUTSIDE}model`)}
+        label="Model of these tokens"
+        choices={[
+          { value: "", label: "none: the amount counts" },
+          ...models.map((value) => ({ value, label: value })),
+        ]}
+        hint="For requests outside of the gateway, such as a batch job."
+      />
+      {COUNTS.map(({ name, label, hint }) => (
+        <Field {...typed(OUTSIDE + name)} label={label} hint={hint} inputmode="numeric" />
+      ))}
+      <Field
+        {...typed(`${OUTSIDE}service_tier`)}
+        label="Service tier"
+        hint="Service tier of the model's prices, such as batch. Empty: default."
+      />
+    </fieldset>
+  );
+}

@@ -1,0 +1,54 @@
+/** What stands in a line: links, a state, a time. */
+import type { KeyView, OrganizationView } from "../views.ts";
+import { describeState } from "../../../../shared/settings/state.ts";
+import { formatExactTime, formatTime } from "../../format.ts";
+
+interface OwnerLinkProps {
+  readonly base: string;
+  readonly kind: "keys" | "users" | "groups";
+  readonly owner: { readonly id: string; readonly name: string };
+}
+
+export function OwnerLink({ base, kind, owner }: OwnerLinkProps) {
+  return (
+    <a href={`${base}/${kind}/${owner.id}`}>
+      <bdi>{owner.name}</bdi>
+    </a>
+  );
+}
+
+/** A key in a list, with what people see of the key itself. */
+export function KeyName({ base, apiKey }: { base: string; apiKey: KeyView }) {
+  return (
+    <>
+      <OwnerLink base={base} kind="keys" owner={apiKey} />
+      <span class="below code">{apiKey.display}</span>
+    </>
+  );
+}
+
+const LEVELS = { good: "good", warning: "warn", bad: "bad", off: "off" } as const;
+
+/** Why requests of a key, of an organization or of a user's keys are refused, or that they are not. */
+export function State({ state }: { state: KeyView["state"] | OrganizationView["state"] }) {
+  const { words, level } = describeState(state);
+  return <span class={`state ${LEVELS[level]}`}>{words}</span>;
+}
+
+interface TimeProps {
+  /** RFC 3339 or Unix milliseconds. */
+  readonly at: string | number;
+  /** With seconds. */
+  readonly exact?: boolean;
+}
+
+/** "2026-11-21 14:03 UTC", which breaks between day and time only. The script adds the reader's own time on hover. */
+export function Time({ at, exact = false }: TimeProps) {
+  const time = new Date(at).toISOString();
+  const [day, ...rest] = (exact ? formatExactTime(time) : formatTime(time)).split(" ");
+  return (
+    <time datetime={time}>
+      <span>{day}</span> <span>{rest.join(" ")}</span>
+    </time>
+  );
+}

@@ -1,0 +1,161 @@
+/** *Spend against limits*: every limit that holds for an owner, what it counts, and how far it is spent. */
+import type { Child } from "hono/jsx";
+import { labelLimit } from "../../../../shared/settings/limit-words.ts";
+import { capitalize } from "../../../../shared/text/capitalize.ts";
+import { describeWindow } from "../../../../shared/time/calendar.ts";
+import type { LimitScope } from "../../../../data-path/store/types/decision.ts";
+import { formatCountOf, formatLimit } from "../../format.ts";
+import { describeStanding, describeWait, formatShare, nameReset } from "../limit-words.ts";
+import type { OrganizationPageCall } from "../page.ts";
+import { OWNER_CALLS } from "../raise-form.ts";
+import type { LimitListView, LimitView } from "../views.ts";
+import { LimitBar } from "./charts.tsx";
+import { Section } from "./layout.tsx";
+import { Time } from "./inline.tsx";
+
+/** What the owner of a page is told where it has no limit of its own. */
+const PURPOSES: Readonly<Record<LimitScope, string>> = {
+  key: "This API key has no limits of its own. A limit bounds a single build or laptop: enter “day cap 5.00” in the field Limits.",
+  user: "This user has no limits of its own. A limit bounds all API keys of a person together: enter “week cap 20.00” in the field Limits.",
+  group:
+    "This group has no limits of its own. Its members share a limit: enter “month cap 2000.00” in the field Limits. Limits of each member bound each of them separately.",
+  organization:
+    "No limits for all API keys together. A limit bounds the spend of the whole organization: enter “week cap 500.00” in the field Limits.",
+};
+
+/** As the API tells them, of the owner that the page is about. */
+export async function readLimits(page: OrganizationPageCall, scope: LimitScope): Promise<LimitListView> {
+  const { body } = await page.api(`GET ${OWNER_CALLS[scope]}/limits` as const);
+  return body;
+}
+
+export interface LimitsProps {
+  readonly page: OrganizationPageCall;
+  /** Whose page it is. */
+  readonly scope: LimitScope;
+  readonly limits: LimitListView;
+}
+
+export function SpendAgainstLimits({ page, scope, limits: { data, time } }: LimitsProps) {
+  const hasOwn = data.some((limit) => limit.scope === scope);
+  return (
+    <Section id="spend-against-limits" title="Spend against limits">
+      {hasOwn ? null : <p class="card empty">{PURPOSES[scope]}</p>}
+      {data.length === 0 ? null : (
+        <ul class="limits">
+          {data.map((limit) => (
+            <LimitCard page={page} scope={scope} limit={limit} nowMs={Date.parse(time)} />
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+interface LimitCardProps extends Omit<LimitsProps, "limits"> {
+  readonly limit: LimitView;
+  readonly nowMs: number;
+}
+
+function LimitCard({ page, scope, limit, nowMs }: LimitCardProps) {
+  const { currency } = page.organization;
+  const { period, kind, cents, spent_cents: spent, remaining_cents: left } = limit;
+  const { words, level } = describeStanding(limit);
+  const day = new Date(nowMs).toISOString().slice(0, 10);
+  return (
+    <li class="card">
+      <h3>
+        {capitalize(labelLimit(limit))} <span class={`state ${level}`}>{words}</span>
+      </h3>
+      <p class="counts">
+        <Counted page={page} isOwn={limit.scope === scope} limit={limit} />
+      </p>
+      <LimitBar limit={limit} currency={currency} />
+      <p>
+        <strong>{formatLimit(spent, currency)}</strong> of {formatLimit(cents, currency)} (
+        {formatShare(limit)}) {describeWindow(period, day)}
+        {left === 0 && kind === "cap" ? ": requests that cost money return 402" : ""}
+        {left === 0 ? "" : `; ${formatLimit(left, currency)} left`}
+      </p>
+      <Raised limit={limit} currency={currency} />
+      <p class="quiet">
+        <Reset limit={limit} nowMs={nowMs} />
+      </p>
+    </li>
+  );
+}
+
+/** What of it is a raise, and until when. */
+function Raised({ limit, currency }: { limit: LimitView; currency: string }) {
+  if (limit.raises.length === 0) return null;
+  const base = formatLimit(limit.cents - limit.raised_cents, currency);
+  return (
+    <p>
+      raised from {base}{" "}
+      {limit.raises.map(({ add_cents: cents, expires_at: until }, index) => (
+        <>
+          {index === 0 ? "" : ", "}by {formatLimit(cents, currency)} until <Time at={until} />
+        </>
+      ))}
+    </p>
+  );
+}
+
+function Reset({ limit, nowMs }: { limit: LimitView; nowMs: number }) {
+  const { period, resets_at: at } = limit;
+  if (at === null) return <>never resets</>;
+  return (
+    <>
+      resets{" "}
+      <time datetime={at} class="whole">
+        {nameReset(period, at)}
+      </time>
+      , {describeWait(Date.parse(at), nowMs)}
+    </>
+  );
+}
+
+interface CountedProps {
+  readonly page: OrganizationPageCall;
+  /** Of the owner that the page is about, which needs no link. */
+  readonly isOwn: boolean;
+  readonly limit: LimitView;
+}
+
+function Counted({ page, isOwn, limit }: CountedProps) {
+  const { scope, owner, member_of: memberOf } = limit;
+  const name = (
+    <Named path={isOwn ? null : pathOf(page, scope, owner.id)}>
+      <bdi>{owner.name}</bdi>
+    </Named>
+  );
+  if (scope === "key") return <>the key {name} alone</>;
+  if (scope === "organization") return <>all keys of {name}</>;
+  if (scope === "group") {
+    const users = formatCountOf(owner.user_count ?? 0, "user");
+    const keys = formatCountOf(owner.key_count ?? 0, "key");
+    return (
+      <>
+        the pool of all in {name}: {users}, {keys} of its own
+      </>
+    );
+  }
+  if (memberOf === null) return <>all keys of {name}</>;
+  const from = pathOf(page, memberOf.scope, memberOf.id);
+  return (
+    <>
+      all keys of {name}, as each {memberOf.scope === "group" ? "member of" : "user without a group in"}{" "}
+      <Named path={from}>
+        <bdi>{memberOf.name}</bdi>
+      </Named>
+    </>
+  );
+}
+
+function Named({ path, children }: { path: string | null; children?: Child }) {
+  return path === null ? <>{children}</> : <a href={path}>{children}</a>;
+}
+
+function pathOf({ base }: OrganizationPageCall, scope: LimitScope, id: string): string {
+  return scope === "organization" ? `${base}/settings` : `${base}/${scope}s/${id}`;
+}

@@ -1,0 +1,106 @@
+/** What the pages of users and those of groups share. */
+import { formatCountOf, formatMoney } from "../../format.ts";
+import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
+import { fieldOfOwner } from "../owner-texts.ts";
+import type { OrganizationPageCall } from "../page.ts";
+import type { KeyPageView, KeyView } from "../views.ts";
+import { KeyName, State } from "./inline.tsx";
+import { Check, ConfirmedForm } from "./fields.tsx";
+import { NO_PROBLEMS } from "../form.ts";
+import { Section } from "./layout.tsx";
+import { RowTable, type RowTableColumns } from "./table.tsx";
+
+const SHOWN_KEYS = "50";
+
+/** The first keys of a user or a group. */
+export async function readKeysOf(
+  page: OrganizationPageCall,
+  kind: OwnerKind,
+  id: string,
+): Promise<KeyPageView> {
+  const query = { [fieldOfOwner(kind)]: id, limit: SHOWN_KEYS };
+  const { body } = await page.api("GET /api/organizations/{organization}/keys", { query });
+  return body;
+}
+
+interface OwnedKeysProps {
+  readonly page: OrganizationPageCall;
+  readonly keys: KeyPageView;
+  readonly owner: { readonly kind: OwnerKind; readonly id: string };
+  /** Where it has none. */
+  readonly empty: string;
+}
+
+export function OwnedKeys({ page, keys, owner, empty }: OwnedKeysProps) {
+  const { base, canChange } = page;
+  return (
+    <Section id="keys" title="API keys">
+      <RowTable label="Its keys" class="stack" columns={keyColumns(page)} rows={keys.data} empty={empty} />
+      {keys.has_more ? <p class="quiet">These are the first {keys.data.length}.</p> : null}
+      {canChange ? (
+        <p>
+          <a class="button" href={`${base}/keys/new?${fieldOfOwner(owner.kind)}=${owner.id}`}>
+            Create an API key
+          </a>
+        </p>
+      ) : null}
+    </Section>
+  );
+}
+
+function keyColumns({ base, organization: { currency } }: OrganizationPageCall): RowTableColumns<KeyView> {
+  return [
+    {
+      label: "name",
+      cell: (key) => <KeyName base={base} apiKey={key} />,
+    },
+    { label: "state", cell: ({ state }) => <State state={state} /> },
+    {
+      label: "spent this month",
+      short: "spent",
+      kind: "number",
+      cell: ({ spent_microcents: spent }) => formatMoney(spent, currency),
+    },
+  ];
+}
+
+interface DeletionProps {
+  readonly page: OrganizationPageCall;
+  readonly what: "user" | "group";
+  readonly owner: { readonly name: string; readonly key_count: number };
+  /** Of its page. */
+  readonly path: string;
+}
+
+/** The end of a user or a group, with its keys or without, for who may. */
+export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
+  const { name, key_count: keyCount } = owner;
+  if (!page.canChange) return null;
+  return (
+    <Section class="card" id="delete" title="Delete">
+      <p>
+        For good. {what === "group" ? "Its users stay. " : ""}
+        {keyCount === 0
+          ? "It has no keys."
+          : `Its ${keyCount === 1 ? "key goes" : `${formatCountOf(keyCount, "key")} go`} on without it.`}{" "}
+        What was spent stays in the usage.
+      </p>
+      <ConfirmedForm
+        page={page}
+        action={`${path}/delete`}
+        confirm={`Delete the ${what} "${name}"? This cannot be undone.`}
+        button="Delete"
+      >
+        {keyCount === 0 ? null : (
+          <Check
+            name="keys"
+            label="Delete its keys, too"
+            checked={false}
+            problems={NO_PROBLEMS}
+            hint="Requests with them return 401 at once."
+          />
+        )}
+      </ConfirmedForm>
+    </Section>
+  );
+}

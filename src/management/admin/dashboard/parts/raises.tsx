@@ -1,0 +1,116 @@
+/** *Temporary raises*: those that are live, each with a button that takes it back, and a form for another. */
+import { MOST_RAISES, raisablePeriods } from "../../../../shared/settings/raises.ts";
+import { formatLimit } from "../../format.ts";
+import type { Problems } from "../form.ts";
+import { labelLimit } from "../../../../shared/settings/limit-words.ts";
+import { PER_PERIOD } from "../limit-words.ts";
+import type { OrganizationPageCall } from "../page.ts";
+import { RAISE_INPUTS } from "../raise-form.ts";
+import type { RaiseView } from "../views.ts";
+import { Field, Form, Select, typedIn } from "./fields.tsx";
+import { type LimitsProps, SpendAgainstLimits } from "./limits.tsx";
+import { Section } from "./layout.tsx";
+import { Time } from "./inline.tsx";
+
+interface RaisesProps extends LimitsProps {
+  /** Of the owner's page. */
+  readonly path: string;
+  /** All that the owner has, ended ones too. */
+  readonly raises: readonly RaiseView[];
+  readonly problems: Problems;
+}
+
+/** Of an owner's page: how far its limits are spent, and what is raised of them for a time. */
+export function OwnerLimits(props: RaisesProps) {
+  return (
+    <>
+      <SpendAgainstLimits {...props} />
+      <Raises {...props} />
+    </>
+  );
+}
+
+function Raises({ page, scope, path, raises, limits, problems }: RaisesProps) {
+  const nowMs = Date.parse(limits.time);
+  const live = raises.filter(({ expires_at: until }) => Date.parse(until) > nowMs);
+  const periods = raisablePeriods(limits.data.filter((limit) => limit.scope === scope));
+  return (
+    <Section class="card" id="raises" title="Temporary increases">
+      {live.length === 0 ? (
+        <p>None. A temporary increase raises a cap until a set time, and ends by itself.</p>
+      ) : (
+        <ul class="raises">
+          {live.map((raise) => (
+            <LiveRaise page={page} path={path} raise={raise} />
+          ))}
+        </ul>
+      )}
+      {page.canChange ? (
+        <RaiseForm
+          page={page}
+          path={path}
+          periods={periods}
+          isFull={problems.size === 0 && live.length >= MOST_RAISES}
+          problems={problems}
+        />
+      ) : null}
+    </Section>
+  );
+}
+
+interface LiveRaiseProps {
+  readonly page: OrganizationPageCall;
+  readonly path: string;
+  readonly raise: RaiseView;
+}
+
+function LiveRaise({ page, path, raise }: LiveRaiseProps) {
+  const { id, period, add_cents: cents, expires_at: until, reason, created_by: by } = raise;
+  const amount = `+${formatLimit(cents, page.organization.currency)} ${PER_PERIOD[period]}`;
+  return (
+    <li>
+      <span>
+        <strong>{amount}</strong> until <Time at={until} />: <bdi>{reason}</bdi>, by{" "}
+        <bdi>{by.name ?? by.type}</bdi>
+      </span>
+      {page.canChange ? (
+        <Form page={page} action={`${path}/raises/${id}/remove`} confirm={`Take back ${amount} (${reason})?`}>
+          <button type="submit" class="quiet">
+            Take back<span class="hidden"> {amount}</span>
+          </button>
+        </Form>
+      ) : null}
+    </li>
+  );
+}
+
+interface RaiseFormProps extends Pick<RaisesProps, "page" | "path" | "problems"> {
+  readonly periods: ReturnType<typeof raisablePeriods>;
+  readonly isFull: boolean;
+}
+
+function RaiseForm({ page, path, periods, isFull, problems }: RaiseFormProps) {
+  const typed = typedIn(page, problems);
+  const { period, amount, until, reason } = RAISE_INPUTS;
+  if (periods.length === 0) return <p class="quiet">No cap to increase. Set a cap first.</p>;
+  if (isFull) return <p class="quiet">{MOST_RAISES} are live, and no more can be at the same time.</p>;
+  return (
+    <Form page={page} action={`${path}/raises`} class="raise">
+      <Select
+        {...typed(period)}
+        label="Raise the"
+        choices={periods.map((one) => ({ value: one, label: labelLimit({ period: one, kind: "cap" }) }))}
+      />
+      <Field
+        {...typed(amount)}
+        label="By"
+        inputmode="decimal"
+        amount={{ currency: page.organization.currency }}
+        required
+      />
+      <Field {...typed(until)} label="Until (UTC)" type="datetime-local" required />
+      <Field {...typed(reason)} label="Reason" required />
+      <button type="submit">Raise the cap</button>
+    </Form>
+  );
+}

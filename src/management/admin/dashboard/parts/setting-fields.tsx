@@ -1,0 +1,137 @@
+/** The fields of settings, by how people write their values. */
+import { isRequired } from "../../../../shared/settings/table.ts";
+import type { Problems } from "../form.ts";
+import { describeRate } from "../assets/describe-rate.js";
+import { type FormSetting, inputName, type SettingTexts } from "../setting-form.ts";
+import type { CatalogView } from "../views.ts";
+import { Area, Check, Field, Hints, Select } from "./fields.tsx";
+
+interface SettingFieldsProps {
+  readonly settings: readonly FormSetting[];
+  readonly texts: SettingTexts;
+  readonly problems: Problems;
+  /** Left out where it is not known yet. */
+  readonly currency?: string;
+  /** Where there are models to choose from. */
+  readonly catalog?: Pick<CatalogView, "data">;
+  readonly disabled?: boolean;
+  /** Of the organization's pages, where there are users and groups to choose from. */
+  readonly base?: string;
+  /** Path → what stands below the field in place of its own hint. */
+  readonly hints?: Readonly<Record<string, string>>;
+}
+
+export function SettingFields({ settings, ...common }: SettingFieldsProps) {
+  return (
+    <>
+      {settings.map((setting) => (
+        <SettingField setting={setting} {...common} />
+      ))}
+    </>
+  );
+}
+
+type SettingFieldProps = Omit<SettingFieldsProps, "settings"> & { readonly setting: FormSetting };
+
+function SettingField(props: SettingFieldProps) {
+  const { setting, texts, problems, currency, catalog, disabled, hints, base = "" } = props;
+  const { path, row } = setting;
+  const { notation } = row.kind;
+  const given = texts[path] ?? null;
+  const hint = hints?.[path] ?? row.hint;
+  const common = {
+    name: inputName(setting),
+    label: row.label,
+    problems,
+    disabled: disabled === true,
+    ...(hint === undefined ? {} : { hint }),
+  };
+  if (notation === "models") {
+    const allowed = typeof given === "string" ? null : given;
+    return <Models {...common} allowed={allowed} catalog={catalog ?? { data: [] }} />;
+  }
+  const value = typeof given === "string" ? given : "";
+  if (notation === "flag") return <Check {...common} checked={value === "yes"} />;
+  if (notation === "emails" || notation === "names" || notation === "limits") {
+    return <Area {...common} value={value} />;
+  }
+  if (notation === "choice") {
+    const none = row.default === null ? [{ value: "", label: row.cli?.none ?? "none" }] : [];
+    const choices = [...none, ...(row.kind.words ?? []).map((word) => ({ value: word, label: word }))];
+    return <Select {...common} value={value} choices={choices} />;
+  }
+  const isRate = notation === "rate" && isPositive(value);
+  return (
+    <Field
+      {...common}
+      {...inputOf(notation, currency, base)}
+      value={value}
+      required={isRequired(row)}
+      rate={notation === "rate"}
+      {...(isRate ? { hint: describeRate(Number(value)) } : {})}
+    />
+  );
+}
+
+function inputOf(
+  notation: FormSetting["row"]["kind"]["notation"],
+  currency: string | undefined,
+  base: string,
+) {
+  if (notation === "userId") return { suggestions: `${base}/users/suggestions` };
+  if (notation === "groupId") return { suggestions: `${base}/groups/suggestions` };
+  if (notation === "amount") {
+    return { inputmode: "decimal", amount: { currency: currency ?? "" } } as const;
+  }
+  if (notation === "whole" || notation === "rate") return { inputmode: "numeric" } as const;
+  if (notation === "webhook") return { inputmode: "url" } as const;
+  return notation === "time" ? { type: "datetime-local" } : {};
+}
+
+function isPositive(text: string): boolean {
+  const value = Number(text);
+  return Number.isInteger(value) && value > 0;
+}
+
+interface ModelsProps {
+  readonly name: string;
+  readonly label: string;
+  readonly allowed: readonly string[] | null;
+  readonly catalog: Pick<CatalogView, "data">;
+  readonly problems: Problems;
+  readonly disabled: boolean;
+}
+
+function Models({ name, label, allowed, catalog, problems, disabled }: ModelsProps) {
+  const problem = [...problems].find(([field]) => field.startsWith(name))?.[1];
+  const known = new Set(catalog.data.map((model) => model.id));
+  const gone = (allowed ?? []).filter((id) => !known.has(id));
+  return (
+    <fieldset class="field" id={name}>
+      <legend>{label}</legend>
+      <Check
+        name={`${name}.all`}
+        label="All models, also those that come later"
+        checked={allowed === null}
+        problems={problems}
+        disabled={disabled}
+        hint="Or only these:"
+      />
+      <div class="choices">
+        {[...known, ...gone].map((id) => (
+          <label>
+            <input
+              type="checkbox"
+              name={name}
+              value={id}
+              checked={allowed?.includes(id) ?? false}
+              disabled={disabled}
+            />
+            <span>{id}</span>
+          </label>
+        ))}
+      </div>
+      <Hints name={name} hint={undefined} problem={problem} />
+    </fieldset>
+  );
+}

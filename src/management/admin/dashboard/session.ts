@@ -1,0 +1,178 @@
+/**
+ * Who is signed in. A session is a secret in a cookie and a record in the store, of which every host reads with each
+ * page: one that is ended is over everywhere at once, and what cannot be read is not let in. The operator's sessions end
+ * with the operator's token, an organization's with the token that they began with: both are looked at again each time.
+ * Neither cookie nor store holds a token.
+ */
+import { createHash, createHmac, randomBytes, scrypt, type ScryptOptions } from "node:crypto";
+import { promisify } from "node:util";
+import type { OwnerStore } from "../../../data-path/store/types/owners.ts";
+import type { PersonHolder, SessionRecord, SessionStore } from "../../../data-path/store/types/sessions.ts";
+import type { TokenStore } from "../../../data-path/store/types/tokens.ts";
+import { type IdentityProviders, NO_PROVIDERS } from "../identity/identity-providers.ts";
+import type { EndReason } from "../identity/record-sign-in.ts";
+import { createPart, hashProgram, hashProgramToken } from "../../../shared/contract/program-sign-in.ts";
+import { seal } from "../identity/seal.ts";
+import { authenticate, findTokenHolder, type Principal } from "../principal.ts";
+import { hashToken } from "../token-format.ts";
+import { isSameText } from "../same-text.ts";
+
+/** What a guess of a weak operator token costs whoever has read the store. */
+const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
+const derive: (password: string, salt: string, bytes: number, options: ScryptOptions) => Promise<Buffer> =
+  promisify(scrypt);
+const SECRET_BYTES = 32;
+const SECRET_FORM = /^[A-Za-z0-9_-]{43}$/;
+
+export type SessionsStore = Pick<
+  SessionStore,
+  "createSession" | "useSession" | "findSession" | "endSession"
+> &
+  Pick<TokenStore, "findToken"> &
+  Pick<OwnerStore, "getUser">;
+
+export interface BegunSession {
+  /** The cookie's value. */
+  readonly secret: string;
+  readonly record: SessionRecord;
+}
+
+export interface BegunProgram {
+  readonly code: string;
+  readonly holder: PersonHolder;
+}
+
+/** Of a session that was ended because whoever began it would not be let in today. */
+export type OnEnded = (holder: PersonHolder, reason: EndReason) => Promise<void>;
+
+export class Sessions {
+  readonly #operatorToken: string;
+  #operatorProof: Promise<string> | null = null;
+  readonly #store: SessionsStore;
+  readonly #providers: IdentityProviders;
+
+  constructor(operatorToken: string, store: SessionsStore, providers = NO_PROVIDERS) {
+    this.#operatorToken = operatorToken;
+    this.#store = store;
+    this.#providers = providers;
+  }
+
+  /**
+   * Signs in with a token.
+   * @throws AdminError 401; what the store throws when Redis is unreachable.
+   */
+  async begin(token: string): Promise<BegunSession> {
+    const principal = await authenticate(`Bearer ${token}`, this.#operatorToken, this.#store);
+    if (principal.type === "operator") {
+      const proof = await this.#proveOperator();
+      return this.#create(() => ({ type: "operator", proof }));
+    }
+    const { organizationId } = principal;
+    return this.#create(() => ({ type: "token", tokenHash: hashToken(token), organizationId }));
+  }
+
+  /** Signs in whom a provider knows. @throws what the store throws when Redis is unreachable. */
+  beginPerson(person: Omit<PersonHolder, "sealedIdToken">, idToken: string): Promise<BegunSession> {
+    return this.#create((secret) => ({ ...person, sealedIdToken: seal(idToken, secret) }));
+  }
+
+  /**
+   * A session of the same person for a program, which ends by itself and nobody else's does.
+   * @param secret Of the browser's session.
+   * @returns What the program needs beside its verifier, and whose it is; null where nobody has signed in with a provider.
+   */
+  async beginProgram(secret: string, challenge: string): Promise<BegunProgram | null> {
+    const person = await this.findPerson(secret);
+    if (person === null) return null;
+    const code = createPart();
+    // A program signs nobody out at the provider.
+    const holder = { ...person, sealedIdToken: null };
+    await this.#store.createSession(hashProgram(challenge, code), holder);
+    return { code, holder };
+  }
+
+  async #create(holderOf: (secret: string) => SessionRecord["holder"]): Promise<BegunSession> {
+    const secret = randomBytes(SECRET_BYTES).toString("base64url");
+    return { secret, record: await this.#store.createSession(hashSecret(secret), holderOf(secret)) };
+  }
+
+  /**
+   * Whose session this is; null when it is none, is over, its token is gone, or its person would have another role today.
+   * @throws What the store throws when Redis is unreachable.
+   */
+  async find(secret: string, onEnded: OnEnded = () => Promise.resolve()): Promise<Principal | null> {
+    return SECRET_FORM.test(secret) ? this.#findByHash(hashSecret(secret), onEnded) : null;
+  }
+
+  /** The same, of a program by its token. No browser's session is one, nor the other way round. */
+  async findProgram(token: string, onEnded: OnEnded): Promise<Principal | null> {
+    const hash = hashProgramToken(token);
+    return hash === null ? null : this.#findByHash(hash, onEnded);
+  }
+
+  async #findByHash(hash: string, onEnded: OnEnded): Promise<Principal | null> {
+    const holder = (await this.#store.useSession(hash))?.holder ?? null;
+    if (holder === null) return null;
+    if (holder.type === "token") return findTokenHolder(holder.tokenHash, this.#store);
+    if (holder.type === "operator") {
+      return isSameText(holder.proof, await this.#proveOperator()) ? { type: "operator" } : null;
+    }
+    const reason = await this.#findEndReason(holder);
+    if (reason === null) return principalOf(holder);
+    // Whoever is first says so, of those who come at once.
+    if (await this.#store.endSession(hash)) await onEnded(holder, reason);
+    return null;
+  }
+
+  /** Who has signed in with a provider, for the sign-out there; null for all else. */
+  async findPerson(secret: string): Promise<PersonHolder | null> {
+    const holder = SECRET_FORM.test(secret)
+      ? (await this.#store.findSession(hashSecret(secret)))?.holder
+      : null;
+    return holder?.type === "person" ? holder : null;
+  }
+
+  async #findEndReason(holder: PersonHolder): Promise<EndReason | null> {
+    if (!this.#providers.isStillGranted(holder)) return "role_withdrawn";
+    const { organizationId, userId } = holder;
+    if (organizationId === null || userId === null) return null;
+    const user = await this.#store.getUser(organizationId, userId);
+    return user === null || user.deletedAtMs !== null || user.disabled ? "user_disabled" : null;
+  }
+
+  /**
+   * The same on every host that has the same operator's token. Made when the first operator comes, and kept: it takes a
+   * fifth of a second of a core, which no start has to wait for.
+   */
+  #proveOperator(): Promise<string> {
+    this.#operatorProof ??= derive(this.#operatorToken, "inference-gateway dashboard", 32, SCRYPT).then(
+      (proof) => proof.toString("hex"),
+    );
+    return this.#operatorProof;
+  }
+
+  /** Signs out, on every host. @throws What the store throws when Redis is unreachable: the session may then go on. */
+  async end(secret: string): Promise<void> {
+    await this.#store.endSession(hashSecret(secret));
+  }
+}
+
+function principalOf(holder: PersonHolder): Principal | null {
+  const { issuer, subject, name, role, organizationId, userId } = holder;
+  const person = { issuer, subject, name };
+  if (role === "operator") return { type: "operator", person };
+  return organizationId === null ? null : { type: "person", name, role, organizationId, userId, person };
+}
+
+/** What every form carries: of the session's secret, or of the sign-in page's cookie. */
+export function createFormToken(secret: string): string {
+  return createHmac("sha256", secret).update("form").digest("base64url");
+}
+
+export function isFormToken(given: string, secret: string): boolean {
+  return isSameText(given, createFormToken(secret));
+}
+
+function hashSecret(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}

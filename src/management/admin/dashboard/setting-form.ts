@@ -1,0 +1,168 @@
+/** Forms of settings: from a table's rows to what the fields are, what stands in them and what was typed. */
+import { valueAt } from "../../../shared/config/load/raw-values.ts";
+import { isGroup } from "../../../shared/settings/group.ts";
+import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
+import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
+import { USER_SETTINGS } from "../../../shared/settings/user.ts";
+import { formatLimitRows, type Limit } from "../../../shared/settings/limits.ts";
+import { type BothForms, gatherMonth, rowsWithoutName } from "../../../shared/settings/month-limits.ts";
+import type { Notation, Setting, Settings } from "../../../shared/settings/setting.ts";
+import { hasOwnCalls } from "../../../shared/settings/table.ts";
+import { type FieldKind, type Fields, type FormValues, readBody, setAt } from "./form.ts";
+import { amountText } from "../format.ts";
+import { formatOwner } from "./owner-texts.ts";
+
+/** A setting in a form; "notifications.emails" is the path of a group's member. */
+export interface FormSetting {
+  readonly path: string;
+  readonly row: Setting;
+}
+
+/** Path → what stands in the field: a flag is "yes" or nothing, models are a list or null for all. */
+export type SettingTexts = Readonly<Record<string, string | readonly string[] | null>>;
+
+/** As the API shows it. */
+type Described = Readonly<Record<string, unknown>>;
+
+/** The settings that have a field, groups by their members. */
+export function listFormSettings(table: Settings, prefix = ""): readonly FormSetting[] {
+  return Object.values(table).flatMap((row) => {
+    // They have pages or forms of their own.
+    if (row.kind.notation === "webhooks" || hasOwnCalls(row)) return [];
+    const path = `${prefix}${row.apiName}`;
+    return isGroup(row.kind) ? listFormSettings(row.kind.members, `${path}.`) : [{ path, row }];
+  });
+}
+
+/** Of a key: what has no button of its own. */
+export const KEY_FORM = listFormSettings(KEY_SETTINGS).filter(({ row }) => row.kind.notation !== "flag");
+
+/** Of a user: what has no button of its own. */
+export const USER_FORM = listFormSettings(USER_SETTINGS).filter(({ row }) => row.kind.notation !== "flag");
+export const GROUP_FORM = listFormSettings(USER_GROUP_SETTINGS);
+
+/** For the summary of problems. */
+export function listProblemFields(settings: readonly FormSetting[]): readonly string[] {
+  return settings.map(inputName);
+}
+
+/** @param one As the API shows it. */
+export function textsOf(settings: readonly FormSetting[], one: Described): SettingTexts {
+  return Object.fromEntries(
+    settings.map(({ path, row }) => {
+      const value =
+        row.apiName === "limits" ? rowsWithoutName(parentOf(one, path)) : valueAt(one, ...path.split("."));
+      return [path, ownerTextOf(row.kind.notation, value, one) ?? textOf(row.kind.notation, value)];
+    }),
+  );
+}
+
+/** What has the member of that path. */
+function parentOf(one: Described, path: string): BothForms {
+  const names = path.split(".").slice(0, -1);
+  return (names.length === 0 ? one : valueAt(one, ...names)) as BothForms;
+}
+
+/** Limits are given whole: those of the month stand in fields of their own. */
+function gatherLimits(settings: readonly FormSetting[], body: Described): void {
+  for (const { path, row } of settings) {
+    const own = row.apiName === "limits" ? parentOf(body, path) : undefined;
+    if (own?.limits !== undefined) Object.assign(own, gatherMonth(own as Required<BothForms>));
+  }
+}
+
+/** Of a user or group its name with the id, where the API has said it beside. */
+function ownerTextOf(notation: Notation, id: unknown, one: Described): string | null {
+  if (notation !== "userId" && notation !== "groupId") return null;
+  const owner = one[notation === "userId" ? "user" : "group"] as
+    | { id: string; name: string }
+    | null
+    | undefined;
+  return owner?.id === id && owner !== null && owner !== undefined ? formatOwner(owner) : null;
+}
+
+/** What was typed, to be shown again beside what is wrong with it. */
+export function textsOfForm(settings: readonly FormSetting[], form: FormValues): SettingTexts {
+  return Object.fromEntries(
+    settings.map(({ path, row }) => {
+      if (row.kind.notation !== "models") return [path, form.text(inputName({ path, row }))];
+      return [path, form.text(`${path}.all`) === "yes" ? null : form.getAll(path)];
+    }),
+  );
+}
+
+/**
+ * The body of an API call.
+ * @param current What is changed, as the API shows it; null for what is made new.
+ * @throws AdminError 400 for an amount that is neither "50" nor "50.00".
+ */
+export function readSettings(
+  settings: readonly FormSetting[],
+  form: FormValues,
+  current: Described | null,
+): Record<string, unknown> {
+  const fields: Fields = Object.fromEntries(
+    settings.map(({ path, row }) => [path, fieldKindOf(row, current === null)]),
+  );
+  const body = readBody(form, fields);
+  gatherLimits(settings, body);
+  if (current === null) return body;
+  for (const { path, row } of settings) {
+    if (row.kind.notation !== "time") continue;
+    // A field holds whole minutes: what was not touched keeps its seconds.
+    const now = valueAt(current, ...path.split("."));
+    if (form.text(path) === textOf("time", now)) setAt(body, path, now);
+  }
+  return body;
+}
+
+/** The name of its input: what the API's errors call the field. */
+export function inputName({ path, row }: FormSetting): string {
+  return row.kind.notation === "webhook" ? `${path}.url` : path;
+}
+
+/** A new one's number that is left empty is left to the API, which has a default. */
+function fieldKindOf({ kind, default: value }: Setting, isNew: boolean): FieldKind {
+  if (kind.notation === "group" || kind.notation === "webhooks" || kind.notation === "raises") {
+    throw new TypeError("a group or list has no field of its own");
+  }
+  if (kind.notation === "text") return value === null ? "line" : "text";
+  if (isNew && kind.notation === "limits") return "someLimits";
+  return isNew && typeof value === "number" ? "default" : kind.notation;
+}
+
+function textOf(notation: Notation, value: unknown): string | readonly string[] | null {
+  switch (notation) {
+    case "amount":
+      return amountText(value as number | null);
+    case "flag":
+      return value === true ? "yes" : "";
+    case "limits":
+      return formatLimitRows(value as readonly Limit[]).join("\n");
+    case "time":
+      return typeof value === "string" ? value.slice(0, "2026-12-31T23:59".length) : "";
+    case "models":
+      return value as readonly string[] | null;
+    case "names":
+      return Object.entries(value as Readonly<Record<string, string>>)
+        .map(([name, id]) => `${name} = ${id}`)
+        .join("\n");
+    case "emails":
+      return (value as readonly string[]).join("\n");
+    case "webhook":
+      return value === null ? "" : (value as { url: string }).url;
+    case "text":
+    case "choice":
+    case "model":
+    case "whole":
+    case "rate":
+    case "userId":
+    case "groupId":
+    case "webhooks":
+    case "group":
+    case "raises":
+      return typeof value === "string" || typeof value === "number" ? String(value) : "";
+    default:
+      return notation satisfies never;
+  }
+}

@@ -1,0 +1,113 @@
+/** The error reference: an entry for each code, which is its text in the documentation and on the dashboard. */
+import { ERRORS, type ErrorCode, GatewayError, type OwnCode } from "../../shared/contract/errors.ts";
+import { ADMIN_ERRORS, AdminError, type AdminErrorCode, adminEntryOf } from "./admin-error.ts";
+
+export interface ErrorEntry {
+  /** The fragment of its `doc_url`. */
+  readonly id: string;
+  readonly code: string;
+  /** "503 / 529": the second is that of the messages routes. */
+  readonly status: string;
+  readonly type: string;
+  /** What happened. */
+  readonly meaning: string;
+  /** What the caller can do besides a retry, or whom to ask; may be empty. */
+  readonly remedy: string;
+  readonly retry: Retry;
+}
+
+/**
+ * Whether the same request can succeed: `yes`, after the time in `Retry-After`; `later`, once its remedy is done or a
+ * period has ended; or `no`.
+ */
+export type Retry = "yes" | "later" | "no";
+
+type Code = OwnCode | AdminErrorCode;
+
+const ASK_FOR_A_CAP = "Ask an admin of your organization to raise the cap.";
+const NAMED_FIELD = "Correct the field in `param`.";
+
+/** For the reader of a reference, who may have other rights than the reader of the message. */
+const REMEDIES: Readonly<Partial<Record<Code, string>>> = {
+  missing_required_parameter: NAMED_FIELD,
+  invalid_parameter: NAMED_FIELD,
+  unsupported_parameter: "Leave out the field in `param`.",
+  endpoint_not_available_for_model: "`GET /v1/models` lists its `supported_endpoints`.",
+  invalid_api_key: "Copy all of it, from `sk-igw-` on, or ask an admin for another key.",
+  hard_cap_reached: ASK_FOR_A_CAP,
+  user_hard_cap_reached: ASK_FOR_A_CAP,
+  group_hard_cap_reached: ASK_FOR_A_CAP,
+  org_hard_cap_reached: ASK_FOR_A_CAP,
+  session_cap_reached: "End this run, or ask an admin of your organization to raise the session cap.",
+  key_disabled: "Ask an admin to enable it, or use another key.",
+  key_expired: "Ask an admin to extend it, or use another key.",
+  redis_full: "Ask the operator to give Redis more memory.",
+  upstream_error: "If it persists, send the request ID to the operator.",
+  model_unreachable: "If it persists, contact the operator.",
+  upstream_timeout: "Ask for a shorter response.",
+};
+
+const RETRIES: Readonly<Partial<Record<Code, Retry>>> = {
+  hard_cap_reached: "later",
+  user_hard_cap_reached: "later",
+  group_hard_cap_reached: "later",
+  org_hard_cap_reached: "later",
+  session_cap_reached: "later",
+  key_disabled: "later",
+  key_expired: "later",
+  user_disabled: "later",
+  organization_suspended: "later",
+  identity_not_allowed: "later",
+  upstream_authentication_failed: "later",
+  upstream_model_not_found: "later",
+  organization_full: "later",
+  too_many_raises: "later",
+  webhook_not_set: "later",
+  redis_full: "later",
+  request_timeout: "yes",
+  change_conflict: "yes",
+};
+
+/** The column for retries shows it. */
+const RETRY_ADVICE = /^Try again(?: after the time in `Retry-After`| in a moment)?\.$/;
+
+/** A code that only model servers give a reason for. */
+const CONTEXT_LENGTH_EXCEEDED = new GatewayError("invalid_parameter", {
+  publicCode: "context_length_exceeded",
+  message:
+    "The prompt and the response don't fit into the model's context window. Shorten the conversation, or ask for a shorter response.",
+});
+
+/** Codes of the API for programs with an API key. */
+export function listApiErrors(): readonly ErrorEntry[] {
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  return [...codes.map((code) => new GatewayError(code)), CONTEXT_LENGTH_EXCEEDED].map((error) => {
+    const [status, onMessages] = [error.status("chat"), error.status("messages")];
+    const statuses = status === onMessages ? String(status) : `${status} / ${onMessages}`;
+    return { id: error.ownCode, status: statuses, ...describe(error.ownCode, status, error) };
+  });
+}
+
+/** Codes of the management API. */
+export function listManagementErrors(): readonly ErrorEntry[] {
+  return (Object.keys(ADMIN_ERRORS) as AdminErrorCode[]).map((code) => {
+    const error = new AdminError(code);
+    return { id: adminEntryOf(code), status: String(error.status), ...describe(code, error.status, error) };
+  });
+}
+
+function describe(
+  code: Code,
+  status: number,
+  { type, message }: { readonly type: string; readonly message: string },
+): Omit<ErrorEntry, "id" | "status"> {
+  const [meaning = "", ...advice] = message.split(/(?<=\.) (?=[A-Z`])/);
+  const canRetry = status === 429 || status >= 500;
+  return {
+    code,
+    type,
+    meaning,
+    remedy: REMEDIES[code] ?? advice.filter((sentence) => !RETRY_ADVICE.test(sentence)).join(" "),
+    retry: RETRIES[code] ?? (canRetry ? "yes" : "no"),
+  };
+}

@@ -1,0 +1,119 @@
+/** One sentence on how a request ended. */
+import { capScopeOf } from "../../../data-path/limits/spend-cap.ts";
+import { describeExceeded, describeReached, type NamedLimit } from "../../../shared/settings/limit-words.ts";
+import {
+  formatCount,
+  formatCountOf,
+  formatDuration,
+  formatExactMoney,
+  formatMoney,
+  formatTime,
+} from "../format.ts";
+import { isReached, MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
+import {
+  type ExplainedRequest,
+  failedCheckOf,
+  type Figures,
+  microcentsOf,
+  periodOf,
+} from "./explained-request.ts";
+import { sayReason } from "../../../shared/envoy-reasons/reason.ts";
+import { rateAt } from "./checks.ts";
+import { explainUpstream, reasonOf } from "./upstream.ts";
+import { capitalize } from "../../../shared/text/capitalize.ts";
+
+export function explainEnd(request: ExplainedRequest, currency: string): string {
+  const { status, error_code: code } = request;
+  if (status === null) {
+    return `Its worker died before the end. Another has closed it at what was charged until then, at least its prompt: ${costOf(request, currency)}.`;
+  }
+  const failed = failedCheckOf(request);
+  if (failed !== null) return explainRefusal(request, failed.figures, currency);
+  if (status === 499) {
+    return `${explainLeft(request)} What was generated until then is charged: ${costOf(request, currency)}.`;
+  }
+  if (code === null && status < 400) return explainAnswer(request, currency);
+  const cause = explainUpstream(request);
+  const told = `the client was told ${status}${code === null ? "" : ` ${code}`}`;
+  if (status < 400) {
+    return `The answer broke off${after(request)}${cause === null ? "" : `: ${cause}`}. What was generated until then is charged: ${costOf(request, currency)}.`;
+  }
+  const charged = request.cost_microcents === 0 ? "" : ` It is charged ${costOf(request, currency)}.`;
+  if (cause === null) return `It failed in the gateway: ${told}.${charged}`;
+  return `${capitalize(cause)}; ${told}.${charged}`;
+}
+
+/** By Envoy's words, where it has said any: nobody is named on a guess. */
+function explainLeft(request: ExplainedRequest): string {
+  const { upstream } = request;
+  const reason = reasonOf(request);
+  if (reason?.brokenBy === "client") return `Its client went away${after(request)}, before the end.`;
+  // An upstream that fell silent is recorded as that (exchange/broken-end.ts): the answer was there and was not read.
+  if (upstream?.status === 200 && upstream.envoy_details?.startsWith("stream_idle_timeout") === true) {
+    return `Its client read nothing for too long and was cut off${after(request)}, before the end.`;
+  }
+  const said = reason === null ? "the cause is unknown" : sayReason(reason, upstream?.name ?? null);
+  return `It ended${after(request)}, before its answer did: ${said}.`;
+}
+
+function explainAnswer(request: ExplainedRequest, currency: string): string {
+  const tokens = [
+    `${formatCount(request.input_tokens)} input`,
+    ...(request.cached_input_tokens === 0 ? [] : [`${formatCount(request.cached_input_tokens)} cached`]),
+  ];
+  const duration = request.duration_ms === null ? "" : ` in ${formatDuration(request.duration_ms)}`;
+  const counted = request.estimated
+    ? " The upstream reported no usable usage; the tokens are an estimate."
+    : "";
+  return `Answered${duration}: ${tokens.join(", ")} and ${formatCount(request.output_tokens)} output tokens cost ${costOf(request, currency)}.${counted}`;
+}
+
+const EXPLAINERS: Readonly<Record<string, (figures: Figures) => string>> = {
+  rate_limit_exceeded: (figures) =>
+    `this key may send ${formatCountOf(rateAt(figures), "request")} per minute, ${formatCount(Number(figures["burst"]))} at once, and had none left. The next was free ${formatCount(Number(figures["retry_after_seconds"]))} s later.`,
+  key_disabled: () => "this key is disabled.",
+  key_expired: ({ expires_at: at }) =>
+    typeof at === "string" ? `this key expired at ${formatTime(at)}.` : "this key has expired.",
+  user_disabled: () => "the user that this key belongs to is disabled.",
+  organization_suspended: () => "the organization is suspended. Only the operator can change that.",
+};
+
+function explainRefusal(request: ExplainedRequest, figures: Figures, currency: string): string {
+  const scope = capScopeOf(request.error_code);
+  if (scope !== null) {
+    return `Blocked. ${explainCap(scope, figures, { day: request.created_at.slice(0, 10), currency })}`;
+  }
+  const explainer = EXPLAINERS[request.error_code ?? ""];
+  const { message, concurrent_requests: count } = figures;
+  if (explainer !== undefined) return `Rejected: ${explainer(figures)}`;
+  if (typeof message === "string") return `Rejected: ${message}`;
+  if (typeof count === "number") {
+    return `Rejected: this key had ${formatCountOf(count, "request")} in flight, the most that it may have.`;
+  }
+  return `Rejected: ${request.error_code ?? `status ${request.status}`}.`;
+}
+
+/** In the words of the 402, with the figures of the check. @param call With the day of the admission, "2026-11-21". */
+function explainCap(
+  scope: NamedLimit["scope"],
+  figures: Figures,
+  { day, currency }: { readonly day: string; readonly currency: string },
+): string {
+  const limit = { scope, name: null, period: periodOf(figures), kind: "cap" } as const;
+  const spent = microcentsOf(figures, "spent") ?? 0;
+  const cap = microcentsOf(figures, "hard_cap") ?? 0;
+  const spend = { amount: formatMoney(cap, currency), spent: formatMoney(spent, currency), day };
+  const held = microcentsOf(figures, "held");
+  if (held === null || isReached(cap / MICROCENTS_PER_CENT, BigInt(spent))) {
+    return describeReached(limit, spend);
+  }
+  return describeExceeded(limit, { ...spend, reserved: formatMoney(held, currency), worst: null });
+}
+
+function after({ duration_ms: milliseconds }: ExplainedRequest): string {
+  return milliseconds === null ? "" : ` after ${formatDuration(milliseconds)}`;
+}
+
+function costOf(request: ExplainedRequest, currency: string): string {
+  return formatExactMoney(request.cost_microcents, currency);
+}

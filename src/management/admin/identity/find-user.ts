@@ -1,0 +1,67 @@
+/** The user of an organization that somebody who signs in is: the same whether they come so or with a token of the issuer. */
+import { defaultsOf, describeSettings } from "../../../shared/settings/table.ts";
+import { USER_SETTINGS } from "../../../shared/settings/user.ts";
+import type { Grant } from "../../oidc/roles.ts";
+import type { Identity } from "../../oidc/identity-provider.ts";
+import type { AuditInput } from "../../../data-path/store/types/audit.ts";
+import type { OwnerStore, UserRecord } from "../../../data-path/store/types/owners.ts";
+import { AdminError } from "../admin-error.ts";
+import { type Journal, recordRefusal, type Somebody } from "./record-sign-in.ts";
+
+type Signed = Somebody & Pick<Identity, "email">;
+
+/**
+ * The user's id. A member is made a user at the first sign-in; who has another role is one or is none.
+ * @throws AdminError 403 for a user that is disabled, or cannot be made; what the store throws when Redis is unreachable.
+ */
+export async function findUser(
+  grant: Grant,
+  somebody: Signed,
+  journal: Journal,
+  store: Pick<OwnerStore, "findExternalUser" | "findOrCreateExternalUser">,
+): Promise<string | null> {
+  if (grant.role === "operator") return null;
+  const { organizationId } = grant;
+  const { issuer, subject } = somebody;
+  if (grant.role !== "member") {
+    const known = await store.findExternalUser(organizationId, { issuer, subject });
+    return known === null ? null : requireEnabled(known, somebody, journal);
+  }
+  const { name, email } = somebody;
+  const settings = { ...defaultsOf(USER_SETTINGS), name, email };
+  const result = await store.findOrCreateExternalUser(organizationId, { issuer, subject }, settings, (made) =>
+    describeCreation(made, somebody, journal),
+  );
+  if ("user" in result) return requireEnabled(result.user, somebody, journal);
+  await recordRefusal(journal, somebody, `user_${result.outcome}`);
+  const message =
+    "Your user can't be created in the organization of your role. Contact the operator of this gateway.";
+  throw new AdminError("permission_denied", { message });
+}
+
+async function requireEnabled(
+  { id, disabled }: UserRecord,
+  somebody: Somebody,
+  journal: Journal,
+): Promise<string> {
+  if (!disabled) return id;
+  await recordRefusal(journal, somebody, "user_disabled");
+  throw new AdminError("permission_denied", {
+    message: "Your user is disabled. Ask an admin of the organization to enable it.",
+  });
+}
+
+function describeCreation(
+  made: UserRecord,
+  { issuer, subject, name }: Somebody,
+  journal: Journal,
+): AuditInput {
+  return {
+    actor: { type: "person", id: made.id, name, role: "member", issuer, subject },
+    action: "user.created",
+    target: { type: "user", id: made.id, name: made.name },
+    before: null,
+    after: describeSettings(USER_SETTINGS, made),
+    requestId: journal.requestId,
+  };
+}

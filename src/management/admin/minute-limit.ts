@@ -1,0 +1,43 @@
+import { setBounded } from "../../shared/collections/set-bounded.ts";
+import { AdminError, type AdminErrorCode } from "./admin-error.ts";
+
+const WINDOW_MS = 60_000;
+const MAX_NAMES = 10_000;
+
+/** Counts by name in a minute that begins with the first: after so many, nothing more until it is over. */
+export class MinuteLimit {
+  readonly #maximum: number;
+  readonly #counts = new Map<string, { count: number; endsAtMs: number }>();
+
+  constructor(maximum: number) {
+    this.#maximum = maximum;
+  }
+
+  /** Seconds to wait, 0 when one may try. */
+  waitSeconds(name: string, nowMs: number): number {
+    const entry = this.#counts.get(name);
+    if (entry === undefined || entry.endsAtMs <= nowMs || entry.count < this.#maximum) return 0;
+    return Math.ceil((entry.endsAtMs - nowMs) / 1000);
+  }
+
+  /** @throws AdminError with this code while one must wait. */
+  requireRoom(name: string, nowMs: number, code: AdminErrorCode): void {
+    const wait = this.waitSeconds(name, nowMs);
+    if (wait > 0) throw new AdminError(code, { headers: { "retry-after": String(wait) } });
+  }
+
+  /** Counts one more. @throws AdminError as `requireRoom`, then without counting. */
+  take(name: string, nowMs: number, code: AdminErrorCode): void {
+    this.requireRoom(name, nowMs, code);
+    this.count(name, nowMs);
+  }
+
+  count(name: string, nowMs: number): void {
+    const entry = this.#counts.get(name);
+    if (entry !== undefined && entry.endsAtMs > nowMs) {
+      entry.count += 1;
+      return;
+    }
+    setBounded(this.#counts, name, { count: 1, endsAtMs: nowMs + WINDOW_MS }, MAX_NAMES);
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * The OpenAPI 3.1 document of what customers read with an API key: the key itself, its requests, its models. It stands
+ * here since this server gives it out; the endpoints are Envoy's. What models are asked is OpenAI's and Anthropic's own.
+ */
+import * as z from "zod";
+import { modelBody, modelListBody } from "../../../data-path/catalog/answer-schemas.ts";
+import { ERRORS, type ErrorCode } from "../../../shared/contract/errors.ts";
+import { keyStatus } from "../../../data-path/limits/key-status.ts";
+import { requestStatus } from "../../../data-path/limits/request-status.ts";
+import { errorBody } from "../schemas/error.ts";
+import {
+  describeError,
+  describeJson,
+  describeParameter,
+  describeSchemas,
+  type JsonObject,
+} from "./describe-schemas.ts";
+
+const DESCRIPTION =
+  "Calls for an API key about itself: its limits, spend and headroom, its requests, its models. Each call takes one request from the rate limit, is free, and isn't blocked by caps. Amounts are whole cents (`…_cents`) or millionths of a cent (`…_microcents`) of the organization's currency.";
+
+/** Where the gateway is when `listen` is not set. */
+const DEFAULT_SERVER = { url: "http://127.0.0.1:10000", description: "`listen` of gateway.yaml." };
+
+const named = z
+  .registry<{ id: string }>()
+  .add(keyStatus, { id: "Key" })
+  .add(requestStatus, { id: "Request" })
+  .add(modelBody, { id: "Model" })
+  .add(modelListBody, { id: "ModelList" })
+  .add(errorBody, { id: "Error" });
+
+/** Every one of these endpoints may answer with one of them. */
+const COMMON: readonly ErrorCode[] = [
+  "missing_api_key",
+  "invalid_api_key",
+  "key_disabled",
+  "key_expired",
+  "user_disabled",
+  "organization_suspended",
+  "rate_limit_exceeded",
+  "internal_error",
+  "gateway_unavailable",
+];
+
+interface Endpoint {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly parameters?: readonly JsonObject[];
+  readonly answer: z.ZodType;
+  /** What only this one answers: status → codes with what they mean. */
+  readonly errors?: Readonly<Record<number, string>>;
+}
+
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  "/v1/key": {
+    operationId: "getKey",
+    summary: "The key's limits, spend, headroom and what blocks it.",
+    answer: keyStatus,
+  },
+  "/v1/requests/{request_id}": {
+    operationId: "getRequest",
+    summary: "Show the cost of a recent request of the key, or why it was rejected.",
+    parameters: [
+      describeParameter("path", "request_id", "Id of the request: `x-request-id` of its answer.", {
+        examples: ["req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"],
+      }),
+    ],
+    answer: requestStatus,
+    errors: { 404: describeCode("request_not_found") },
+  },
+  "/v1/models": {
+    operationId: "listModels",
+    summary: "The models that the key may use, in the catalog's order; all of them without `limit`.",
+    parameters: [
+      describeParameter("query", "include", "Behind each model, the names that stand for it too.", {
+        enum: ["aliases"],
+      }),
+      describeParameter("query", "limit", "How many at most.", {
+        type: "integer",
+        minimum: 1,
+        maximum: 1_000,
+      }),
+      describeParameter("query", "after_id", "`last_id` of the page before."),
+      describeParameter("query", "before_id", "`first_id` of the following page; not with `after_id`."),
+    ],
+    answer: modelListBody,
+    errors: { 400: describeCode("invalid_parameter") },
+  },
+  "/v1/models/{model}": {
+    operationId: "getModel",
+    summary: "One model, by its id or by a name that stands for it.",
+    parameters: [
+      describeParameter("path", "model", "Its slash may be written as it is, or as `%2F`.", {
+        examples: ["acme/echo-small"],
+      }),
+    ],
+    answer: modelBody,
+    errors: { 404: "`model_not_found`: The key may use no model of this id or name." },
+  },
+};
+
+/** A plain JSON object. `docs/openapi-customers.json` is the same, of no gateway in particular; a test holds them equal. */
+export function createCustomersDocument(): JsonObject {
+  return {
+    openapi: "3.1.0",
+    info: { title: "Inference gateway: what an API key can ask", version: "1", description: DESCRIPTION },
+    servers: [DEFAULT_SERVER],
+    security: [{ bearer: [] }, { header: [] }],
+    paths: Object.fromEntries(
+      Object.entries(ENDPOINTS).map(([path, endpoint]) => [path, { get: describeOperation(endpoint) }]),
+    ),
+    components: {
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "The API key." },
+        header: {
+          type: "apiKey",
+          in: "header",
+          name: "x-api-key",
+          description: "The same, as Anthropic's SDKs send it.",
+        },
+      },
+      headers: HEADERS,
+      schemas: describeSchemas(named),
+    },
+  };
+}
+
+function describeOperation({ operationId, summary, parameters, answer, errors }: Endpoint): JsonObject {
+  const byStatus = { ...describeCommonErrors(), ...errors };
+  return {
+    operationId,
+    summary,
+    ...(parameters === undefined ? {} : { parameters }),
+    responses: {
+      200: { description: "Done.", headers: referToHeaders(), content: describeJson(named, answer) },
+      ...Object.fromEntries(
+        Object.entries(byStatus).map(([status, description]) => [
+          status,
+          { ...describeError(named, errorBody), description, headers: referToHeaders(Number(status)) },
+        ]),
+      ),
+      default: describeError(named, errorBody),
+    },
+  };
+}
+
+/** Status → a sentence for each code that it can have here. */
+function describeCommonErrors(): Record<number, string> {
+  const byStatus: Record<number, string> = {};
+  for (const code of COMMON) {
+    const { status } = ERRORS[code];
+    const before = byStatus[status];
+    byStatus[status] = before === undefined ? describeCode(code) : `${before} ${describeCode(code)}`;
+  }
+  return byStatus;
+}
+
+function describeCode(code: ErrorCode): string {
+  return `\`${code}\`: ${ERRORS[code].message}`;
+}
+
+const header = (description: string, schema: JsonObject) => ({ description, schema });
+
+const HEADERS = {
+  "x-request-id": header("The id that errors carry as `request_id`.", { type: "string" }),
+  "x-service-ratelimit-remaining": header(
+    "Whole requests left in the key's bucket; 0 also if the bucket was not read.",
+    {
+      type: "integer",
+      minimum: 0,
+    },
+  ),
+  "retry-after": header("Whole seconds until it makes sense to try again.", {
+    type: "integer",
+    minimum: 1,
+    maximum: 59,
+  }),
+};
+
+/** Of an answer with this status; of a success when left out. */
+function referToHeaders(status = 200): JsonObject {
+  const isWorthATry = status === 429 || status === 503;
+  const names = Object.keys(HEADERS).filter((name) => name !== "retry-after" || isWorthATry);
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,92 @@
+/** Turns of usage reports: they read many rows, and nobody's may keep another organization's waiting for long. */
+import { createDeferred } from "../../shared/event-loop/deferred.ts";
+import { AdminError } from "./admin-error.ts";
+
+/** Rows of a report or a page, which is made and sent at once: about 10 MB. */
+export const MAX_REPORT_ROWS = 20_000;
+/** Reports at a time, of all organizations. */
+const MAX_RUNNING = 4;
+/** Reports of one caller that wait for their turn. */
+const MAX_WAITING = 4;
+/** Exports that are open at a time, however slowly they are read. */
+const MAX_EXPORTS = 16;
+const MAX_EXPORTS_OF_ORGANIZATION = 2;
+
+export interface ReportCaller {
+  /** Reports of one lane run one after another. */
+  readonly lane: string;
+  /** Who waits in it. */
+  readonly caller: string;
+}
+
+interface Waiting extends ReportCaller {
+  readonly begin: () => void;
+}
+
+export class ReportTurns {
+  readonly #running = new Set<string>();
+  readonly #waiting: Waiting[] = [];
+  /** Organization → its open exports, if any. */
+  readonly #exports = new Map<string, number>();
+
+  /**
+   * Runs the work once no other of its lane runs.
+   * @throws AdminError 429 when the caller has too many waiting; what the work throws.
+   */
+  async run<Result>(of: ReportCaller, work: () => Promise<Result>): Promise<Result> {
+    await this.#takeTurn(of);
+    try {
+      return await work();
+    } finally {
+      this.#running.delete(of.lane);
+      this.#beginNext();
+    }
+  }
+
+  /**
+   * Counts an export as open until the function that it returns is called.
+   * @throws AdminError 429 when too many are.
+   */
+  openExport(organizationId: string): () => void {
+    const own = this.#exports.get(organizationId) ?? 0;
+    const all = [...this.#exports.values()].reduce((sum, count) => sum + count, 0);
+    if (own >= MAX_EXPORTS_OF_ORGANIZATION || all >= MAX_EXPORTS) {
+      const message = `Too many exports are open: at most ${MAX_EXPORTS_OF_ORGANIZATION} of an organization, ${MAX_EXPORTS} of all. Try again when one has ended.`;
+      throw new AdminError("too_many_reports", { message });
+    }
+    this.#exports.set(organizationId, own + 1);
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      const left = (this.#exports.get(organizationId) ?? 1) - 1;
+      if (left === 0) this.#exports.delete(organizationId);
+      else this.#exports.set(organizationId, left);
+    };
+  }
+
+  async #takeTurn({ lane, caller }: ReportCaller): Promise<void> {
+    if (this.#isFree(lane)) {
+      this.#running.add(lane);
+      return;
+    }
+    const own = this.#waiting.filter((one) => one.lane === lane && one.caller === caller);
+    if (own.length >= MAX_WAITING) throw new AdminError("too_many_reports");
+    const { promise, resolve } = createDeferred<void>();
+    this.#waiting.push({ lane, caller, begin: () => resolve() });
+    await promise;
+  }
+
+  /** The longest waiting of a lane that is free; it has its turn before anybody who comes now. */
+  #beginNext(): void {
+    const next = this.#waiting.findIndex(({ lane }) => this.#isFree(lane));
+    const [chosen] = next === -1 ? [] : this.#waiting.splice(next, 1);
+    if (chosen === undefined) return;
+    this.#running.add(chosen.lane);
+    chosen.begin();
+  }
+
+  #isFree(lane: string): boolean {
+    return this.#running.size < MAX_RUNNING && !this.#running.has(lane);
+  }
+}

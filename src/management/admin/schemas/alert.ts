@@ -1,0 +1,103 @@
+import * as z from "zod";
+import { timestamp, whole } from "../../../shared/settings/input-schemas.ts";
+import { answer, input, month, textOrNull, windowStart } from "./fields.ts";
+import { pageShape } from "./page.ts";
+import { ALERT_CHANNELS, type AlertChannel } from "../../../data-path/store/types/alerts.ts";
+import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
+import { LIMIT_SCOPES } from "../../../data-path/store/types/decision.ts";
+import { isId } from "../../../data-path/store/ids.ts";
+
+/** A week: long enough for a receiver that somebody has to deploy. */
+const MAX_SECRET_GRACE_SECONDS = 604_800;
+const DEFAULT_SECRET_GRACE_SECONDS = 86_400;
+
+const delivery = answer("AlertDelivery", {
+  state: z
+    .enum(["pending", "delivered", "failed", "off"])
+    .describe(
+      "`off`: the organization had not chosen the channel. `failed`: given up; `redeliver` sends it again.",
+    ),
+  attempts: z.int(),
+  last_error: z.string().nullable(),
+  last_attempt_at: timestamp().nullable(),
+  next_attempt_at: timestamp().nullable(),
+});
+
+export const alert = answer("Alert", {
+  id: z.string().meta({ examples: ["alert_01934f6e-…"] }),
+  message_id: z
+    .string()
+    .describe(
+      "The same for all alerts that fired in one step: they are in one email and one event, of which this is `webhook-id` and `data.id`, and `deliveries` are its.",
+    ),
+  type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
+  path: z.string().describe("Path of the dashboard's page that changes the limit."),
+  url: textOrNull("URL of that page; null: `dashboard.base_url` isn't set."),
+  created_at: timestamp(),
+  organization_id: z.string(),
+  scope: z.enum(LIMIT_SCOPES),
+  period: z.enum(LIMIT_PERIODS),
+  window_start: windowStart(),
+  user_id: z.string().nullable(),
+  group_id: z.string().nullable(),
+  owner_name: textOrNull("Name of the user or group when the alert fired."),
+  key_id: z.string().nullable(),
+  key_name: textOrNull("As it was when the alert fired."),
+  threshold_percent: z.int(),
+  amount_cents: z.int().describe("The budget or hard cap."),
+  spent_cents: z.int().describe("Spent when the alert fired, whole cents, rounded down."),
+  currency: z.string(),
+  month: month(),
+  resets_at: z.iso.datetime().nullable().describe("End of the window; null: never."),
+  deliveries: z.strictObject({
+    email: delivery,
+    webhook: delivery,
+    webhooks: z.record(z.string(), delivery).describe("Deliveries of the current further webhooks, by id."),
+  }),
+});
+
+export const alertPage = answer("AlertPage", {
+  ...pageShape(alert),
+  unread: z
+    .int()
+    .describe(
+      "Alerts since the list was last marked as read, at most 100; 0 where `notifications.dashboard` is false.",
+    ),
+});
+
+const CHANNELS_EXPECTATION = "expected a list of channels, none twice";
+const CHANNEL_EXPECTATION = `expected ${ALERT_CHANNELS.join(", ")} or the id of a further webhook`;
+const channel = () =>
+  z
+    .string({ error: CHANNEL_EXPECTATION })
+    .refine(isAlertChannel, { error: CHANNEL_EXPECTATION })
+    .meta({ examples: [...ALERT_CHANNELS, "webhook_01934f6e-…"] });
+export const redelivery = input("Redelivery", {
+  channels: z
+    .array(channel(), { error: CHANNELS_EXPECTATION })
+    .min(1, { error: CHANNELS_EXPECTATION })
+    .refine((given) => new Set(given).size === given.length, { error: CHANNELS_EXPECTATION })
+    .optional()
+    .describe("Default: channels on which it did not arrive, otherwise all of the organization's."),
+});
+
+export const webhookTest = answer("WebhookTest", {
+  delivered: z.boolean(),
+  status: z.int().nullable().describe("HTTP status of the endpoint's response; null: no response."),
+  error: textOrNull("Reason why it did not arrive."),
+  duration_ms: z.int(),
+});
+
+export const secretRotation = input("WebhookSecretRotation", {
+  grace_seconds: whole(0, MAX_SECRET_GRACE_SECONDS, "seconds")
+    .default(DEFAULT_SECRET_GRACE_SECONDS)
+    .describe("Time for which the previous secret also signs."),
+});
+export const rotatedSecret = answer("RotatedWebhookSecret", {
+  secret: z.string().describe("The new secret. It is never shown again."),
+  former_secret_until: timestamp().nullable().describe("Time until which the previous secret also signs."),
+});
+
+function isAlertChannel(text: string): text is AlertChannel {
+  return ALERT_CHANNELS.some((channel) => channel === text) || isId("webhook", text);
+}

@@ -1,0 +1,36 @@
+import * as z from "zod";
+import { actor, timestamp } from "../../../shared/settings/input-schemas.ts";
+import { answer } from "./fields.ts";
+import { PERSON_ROLES } from "../../../data-path/store/types/sessions.ts";
+import { isInStreams, pageOf } from "./page.ts";
+
+/** The id of an entry: its id in its stream, and the stream's place among the audit logs. */
+export const AUDIT_CURSOR = /^[0-9]{1,20}-[0-9]{1,20}-[0-9]$/;
+
+/** Whether the first two parts can be an id in a stream. */
+export const isAuditCursor = (text: string): boolean => isInStreams(text.replace(/-[0-9]$/, ""));
+
+const fields = z.record(z.string(), z.unknown()).nullable();
+
+const auditEntry = answer("AuditEntry", {
+  id: z.string(),
+  at: timestamp(),
+  actor: actor()
+    .extend({
+      role: z.enum(PERSON_ROLES).nullable().describe("Role that allowed it; null: a sign-in without a role."),
+      issuer: z
+        .string()
+        .optional()
+        .describe("Identity of a person who signed in or called with an identity provider."),
+      subject: z.string().optional().describe("Subject at the issuer."),
+    })
+    .describe("Who: the operator, an organization's token, or a person who has signed in."),
+  action: z.string().meta({ examples: ["key.updated"] }),
+  target: z
+    .strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() })
+    .describe("Object that was changed."),
+  before: fields.describe("Changed fields before the change; null: nothing."),
+  after: fields.describe("The same fields after the change; null: nothing."),
+  request_id: z.string().describe("`x-request-id` of the call that made the change."),
+});
+export const auditPage = pageOf("AuditPage", auditEntry);

@@ -1,0 +1,91 @@
+/**
+ * Fields of the management API beside settings; check-input.ts adds the field's name and what was found to their error
+ * texts. The OpenAPI document is made of the same schemas.
+ */
+import * as z from "zod";
+import { DAY_MS } from "../../../shared/time/calendar.ts";
+import { formatSuggestion } from "../../../shared/config/schema/nearest.ts";
+import { record, tagList } from "../../../shared/settings/input-schemas.ts";
+import { TEXT_PATTERN } from "../../../shared/settings/published-patterns.ts";
+
+/** Schemas that the OpenAPI document names. */
+export const namedSchemas = z.registry<{ id: string }>();
+
+/** The schema under a name of its own in the OpenAPI document. */
+export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
+  namedSchemas.add(schema, { id });
+  return schema;
+}
+
+/** An object that the API answers with, under a name of its own. */
+export function answer<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
+  return named(id, z.strictObject(shape));
+}
+
+/** An object that callers send, under a name of its own. */
+export function input<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
+  return named(id, record(shape));
+}
+
+/** A sum of microcents, which may be beyond 2^53: in JSON it is an integer with all its digits. */
+export function microcents() {
+  return z.coerce.bigint();
+}
+
+/** One of some words. */
+export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
+  const listed = values.map((value) => `"${value}"`).join(" or ");
+  return z.enum(values, {
+    error: (issue) =>
+      `expected ${listed}${typeof issue.input === "string" ? formatSuggestion(issue.input, values) : ""}`,
+  });
+}
+
+/** A text of at most so many characters, without control characters. */
+export function text(maximum: number) {
+  const error = `expected a text of 1 to ${maximum} characters, without control characters`;
+  return z
+    .string({ error })
+    .min(1, { error })
+    .max(maximum, { error })
+    .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u, { error })
+    .meta({ pattern: TEXT_PATTERN });
+}
+
+const MOMENT_EXPECTATION = "expected a day such as 2026-11-21 or a time such as 2026-11-21T14:03:00Z";
+const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+const DAY_TEXT = /^\d{4}-\d{2}-\d{2}$/;
+/** A UTC day or an RFC 3339 time from 1970 on, as Unix milliseconds. @param edge Which end of a day is meant. */
+export function moment(edge: "start" | "end") {
+  return z
+    .string({ error: MOMENT_EXPECTATION })
+    .refine((text) => MOMENT.test(text) && Date.parse(text) >= 0, { error: MOMENT_EXPECTATION })
+    .transform((text) => Date.parse(text) + (edge === "end" && DAY_TEXT.test(text) ? DAY_MS : 0))
+    .meta({ examples: ["2026-11-21", "2026-11-21T14:03:00Z"] });
+}
+
+export const tagFilter = () =>
+  tagList()
+    .optional()
+    .meta({ description: "With all of these tags.", examples: ["team=search,feature=autocomplete"] });
+
+/** It is the day on which a limit's window began. */
+export const windowStart = () =>
+  z
+    .string()
+    .meta({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples: ["2026-11-23"] })
+    .nullable()
+    .describe("First day (UTC) of the window; null: that of all time.");
+
+/** An answer has a text there, or null. */
+export const textOrNull = (about: string, ...examples: string[]) =>
+  z
+    .string()
+    .nullable()
+    .meta({ description: about, ...(examples.length === 0 ? {} : { examples }) });
+
+export const count = () => z.int().min(0);
+export const month = () =>
+  z
+    .string()
+    .meta({ description: "UTC calendar month.", pattern: "^[0-9]{4}-[0-9]{2}$", examples: ["2026-11"] });

@@ -1,0 +1,43 @@
+import * as z from "zod";
+import { timestamp } from "../../../shared/settings/input-schemas.ts";
+import { LIMIT_KINDS, LIMIT_PERIODS, MEMBER_LIMITS } from "../../../shared/settings/limits.ts";
+import { LIMIT_SCOPES } from "../../../data-path/store/types/decision.ts";
+import { answer, count, windowStart } from "./fields.ts";
+import { raise } from "./raise.ts";
+
+const figures = {
+  scope: z.enum(LIMIT_SCOPES),
+  period: z.enum(LIMIT_PERIODS),
+  kind: z.enum(LIMIT_KINDS),
+  cents: z.int().describe("Amount in force, temporary increases included."),
+  raised_cents: z.int().describe("Part of it that is a temporary increase."),
+  spent_cents: z.int().describe("Spent in the current window, rounded down."),
+  remaining_cents: z.int().describe("0 when overspent."),
+  resets_at: z.iso.datetime().nullable().describe("End of the window; null: never."),
+};
+
+/** Beside a user or a group in a list. */
+export const tightestLimit = answer("TightestLimit", figures);
+
+const limit = answer("Limit", {
+  ...figures,
+  owner: z
+    .strictObject({
+      id: z.string(),
+      name: z.string(),
+      user_count: count().nullable().describe("Users of the group; null: not a group."),
+      key_count: count().nullable().describe("API keys that name it; null: not a user or group."),
+    })
+    .describe("Spend that counts towards it."),
+  member_of: z
+    .strictObject({ scope: z.enum(["group", "organization"]), id: z.string(), name: z.string() })
+    .nullable()
+    .describe(`Whose \`${MEMBER_LIMITS}\` a user has it from; null: it is its owner's own.`),
+  window_start: windowStart(),
+  raises: z.array(raise).describe("Its active increases."),
+});
+
+export const limitList = answer("LimitList", {
+  time: timestamp().describe("Time of the windows."),
+  data: z.array(limit).describe("Narrowest owner first, then shortest period."),
+});

@@ -1,0 +1,46 @@
+import * as z from "zod";
+import { record, timestamp } from "../../../shared/settings/input-schemas.ts";
+import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
+import { ORGANIZATION_STATES } from "../../../shared/settings/state.ts";
+import { answerShape, changeShape, creationShape } from "../../../shared/settings/table.ts";
+import { answer, input, microcents, month, text } from "./fields.ts";
+import { pageFields, pageOf } from "./page.ts";
+
+export const organizationCreation = input("OrganizationCreation", creationShape(ORGANIZATION_SETTINGS));
+
+export const organizationChange = input("OrganizationChange", changeShape(ORGANIZATION_SETTINGS));
+export type OrganizationChange = z.output<typeof organizationChange>;
+
+export const organization = answer("Organization", {
+  id: z.string().meta({ examples: ["org_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
+  ...answerShape(ORGANIZATION_SETTINGS),
+  state: z
+    .enum(ORGANIZATION_STATES)
+    .describe(
+      "What comes of a request that costs money now, first reason first: refused as `deleted`, `suspended` or `cap_reached`; `over_budget` and `active` pass.",
+    ),
+  created_at: timestamp(),
+  deleted_at: timestamp()
+    .nullable()
+    .describe("Time of its deletion; null: it exists. The operator can read a deleted one."),
+  month: month(),
+  spent_cents: z.int().describe("Spent in `month`, whole cents, rounded down."),
+  spent_microcents: microcents().describe("The same in millionths of a cent."),
+});
+
+export const organizationQuery = record({
+  ...pageFields(/^org_[0-9a-f-]{36}$/),
+  deleted: z
+    .enum(["true", "false"], { error: "expected true or false" })
+    .optional()
+    .describe(
+      "`true`: only deleted ones whose usage is still kept. Left out: only those that are there. For the operator.",
+    ),
+  search: text(100)
+    .optional()
+    .describe(
+      "Only those whose name contains this, regardless of case, or whose id it is. A page with a `next` may then hold fewer than `limit`.",
+    ),
+});
+
+export const organizationPage = pageOf("OrganizationPage", organization);

@@ -1,0 +1,39 @@
+/** What somebody with the role member reads and sends of what is their own. */
+import * as z from "zod";
+import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
+import { changeShape, creationShape } from "../../../shared/settings/table.ts";
+import { answer, count, input } from "./fields.ts";
+import { ownerReference } from "./owner.ts";
+import { pageQuery } from "./page.ts";
+import { requestQuery } from "./requests.ts";
+import { usageQuery } from "./usage.ts";
+
+// Whose a key is and whether an administrator has disabled it are not a member's to say.
+const { userId: _user, groupId: _group, disabled, ...chosen } = KEY_SETTINGS;
+const { name, note } = KEY_SETTINGS;
+
+export const ownKeyCreation = input("OwnKeyCreation", creationShape(chosen));
+
+const ONLY_TRUE = "expected true: only an administrator enables a key again";
+/** No limit: whatever a key has stays, so that nobody raises what an administrator has set. */
+export const ownKeyChange = input("OwnKeyChange", {
+  ...changeShape({ name, note }),
+  [disabled.apiName]: z
+    .literal(true, { error: ONLY_TRUE })
+    .optional()
+    .describe("Disables the key permanently."),
+});
+
+export const ownKeyQuery = pageQuery(/^key_[0-9a-f-]{36}$/);
+export const ownUsageQuery = usageQuery.pick({ month: true, group_by: true, model: true, key_id: true });
+export const ownRequestQuery = requestQuery.pick({ limit: true, after: true, key_id: true, status: true });
+
+export const ownUser = answer("OwnUser", {
+  id: z.string(),
+  name: z.string(),
+  email: z.string().nullable(),
+  group: ownerReference(),
+  organization: z.strictObject({ id: z.string(), name: z.string(), currency: z.string() }),
+  key_count: count().describe("Your API keys, without the one of your tokens."),
+  most_keys: count().describe("Maximum of your API keys."),
+});

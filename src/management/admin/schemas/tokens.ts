@@ -1,0 +1,55 @@
+/** The figures of tokens in what the API takes and answers: made from their table. */
+import type * as z from "zod";
+import { whole } from "../../../shared/settings/input-schemas.ts";
+import { TOKEN_FIGURES, type TokenFigure } from "../../../shared/usage/figures.ts";
+import {
+  KINDS_BY_POSITION,
+  mapTokens,
+  nameTokens,
+  TOKEN_NAMES,
+  type TokenKind,
+} from "../../../shared/usage/token-usage.ts";
+import { count } from "./fields.ts";
+
+export const MAX_TOKENS = 1_000_000_000_000;
+
+/** Of a row of usage. */
+export function usageTokens() {
+  const schemas = mapTokens((kind) => {
+    const { partOf, describedAs } = rowOf(kind);
+    const description =
+      partOf === null ? describedAs?.usage : describePart(kind, `Of the ${partOf.replace("Tokens", "")}`);
+    return description === undefined ? count() : count().describe(description);
+  });
+  return nameTokens(schemas, KINDS_BY_POSITION);
+}
+
+type Given = ReturnType<typeof whole>;
+type Names = typeof TOKEN_NAMES;
+type RequiredKind = "inputTokens" | "outputTokens";
+type OutsideTokens = {
+  [Kind in TokenKind as Names[Kind]]: Kind extends RequiredKind ? Given : z.ZodOptional<Given>;
+};
+
+/** Of usage that did not pass the gateway: what prompts and answers came to has to be given, all else is 0 when left out. */
+export function outsideTokens(): OutsideTokens {
+  const schemas = mapTokens((kind) => {
+    const { partOf, describedAs, price } = rowOf(kind);
+    const wholeName = partOf === null ? null : TOKEN_NAMES[partOf as TokenKind];
+    const description =
+      wholeName === null ? (describedAs?.outside ?? "") : describePart(kind, `Among \`${wholeName}\``);
+    const given = whole(0, MAX_TOKENS, "tokens").meta({ description });
+    return price.fallback === null ? given : given.optional();
+  });
+  return nameTokens(schemas) as unknown as OutsideTokens;
+}
+
+/** "Of the input: written to a cache for an hour." */
+function describePart(kind: TokenKind, beginning: string): string {
+  const { about } = rowOf(kind);
+  return `${beginning}${about === undefined ? "" : `: ${about}`}.`;
+}
+
+function rowOf(kind: TokenKind): TokenFigure {
+  return TOKEN_FIGURES[kind];
+}

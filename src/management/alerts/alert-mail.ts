@@ -1,0 +1,59 @@
+/** The mail of a message: what was reached, what it means, what to do. */
+import { html } from "hono/html";
+import { formatSettingsPath } from "../../shared/contract/pages.ts";
+import type { AlertMessage } from "../../data-path/store/types/alerts.ts";
+import { cleanName, describeMessage } from "./alert-words.ts";
+
+/** Further alerts that one email describes. */
+const MAX_SHOWN = 50;
+
+export interface AlertMail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+export interface AlertMailInput {
+  readonly message: AlertMessage;
+  /** Further alerts that the same email describes in short. */
+  readonly others?: readonly AlertMessage[];
+  readonly organizationName: string;
+  /** Base of the pages, without a slash at its end. */
+  readonly pagesUrl: string;
+}
+
+/** Names are people's own words: whatever they hold, the mail has the lines that are written here and no others. */
+export async function createAlertMail(input: AlertMailInput): Promise<AlertMail> {
+  const { message, others = [], organizationName, pagesUrl } = input;
+  const words = describeMessage(message.alerts, organizationName, pagesUrl);
+  const { links } = words;
+  const subject = others.length === 0 ? words.subject : `${words.subject} (and ${others.length} more alerts)`;
+  const paragraphs = [...words.reached, ...words.meaning, ...describeOthers(input)];
+  const notice =
+    `This address is in the notification settings of ${cleanName(organizationName)}, where it can be removed: ` +
+    `${pagesUrl}${formatSettingsPath(message)}\nAlert ${message.id}.`;
+  const text = [...paragraphs, ...links.map(({ label, url }) => `${label}:\n${url}`), `-- \n${notice}`];
+  const page = await html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>${subject}</title>
+      </head>
+      <body style="font-family: sans-serif; line-height: 1.5; max-width: 40em">
+        <h1 style="font-size: 1.2em">${subject}</h1>
+        ${paragraphs.map((paragraph) => html`<p>${paragraph}</p>`)}
+        ${links.map(({ label, url }) => html`<p><a href="${url}">${label}</a></p>`)}
+        <p style="color: #666; font-size: 0.85em">${notice}</p>
+      </body>
+    </html>`;
+  return { subject, text: `${text.join("\n\n")}\n`, html: String(page) };
+}
+
+/** Describes the newest ones; the dashboard has all of them. */
+function describeOthers({ others = [], organizationName, pagesUrl }: AlertMailInput): string[] {
+  if (others.length === 0) return [];
+  const shown = others.slice(-MAX_SHOWN);
+  const texts = shown.flatMap(({ alerts }) => describeMessage(alerts, organizationName, pagesUrl).reached);
+  const rest = others.length > shown.length ? ` The newest ${shown.length} are below.` : "";
+  return [`${others.length} more alerts fired since the last email.${rest}`, ...texts];
+}

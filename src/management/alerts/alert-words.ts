@@ -1,0 +1,204 @@
+/** What a message says, in words: for mails, and for what webhooks show to people. */
+import { wholeCents } from "../../shared/money/money.ts";
+import { formatLimitPath } from "../../shared/contract/pages.ts";
+import { nameLimit, nameOwner } from "../../shared/settings/limit-words.ts";
+import { capitalize } from "../../shared/text/capitalize.ts";
+import { LIMIT_PERIODS } from "../../shared/settings/limits.ts";
+import { LIMIT_SCOPES } from "../../data-path/store/types/decision.ts";
+import type { AlertMessage, AlertRecord } from "../../data-path/store/types/alerts.ts";
+import { describeWindow, formatWindowEnd } from "../../shared/time/calendar.ts";
+
+export interface AlertWords {
+  /** One line: what is worst. */
+  readonly subject: string;
+  /** What each subject has reached, a sentence for each. */
+  readonly reached: readonly string[];
+  /** What it means, and what can be done. */
+  readonly meaning: readonly string[];
+  /** Where each limit is changed, that of the main alert first. */
+  readonly links: readonly AlertLink[];
+}
+
+export interface AlertLink {
+  readonly label: string;
+  readonly url: string;
+}
+
+type Alerts = AlertMessage["alerts"];
+
+const CENTS_PER_UNIT = 100;
+
+/** Whose requests a cap refuses. */
+const WHO = {
+  key: "this key",
+  user: "all keys of this user",
+  group: "all keys of this group",
+  organization: "all keys of the organization",
+} as const;
+
+/**
+ * Names are people's own words: whatever they hold, each text is one line.
+ * @param pagesUrl Base of the dashboard's pages, without a slash at its end.
+ */
+export function describeMessage(alerts: Alerts, organizationName: string, pagesUrl: string): AlertWords {
+  const organization = cleanName(organizationName);
+  const main = mainAlertOf(alerts);
+  const limits = [main, ...alerts.filter((alert) => !isOfLimit(alert, main))].filter(isFirstOfLimit);
+  return {
+    subject: `[${organization}] ${describeMain(main)}`,
+    reached: listSubjects(alerts).map((own) => describeReached(own, organization)),
+    meaning: explain(alerts, main),
+    links: limits.map((alert) => ({ label: linkLabel(alert), url: `${pagesUrl}${limitPathOf(alert)}` })),
+  };
+}
+
+/** The worst of what fired: a reached cap before a nearly reached one before a budget; the widest owner's before the others'. */
+export function mainAlertOf(alerts: Alerts): AlertRecord {
+  return alerts.reduce((worst, alert) => (severityOf(alert) > severityOf(worst) ? alert : worst));
+}
+
+function severityOf({ kind, thresholdPercent, scope }: AlertRecord): number {
+  return (
+    (kind === "hard_cap" ? 1000 : 0) + thresholdPercent + LIMIT_SCOPES.indexOf(scope) / LIMIT_SCOPES.length
+  );
+}
+
+/** Requests are refused from here on. */
+export function isCapReached({ kind, thresholdPercent }: AlertRecord): boolean {
+  return kind === "hard_cap" && thresholdPercent >= 100;
+}
+
+/** The field of the dashboard in which the amount is changed. */
+export function limitPathOf(alert: AlertRecord): string {
+  return formatLimitPath(alert, alert.kind);
+}
+
+/** A name is in a mail's subject, which is one line, and must look like no address or second header. */
+export function cleanName(name: string): string {
+  return name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ").trim();
+}
+
+/** "$1,234.50", "€46.00", "CHF 12.00" */
+function formatAmount(cents: number, currency: string): string {
+  const format = new Intl.NumberFormat("en-US", {
+    style: "currency",
+    currency,
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  });
+  // At most 9,000,000,000 cents: a double holds them.
+  return format.format(cents / CENTS_PER_UNIT);
+}
+
+function describeMain(alert: AlertRecord): string {
+  const { thresholdPercent } = alert;
+  const subject = nameSubject(alert);
+  return isCapReached(alert)
+    ? `Hard cap reached: ${subject} has spent ${formatSpent(alert)} ${nameWindow(alert)}`
+    : `${thresholdPercent}% of the ${nameLimitOfWindow(alert)} of ${subject} is spent`;
+}
+
+/** The alerts of one subject and window: 'API key "ci" of Acme has spent $45.07 in November 2026: 90% of its … is reached.' */
+function describeReached(own: Alerts, organization: string): string {
+  const [first] = own;
+  const subject = capitalize(nameSubject(first));
+  const whose = first.scope === "organization" ? ` ${organization}` : ` of ${organization}`;
+  const limits = own.filter(isFirstOfLimit).map((limit) => {
+    const percents = own.filter((alert) => isOfLimit(alert, limit)).map(nameThreshold);
+    return `${percents.join(" and ")} of its ${limitNameOf(limit)} of ${formatLimit(limit)}`;
+  });
+  const verb = own.length === 1 ? "is" : "are";
+  return `${subject}${whose} has spent ${formatSpent(first)} ${nameWindow(first)}: ${limits.join(", ")} ${verb} reached.`;
+}
+
+/** What refuses requests before what does not. */
+function explain(alerts: Alerts, main: AlertRecord): readonly string[] {
+  if (main.kind === "budget") {
+    const end = nameEnd(main);
+    const anew = end === null ? "" : ` Resets on ${end}.`;
+    return [`Budgets don't block requests; a hard cap would.${anew}`];
+  }
+  return listSubjects(alerts)
+    .map(mainAlertOf)
+    .filter(({ kind }) => kind === "hard_cap")
+    .map(explainCap);
+}
+
+function explainCap(alert: AlertRecord): string {
+  const who = WHO[alert.scope];
+  const end = nameEnd(alert);
+  // A cap of 0 lets nothing pass after a reset either.
+  const until = end === null || alert.amountCents === 0 ? "" : ` until the cap resets on ${end}`;
+  if (isCapReached(alert)) {
+    return (
+      `Requests of ${who} that cost money return 402${until}. ` +
+      `To continue${until === "" ? "" : " before"}, raise the cap of ${formatLimit(alert)}.`
+    );
+  }
+  return (
+    `At 100%, requests of ${who} that cost money will return 402${until}. ` +
+    `Raise the cap of ${formatLimit(alert)} to prevent this.`
+  );
+}
+
+/** The alerts of each owner and window, as far as there are some, the narrowest owner first. */
+function listSubjects(alerts: Alerts): readonly Alerts[] {
+  return LIMIT_SCOPES.flatMap((scope) =>
+    LIMIT_PERIODS.flatMap((period): readonly Alerts[] => {
+      const [first, ...others] = alerts.filter((alert) => alert.scope === scope && alert.period === period);
+      return first === undefined ? [] : [[first, ...others]];
+    }),
+  );
+}
+
+function isFirstOfLimit(alert: AlertRecord, index: number, all: readonly AlertRecord[]): boolean {
+  return all.findIndex((other) => isOfLimit(other, alert)) === index;
+}
+
+function isOfLimit(alert: AlertRecord, limit: AlertRecord): boolean {
+  return alert.scope === limit.scope && alert.period === limit.period && alert.kind === limit.kind;
+}
+
+/** 'API key "ci"', 'user "Zoë"', "the organization". */
+export function nameSubject({ scope, keyName, ownerName }: AlertRecord): string {
+  const name = scope === "organization" ? null : cleanName((scope === "key" ? keyName : ownerName) ?? "");
+  return nameOwner({ scope, name });
+}
+
+/** "in November 2026". */
+export function nameWindow({ period, windowStart, month }: AlertRecord): string {
+  return describeWindow(period, windowStart ?? `${month}-01`);
+}
+
+/** "monthly budget", "weekly hard cap". */
+export function limitNameOf({ period, kind }: Pick<AlertRecord, "period" | "kind">): string {
+  return nameLimit({ period, kind: kind === "hard_cap" ? "cap" : kind });
+}
+
+/** The same with the name of a month: "November 2026 budget". */
+function nameLimitOfWindow(alert: AlertRecord): string {
+  const name = limitNameOf(alert);
+  return alert.period === "month" ? name.replace("monthly", nameWindow(alert).replace("in ", "")) : name;
+}
+
+/** "2026-12-01 00:00 UTC"; null: never. */
+function nameEnd({ period, windowStart }: AlertRecord): string | null {
+  const end = windowStart === null ? null : formatWindowEnd(period, windowStart);
+  return end === null ? null : `${end.slice(0, "2026-12-01".length)} 00:00 UTC`;
+}
+
+function nameThreshold({ thresholdPercent }: AlertRecord): string {
+  return `${thresholdPercent}%`;
+}
+
+function formatSpent({ spentMicrocents, currency }: AlertRecord): string {
+  return formatAmount(wholeCents(spentMicrocents), currency);
+}
+
+function formatLimit({ amountCents, currency }: AlertRecord): string {
+  return formatAmount(amountCents, currency);
+}
+
+function linkLabel(alert: AlertRecord): string {
+  return `Change the ${alert.scope}'s ${limitNameOf(alert)}`;
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Clock } from "../../shared/time/clock.ts";
+import type { Config } from "../../shared/config/schema.ts";
+import type { Logger } from "../../shared/host/logger.ts";
+import { listenForAlerts } from "../../data-path/store/alerts/alert-listener.ts";
+import type { RedisClient } from "../../data-path/store/redis/client.ts";
+import type { Store } from "../../data-path/store/types.ts";
+import { AlertDelivery } from "./delivery.ts";
+import { EmailChannel } from "./email-channel.ts";
+import { createMailer } from "./mailer.ts";
+import { WebhookChannel } from "./webhook-channel.ts";
+
+export interface AlertDeliveryParts {
+  readonly config: Pick<Config, "notifications">;
+  readonly store: Store;
+  readonly client: RedisClient;
+  /** Base of the pages that mails and webhooks link to, without a slash at its end. */
+  readonly pagesUrl: string;
+  readonly clock: Clock;
+  readonly logger: Logger<"info" | "warn">;
+}
+
+/** The delivery of one process, as the configuration says. */
+export function createAlertDelivery(parts: AlertDeliveryParts): AlertDelivery {
+  const { config, store, client, pagesUrl, clock, logger } = parts;
+  const { smtp, emails, webhooks } = config.notifications;
+  const mailer = smtp === null ? null : createMailer(smtp);
+  const onError = (error: Error): void =>
+    logger.warn({ err: error }, "alert subscription failed, polling for alerts");
+  return new AlertDelivery({
+    store,
+    channels: {
+      email: new EmailChannel({ mailer, store, ...emails, pagesUrl, logger }),
+      webhook: new WebhookChannel({ store, clock, pagesUrl, post: webhooks }),
+    },
+    listen: (events) => listenForAlerts(client, { ...events, onError }),
+    owner: `${hostname()} ${process.pid} ${randomUUID()}`,
+    clock,
+    logger,
+  });
+}

@@ -1,0 +1,147 @@
+/**
+ * Alerts as emails to the addresses that the organization has given, so many in an hour. Further ones wait for the next hour
+ * and come together in one email.
+ */
+import * as z from "zod";
+import type { Logger } from "../../shared/host/logger.ts";
+import { createAlertMail } from "./alert-mail.ts";
+import type { Attempt, AttemptResult, Channel } from "./channel.ts";
+import type { Mail, Mailer, MailResult } from "./mailer.ts";
+import { isAllowedAddress } from "../../shared/settings/email-domains.ts";
+import type { DeliveryStore, QueuedMessage } from "../../data-path/store/types/alerts.ts";
+
+export interface EmailChannelOptions {
+  /** Null: the operator has configured no mail server. */
+  readonly mailer: Mailer | null;
+  readonly store: Pick<DeliveryStore, "takeEmail" | "listQueued">;
+  /** Emails to one organization. */
+  readonly maxPerHour: number;
+  /** Null: all. */
+  readonly allowedDomains: readonly string[] | null;
+  /** Base of the pages that mails link to, without a slash at its end. */
+  readonly pagesUrl: string;
+  readonly logger: Logger<"warn">;
+}
+
+/** What earlier attempts have done: who has it gets it only once. */
+const progressSchema = z.object({
+  left: z.array(z.string()),
+  accepted: z.number(),
+  /** "a@example.com: 550 no such user" */
+  refused: z.array(z.string()),
+  /** It counts in its hour. */
+  isCounted: z.boolean(),
+  /** It waited for an hour's end: those behind it are told of with it. */
+  waited: z.boolean(),
+  /** The last of them in the outbox, once the mail was made. */
+  until: z.string().nullable(),
+});
+type Progress = z.output<typeof progressSchema>;
+
+/** One email tells of so many messages; a next one follows. */
+const MAX_COVERED = 500;
+const NO_MAIL_SERVER = "no mail server is configured (`notifications.smtp`)";
+
+export class EmailChannel implements Channel {
+  readonly #options: EmailChannelOptions;
+
+  constructor(options: EmailChannelOptions) {
+    this.#options = options;
+  }
+
+  async attempt(attempt: Attempt): Promise<AttemptResult> {
+    const { message, organization, progress: before } = attempt;
+    const { mailer, store, maxPerHour, allowedDomains } = this.#options;
+    const emails = organization.notifications.emails.filter((one) => isAllowedAddress(one, allowedDomains));
+    const progress = parseProgress(before, emails);
+    if (progress.left.length === 0) {
+      return progress.accepted + progress.refused.length > 0 ? conclude(progress) : { outcome: "off" };
+    }
+    // Retried: a server that was taken out of the configuration by mistake comes back.
+    if (mailer === null) return { outcome: "again", error: NO_MAIL_SERVER };
+    const waitMs = progress.isCounted ? 0 : await store.takeEmail(organization.id, maxPerHour);
+    if (waitMs > 0) {
+      const reason = `this hour's ${maxPerHour} emails have been sent: one email follows with all that waits`;
+      return { outcome: "later", waitMs, reason, progress: JSON.stringify({ ...progress, waited: true }) };
+    }
+    const covered = progress.waited ? await this.#listCovered(attempt, progress.until) : [];
+    const counted = { ...progress, isCounted: true, until: covered.at(-1)?.entryId ?? null };
+    try {
+      const result = await mailer.send(await this.#write(attempt, covered, emails, counted.left));
+      return conclude(advance(counted, result), covered, result);
+    } catch (error) {
+      this.#options.logger.warn({ err: error, alert_id: message.id }, "email rejected by the mail server");
+      return { outcome: "again", error: describeMailError(error), progress: JSON.stringify(counted) };
+    }
+  }
+
+  /** The same in each attempt. */
+  async #listCovered(
+    { organization, channel, entryId }: Attempt,
+    until: string | null,
+  ): Promise<readonly QueuedMessage[]> {
+    const queued = await this.#options.store.listQueued(organization.id, channel, entryId, MAX_COVERED);
+    if (until === null) return queued;
+    return queued.slice(0, queued.findIndex((one) => one.entryId === until) + 1);
+  }
+
+  async #write(
+    { message, organization }: Attempt,
+    covered: readonly QueuedMessage[],
+    to: readonly string[],
+    recipients: readonly string[],
+  ): Promise<Mail> {
+    const others = covered.filter(({ isForOthers }) => !isForOthers).map((queued) => queued.message);
+    const about = { organizationName: organization.name, pagesUrl: this.#options.pagesUrl };
+    const mail = await createAlertMail({ ...about, message, others });
+    return { ...mail, messageId: message.id, to, recipients };
+  }
+
+  close(): void {
+    this.#options.mailer?.close();
+  }
+}
+
+/** An address that was removed meanwhile gets no further attempt. */
+function parseProgress(text: string, emails: readonly string[]): Progress {
+  if (text === "") {
+    return { left: [...emails], accepted: 0, refused: [], isCounted: false, waited: false, until: null };
+  }
+  const progress = progressSchema.parse(JSON.parse(text));
+  return { ...progress, left: progress.left.filter((address) => emails.includes(address)) };
+}
+
+function advance(before: Progress, { accepted, refused }: MailResult): Progress {
+  const permanent = refused.filter(({ isPermanent }) => isPermanent);
+  const temporary = refused.filter(({ isPermanent }) => !isPermanent);
+  return {
+    ...before,
+    left: temporary.map(({ address }) => address),
+    accepted: before.accepted + accepted.length,
+    refused: [...before.refused, ...permanent.map(({ address, reason }) => `${address}: ${reason}`)],
+  };
+}
+
+function conclude(
+  progress: Progress,
+  covered: readonly QueuedMessage[] = [],
+  result?: MailResult,
+): AttemptResult {
+  const { left, accepted, refused } = progress;
+  if (left.length > 0) {
+    const reasons = result?.refused.map(({ address, reason }) => `${address}: ${reason}`) ?? left;
+    return { outcome: "again", error: reasons.join("; "), progress: JSON.stringify(progress) };
+  }
+  if (accepted === 0) return { outcome: "failed", error: refused.join("; ") };
+  return {
+    outcome: "delivered",
+    ...(refused.length === 0 ? {} : { note: refused.join("; ") }),
+    ...(covered.length === 0 ? {} : { covered }),
+  };
+}
+
+/** The server is the operator's: customers read what kind of trouble it is, the log has the rest. */
+function describeMailError(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+  return `the mail server could not be reached or did not take the email${code}`;
+}

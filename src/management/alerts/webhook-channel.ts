@@ -1,0 +1,107 @@
+/** Alerts as HTTP requests, in the format that the receiver reads. */
+import type { Clock } from "../../shared/time/clock.ts";
+import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
+import type { AlertMessage } from "../../data-path/store/types/alerts.ts";
+import type { Store } from "../../data-path/store/types.ts";
+import { formatTime } from "./alert-event.ts";
+import type { Attempt, AttemptResult, Channel } from "./channel.ts";
+import { type PostOptions, postWebhook, type WebhookAnswer } from "./post-webhook.ts";
+import { signWebhook } from "./signature.ts";
+import { FORMATS } from "./webhook-formats.ts";
+import { WebhookError } from "./webhook-error.ts";
+import { alertNameOf, changeWebhook, findWebhook, type Webhook } from "./webhooks.ts";
+
+export interface WebhookChannelOptions {
+  readonly store: Pick<Store, "getOrganization" | "changeOrganization">;
+  readonly clock: Clock;
+  /** Base of the pages that events link to, without a slash at its end. */
+  readonly pagesUrl: string;
+  readonly post: PostOptions;
+}
+
+/** The status with which a receiver says that it is gone for good. */
+const GONE = 410;
+const DISABLE_ATTEMPTS = 5;
+
+/**
+ * Sends one message, now; signed where the receiver has a secret.
+ * @param id `webhook-id`: the same in every attempt, for receivers that must not act twice.
+ * @throws WebhookError when there was no answer.
+ */
+export function sendWebhook(
+  webhook: Webhook,
+  { id, body, signal }: { readonly id: string; readonly body: object; readonly signal?: AbortSignal },
+  nowMs: number,
+  options: PostOptions,
+): Promise<WebhookAnswer> {
+  const text = JSON.stringify(body);
+  const message = { id, body: text, timestamp: Math.floor(nowMs / 1000) };
+  const secrets = webhook.secrets
+    .filter(({ expiresAtMs }) => expiresAtMs === null || nowMs < expiresAtMs)
+    .map(({ secret }) => secret);
+  const headers = secrets.length === 0 ? {} : signWebhook(secrets, message);
+  return postWebhook(
+    { url: webhook.url, headers, body: text, ...(signal === undefined ? {} : { signal }) },
+    options,
+  );
+}
+
+export class WebhookChannel implements Channel {
+  readonly #options: WebhookChannelOptions;
+
+  constructor(options: WebhookChannelOptions) {
+    this.#options = options;
+  }
+
+  async attempt({ channel, message, queuedAtMs, organization, signal }: Attempt): Promise<AttemptResult> {
+    const webhook = findWebhook(organization.notifications, channel);
+    // What was fired before it was set up is not for it.
+    if (webhook === null || webhook.createdAtMs > queuedAtMs) return { outcome: "off" };
+    const [first, ...others] = message.alerts.filter((alert) => webhook.alerts.includes(alertNameOf(alert)));
+    if (first === undefined) return { outcome: "off" };
+    if (webhook.disabledAtMs !== undefined) {
+      const since = formatTime(webhook.disabledAtMs);
+      return { outcome: "failed", error: `the endpoint is disabled since ${since}: it answered 410 Gone` };
+    }
+    const { clock, pagesUrl, post } = this.#options;
+    const chosen: AlertMessage = { ...message, alerts: [first, ...others] };
+    const input = { message: chosen, organizationName: organization.name, pagesUrl };
+    const body = FORMATS[webhook.format].formatAlerts(input, webhook);
+    try {
+      const answer = await sendWebhook(webhook, { id: message.id, body, signal }, clock.nowMs(), post);
+      if (answer.status === GONE) return await this.#disable(organization, webhook);
+      return judge(answer);
+    } catch (error) {
+      if (error instanceof WebhookError) return { outcome: "again", error: error.message };
+      throw error;
+    }
+  }
+
+  close(): void {
+    // Each request has had a connection of its own.
+  }
+
+  /** Whoever sets the URL again, the same or another, enables it. */
+  async #disable(organization: OrganizationRecord, { channel, url }: Webhook): Promise<AttemptResult> {
+    const { store, clock } = this.#options;
+    let current: OrganizationRecord | null = organization;
+    for (let attempt = 1; current !== null && attempt <= DISABLE_ATTEMPTS; attempt += 1) {
+      const { notifications, version } = current;
+      // Changed meanwhile: the new endpoint has said nothing yet.
+      if (findWebhook(notifications, channel)?.url !== url) {
+        return { outcome: "again", error: "the endpoint has changed" };
+      }
+      const changed = changeWebhook(notifications, channel, { disabledAtMs: clock.nowMs() });
+      const result = await store.changeOrganization(organization.id, { notifications: changed }, version);
+      if (result.outcome !== "version_conflict") break;
+      current = result.current;
+    }
+    return { outcome: "failed", error: "the endpoint answered 410 Gone and is disabled" };
+  }
+}
+
+function judge({ status, retryAfterMs }: WebhookAnswer): AttemptResult {
+  if (status >= 200 && status < 300) return { outcome: "delivered" };
+  const redirect = status >= 300 && status < 400 ? "; redirects are not followed" : "";
+  return { outcome: "again", error: `the endpoint answered ${status}${redirect}`, retryAfterMs };
+}

@@ -1,0 +1,70 @@
+/** The webhooks of an organization, the first one and the further ones, as the delivery sees them: all alike. */
+import type { NotificationSettings } from "../../shared/settings/organization.ts";
+import { WEBHOOK_ALERTS, type WebhookAlert, type WebhookFormat } from "../../shared/settings/webhooks.ts";
+import { timeOfId } from "../../data-path/store/ids.ts";
+import type { AlertChannel, AlertRecord } from "../../data-path/store/types/alerts.ts";
+
+export interface Webhook {
+  /** "webhook" or its id. */
+  readonly channel: AlertChannel;
+  readonly format: WebhookFormat;
+  readonly url: string;
+  readonly routingKey: string | null;
+  /** `whsec_…`, the newest first; none where the format is not signed. */
+  readonly secrets: readonly { readonly secret: string; readonly expiresAtMs: number | null }[];
+  readonly alerts: readonly WebhookAlert[];
+  readonly disabledAtMs?: number;
+  /** What was fired before is not for it. 0: of the first one it is not known. */
+  readonly createdAtMs: number;
+}
+
+type Change = Partial<Pick<Webhook, "disabledAtMs" | "secrets">>;
+
+/** Null when the organization has none on this channel. */
+export function findWebhook(notifications: NotificationSettings, channel: string): Webhook | null {
+  return listWebhooks(notifications).find((webhook) => webhook.channel === channel) ?? null;
+}
+
+export function listWebhooks({ webhook, webhooks }: NotificationSettings): readonly Webhook[] {
+  const first: Webhook[] =
+    webhook === null
+      ? []
+      : [
+          {
+            ...webhook,
+            channel: "webhook",
+            format: "standard",
+            routingKey: null,
+            alerts: WEBHOOK_ALERTS,
+            createdAtMs: 0,
+          },
+        ];
+  const further = webhooks.map(({ id, ...one }): Webhook => {
+    return { ...one, channel: id as AlertChannel, createdAtMs: timeOfId(id) ?? 0 };
+  });
+  return [...first, ...further];
+}
+
+/** The settings with a webhook changed; as they are when it is not there. */
+export function changeWebhook(
+  notifications: NotificationSettings,
+  channel: string,
+  change: Change,
+): NotificationSettings {
+  const { webhook, webhooks } = notifications;
+  if (channel === "webhook") {
+    return { ...notifications, webhook: webhook === null ? null : { ...webhook, ...change } };
+  }
+  return {
+    ...notifications,
+    webhooks: webhooks.map((one) => (one.id === channel ? { ...one, ...change } : one)),
+  };
+}
+
+/** What a webhook chooses an alert by. */
+export function alertNameOf({ kind, thresholdPercent }: AlertRecord): WebhookAlert {
+  const name = `${kind}_${thresholdPercent}`;
+  const known = WEBHOOK_ALERTS.find((alert) => alert === name);
+  if (known === undefined) throw new RangeError(`"${name}" is no threshold`);
+  return known;
+}

@@ -1,0 +1,209 @@
+/**
+ * What is used of `openid-client`, imported by name so that a bundle has no more of it. This module is loaded by `import()`
+ * where a provider is configured, and nowhere else.
+ */
+import {
+  allowInsecureRequests,
+  AuthorizationResponseError,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  buildEndSessionUrl,
+  calculatePKCECodeChallenge,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  clockTolerance,
+  type Configuration,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  None,
+  ResponseBodyError,
+} from "openid-client";
+import { boundedFetch } from "./bounded-fetch.ts";
+import type { JsonObject } from "../../shared/text/json-object.ts";
+import { OidcError } from "./oidc-error.ts";
+
+/** Of each request to a provider. */
+const TIMEOUT_SECONDS = 5;
+/** Clocks may be off by a minute, and a token is on its way for a while. */
+const CLOCK_TOLERANCE_SECONDS = 90;
+
+export interface Client {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Null: a public client. */
+  readonly secret: string | null;
+}
+
+/** What one browser's way to the provider and back is bound by. */
+export interface Checks {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+/** Of an ID token whose signature, issuer, audience, nonce and times were checked. */
+export interface IdToken {
+  readonly claims: JsonObject;
+  /** The token as it came. */
+  readonly text: string;
+  readonly accessToken: string;
+}
+
+/** What one provider is asked. */
+export interface OidcClient {
+  /** Where the browser goes. */
+  createAuthorizationUrl(request: AuthorizationRequest): Promise<string>;
+  /**
+   * Exchanges the code that the browser came back with.
+   * @param callback The address it came back to, as the provider knows it.
+   * @throws OidcError
+   */
+  redeem(callback: URL, checks: Checks): Promise<IdToken>;
+  /** The provider's user info. Null: it has none. @throws OidcError */
+  readUserInfo(idToken: Pick<IdToken, "accessToken" | "claims">): Promise<JsonObject | null>;
+  /** Where the provider ends its own session. Null: it does not offer that. */
+  createSignOutUrl(request: SignOutRequest): string | null;
+}
+
+export interface AuthorizationRequest {
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  readonly checks: Checks;
+}
+
+export interface SignOutRequest {
+  /** Null: it was too long to be kept. */
+  readonly idToken: string | null;
+  readonly returnTo: string;
+}
+
+/**
+ * Asks the provider what it is.
+ * @throws OidcError `away`.
+ */
+export async function openClient(client: Client): Promise<OidcClient> {
+  const configuration = await discover(client);
+  return {
+    createAuthorizationUrl: (request) => createAuthorizationUrl(configuration, request),
+    redeem: (callback, checks) => redeem(configuration, callback, checks),
+    readUserInfo: (idToken) => readUserInfo(configuration, idToken),
+    createSignOutUrl: (request) => createSignOutUrl(configuration, request),
+  };
+}
+
+async function discover({ issuer, clientId, secret }: Client): Promise<Configuration> {
+  const server = new URL(issuer);
+  const metadata = { [clockTolerance]: CLOCK_TOLERANCE_SECONDS };
+  // The schema takes `http` on loopback alone.
+  const insecure = server.protocol === "http:" ? [allowInsecureRequests] : [];
+  const options = {
+    timeout: TIMEOUT_SECONDS,
+    // Without this the ID token's signature is not looked at.
+    execute: [enableNonRepudiationChecks, ...insecure],
+    [customFetch]: boundedFetch,
+  };
+  try {
+    return await discovery(
+      server,
+      clientId,
+      metadata,
+      secret === null ? None() : authenticate(secret),
+      options,
+    );
+  } catch (thrown) {
+    throw new OidcError("away", describe(thrown));
+  }
+}
+
+/** In the header, where the provider takes that. @see OpenID Connect Discovery 1.0, section 3, for one that does not say. */
+function authenticate(secret: string): ClientAuth {
+  const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)];
+  return (server, ...request) => {
+    const { token_endpoint_auth_methods_supported: methods } = server;
+    const takesBasic = methods === undefined || methods.includes("client_secret_basic");
+    return (takesBasic ? basic : post)(server, ...request);
+  };
+}
+
+async function createAuthorizationUrl(
+  configuration: Configuration,
+  { redirectUri, scopes, checks }: AuthorizationRequest,
+): Promise<string> {
+  return buildAuthorizationUrl(configuration, {
+    redirect_uri: redirectUri,
+    scope: scopes.join(" "),
+    state: checks.state,
+    nonce: checks.nonce,
+    code_challenge: await calculatePKCECodeChallenge(checks.codeVerifier),
+    code_challenge_method: "S256",
+  }).href;
+}
+
+async function redeem(configuration: Configuration, callback: URL, checks: Checks): Promise<IdToken> {
+  try {
+    const tokens = await authorizationCodeGrant(configuration, callback, {
+      expectedState: checks.state,
+      expectedNonce: checks.nonce,
+      pkceCodeVerifier: checks.codeVerifier,
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims();
+    if (claims === undefined || tokens.id_token === undefined) {
+      throw new OidcError("refused", "the provider sent no ID token");
+    }
+    return { claims, text: tokens.id_token, accessToken: tokens.access_token };
+  } catch (thrown) {
+    throw convert(thrown);
+  }
+}
+
+async function readUserInfo(
+  configuration: Configuration,
+  { accessToken, claims }: Pick<IdToken, "accessToken" | "claims">,
+): Promise<JsonObject | null> {
+  if (configuration.serverMetadata().userinfo_endpoint === undefined) return null;
+  try {
+    return await fetchUserInfo(configuration, accessToken, String(claims["sub"]));
+  } catch (thrown) {
+    throw convert(thrown);
+  }
+}
+
+function createSignOutUrl(
+  configuration: Configuration,
+  { idToken, returnTo }: SignOutRequest,
+): string | null {
+  if (configuration.serverMetadata().end_session_endpoint === undefined) return null;
+  return buildEndSessionUrl(configuration, {
+    post_logout_redirect_uri: returnTo,
+    ...(idToken === null ? {} : { id_token_hint: idToken }),
+  }).href;
+}
+
+function convert(thrown: unknown): OidcError {
+  if (thrown instanceof OidcError) return thrown;
+  const code = codeOf(thrown);
+  const isNetwork = thrown instanceof TypeError && code === undefined;
+  const isServer = thrown instanceof ResponseBodyError && thrown.status >= 500;
+  const isAway =
+    isNetwork || isServer || code === "OAUTH_TIMEOUT" || code === "OAUTH_RESPONSE_IS_NOT_CONFORM";
+  if (isAway) return new OidcError("away", describe(thrown));
+  const isTime = code === "OAUTH_JWT_TIMESTAMP_CHECK_FAILED";
+  return new OidcError(isTime ? "clock" : "refused", describe(thrown));
+}
+
+/** Never with an error's `cause`: a library keeps there what a provider has answered. */
+function describe(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return "an unknown error";
+  const isAnswer = thrown instanceof AuthorizationResponseError || thrown instanceof ResponseBodyError;
+  const code = isAnswer ? thrown.error : codeOf(thrown);
+  return code === undefined ? thrown.message : `${thrown.message} (${code})`;
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error) || !("code" in thrown) || typeof thrown.code !== "string") return undefined;
+  return thrown.code.startsWith("OAUTH_") ? thrown.code : undefined;
+}

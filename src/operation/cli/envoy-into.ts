@@ -1,0 +1,118 @@
+/** `envoy render --into`: the gateway into an operator's own bootstrap, which is written only when that is meant. */
+import { constants } from "node:fs";
+import { copyFile, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Config } from "../../shared/config/schema.ts";
+import { mergeBootstrap, type MergeOptions } from "../../envoy/merge-bootstrap/merge-bootstrap.ts";
+import { MergeRefusal } from "../../envoy/merge-bootstrap/merge-refusal.ts";
+import { CommandError } from "./management/command-error.ts";
+import { ask, canAsk } from "./terminal/ask.ts";
+import { openScreen } from "./terminal/screen.ts";
+import { formatUnifiedDiff, paintDiff } from "./unified-diff.ts";
+
+export interface MergeIntoOptions {
+  readonly file: string;
+  readonly config: Config;
+  /** For the command that is named as the next one. */
+  readonly configFile: string;
+  readonly merging: MergeOptions;
+  /** Write without asking. */
+  readonly write: boolean;
+}
+
+/**
+ * Prints the difference on stdout; everything else goes to stderr.
+ * @throws CommandError for a file that cannot be read, written or merged; it is as it was then.
+ */
+export async function mergeInto({
+  file,
+  config,
+  configFile,
+  merging,
+  write,
+}: MergeIntoOptions): Promise<void> {
+  const before = await read(file);
+  const after = merge(file, () => mergeBootstrap(before, config, merging));
+  if (after === before) {
+    process.stderr.write(`${file} has all of it already: nothing to change.\n`);
+    return;
+  }
+  const screen = openScreen(process.stdout, { env: process.env });
+  process.stdout.write(paintDiff(screen, formatUnifiedDiff(before, after, file)));
+  if (!write && !(await isMeant(file))) {
+    process.stderr.write(`Nothing was written to ${file}${canAsk() ? "" : ": give --write for that"}.\n`);
+    return;
+  }
+  const backup = await replace(file, after);
+  process.stderr.write(
+    `Written. What ${file} was before is in ${backup}. ` +
+      `Next: inference-gateway config check --config ${configFile} --envoy ${file}\n`,
+  );
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new CommandError(`${file} can't be read: ${reasonOf(error)}.`, { cause: error });
+  }
+}
+
+function merge(file: string, run: () => string): string {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof MergeRefusal)) throw error;
+    const reasons = error.message.split("\n").map((reason) => `  ${reason}`);
+    throw new CommandError(`${file} can't be merged and is unchanged:\n${reasons.join("\n")}`, {
+      cause: error,
+    });
+  }
+}
+
+async function isMeant(file: string): Promise<boolean> {
+  if (!canAsk()) return false;
+  return /^y(?:es)?$/i.test((await ask(`Write this to ${file}? [y/N] `)).trim());
+}
+
+/** Puts the new text in the place of the old in one step, with its mode; returns where the old one is kept. */
+async function replace(file: string, text: string): Promise<string> {
+  let draft: string | null = null;
+  try {
+    // Behind a link lies what is to be replaced, not the link.
+    const target = await realpath(file);
+    draft = join(dirname(target), `.${basename(target)}.${process.pid}`);
+    const { mode } = await stat(target);
+    const backup = await keep(target);
+    const handle = await open(draft, "wx", mode & 0o777);
+    try {
+      await handle.writeFile(text);
+      await handle.chmod(mode & 0o777);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, target);
+    return backup;
+  } catch (error) {
+    if (draft !== null) await rm(draft, { force: true });
+    throw new CommandError(`${file} can't be written: ${reasonOf(error)}.`, { cause: error });
+  }
+}
+
+/** A copy beside it, of a name that nothing has yet. */
+async function keep(file: string): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const backup = `${file}.before${number === 1 ? "" : `-${number}`}`;
+    try {
+      await copyFile(file, backup, constants.COPYFILE_EXCL);
+      return backup;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,197 @@
+/** Calls of the management API. What is refused or cannot be reached becomes a sentence for the person at the shell. */
+import { parseExactJson } from "../../../shared/text/exact-json.ts";
+import { cleanText } from "../../../shared/text/plain-text.ts";
+import { describeGatewayPort, isOfGatewayPort } from "./gateway-port.ts";
+import { CommandError, RefusedCall } from "./command-error.ts";
+
+const TIMEOUT_MS = 30_000;
+const PAGE_LIMIT = 100;
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What a list is narrowed down to; `after` is the `next` of a page before. */
+export type ListQuery = Readonly<Record<string, string | undefined>> & {
+  readonly after?: string | undefined;
+};
+
+/** A list in the API's words. */
+export interface ListAnswer {
+  readonly data: readonly JsonObject[];
+  readonly has_more: boolean;
+  /** To be given as `after`; null: nothing follows. */
+  readonly next: string | null;
+}
+
+export interface CallInput {
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class AdminClient {
+  readonly #url: string;
+  readonly #token: string;
+
+  /** `url` without a slash at the end. */
+  constructor(url: string, token: string) {
+    this.#url = url;
+    this.#token = token;
+  }
+
+  /** Of the management API and the dashboard, without a slash at the end. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** The JSON body of an answer; an empty object when it has none. @throws CommandError */
+  async call(method: string, path: string, input: CallInput = {}): Promise<JsonObject> {
+    const text = await this.text(method, path, input);
+    return text === "" ? {} : parseObject(text);
+  }
+
+  /** The body of a record, and by what a change says which version it is of. @throws CommandError */
+  async read(path: string): Promise<{ readonly body: JsonObject; readonly etag: string }> {
+    const { text, etag } = await this.#request("GET", path, {});
+    return { body: parseObject(text), etag };
+  }
+
+  /** The body of an answer as it stands. @throws CommandError */
+  async text(method: string, path: string, input: CallInput = {}): Promise<string> {
+    return (await this.#request(method, path, input)).text;
+  }
+
+  async #request(method: string, path: string, { query = {}, body, headers }: CallInput) {
+    const options = {
+      method,
+      headers: { authorization: `Bearer ${this.#token}`, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      // A redirect would take the token elsewhere.
+      redirect: "error",
+    } as const;
+    const response = await this.#answered(fetch(this.#address(path, query), options));
+    const text = await this.#answered(response.text());
+    if (response.ok) return { text, etag: response.headers.get("etag") ?? "*" };
+    throw this.#refusal(response.status, text);
+  }
+
+  /**
+   * The body of an answer as it comes, for what may be large. Breaks off when nothing comes for so long as a call may take.
+   * @throws CommandError
+   */
+  async *download(path: string, { query = {} }: Pick<CallInput, "query">): AsyncGenerator<Uint8Array> {
+    const stalled = new AbortController();
+    const watch = setTimeout(() => stalled.abort(), TIMEOUT_MS);
+    try {
+      const headers = { authorization: `Bearer ${this.#token}` };
+      const options = { headers, signal: stalled.signal, redirect: "error" } as const;
+      const response = await this.#answered(fetch(this.#address(path, query), options));
+      if (!response.ok || response.body === null) {
+        throw this.#refusal(response.status, await response.text());
+      }
+      for await (const chunk of response.body) {
+        yield chunk;
+        watch.refresh();
+      }
+    } catch (error) {
+      if (error instanceof CommandError) throw error;
+      const hint = "Continue with --after and the row_id of the last whole row.";
+      throw new CommandError(`The response was interrupted (${describeCause(error)}). ${hint}`, {
+        cause: error,
+      });
+    } finally {
+      clearTimeout(watch);
+    }
+  }
+
+  /** The items of a list, at most `maximum`, over as many pages as it takes. @throws CommandError */
+  async list(path: string, maximum?: number, filter: ListQuery = {}): Promise<readonly JsonObject[]> {
+    return (await this.listPages(path, maximum, filter)).data;
+  }
+
+  /** The same with where it goes on: one page, as the API answers it, of as many as it takes. @throws CommandError */
+  async listPages(
+    path: string,
+    maximum = Number.POSITIVE_INFINITY,
+    filter: ListQuery = {},
+  ): Promise<ListAnswer> {
+    const data: JsonObject[] = [];
+    let next: string | null = null;
+    do {
+      const query = {
+        ...filter,
+        limit: Math.min(PAGE_LIMIT, maximum - data.length),
+        after: next ?? filter.after,
+      };
+      const page = await this.call("GET", path, { query });
+      data.push(...(page["data"] as JsonObject[]));
+      next = typeof page["next"] === "string" ? page["next"] : null;
+    } while (next !== null && data.length < maximum);
+    return { data, has_more: next !== null, next };
+  }
+
+  #refusal(status: number, text: string): CommandError {
+    const error = readError(text);
+    if (error === null) {
+      return new CommandError(
+        `The server returned ${status} and isn't the management API of this gateway. Check --admin-url.`,
+      );
+    }
+    if (isOfGatewayPort(error["code"], this.#token)) return new CommandError(describeGatewayPort(this.#url));
+    const param = error["param"];
+    return new RefusedCall(describeRefusal(status, error), typeof param === "string" ? param : null, status);
+  }
+
+  #address(path: string, query: NonNullable<CallInput["query"]>): URL {
+    const url = new URL(`${this.#url}${path}`);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    return url;
+  }
+
+  async #answered<Value>(answer: Promise<Value>): Promise<Value> {
+    try {
+      return await answer;
+    } catch (error) {
+      throw new CommandError(
+        `The management API at ${this.#url} can't be reached (${describeCause(error)}). Start the gateway, ` +
+          "or name its address with --admin-url or IGW_ADMIN_URL, or its configuration with --config.",
+        { cause: error },
+      );
+    }
+  }
+}
+
+function describeRefusal(status: number, error: JsonObject): string {
+  const id = error["request_id"];
+  const request = status >= 500 && typeof id === "string" ? ` (request ${id})` : "";
+  const help =
+    status === 401
+      ? " Give it with `inference-gateway login`, IGW_ADMIN_TOKEN, --token-file, or --config; `inference-gateway up` prints it when it starts."
+      : "";
+  return `${cleanText(String(error["message"]))}${help}${cleanText(request)}`;
+}
+
+function readError(text: string): JsonObject | null {
+  try {
+    const { error } = parseObject(text);
+    return typeof error === "object" && error !== null ? (error as JsonObject) : null;
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError || thrown instanceof CommandError) return null;
+    throw thrown;
+  }
+}
+
+function parseObject(text: string): JsonObject {
+  const value = parseExactJson(text);
+  if (typeof value === "object" && value !== null) return value as JsonObject;
+  throw new CommandError("The server's response isn't one of the management API. Check --admin-url.");
+}
+
+/** "ECONNREFUSED": fetch hides the reason behind its own error. */
+function describeCause(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
+}

@@ -1,0 +1,115 @@
+/**
+ * Address and token of a gateway by its configuration. One that was named (`--config`) is trusted as the command line is.
+ * One that merely lies in the folder may be anybody's: a clone, an unpacked archive. It leads to this machine's own
+ * addresses alone, with the token that a gateway has left in that folder and with nothing else of whoever runs the
+ * command.
+ */
+import { join } from "node:path";
+import type { Config } from "../../../shared/config/schema.ts";
+import { formatLocalUrl, isLoopbackAddress } from "../../../shared/host/local-url.ts";
+import { findLocalConfig } from "../local-gateway.ts";
+import { CommandError } from "./command-error.ts";
+import { readFolderToken } from "./folder-token.ts";
+
+export interface ConfigConnection {
+  readonly file: string;
+  readonly url: string;
+  readonly token: string;
+}
+
+/**
+ * By the configuration that `--config` names, with what the command line says beside it.
+ * @throws CommandError without an address or a token; ConfigError when the file is none.
+ */
+export async function connectByConfig(
+  file: string,
+  given: { readonly url: string | null; readonly token: string | null },
+): Promise<ConfigConnection> {
+  const { readOperatorToken } = await import("../../supervisor/secret-file.ts");
+  const config = await loadUnread(file);
+  const url = given.url ?? (await findAddress(file, config));
+  const token = given.token ?? readOperatorToken(config);
+  if (token !== null) return { file, url, token };
+  throw noTokenYet(file, config);
+}
+
+/** By what this folder has; null where it has no gateway. @throws CommandError when that is not to be trusted. */
+export async function connectByFolder(folder: string = process.cwd()): Promise<ConfigConnection | null> {
+  const file = findLocalConfig(folder);
+  if (file === null) return null;
+  const config = await loadUnread(file);
+  const url = await findAddress(file, config);
+  requireLoopback(file, url);
+  if (config.admin.operatorToken !== null) {
+    const { location } = config.admin.operatorToken;
+    throw notTrusted(file, `takes \`admin.operator_token\` from ${location}, which may be anything of yours`);
+  }
+  const token = readFolderToken(join(config.dataDir, "operator-token"), folder);
+  if ("problem" in token) throw notTrusted(file, token.problem);
+  if (token.text !== null) return { file, url, token: token.text };
+  throw noTokenYet(file, config);
+}
+
+/**
+ * The configuration that this folder has, for what sends secrets of it by itself (`doctor`); null where it has none.
+ * @throws CommandError when it refers to secrets, or leads elsewhere with the token of its folder.
+ */
+export async function requireHarmlessFolder(folder: string = process.cwd()): Promise<string | null> {
+  const file = findLocalConfig(folder);
+  if (file === null) return null;
+  const { ConfigError } = await import("../../../shared/config/config-error.ts");
+  const { findSecrets } = await import("../../../shared/config/find-secrets.ts");
+  let config: Config;
+  try {
+    config = await loadUnread(file);
+  } catch (error) {
+    // It leads nowhere: whoever asked tells its mistakes.
+    if (error instanceof ConfigError) return file;
+    throw error;
+  }
+  // Those of upstreams are looked for, and sent by Envoy alone.
+  const [secret] = findSecrets({ ...config, upstreams: [] });
+  if (secret !== undefined) throw notTrusted(file, `refers to a secret, ${secret.location}`);
+  const token = readFolderToken(join(config.dataDir, "operator-token"), folder);
+  if ("problem" in token) throw notTrusted(file, token.problem);
+  if (token.text !== null) requireLoopback(file, formatAdminUrl(config));
+  return file;
+}
+
+/** Secrets may be away: none is read before it is known where it goes. */
+async function loadUnread(file: string): Promise<Config> {
+  const { loadConfig } = await import("../../../shared/config/load.ts");
+  return loadConfig(file, { secrets: "none" });
+}
+
+async function findAddress(file: string, config: Config): Promise<string> {
+  if (config.admin.port !== 0) return formatAdminUrl(config);
+  const { readRunningGateway } = await import("../../supervisor/running-gateway.ts");
+  // A free port of each start, which only the running gateway knows.
+  const running = readRunningGateway(config.dataDir)?.adminUrl ?? null;
+  if (running !== null) return running;
+  throw new CommandError(
+    `${file} has \`admin.port: 0\`, a free port at each start, and isn't running. Start it, or pass --admin-url.`,
+  );
+}
+
+function formatAdminUrl({ admin }: Config): string {
+  return formatLocalUrl(admin.host, admin.port, admin.tls === null ? "http" : "https");
+}
+
+function requireLoopback(file: string, url: string): void {
+  const host = URL.canParse(url) ? new URL(url).hostname : "";
+  if (isLoopbackAddress(host)) return;
+  throw notTrusted(file, `leads to ${url}, and not to an address of this machine (127.0.0.1, ::1)`);
+}
+
+function notTrusted(file: string, why: string): CommandError {
+  return new CommandError(
+    `${file} was found in this directory, but ${why}: nothing was sent. If it is yours, name it with ` +
+      "--config; otherwise pass --admin-url, or change the directory.",
+  );
+}
+
+function noTokenYet(file: string, { dataDir }: Config): CommandError {
+  return new CommandError(`${file}: no operator's token in ${dataDir}. Start the gateway first.`);
+}

@@ -1,0 +1,57 @@
+/** This file shows one organization, key, user or group to people: each thing that its answer has is a line. */
+import type { Settings } from "../../../shared/settings/setting.ts";
+import { nameTokenType } from "../../../shared/settings/token-limits.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { type Field, formatFields, showGiven } from "../terminal/table.ts";
+import type { JsonObject } from "./admin-client.ts";
+import { formatAmount } from "./amounts.ts";
+import { showOwners } from "./owners.ts";
+import { showSettings } from "./settings.ts";
+import { stateOf } from "./state.ts";
+
+/** @param organization The record lies in it; it is null for an organization itself. */
+export function describeOwner(
+  screen: Screen,
+  settings: Settings,
+  one: JsonObject,
+  organization: JsonObject | null,
+): string {
+  const state = stateOf(one);
+  // Users and groups have no month of their own, and their amounts stand without a currency.
+  const currency = one["month"] === undefined ? "" : String((organization ?? one)["currency"]);
+  return formatFields(screen, [
+    ["id", String(one["id"])],
+    ...(organization === null
+      ? []
+      : [["organization", `${String(organization["name"])} (${String(organization["id"])})`] as const]),
+    ["name", String(one["name"])],
+    ...showGiven("key", one["display"]),
+    ...(state === null ? [] : [["state", state.words, state.level] as const]),
+    ...showOwners(one),
+    ...showSettings(settings, one, currency, showFigures(one, currency)),
+    ...showGiven("users", one["user_count"]),
+    ...showGiven("keys", one["key_count"]),
+    ["created", String(one["created_at"])],
+    ...showGiven("previous key works until", one["former_key_until"]),
+    ...showGiven("deleted", one["deleted_at"]),
+  ]);
+}
+
+/** These lines say what a key has left now, and what it or an organization has spent. */
+function showFigures(one: JsonObject, currency: string): readonly Field[] {
+  const bucket = one["bucket"] as JsonObject | undefined;
+  const tokenBuckets = (one["token_buckets"] ?? []) as readonly JsonObject[];
+  return [
+    ...showGiven("requests left now", bucket && formatLeft(bucket["remaining"], bucket["capacity"])),
+    ...tokenBuckets.map(
+      ({ type, remaining, limit }) =>
+        [`${nameTokenType(String(type))} left now`, formatLeft(remaining, limit)] as const,
+    ),
+    [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],
+  ];
+}
+
+/** The text is such as "57 of 60". */
+function formatLeft(remaining: unknown, capacity: unknown): string {
+  return `${String(remaining)} of ${String(capacity)}`;
+}

@@ -1,0 +1,122 @@
+/** How the command line finds what somebody names: by whole id, by name, or by the short id that tables show. */
+import type { IdPrefix } from "../../../data-path/store/ids.ts";
+import { formatSuggestion } from "../../../shared/config/schema/nearest.ts";
+import { endOfShortId } from "../terminal/short-id.ts";
+import type { AdminClient, JsonObject } from "./admin-client.ts";
+import { CommandError } from "./command-error.ts";
+
+/** More of one name are more than one in any case. */
+const FOUND_USERS = 100;
+
+export function organizationPath(organization: JsonObject): string {
+  return `/api/organizations/${String(organization["id"])}`;
+}
+
+/** The only one that there is when nothing is wanted. @throws CommandError */
+export async function findOrganization(client: AdminClient, wanted: string | undefined): Promise<JsonObject> {
+  if (wanted !== undefined && isWholeId("org", wanted)) {
+    return client.call("GET", `/api/organizations/${encodeURIComponent(wanted)}`);
+  }
+  const all = await client.list("/api/organizations");
+  if (wanted !== undefined) return pickOne(all, wanted, "org", "`inference-gateway org list` shows all.");
+  const [only] = all;
+  if (all.length === 1 && only !== undefined) return only;
+  const found = all.length === 0 ? "There is no organization." : `There are ${all.length} organizations.`;
+  throw new CommandError(`${found} Pass --org with a name or id from \`inference-gateway org list\`.`);
+}
+
+export const findKey = createFinder("key");
+export const findGroup = createFinder("group");
+
+/** The finder that it makes throws CommandError. */
+function createFinder(kind: "key" | "group") {
+  return async (client: AdminClient, path: string, wanted: string): Promise<JsonObject> => {
+    if (isWholeId(kind, wanted)) return client.call("GET", `${path}/${kind}s/${encodeURIComponent(wanted)}`);
+    const all = await client.list(`${path}/${kind}s`);
+    return pickOne(all, wanted, kind, `\`inference-gateway ${kind} list\` shows all.`);
+  };
+}
+
+/** @throws CommandError */
+export async function findUser(client: AdminClient, path: string, wanted: string): Promise<JsonObject> {
+  if (isWholeId("user", wanted)) return client.call("GET", `${path}/users/${encodeURIComponent(wanted)}`);
+  // Whoever has just this name or address comes first among those that have it at a word's beginning.
+  const named = await client.list(`${path}/users`, FOUND_USERS, { search: wanted });
+  const isNamed = named.some(({ name, email }) => name === wanted || email === wanted);
+  const isShort = !isNamed && endOfShortId("user", wanted) !== null;
+  const all = isShort ? await client.list(`${path}/users`) : named;
+  const help = "`inference-gateway user list --search …` finds users by the first letters of a word.";
+  return pickOne(all, wanted, "user", help);
+}
+
+/** @throws CommandError */
+export async function findToken(client: AdminClient, path: string, wanted: string): Promise<JsonObject> {
+  const all = await client.list(`${path}/tokens`);
+  const help = "`inference-gateway token list` shows all.";
+  return pickOne(all, wanted, "token", help);
+}
+
+/** @param raises Of one owner. @throws CommandError */
+export function findRaise(raises: readonly JsonObject[], wanted: string): JsonObject {
+  const help =
+    "`inference-gateway raise list` shows the temporary increases of one key, user, group or organization.";
+  return pickOne(raises, wanted, "raise", help);
+}
+
+/** The id of an alert. @throws CommandError */
+export async function findAlertId(client: AdminClient, path: string, wanted: string): Promise<string> {
+  if (endOfShortId("alert", wanted) === null) return wanted;
+  const all = await client.list(`${path}/alerts`);
+  const help = "`inference-gateway alerts list` shows the latest.";
+  return String(pickOne(all, wanted, "alert", help)["id"]);
+}
+
+/** The ids of the recent requests that somebody may mean: more than one only of a short id. @throws CommandError */
+export async function findRequestIds(
+  client: AdminClient,
+  path: string,
+  wanted: string,
+): Promise<readonly string[]> {
+  const end = endOfShortId("req", wanted);
+  if (end === null) return [wanted];
+  const containing = await client.list(`${path}/requests`, undefined, { id: end });
+  return containing.map((one) => String(one["id"])).filter((id) => id.endsWith(end));
+}
+
+/** @throws CommandError of which more than one can be meant. */
+export function refuseAmbiguous(wanted: string, what: string, ids: readonly string[]): never {
+  throw new CommandError(
+    `"${wanted}" matches ${ids.length} ${what}s. Pass the full id of one: ${ids.join(", ")}.`,
+  );
+}
+
+export function isWholeId(prefix: IdPrefix, wanted: string): boolean {
+  return wanted.startsWith(`${prefix}_`) && endOfShortId(prefix, wanted) === null;
+}
+
+/**
+ * By its id, else by its name or what it is recognised by, else by its short id.
+ * @param help A sentence that says where all are shown.
+ */
+function pickOne(all: readonly JsonObject[], wanted: string, prefix: IdPrefix, help: string): JsonObject {
+  const what = prefix === "org" ? "organization" : prefix;
+  const end = endOfShortId(prefix, wanted);
+  const ways: readonly ((one: JsonObject) => boolean)[] = [
+    (one) => one["id"] === wanted,
+    (one) => [one["name"], one["display"], one["email"]].includes(wanted),
+    (one) => end !== null && String(one["id"]).endsWith(end),
+  ];
+  const found = ways.map((isMeant) => all.filter(isMeant)).find((some) => some.length > 0) ?? [];
+  const [first, second] = found;
+  if (first === undefined) {
+    const names = all.flatMap(({ name }) => (typeof name === "string" ? [name] : []));
+    const suggestion = formatSuggestion(wanted, names);
+    throw new CommandError(`Unknown ${what} "${wanted}"${suggestion === "" ? "." : suggestion} ${help}`);
+  }
+  if (second === undefined) return first;
+  return refuseAmbiguous(
+    wanted,
+    what,
+    found.map((one) => String(one["id"])),
+  );
+}

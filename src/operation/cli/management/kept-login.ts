@@ -1,0 +1,59 @@
+/** What `login` keeps: one address and its token, in a file that only its owner can read. */
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import * as z from "zod";
+import { writePrivateFile } from "../../../shared/host/private-file.ts";
+import { CommandError } from "./command-error.ts";
+
+const keptLogin = z.strictObject({ admin_url: z.string().min(1), token: z.string().min(1) });
+
+export interface KeptLogin {
+  readonly url: string;
+  readonly token: string;
+}
+
+const ANYBODY_ELSE = 0o077;
+
+/** @see https://specifications.freedesktop.org/basedir-spec: a relative XDG_CONFIG_HOME is none. */
+export function loginFile(env: NodeJS.ProcessEnv = process.env): string {
+  const given = env["XDG_CONFIG_HOME"] ?? "";
+  const folder = isAbsolute(given) ? given : join(homedir(), ".config");
+  return join(folder, "inference-gateway", "login.json");
+}
+
+/** Null: nobody has logged in. @throws CommandError when others can read the file, or it is not one of `login`. */
+export function readKeptLogin(): KeptLogin | null {
+  const file = loginFile();
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined) return null;
+  if (process.platform !== "win32" && (mode & ANYBODY_ELSE) !== 0) {
+    throw new CommandError(
+      `Other users of this machine can read ${file}, so its token isn't used. ` +
+        "Replace the token, and log in again with `inference-gateway login`.",
+    );
+  }
+  try {
+    const { admin_url: url, token } = keptLogin.parse(JSON.parse(readFileSync(file, "utf8")));
+    return { url, token };
+  } catch (error) {
+    const hint = "`inference-gateway login` writes it again, `logout` removes it.";
+    // Not the cause's text: it may quote what is in the file.
+    throw new CommandError(`${file} isn't a file that login has written. ${hint}`, { cause: error });
+  }
+}
+
+/** In place of what was kept before. */
+export function keepLogin({ url, token }: KeptLogin): void {
+  const file = loginFile();
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writePrivateFile(file, JSON.stringify({ admin_url: url, token } satisfies z.input<typeof keptLogin>));
+}
+
+/** Whether there was one. */
+export function forgetLogin(): boolean {
+  const file = loginFile();
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return false;
+  rmSync(file);
+  return true;
+}

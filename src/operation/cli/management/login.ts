@@ -1,0 +1,140 @@
+/** `login`, `logout`, `whoami`. None of them ever prints a token. */
+import type { Command } from "commander";
+import { isProgramToken } from "../../../shared/contract/program-sign-in.ts";
+import { askSecret, canAsk } from "../terminal/ask.ts";
+import { formatFields } from "../terminal/table.ts";
+import { describeAccess, readAccess } from "./access.ts";
+import { CommandError, RefusedCall } from "./command-error.ts";
+import {
+  addAddressOptions,
+  checkUrl,
+  createClient,
+  DEFAULT_URL,
+  pickNamed,
+  readNamedConnection,
+} from "./connection.ts";
+import { forgetLogin, keepLogin, type KeptLogin, loginFile, readKeptLogin } from "./kept-login.ts";
+import { signInByBrowser } from "./oidc-login.ts";
+import { addCommands, addExamples, type GlobalCommandRow } from "./management-command.ts";
+
+/** What is piped in beyond that is no token. */
+const MAX_INPUT_CHARACTERS = 4_096;
+/** The gateway knows of no such session any more. */
+const OVER: ReadonlySet<number> = new Set([401, 404]);
+
+export function addLoginCommands(program: Command): void {
+  const login = program
+    .command("login")
+    .description(
+      "Check and store the management API's address and a management token, from --token-file, IGW_ADMIN_TOKEN, standard input or a prompt.",
+    )
+    .option("--oidc", "sign in with an identity provider (`dashboard.oidc`) instead of a token")
+    .option("--no-browser", "with --oidc: print the address instead of opening a browser")
+    .action(() => loginAction(login));
+  addAddressOptions(login);
+  addExamples(login, [
+    "login",
+    "login --admin-url https://gateway.example.com:10001",
+    "login --token-file operator-token",
+    "login --oidc --admin-url https://dashboard.example.com",
+  ]);
+  const logout = program
+    .command("logout")
+    .description("Delete the stored login, and end a sign-in with an identity provider.")
+    .action(() => logoutAction());
+  addExamples(logout, ["logout"]);
+  addCommands(program, [whoami]);
+}
+
+const whoami: GlobalCommandRow = {
+  usage: "whoami",
+  description: "Show which management API, token and role the commands use.",
+  examples: ["whoami", "whoami --json"],
+  async run({ client, connection }) {
+    const access = await readAccess(client, connection.token);
+    const { organization } = access;
+    const json = {
+      admin_url: connection.url,
+      token_from: connection.source,
+      role: access.role,
+      token_name: access.tokenName,
+      name: access.personName,
+      organization: organization === null ? null : { id: organization["id"], name: organization["name"] },
+    };
+    const text = [
+      ["address", connection.url],
+      ["token from", connection.source],
+      ["access", describeAccess(access)],
+    ] as const;
+    return { json, text: (screen) => formatFields(screen, text) };
+  },
+};
+
+async function loginAction(command: Command): Promise<void> {
+  const named = pickNamed(readNamedConnection(command));
+  const url = checkUrl(named.url ?? DEFAULT_URL);
+  const { oidc = false, browser } = command.opts<{ readonly oidc?: boolean; readonly browser: boolean }>();
+  const token = oidc
+    ? await signInByBrowser({ url, opensBrowser: browser, write: (text) => void process.stderr.write(text) })
+    : (named.token ?? (await readToken(url)));
+  const access = await readAccess(createClient({ url, token }), token);
+  keepLogin({ url, token });
+  process.stdout.write(
+    `Logged in at ${url}: ${describeAccess(access)}.\n` +
+      `Kept in ${loginFile()}, for you alone; \`inference-gateway logout\` forgets it.\n`,
+  );
+}
+
+async function logoutAction(): Promise<void> {
+  const kept = readForLogout();
+  const isForgotten = forgetLogin();
+  process.stdout.write(isForgotten ? `Forgot the login in ${loginFile()}.\n` : "There was no login.\n");
+  if (kept !== null && isProgramToken(kept.token)) await endSignIn(kept);
+}
+
+/** Null, too, where the file is not one to be used: it is forgotten all the same. */
+function readForLogout(): KeptLogin | null {
+  try {
+    return readKeptLogin();
+  } catch (error) {
+    if (error instanceof CommandError) return null;
+    throw error;
+  }
+}
+
+/** @throws CommandError when the sign-in may go on. */
+async function endSignIn(kept: KeptLogin): Promise<void> {
+  try {
+    await createClient(kept).call("DELETE", "/api/session");
+    process.stdout.write(`Ended the sign-in at ${kept.url}.\n`);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    if (error instanceof RefusedCall && OVER.has(error.status)) {
+      process.stdout.write(`The sign-in at ${kept.url} was over already.\n`);
+      return;
+    }
+    throw new CommandError(
+      `The sign-in at ${kept.url} couldn't be ended: ${error.message}\n` +
+        "It expires within 8 hours; an admin can end it on the dashboard's Sessions page.",
+      { cause: error },
+    );
+  }
+}
+
+async function readToken(url: string): Promise<string> {
+  const token = canAsk() ? await askSecret(`Token for ${url} (it is not shown): `) : await readInput();
+  if (token !== "") return token;
+  throw new CommandError(
+    "No token. Pass --token-file, set IGW_ADMIN_TOKEN, pipe it in, or run this in a terminal.",
+  );
+}
+
+async function readInput(): Promise<string> {
+  let text = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) {
+    text += String(chunk);
+    if (text.length <= MAX_INPUT_CHARACTERS) continue;
+    throw new CommandError("The input is too long for a token. Pipe in only the token.");
+  }
+  return text.trim();
+}

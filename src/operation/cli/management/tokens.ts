@@ -1,0 +1,79 @@
+import { TOKEN_ROLES } from "../../../data-path/store/types/tokens.ts";
+import { formatTable } from "../terminal/table.ts";
+import { confirm } from "./confirm.ts";
+import { findToken } from "./find.ts";
+import {
+  type CommandGroup,
+  type ManagementOptions,
+  type OrganizationCommandCall,
+  type OrganizationCommandRow,
+} from "./management-command.ts";
+
+interface CreateOptions extends ManagementOptions {
+  readonly name: string;
+  readonly role: string;
+  readonly quiet?: true;
+}
+
+const create: OrganizationCommandRow = {
+  usage: "create",
+  description: "Create a management token and print it, only once.",
+  examples: [
+    "token create --org Acme --name terraform --role admin",
+    "token create --name report --role viewer --quiet > token",
+  ],
+  options: (command) =>
+    command
+      .requiredOption("--name <name>", "1 to 100 characters")
+      .addOption(
+        command
+          .createOption("--role <role>", "admin, or viewer (read only)")
+          .choices(TOKEN_ROLES)
+          .makeOptionMandatory(),
+      )
+      .option("-q, --quiet", "print only the token"),
+  async runInOrganization({ client, options, organization, path }: OrganizationCommandCall<CreateOptions>) {
+    const { name, role } = options;
+    const made = await client.call("POST", `${path}/tokens`, { body: { name, role } });
+    const secret = String(made["token"]);
+    if (options.quiet) return `${secret}\n`;
+    const what = `Created the token "${name}" (${String(made["id"])}) of ${String(organization["name"])}.`;
+    const text = `${what} It is shown only once (the gateway stores its hash):\n\n  ${secret}\n`;
+    return { json: made, text: () => text };
+  },
+};
+
+const list: OrganizationCommandRow = {
+  usage: "list",
+  description: "List the management tokens of the organization.",
+  hasTable: true,
+  examples: ["token list --org Acme"],
+  async runInOrganization({ client, path }) {
+    const all = await client.listPages(`${path}/tokens`);
+    const fields = ["id", "name", "role", "display", "created_at"] as const;
+    const rows = all.data.map((one) => fields.map((field) => String(one[field])));
+    const columns = ["ID", "NAME", "ROLE", "TOKEN", "CREATED"];
+    return { json: all, text: (screen) => formatTable(screen, columns, rows) };
+  },
+};
+
+const remove: OrganizationCommandRow = {
+  usage: "delete <token>",
+  alias: "revoke",
+  description: "Permanently delete a management token, by id or name.",
+  asksFirst: true,
+  examples: ["token delete token_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
+  async runInOrganization({ client, options, argument, path }) {
+    const found = await findToken(client, path, argument);
+    const name = `the token "${String(found["name"])}" (${String(found["display"])})`;
+    await confirm(`This permanently deletes ${name}: calls with it return 401 at once.`, options);
+    await client.call("DELETE", `${path}/tokens/${String(found["id"])}`);
+    return { json: { id: found["id"], deleted: true }, text: () => `Deleted ${name}.\n` };
+  },
+};
+
+export const TOKEN_COMMANDS: CommandGroup = {
+  name: "token",
+  description: "Manage the management tokens of an organization.",
+  rows: [create, list, remove],
+};

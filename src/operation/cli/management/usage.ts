@@ -1,0 +1,185 @@
+import { createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import type { OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { shortenId } from "../terminal/short-id.ts";
+import { formatRecords, type RecordColumn } from "../terminal/table.ts";
+import type { JsonObject } from "./admin-client.ts";
+import { CommandError } from "./command-error.ts";
+import { formatExactAmounts } from "./amounts.ts";
+import {
+  type CommandGroup,
+  type ManagementOptions,
+  type OrganizationCommandCall,
+  type OrganizationCommandRow,
+  type TextOptions,
+} from "./management-command.ts";
+import { queryFormerOwners } from "./owners.ts";
+import { correct } from "./usage-correct.ts";
+
+type UsageOptions = ManagementOptions &
+  TextOptions<"month" | "groupBy" | "key" | "user" | "group" | "model" | "tag"> & { readonly csv?: true };
+
+const GROUPS = [
+  ["day", "DAY"],
+  ["key_id", "KEY"],
+  ["user_id", "USER"],
+  ["group_id", "GROUP"],
+  ["model", "MODEL"],
+] as const;
+
+const show: OrganizationCommandRow = {
+  usage: "show",
+  description: "Show requests, tokens and cost of a month.",
+  hasTable: true,
+  examples: [
+    "usage show --org Acme",
+    "usage show --month 2026-11 --group-by day,key,model",
+    "usage show --group-by user,group",
+    "usage show --user ann@example.com --group-by day,model",
+    "usage show --group-by tag:team --tag feature=autocomplete",
+    "usage show --group-by key --csv > usage.csv",
+  ],
+  options: (command) =>
+    command
+      .option("--month <month>", "month such as 2026-11; default: this month (UTC)")
+      .option("--group-by <groups>", "comma-separated: day, key, user, group, model, tag:<name>")
+      .option("--key <id or name>", "only this API key's requests, by id or name")
+      .option("--user <user>", "only this user's requests, by id, name or email address")
+      .option("--group <group>", "only this group's requests, by id or name")
+      .option("--model <id>", "only this model's requests")
+      .option("--tag <tags>", "only with all of these tags: team=search,feature=autocomplete")
+      .option("--csv", "CSV on stdout"),
+  async runInOrganization({ client, options, path }: OrganizationCommandCall<UsageOptions>) {
+    const { month, model, tag } = options;
+    const query = {
+      month,
+      group_by: options.groupBy,
+      ...(await queryFormerOwners(client, path, options)),
+      model,
+      tag,
+    };
+    if (options.csv) return client.text("GET", `${path}/usage`, { query: { ...query, format: "csv" } });
+    const usage = await client.call("GET", `${path}/usage`, { query });
+    const rows = usage["data"] as readonly JsonObject[];
+    const hasKeys = !options.json && rows.some((row) => typeof row["key_id"] === "string");
+    const names = hasKeys ? namesOf(await client.list(`${path}/keys`)) : new Map<string, string>();
+    return { json: usage, text: (screen) => formatUsage(screen, usage, names) };
+  },
+};
+
+type ExportOptions = ManagementOptions &
+  TextOptions<"month" | "format" | "after" | "output"> & { readonly gzip?: true };
+
+const exportUsage: OrganizationCommandRow = {
+  usage: "export",
+  description: "Export a month's usage.",
+  examples: [
+    "usage export --org Acme --month 2026-11 --format csv > usage.csv",
+    "usage export --month 2026-11 --format focus --gzip --output usage.focus.csv.gz",
+  ],
+  options: (command) =>
+    command
+      .option("--month <month>", "month such as 2026-11; default: this month (UTC)")
+      .addOption(
+        command
+          .createOption(
+            "--format <format>",
+            "csv (default), jsonl (default with --json) or focus (CSV with the columns of FOCUS 1.2)",
+          )
+          .choices(["csv", "jsonl", "focus"]),
+      )
+      .option("--gzip", "compressed output")
+      .option("--after <row_id>", "row to continue after, if an export was interrupted")
+      .option("--output <file>", "output file instead of stdout"),
+  async runInOrganization({ client, options, path }: OrganizationCommandCall<ExportOptions>) {
+    const { month, after, output } = options;
+    const format = options.format ?? (options.json === true ? "jsonl" : "csv");
+    if (options.json === true && format !== "jsonl") {
+      throw new CommandError(`--json means --format jsonl. Remove --json or --format ${format}.`);
+    }
+    if (after !== undefined && options.gzip === true) {
+      throw new CommandError(
+        "A compressed export can't be continued. Remove --gzip, or start again without --after.",
+      );
+    }
+    const query = { month, format, after, gzip: options.gzip === true ? "true" : undefined };
+    const chunks = client.download(`${path}/usage/export`, { query });
+    // A file that is appended to is the one that broke off.
+    const flags = after === undefined ? "w" : "a";
+    if (output === undefined) await pipeline(chunks, process.stdout, { end: false });
+    else await pipeline(chunks, createWriteStream(output, { flags, mode: 0o600 }));
+    return "";
+  },
+};
+
+export const USAGE_COMMANDS: CommandGroup = {
+  name: "usage",
+  description: "Show, export and correct what an organization's requests used and cost.",
+  rows: [show, exportUsage, correct],
+};
+
+function namesOf(keys: readonly JsonObject[]): Map<string, string> {
+  return new Map(keys.map((key) => [String(key["id"]), String(key["name"])]));
+}
+
+/** Where rows have none of a kind. */
+const NONE = {
+  key_id: "(correction)",
+  user_id: "(none)",
+  group_id: "(none)",
+  day: "",
+  model: "(correction)",
+} as const satisfies Record<(typeof GROUPS)[number][0], string>;
+
+/** A key by its name; a deleted one, which has left the list, by its id. Users and groups by their names. */
+function formatUsage(screen: Screen, usage: JsonObject, names: ReadonlyMap<string, string>): string {
+  const rows = usage["data"] as readonly JsonObject[];
+  const currency = String(usage["currency"]);
+  const groups = GROUPS.filter(([field]) => rows.some((row) => field in row));
+  const tagNames = Object.keys(rows[0]?.["tags"] ?? {});
+  const [nameUser, nameGroup] = [nameOwners(rows, "user"), nameOwners(rows, "group")];
+  const formatGroup = (row: JsonObject, field: keyof typeof NONE): string => {
+    const value = row[field];
+    if (typeof value !== "string") return NONE[field];
+    if (field === "key_id") return names.get(value) ?? value;
+    if (field === "user_id") return nameUser(row);
+    return field === "group_id" ? nameGroup(row) : value;
+  };
+  const costs = formatExactAmounts(
+    rows.map((row) => row["cost_microcents"]),
+    currency,
+  );
+  const columns: readonly RecordColumn<JsonObject>[] = [
+    ...groups.map(([field, header]) => ({ header, cell: (row: JsonObject) => formatGroup(row, field) })),
+    ...tagNames.map((name) => ({
+      header: name.toUpperCase(),
+      cell: ({ tags }: JsonObject) => (tags as JsonObject)[name],
+    })),
+    { header: "REQUESTS", cell: ({ requests }) => requests },
+    { header: "INPUT", cell: (row) => row["input_tokens"] },
+    { header: "CACHED", cell: (row) => row["cached_input_tokens"] },
+    { header: "OUTPUT", cell: (row) => row["output_tokens"] },
+    { header: "COST", cell: (_, line) => costs[line] },
+  ];
+  const table = formatRecords(screen, columns, rows);
+  const text = `Usage in ${String(usage["month"])}\n\n${rows.length === 0 ? "No requests.\n" : table}`;
+  return tagNames.length === 0 ? text : text + formatNotice(usage["tag_combinations"] as JsonObject);
+}
+
+/** How the users or groups of a table are called: where two have one name, with their short ids. */
+function nameOwners(rows: readonly JsonObject[], kind: OwnerKind): (row: JsonObject) => string {
+  const names = new Map(rows.map((row) => [row[`${kind}_id`], row[`${kind}_name`]]));
+  const bearers = new Map<unknown, number>();
+  for (const name of names.values()) bearers.set(name, (bearers.get(name) ?? 0) + 1);
+  return (row) => {
+    const [id, name] = [row[`${kind}_id`], row[`${kind}_name`]];
+    if (typeof name !== "string") return String(id);
+    return (bearers.get(name) ?? 0) > 1 ? `${name} (${shortenId(String(id))})` : name;
+  };
+}
+
+function formatNotice({ most, has_other: hasOther }: JsonObject): string {
+  if (hasOther !== true) return "";
+  return `\nMore than ${String(most)} combinations of tags: what came later counts as "other".\n`;
+}

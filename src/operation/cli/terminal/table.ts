@@ -1,0 +1,135 @@
+/**
+ * Tables and records, as text for people at a terminal.
+ *
+ * Packages that draw tables (`cli-table3`, `table`, `columnify`) cut or wrap every column alike. A list of keys or requests
+ * wants more where the screen is narrow: columns that are left out in an order, and named below; figures, times and ids
+ * that are never cut, since cut they would be others; and nothing cut at all in a pipe. That is most of what stands
+ * here; drawing the rest takes a few lines.
+ */
+import { formatExactJson } from "../../../shared/text/exact-json.ts";
+import { cleanText } from "../../../shared/text/plain-text.ts";
+import { cutText, widthOf, wrapText } from "./cell.ts";
+import { fitColumns } from "./fit-columns.ts";
+import type { Level, Screen } from "./screen.ts";
+import { isShortId, shortenId } from "./short-id.ts";
+
+export interface Column {
+  readonly header: string;
+  /** In which colour its cells are, row by row. */
+  readonly levels?: readonly (Level | null)[];
+  /** Where the screen is too narrow these are left out, the last one first. */
+  readonly isExtra?: true;
+  /** Of the last column: where the screen is too narrow its texts go on in the next line. */
+  readonly isWrapped?: true;
+}
+
+/** A column of `formatRecords`: its header, and what stands in it of each record. */
+export interface RecordColumn<Row> extends Omit<Column, "levels"> {
+  /** Null: there is none. */
+  readonly cell: (row: Row, line: number) => unknown;
+  readonly level?: (row: Row) => Level | null;
+}
+
+export type Field = readonly [name: string, value: string, level?: Level | null];
+
+const GAP = "  ";
+const NUMBER = /^-?[\d.]+(?: [A-Z]{3})?$/;
+/** Stands where there is none. */
+const NO_NUMBER = /^(?:none|-|)$/;
+const TIME = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/;
+/** What a key or token is recognised by: "sk-igw-…a1B2". */
+const DISPLAY = /^[a-z_-]+…[\w-]{4}$/;
+
+/** A value of an answer; `none` for null. */
+export function formatValue(value: unknown, none = "-"): string {
+  if (value === null || value === undefined) return none;
+  return typeof value === "string" ? value : formatExactJson(value);
+}
+
+/**
+ * Columns under their headers, two blanks between; numbers stand to the right. On a screen that has an end, ids are
+ * short, and texts and at last whole columns are cut until a line fits.
+ */
+export function formatTable(
+  screen: Screen,
+  columns: readonly (string | Column)[],
+  rows: readonly (readonly string[])[],
+): string {
+  const specs = columns.map((column): Column => (typeof column === "string" ? { header: column } : column));
+  const show = screen.columns === null ? cleanText : (text: string) => shortenId(cleanText(text));
+  const cells = rows.map((row) => specs.map((_, at) => show(row[at] ?? "")));
+  const inputs = specs.map(({ header, isExtra = false }, at) => {
+    const texts = cells.map((row) => row[at] ?? "");
+    const width = Math.max(widthOf(header), ...texts.map(widthOf));
+    return { header, isExtra, width, isWhole: texts.every(isWhole) };
+  });
+  const { widths, leftOut } = fitColumns(inputs, screen.columns, GAP.length);
+  const shown = specs.flatMap(({ header, levels = [], isWrapped = false }, at) => {
+    const width = widths[at] ?? null;
+    const texts = cells.map((row) => row[at] ?? "");
+    return width === null ? [] : [{ at, header, levels, width, isWrapped, isNumber: areNumbers(texts) }];
+  });
+  const formatCell = (text: string, { width, isNumber }: (typeof shown)[number], level: Level | null) => {
+    const cut = cutText(text, width);
+    const blanks = " ".repeat(width - widthOf(cut));
+    return isNumber ? blanks + screen.paint(level, cut) : screen.paint(level, cut) + blanks;
+  };
+  const formatRow = (row: readonly string[], line: number): string[][] => {
+    const parts = shown.map(({ at, width, isWrapped }) =>
+      isWrapped ? wrapText(row[at] ?? "", width) : [row[at] ?? ""],
+    );
+    return Array.from({ length: Math.max(...parts.map(({ length }) => length)) }, (_, part) =>
+      shown.map((column, at) => formatCell(parts[at]?.[part] ?? "", column, column.levels[line] ?? null)),
+    );
+  };
+  const lines = [
+    shown.map((column) => formatCell(column.header, column, "heading")),
+    ...cells.flatMap(formatRow),
+  ].map((line) => line.join(GAP).trimEnd());
+  return [...lines, ...formatNote(screen, leftOut)].map((line) => `${line}\n`).join("");
+}
+
+/** A table of one row for each of some records. */
+export function formatRecords<Row>(
+  screen: Screen,
+  columns: readonly RecordColumn<Row>[],
+  rows: readonly Row[],
+): string {
+  const specs = columns.map(({ level, ...column }) => ({ ...column, levels: level ? rows.map(level) : [] }));
+  const cells = rows.map((row, line) => columns.map(({ cell }) => formatValue(cell(row, line))));
+  return formatTable(screen, specs, cells);
+}
+
+function areNumbers(texts: readonly string[]): boolean {
+  return (
+    texts.some((text) => NUMBER.test(text)) &&
+    texts.every((text) => NUMBER.test(text) || NO_NUMBER.test(text))
+  );
+}
+
+/** Cut it would say something else. */
+function isWhole(text: string): boolean {
+  return [NUMBER, NO_NUMBER, TIME, DISPLAY].some((form) => form.test(text)) || isShortId(text);
+}
+
+function formatNote(screen: Screen, leftOut: readonly string[]): string[] {
+  if (leftOut.length === 0) return [];
+  const note = `Not shown: ${leftOut.join(", ")} (--wide).`;
+  return [screen.paint("quiet", cutText(note, screen.columns ?? note.length))];
+}
+
+/** A line for a value of an answer; none where there is none. */
+export function showGiven(label: string, value: unknown): readonly Field[] {
+  return value === undefined || value === null ? [] : [[label, formatValue(value)]];
+}
+
+/** One line for each field, the values under each other. */
+export function formatFields(screen: Screen, fields: readonly Field[]): string {
+  const width = Math.max(...fields.map(([name]) => widthOf(name)));
+  return fields
+    .map(([name, value, level = null]) => {
+      const blanks = " ".repeat(width - widthOf(name));
+      return `${`${name}${blanks}${GAP}${screen.paint(level, cleanText(value))}`.trimEnd()}\n`;
+    })
+    .join("");
+}

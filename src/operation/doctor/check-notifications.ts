@@ -1,0 +1,81 @@
+/** How alerts leave: the mail server and the webhooks that organizations have set. Nothing is sent. */
+import { isIP } from "node:net";
+import { createMailer } from "../../management/alerts/mailer.ts";
+import { findWebhookAddresses } from "../../management/alerts/post-webhook.ts";
+import { listWebhooks } from "../../management/alerts/webhooks.ts";
+import { describeConnectionError, WebhookError } from "../../management/alerts/webhook-error.ts";
+import type { Config } from "../../shared/config/schema.ts";
+import type { RedisClient } from "../../data-path/store/redis/client.ts";
+import { createStore } from "../../data-path/store/redis-store.ts";
+import { tryConnect } from "../../shared/host/connect.ts";
+import { type DoctorFinding, type FindingCode, FINDINGS, found, ok, reasonOf } from "./finding.ts";
+
+/** A sample of the organizations says whether hooks leave this host. */
+const MAX_WEBHOOKS = 20;
+/** As nodemailer names them: log-in, and STARTTLS that is wanted and not to be had. */
+const SMTP_CODES: Readonly<Record<string, FindingCode>> = {
+  EAUTH: "smtp_login_refused",
+  ETLS: "smtp_unencrypted",
+};
+
+/** A whole greeting as the gateway makes it, TLS and log-in included. */
+export async function checkSmtp({ notifications }: Config): Promise<DoctorFinding[]> {
+  const { smtp } = notifications;
+  if (smtp === null) return [ok("smtp", "No mail server is configured; organizations cannot choose email.")];
+  const { host } = new URL(smtp.url);
+  const mailer = createMailer(smtp);
+  try {
+    await mailer.verify();
+    return [ok("smtp", `The mail server ${host} lets the gateway in.`)];
+  } catch (error) {
+    const code = SMTP_CODES[String((error as { code?: unknown }).code)] ?? "smtp_unreachable";
+    const message = `The mail server ${host} can't be used: ${reasonOf(error)}.`;
+    return [
+      found(code, "smtp", { message, fix: `${FINDINGS[code].fix} Alerts are retried for up to three days.` }),
+    ];
+  } finally {
+    mailer.close();
+  }
+}
+
+/** The webhooks that organizations have set: may the gateway send there, and is there a way. */
+export async function checkWebhooks(config: Config, client: RedisClient): Promise<DoctorFinding[]> {
+  const store = createStore({ client, usageMonths: config.retention.usageMonths });
+  const urls = new Map<string, URL>();
+  for (const id of await store.listOrganizationIds()) {
+    if (urls.size >= MAX_WEBHOOKS) break;
+    const organization = await store.getOrganization(id);
+    for (const { url } of organization === null ? [] : listWebhooks(organization.notifications)) {
+      if (URL.canParse(url)) urls.set(new URL(url).origin, new URL(url));
+    }
+  }
+  if (urls.size === 0) return [ok("webhooks", "No organization has a webhook.")];
+  const { allowPrivateNetworks } = config.notifications.webhooks;
+  const all = await Promise.all([...urls.values()].map((url) => checkWebhook(url, allowPrivateNetworks)));
+  const wrong = all.filter((finding) => finding !== null);
+  return wrong.length > 0 ? wrong : [ok("webhooks", `${urls.size} hosts of webhooks can be reached.`)];
+}
+
+/** The path may hold a token of the receiver: only the host is named. */
+async function checkWebhook(url: URL, allowPrivateNetworks: boolean): Promise<DoctorFinding | null> {
+  const { host, hostname, port, protocol } = url;
+  const isTls = protocol === "https:";
+  try {
+    const [first] = await findWebhookAddresses(url, { allowPrivateNetworks });
+    const address = {
+      host: first?.address ?? hostname,
+      port: port === "" ? (isTls ? 443 : 80) : Number(port),
+    };
+    const serverName = isIP(address.host) !== 0 && first?.address === hostname ? null : hostname;
+    await tryConnect({ address, ...(isTls ? { tls: { serverName } } : {}) });
+    return null;
+  } catch (error) {
+    if (error instanceof WebhookError) {
+      const message = `Nothing is sent to the webhook host ${host}: ${error.message}.`;
+      return found("webhook_not_allowed", "webhooks", { message });
+    }
+    const reason = error instanceof Error ? describeConnectionError(error).message : String(error);
+    const message = `The webhook host ${host} can't be reached: ${reason}.`;
+    return found("webhook_unreachable", "webhooks", { message });
+  }
+}

@@ -1,0 +1,99 @@
+/** Model servers by what they say of themselves: what serves, which models, with which context window. */
+import type { Config, UpstreamConfig } from "../../shared/config/schema.ts";
+import { formatHost } from "../../shared/host/local-url.ts";
+import { askModels, type ServerModels } from "../../shared/model-servers/ask-models.ts";
+import { AskError } from "../../shared/model-servers/fetch-answer.ts";
+import { MODEL_SERVERS } from "../../shared/model-servers/presets.ts";
+import { type DoctorFinding, found, ok } from "./finding.ts";
+
+/** Names of the server's that a fix shows. */
+const MAX_NAMED = 5;
+
+/**
+ * A server without a list of models, or behind a signature, is nothing to warn of.
+ * @param isTrusted The configuration was named by who asks: its upstreams get the credentials that it has for them.
+ */
+export async function checkServers(
+  config: Config,
+  { isTrusted }: { readonly isTrusted: boolean },
+): Promise<DoctorFinding[]> {
+  const all = await Promise.all(
+    config.upstreams.map(async (upstream) => {
+      const isAsked = upstream.awsSigning === null && (isTrusted || upstream.credentials.length === 0);
+      const told = isAsked ? await ask(upstream) : null;
+      return told === null ? [] : judge(config, upstream, told);
+    }),
+  );
+  return all.flat();
+}
+
+/** Null: it does not say. Whether it can be reached at all is looked at elsewhere. */
+async function ask({ endpoints, pathPrefix, credentials }: UpstreamConfig): Promise<ServerModels | null> {
+  const [first] = endpoints;
+  if (first === undefined) return null;
+  const origin = `${first.usesTls ? "https" : "http"}://${formatHost(first.host)}:${first.port}`;
+  const readable = credentials.filter(({ secret }) => secret.explainAbsence() === null);
+  const headers = Object.fromEntries(
+    readable.map(({ header, prefix, secret }) => [header, `${prefix}${secret.reveal()}`]),
+  );
+  const explainRefusal = (url: string, status: number): string => `${url} answers ${status}`;
+  try {
+    return await askModels(`${origin}${pathPrefix}`, { headers, explainRefusal });
+  } catch (error) {
+    if (error instanceof AskError) return null;
+    throw error;
+  }
+}
+
+type CatalogEntry = Pick<Config["catalog"][number], "id" | "upstream" | "upstreamModel" | "contextWindow">;
+type ListedModel = ServerModels["models"][number];
+
+function judge(config: Config, upstream: UpstreamConfig, told: ServerModels): DoctorFinding[] {
+  const models = config.catalog.filter((model) => model.upstream === upstream.name);
+  const findings = [...judgeServer(upstream, told), ...judgeModels(models, told.models)];
+  return findings.length > 0
+    ? findings
+    : [ok(checkOf(upstream), `The server of ${upstream.name} lists the models that the catalog has of it.`)];
+}
+
+function judgeServer(upstream: UpstreamConfig, { server }: ServerModels): DoctorFinding[] {
+  if (server === null || server === upstream.server) return [];
+  const { title } = MODEL_SERVERS[server];
+  const written =
+    upstream.server === null ? "`server` does not say so" : `\`server\` says \`${upstream.server}\``;
+  const message = `Upstream ${upstream.name} is ${title} by its list of models, and ${written}.`;
+  const fix = `Set \`server: ${server}\` of this upstream, which sets what that server needs (docs/gateway-yaml.md, "What server sets").`;
+  return [found("model_server_unnamed", checkOf(upstream), { message, fix })];
+}
+
+/** Linear: a server may list, and the catalog may have, tens of thousands. */
+export function judgeModels(
+  catalog: readonly CatalogEntry[],
+  listed: readonly ListedModel[],
+): DoctorFinding[] {
+  const byId = new Map(listed.map((model) => [model.id, model]));
+  const shown = listed.slice(0, MAX_NAMED).map(({ id }) => `\`${id}\``);
+  const names = `${shown.join(", ")}${listed.length > MAX_NAMED ? ", …" : ""}`;
+  return catalog.flatMap((entry) => judgeModel(entry, byId.get(entry.upstreamModel), names));
+}
+
+function judgeModel(
+  { id, upstream, upstreamModel, contextWindow }: CatalogEntry,
+  listed: ListedModel | undefined,
+  names: string,
+): DoctorFinding[] {
+  const check = checkOf({ name: upstream });
+  if (listed === undefined) {
+    const message = `${id}: the server of ${upstream} lists no model \`${upstreamModel}\`.`;
+    const fix = `Set one of its names as \`upstream_model\` (${names}), or load the model on that server.`;
+    return [found("upstream_model_unlisted", check, { message, fix })];
+  }
+  if (listed.contextWindow === null || listed.contextWindow >= contextWindow) return [];
+  const message = `${id}: \`context_window\` is ${contextWindow}, but its server accepts ${listed.contextWindow} tokens.`;
+  const fix = `Set it to ${listed.contextWindow}, or start the server with a larger window. Clients see the catalog's.`;
+  return [found("context_window_too_large", check, { message, fix })];
+}
+
+function checkOf({ name }: Pick<UpstreamConfig, "name">): string {
+  return `upstream.${name}.models`;
+}

@@ -1,0 +1,42 @@
+/** Chat templates: whether upstreams have shown one that takes more tokens than the configuration says. */
+import type { Config } from "../../shared/config/schema.ts";
+import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
+import { readSamples, type Sample } from "./read-metrics.ts";
+
+const CHECK = "catalog.prompt_overhead";
+
+/** Asks the running gateway's metrics: who has seen the templates are its workers. */
+export async function checkTemplates(config: Config): Promise<DoctorFinding[]> {
+  let samples: readonly Sample[];
+  try {
+    samples = await readSamples(config, "inference_gateway_prompt_overhead_seen_tokens");
+  } catch (error) {
+    return [ok(CHECK, `No template could be looked at: ${reasonOf(error)}.`)];
+  }
+  const findings = config.catalog.flatMap((entry) =>
+    samples
+      .filter(({ labels }) => labels["model"] === entry.id)
+      .flatMap(({ labels, value }) => {
+        const hasTools = labels["tools"] === "true";
+        const configured = hasTools ? entry.promptOverheadTokensWithTools : entry.promptOverheadTokens;
+        return judge({ model: entry.id, hasTools, tokens: value }, configured);
+      }),
+  );
+  return findings.length > 0
+    ? findings
+    : [ok(CHECK, "No chat template has been seen to be larger than configured.")];
+}
+
+interface Seen {
+  readonly model: string;
+  readonly hasTools: boolean;
+  readonly tokens: number;
+}
+
+function judge({ model, hasTools, tokens }: Seen, configured: number): DoctorFinding[] {
+  if (tokens <= configured) return [];
+  const field = hasTools ? "prompt_overhead_tokens_with_tools" : "prompt_overhead_tokens";
+  const message = `${model}: the upstream's chat template took ${tokens} tokens in addition to the prompt, but \`${field}\` is ${configured}.`;
+  const fix = `Set \`${field}\` of this model to ${tokens} or more: until then a new worker can exceed a strict cap.`;
+  return [found("prompt_overhead_exceeded", CHECK, { message, fix })];
+}

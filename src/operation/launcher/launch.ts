@@ -1,0 +1,112 @@
+/**
+ * `inference-gateway up`: the whole stack on one machine, from one command to one Ctrl-C. Prints what is needed for
+ * the first request when that request would be served, and not before.
+ */
+import { fileURLToPath } from "node:url";
+import { hasChat } from "../../shared/config/has-chat.ts";
+import type { Config } from "../../shared/config/schema.ts";
+import { resolveOperatorToken } from "../supervisor/secret-file.ts";
+
+import { LaunchError } from "./launch-error.ts";
+import { formatManageCommand } from "./manage-command.ts";
+import { makePlan, type Plan } from "./plan.ts";
+import type { ServeReady } from "./serve-process.ts";
+import { Stack } from "./stack.ts";
+import { type StopRequests, watchStopRequests } from "./stop-request.ts";
+import { formatJsonLine, formatSummary, type StackFacts } from "./summary.ts";
+import { formatLocalUrl } from "../../shared/host/local-url.ts";
+import { packageFile } from "../../shared/host/package-files.ts";
+
+export interface LaunchOptions {
+  /** Null: the built-in configuration with the demo upstream. */
+  readonly configFile: string | null;
+  /** One JSON line on stdout instead of text. */
+  readonly json: boolean;
+  /** The program that `serve` is started by. */
+  readonly entry: string;
+  /** Called once it runs, after what is printed. Nothing waits for it: the stack serves what it can. */
+  readonly afterStart?: (config: Config) => Promise<void>;
+}
+
+/** Exit code of a program that was interrupted. */
+const INTERRUPTED = 130;
+
+/**
+ * Runs the stack until it is asked to stop; resolves with the exit code: 0 after an orderly stop, 1 when a part of
+ * the stack ended by itself.
+ * @throws LaunchError, SetupError or ConfigError when it cannot start; nothing is left running then.
+ */
+export async function launch(options: LaunchOptions): Promise<number> {
+  let stack: Stack | null = null;
+  const requests = watchStopRequests(() => stack?.reload());
+  const interrupt = (): void => {
+    stack?.kill();
+    process.exit(INTERRUPTED);
+  };
+  let isUp = false;
+  void requests.first.then(() => (isUp ? undefined : interrupt()));
+  void requests.second.then(interrupt);
+  const plan = await makePlan(options.configFile);
+  stack = new Stack(plan, options.entry);
+  const ready = await startOrClean(stack, plan);
+  isUp = true;
+  const facts = describeStack(options, stack, plan, ready);
+  process.stdout.write(`${options.json ? formatJsonLine(facts) : formatSummary(facts)}\n`);
+  void options.afterStart?.(plan.config);
+  return runUntilStopped(stack, requests);
+}
+
+async function startOrClean(stack: Stack, plan: Plan): Promise<ServeReady> {
+  try {
+    return await stack.start();
+  } catch (error) {
+    stack.kill();
+    await plan.demoUpstream?.close();
+    throw error;
+  }
+}
+
+async function runUntilStopped(stack: Stack, requests: StopRequests): Promise<number> {
+  const crash = await Promise.race([stack.waitForCrash(), requests.first.then(() => null)]);
+  if (crash === null) {
+    process.stderr.write("Stopping: requests in flight may end. Ctrl-C again stops at once.\n");
+    await stack.stop();
+    return 0;
+  }
+  const { process: ended, how } = crash;
+  await stack.stop();
+  throw new LaunchError(
+    `${ended.name} exited unexpectedly (${how}); everything else was stopped.\n${ended.describeLog()}`,
+  );
+}
+
+function describeStack(options: LaunchOptions, stack: Stack, plan: Plan, ready: ServeReady): StackFacts {
+  const { config, logDir } = plan;
+  if (ready.demoKey === null) throw new LaunchError("The gateway created no demo API key. Its log says why.");
+  const adminUrl = ready.adminUrl ?? formatLocalUrl(config.admin.host, config.admin.port);
+  return {
+    baseUrl: stack.baseUrl,
+    adminUrl,
+    adminToken: resolveOperatorToken(config),
+    demoKey: ready.demoKey,
+    model: findChatModel(config),
+    logDir,
+    dataDir: config.dataDir,
+    manageCommand: formatManageCommand({
+      cwd: process.cwd(),
+      packageFolder: fileURLToPath(packageFile("")),
+      entry: options.entry,
+      calledAs: process.argv[1] ?? "",
+      configFile: options.configFile,
+      dataDir: config.dataDir,
+      adminUrl,
+      isTokenConfigured: config.admin.operatorToken !== null,
+    }),
+  };
+}
+
+/** The first model that the example request can be sent to. */
+function findChatModel({ catalog }: Config): string {
+  const model = catalog.find(({ capabilities }) => hasChat(capabilities)) ?? catalog[0];
+  return model?.id ?? "";
+}

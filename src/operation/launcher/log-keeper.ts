@@ -1,0 +1,109 @@
+/**
+ * Bounds the logs of a stack on one machine while it runs: each file and one former file of it, whatever callers do. When
+ * the disk has less room left than the spool may need, the access log stops first, and the former files go.
+ */
+import { copyFileSync, lstatSync, renameSync, rmSync, symlinkSync, truncateSync } from "node:fs";
+import { isShort, readDiskSpace } from "../../shared/host/disk-space.ts";
+import { MAX_LOG_BYTES, sizeOf } from "./log-file.ts";
+
+export interface LogKeeperOptions {
+  /** Written by name: the writer opens it anew when `reopen` is called. */
+  readonly accessLog: string;
+  /** Has Envoy open its access log again. Never rejects. */
+  readonly reopen: () => Promise<unknown>;
+  /** Written through a descriptor that appends, which a writer keeps. */
+  readonly otherLogs: readonly string[];
+  /** A folder on the disk of the logs. */
+  readonly folder: string;
+  readonly spoolMaxBytes: number;
+  readonly notice: (line: string) => void;
+  /** Left out: 32 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** Between two looks. A log can grow beyond its bound for as long. */
+const INTERVAL_MS = 1_000;
+const NOWHERE = "/dev/null";
+
+export class LogKeeper {
+  readonly #options: LogKeeperOptions;
+  readonly #maxBytes: number;
+  #timer: NodeJS.Timeout | null = null;
+  #isLooking = false;
+
+  constructor(options: LogKeeperOptions) {
+    this.#options = options;
+    this.#maxBytes = options.maxBytes ?? MAX_LOG_BYTES;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.#lookSafely(), INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  async #lookSafely(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      await this.look();
+    } catch (error) {
+      this.#options.notice(`a log could not be bounded: ${String(error)}`);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  /** Looks once. Rejects when the disk refuses. */
+  async look(): Promise<void> {
+    const { folder, spoolMaxBytes, otherLogs } = this.#options;
+    const space = await readDiskSpace(folder);
+    const isTight = space !== null && isShort(space, spoolMaxBytes);
+    for (const path of otherLogs) {
+      if (sizeOf(path) > this.#maxBytes) emptyInPlace(path, !isTight);
+    }
+    if (isTight !== this.#isStopped()) await (isTight ? this.#stopAccessLog() : this.#resumeAccessLog());
+    else if (sizeOf(this.#options.accessLog) > this.#maxBytes) await this.#rotateAccessLog();
+  }
+
+  #isStopped(): boolean {
+    return isLink(this.#options.accessLog);
+  }
+
+  async #rotateAccessLog(): Promise<void> {
+    const { accessLog, reopen } = this.#options;
+    renameSync(accessLog, `${accessLog}.1`);
+    await reopen();
+  }
+
+  async #stopAccessLog(): Promise<void> {
+    const { accessLog, otherLogs, reopen, notice, spoolMaxBytes } = this.#options;
+    rmSync(accessLog, { force: true });
+    symlinkSync(NOWHERE, accessLog);
+    await reopen();
+    for (const path of [accessLog, ...otherLogs]) rmSync(`${path}.1`, { force: true });
+    notice(
+      `Less than ${Math.floor(spoolMaxBytes / 1024 ** 2)} MiB of the disk are free, which the spool may need: the access log is stopped. Free space, or lower \`settlement.spool_max_bytes\`.`,
+    );
+  }
+
+  async #resumeAccessLog(): Promise<void> {
+    const { accessLog, reopen, notice } = this.#options;
+    rmSync(accessLog);
+    await reopen();
+    notice("The disk has room again: the access log is written.");
+  }
+}
+
+/** A writer that appends goes on at the new end. Lines that come between the two steps are lost. */
+function emptyInPlace(path: string, keepsFormer: boolean): void {
+  if (keepsFormer) copyFileSync(path, `${path}.1`);
+  truncateSync(path);
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}

@@ -1,0 +1,110 @@
+import { join, resolve } from "node:path";
+import { loadConfig } from "../../shared/config/load.ts";
+import type { Config } from "../../shared/config/schema.ts";
+import { type DemoUpstream, startDemoUpstream } from "../demo/upstream.ts";
+import { ensureEnvoy } from "../setup/envoy.ts";
+import { withLock } from "../setup/lock.js";
+import { ensureRedisServer } from "../setup/redis.ts";
+import { createToolContext } from "../setup/tool-context.ts";
+import { applyOverrides, type ConfigOverrides } from "../supervisor/config-overrides.ts";
+import { requireUnused } from "../supervisor/socket-lock.ts";
+import { listWorkerSockets } from "../supervisor/worker-addresses.ts";
+import { type FolderLock, lockData } from "./folder-lock.ts";
+import { defaultDataDir, writeDefaultConfig } from "./default-config.ts";
+import { findFreePort, requireFree } from "./ports.ts";
+import { openSocketFolder, type SocketFolder } from "./socket-folder.ts";
+
+/** All that is decided before the first process is started. */
+export interface Plan {
+  readonly configFile: string;
+  /** In force, `overrides` included. */
+  readonly config: Config;
+  readonly overrides: ConfigOverrides;
+  readonly envoyProgram: string;
+  /** Null where the configuration names a Redis. */
+  readonly redisProgram: string | null;
+  readonly logDir: string;
+  /** Of the data and, where it is not a temporary folder, of the sockets. */
+  readonly locks: readonly FolderLock[];
+  readonly sockets: SocketFolder;
+  /** Only without a configuration. */
+  readonly demoUpstream: DemoUpstream | null;
+}
+
+/**
+ * Decides where everything runs and sees that it can: configuration, data folder, ports, sockets, programs. Starts
+ * nothing but, without a configuration, the demo upstream inside this process.
+ *
+ * @throws LaunchError, SetupError or ConfigError: one message that says what to change.
+ */
+export async function makePlan(givenFile: string | null): Promise<Plan> {
+  const { configFile, lock, demoUpstream, ...opened } = await openConfig(givenFile);
+  const loaded = loadConfig(configFile);
+  const locks = [lock ?? (await lockData(loaded.dataDir))];
+  try {
+    const { host, port } = loaded.listen;
+    const sockets = opened.sockets ?? (await openSocketFolder(loaded.sidecar.sockets));
+    if (sockets.lock !== null) locks.push(sockets.lock);
+    await requireFree(listAddresses(loaded));
+    const overrides: ConfigOverrides = {
+      ...(sockets.isTemporary ? { sockets: sockets.path } : {}),
+      ...(loaded.redis === null ? { privateRedis: join(sockets.path, "redis.sock") } : {}),
+      ...(port === 0 ? { listenPort: await findFreePort(host) } : {}),
+    };
+    const programs = await findPrograms(loaded);
+    const logDir = join(loaded.dataDir, "logs");
+    const config = applyOverrides(loaded, overrides);
+    await requireUnused(listSockets(config, overrides));
+    return { configFile, config, overrides, ...programs, logDir, locks, sockets, demoUpstream };
+  } catch (error) {
+    for (const one of locks) one.release();
+    await demoUpstream?.close();
+    throw error;
+  }
+}
+
+interface OpenedConfig {
+  readonly configFile: string;
+  /** Null: still to be taken, on the folder that the configuration names. */
+  readonly lock: FolderLock | null;
+  readonly sockets: SocketFolder | null;
+  readonly demoUpstream: DemoUpstream | null;
+}
+
+/** The built-in configuration is written under the data folder's lock: another start may be using it. */
+async function openConfig(givenFile: string | null): Promise<OpenedConfig> {
+  if (givenFile !== null) {
+    return { configFile: resolve(givenFile), lock: null, sockets: null, demoUpstream: null };
+  }
+  const dataDir = defaultDataDir(process.cwd());
+  const lock = await lockData(dataDir);
+  const sockets = await openSocketFolder(join(dataDir, "run"));
+  const demoUpstream = await startDemoUpstream({ host: "127.0.0.1", port: 0 });
+  const values = { dataDir, sockets: sockets.path, demoUrl: demoUpstream.url };
+  return { configFile: writeDefaultConfig(values), lock, sockets, demoUpstream };
+}
+
+function listSockets(config: Config, { privateRedis }: ConfigOverrides): readonly string[] {
+  return [...listWorkerSockets(config), ...(privateRedis === undefined ? [] : [privateRedis])];
+}
+
+function listAddresses(config: Config) {
+  const { listen, admin } = config;
+  return [
+    { field: "listen.port", host: listen.host, port: listen.port },
+    { field: "admin.port", host: admin.host, port: admin.port },
+    ...(admin.healthPort === null
+      ? []
+      : [{ field: "admin.health_port", host: admin.host, port: admin.healthPort }]),
+  ];
+}
+
+/** Finds the programs, installing what is missing; one start of this clone at a time. */
+async function findPrograms(config: Config): Promise<{ envoyProgram: string; redisProgram: string | null }> {
+  const context = createToolContext();
+  return withLock(join(context.toolsDir, "setup.lock"), async () => {
+    const envoy = await ensureEnvoy(context);
+    const redis = config.redis === null ? await ensureRedisServer(context) : null;
+    return { envoyProgram: envoy.path, redisProgram: redis?.path ?? null };
+  });
+}

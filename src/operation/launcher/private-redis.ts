@@ -1,0 +1,121 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { createConnection } from "node:net";
+import { join } from "node:path";
+import { runCommand } from "../setup/run-command.js";
+import { pause } from "../../shared/event-loop/wait.ts";
+import { cutHalfTransaction } from "./half-transaction.ts";
+import { startGuarded } from "./guarded-process.ts";
+import { LaunchError } from "./launch-error.ts";
+import type { ManagedProcess } from "./managed-process.ts";
+import { TOLD_AFTER_MS, tellOfWaiting } from "./waiting.ts";
+
+/** Reading a large append-only file takes a while. */
+const READY_BOUND_MS = 120_000;
+const POLL_MS = 10;
+/** Of Redis 7 and newer, within `dir`. */
+const APPEND_ONLY_FOLDER = "appendonlydir";
+const PING_TIMEOUT_MS = 1_000;
+
+export interface PrivateRedisOptions {
+  /** The server program. */
+  readonly program: string;
+  readonly socket: string;
+  readonly dataDir: string;
+  readonly logPath: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Starts the private Redis: on a Unix socket only, every write in an append-only file that is synced each second,
+ * nothing ever evicted.
+ * @throws LaunchError when the data is a newer Redis's. Whether it came up is what `waitForRedis` tells.
+ */
+export async function startPrivateRedis(options: PrivateRedisOptions): Promise<ManagedProcess> {
+  const folder = join(options.dataDir, "redis");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  await refuseOlderServer(options.program, folder);
+  await cutHalfTransaction(options.program, join(folder, APPEND_ONLY_FOLDER));
+  const settings = {
+    port: "0",
+    unixsocket: options.socket,
+    unixsocketperm: "700",
+    dir: folder,
+    appendonly: "yes",
+    appendfsync: "everysec",
+    "maxmemory-policy": "noeviction",
+    save: "",
+    databases: "1",
+    daemonize: "no",
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  const redis = startGuarded({
+    name: "Redis",
+    command: options.program,
+    args,
+    env: options.env,
+    logPath: options.logPath,
+  });
+  await letSendersFinish(redis, options.env);
+  return redis;
+}
+
+/**
+ * Makes it SCHED_BATCH (sched(7)), as far as the system has that. A usual process may take the core of the one that wakes it: a
+ * worker that has sent a charge would stall for as long as Redis executes it, and its reply to Envoy, which leaves in the
+ * same turn behind the charge, with it. Of the machine's time Redis gets what it got before.
+ */
+async function letSendersFinish({ child }: ManagedProcess, env: NodeJS.ProcessEnv): Promise<void> {
+  if (child.pid === undefined) return;
+  await runCommand("chrt", ["--batch", "--pid", "0", String(child.pid)], { env, timeoutMs: 5_000 });
+}
+
+/**
+ * Resolves when the server answers PING. Says so after two seconds of waiting.
+ * @throws LaunchError with its last lines when it ends before, or does not answer in two minutes.
+ */
+export async function waitForRedis(redis: ManagedProcess, socket: string): Promise<void> {
+  const startMs = performance.now();
+  const deadlineMs = startMs + READY_BOUND_MS;
+  let isTold = false;
+  while (!(await answersPing(socket))) {
+    if (!isTold && performance.now() - startMs > TOLD_AFTER_MS) {
+      tellOfWaiting(`unix://${socket}`);
+      isTold = true;
+    }
+    if (redis.hasEnded) throw new LaunchError(`Redis ended (${await redis.ended}).\n${redis.describeLog()}`);
+    if (performance.now() > deadlineMs) {
+      throw new LaunchError(`Redis doesn't respond.\n${redis.describeLog()}`);
+    }
+    await pause(POLL_MS);
+  }
+}
+
+/**
+ * Redis 7 keeps its append-only file in a folder that Redis 6 does not look at: it would begin empty, and every key
+ * and every spend would seem gone.
+ */
+async function refuseOlderServer(program: string, folder: string): Promise<void> {
+  if (!existsSync(join(folder, APPEND_ONLY_FOLDER))) return;
+  const { stdout } = await runCommand(program, ["--version"], { timeoutMs: 10_000 });
+  const major = Number(/v=(\d+)\./.exec(stdout)?.[1] ?? "0");
+  if (major >= 7) return;
+  throw new LaunchError(
+    `${folder} was written by Redis 7 or newer, but ${program} is older. Install redis-server 7.`,
+  );
+}
+
+/** While it reads its file the server answers `-LOADING`. */
+function answersPing(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = createConnection({ path: socket, timeout: PING_TIMEOUT_MS });
+    const settle = (answered: boolean): void => {
+      connection.destroy();
+      resolve(answered);
+    };
+    connection.once("connect", () => connection.write("PING\r\n"));
+    connection.once("data", (bytes: Buffer) => settle(bytes.toString("latin1").startsWith("+PONG")));
+    connection.once("error", () => settle(false));
+    connection.once("timeout", () => settle(false));
+    connection.once("close", () => settle(false));
+  });
+}

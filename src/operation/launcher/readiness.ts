@@ -1,0 +1,57 @@
+import { get, type IncomingMessage } from "node:http";
+import { get as getTls } from "node:https";
+import { pause } from "../../shared/event-loop/wait.ts";
+import { LaunchError } from "./launch-error.ts";
+import type { ManagedProcess } from "./managed-process.ts";
+
+const READY_BOUND_MS = 30_000;
+const POLL_MS = 25;
+const REQUEST_TIMEOUT_MS = 2_000;
+/** `listen.tls.client_ca_file`: Envoy is there, and asks for a certificate that the launcher does not have. */
+const WANTS_CERTIFICATE = /CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE/;
+
+/**
+ * Resolves when a request through Envoy would be served: `GET /readyz` goes the way that requests go.
+ * @throws LaunchError with every child's last lines when that does not happen in time or one of them ends.
+ */
+export async function waitUntilReady(
+  baseUrl: string,
+  processes: readonly ManagedProcess[],
+  boundMs: number = READY_BOUND_MS,
+): Promise<void> {
+  const deadlineMs = performance.now() + boundMs;
+  for (;;) {
+    const answer = await readyz(baseUrl);
+    if (answer === "200") return;
+    const gone = processes.find((one) => one.hasEnded);
+    if (gone !== undefined) {
+      throw new LaunchError(`${gone.name} ended (${await gone.ended}).\n${gone.describeLog()}`);
+    }
+    if (performance.now() > deadlineMs) {
+      const logs = processes.map((one) => one.describeLog()).join("\n\n");
+      throw new LaunchError(
+        `${baseUrl}/readyz was not 200 within ${boundMs / 1000} s (last: ${answer}).\n${logs}`,
+      );
+    }
+    await pause(POLL_MS);
+  }
+}
+
+/** Status, or the error's code. */
+function readyz(baseUrl: string): Promise<string> {
+  return new Promise((resolve) => {
+    const options = { timeout: REQUEST_TIMEOUT_MS, agent: false };
+    const onResponse = (response: IncomingMessage): void => {
+      response.resume();
+      resolve(String(response.statusCode));
+    };
+    // Whether it answers, not who it is: nothing is sent that would be anybody else's business.
+    const request = baseUrl.startsWith("https:")
+      ? getTls(`${baseUrl}/readyz`, { ...options, rejectUnauthorized: false }, onResponse)
+      : get(`${baseUrl}/readyz`, options, onResponse);
+    request.once("timeout", () => request.destroy(new Error("timeout")));
+    request.once("error", (error: NodeJS.ErrnoException) =>
+      resolve(WANTS_CERTIFICATE.test(error.code ?? "") ? "200" : (error.code ?? error.message)),
+    );
+  });
+}

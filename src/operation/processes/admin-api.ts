@@ -1,0 +1,84 @@
+/**
+ * Composition root of the admin process: management API, dashboard, exports and sign-in, with a connection of its own to
+ * Redis. What the supervisor alone knows it asks for. Workers, probes and alerts run without it.
+ */
+import { IdentityProviders } from "../../management/admin/identity/identity-providers.ts";
+import { ReportTurns } from "../../management/admin/report-turns.ts";
+import { startAdminServer } from "../../management/admin/server.ts";
+import { CatalogReference } from "../../data-path/catalog/catalog-reference.ts";
+import { createCatalog } from "../../data-path/catalog/catalog.ts";
+import { formatErrorReference } from "../../shared/config/documentation.ts";
+import { setErrorReference } from "../../shared/contract/error-reference.ts";
+import { formatLocalUrl, isLoopback } from "../../shared/host/local-url.ts";
+import { createAsk } from "../../shared/host/questions.ts";
+import { openStoreInBackground } from "../../data-path/store/open-store.ts";
+import type { ProcessOptions, RunningAdmin } from "../supervisor/gateway-parts.ts";
+import { resolveOperatorToken } from "../supervisor/secret-file.ts";
+import { createAdminTelemetry } from "../../shared/telemetry/gateway-telemetry.ts";
+import type { HostQuestions } from "../../shared/telemetry/host-questions.ts";
+import { createLogger } from "../../shared/telemetry/logger.ts";
+import { logProcessWarnings } from "../../shared/telemetry/process-warnings.ts";
+import { systemClock } from "../../shared/time/clock.ts";
+
+/** Beside the path nothing waits for Redis's answer. */
+const COMMAND_TIMEOUT_MS = 5_000;
+
+/**
+ * Starts it; resolves when it listens, with Redis or without. Rejects when the port is taken, and when Redis holds a newer
+ * version's data or refuses the login.
+ */
+export async function startAdminApi({ config, channel }: ProcessOptions): Promise<RunningAdmin> {
+  const logger = createLogger("admin");
+  logProcessWarnings(logger);
+  setErrorReference(formatErrorReference(config));
+  const telemetry = createAdminTelemetry(config, channel);
+  const ask = createAsk<HostQuestions>(channel);
+  const { store, close } = await openStoreInBackground(config, logger, {
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    redisMeter: telemetry.redisMeter,
+  });
+  const catalog = new CatalogReference(createCatalog(config));
+  const { dashboard, notifications } = config;
+  const server = await startAdminServer({
+    ...config.admin,
+    operatorToken: resolveOperatorToken(config),
+    areWorkersReady: () => ask("areWorkersReady"),
+    store,
+    reports: new ReportTurns(),
+    catalog: () => catalog.current,
+    readConfigState: () => ask("readConfigState"),
+    hasMailServer: notifications.smtp !== null,
+    emailDomains: notifications.emails.allowedDomains,
+    allowPrivateWebhooks: notifications.webhooks.allowPrivateNetworks,
+    nowMs: () => systemClock.nowMs(),
+    contact: dashboard.contact,
+    dashboardUrl: dashboard.baseUrl,
+    providers: createProviders(config),
+    takesTokens: dashboard.tokenSignIn,
+    gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
+    setLogLevel: (level) => ask("setLogLevel", level),
+    metrics: {
+      render: () => ask("renderMetrics"),
+      token: config.telemetry.metricsToken?.reveal() ?? null,
+      isLocal: isLoopback(config.admin.host),
+    },
+    logger,
+  });
+  telemetry.start(store);
+  return {
+    url: server.url,
+    replaceCatalog(changed) {
+      catalog.replace(createCatalog({ ...config, catalog: changed }));
+    },
+    async drain() {
+      await server.close();
+      await telemetry.stop();
+      close();
+    },
+  };
+}
+
+function createProviders({ dashboard }: ProcessOptions["config"]): IdentityProviders {
+  const { oidc: configs, baseUrl } = dashboard;
+  return new IdentityProviders({ configs, baseUrl: baseUrl ?? "", nowMs: () => systemClock.nowMs() });
+}

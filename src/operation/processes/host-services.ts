@@ -1,0 +1,130 @@
+/**
+ * Composition root of what runs once per host in the supervisor's process: probes, alerts, retention, closing of requests
+ * whose worker is gone, metrics of all processes. Nothing here is called by people: what they can make a process do runs
+ * in the admin process (admin-api.ts).
+ */
+import { type HealthServer, startHealthServer } from "../../management/admin/health-server.ts";
+import { isReady } from "../../management/admin/is-ready.ts";
+import { createAlertDelivery } from "../../management/alerts/create-alert-delivery.ts";
+import { systemClock } from "../../shared/time/clock.ts";
+import type { Config } from "../../shared/config/schema.ts";
+import { resolveWorkerCount } from "../../shared/config/worker-count.ts";
+import { shareReachedUpstreams } from "../../data-path/exchange/reached-upstreams.ts";
+import { shareReportedEnds } from "../../data-path/exchange/reported-ends.ts";
+import { ensureDemoKey } from "../demo/organization.ts";
+import { readDiskSpace } from "../../shared/host/disk-space.ts";
+import type { Logger } from "../../shared/host/logger.ts";
+import { answerQuestions } from "../../shared/host/questions.ts";
+import { Reaper } from "../../data-path/settlement/reaper.ts";
+import { requestLogFolder } from "../../data-path/request-log/request-log.ts";
+import { RequestLogRetention } from "../../data-path/request-log/retention.ts";
+import { openStoreInBackground } from "../../data-path/store/open-store.ts";
+import type { Store } from "../../data-path/store/types.ts";
+import type { SupervisorServices, SupervisorServicesOptions } from "../supervisor/gateway-parts.ts";
+import { createHostTelemetry } from "../../shared/telemetry/gateway-telemetry.ts";
+import type { Metrics } from "../../shared/telemetry/metrics.ts";
+import type { HostQuestions } from "../../shared/telemetry/host-questions.ts";
+import { createLogger } from "../../shared/telemetry/logger.ts";
+import { RedisMemory } from "../../shared/telemetry/redis-memory.ts";
+
+/** Beside the path nothing waits for Redis's answer. */
+const COMMAND_TIMEOUT_MS = 5_000;
+/** A key to print must be in Redis first, and a Redis that is only just starting reads its append-only file. */
+const DEMO_WAIT_MS = 28_000;
+
+/**
+ * Starts what runs once per host, beside the other processes. It goes without Redis, except for a demo key. Rejects when
+ * the port of the probes is taken, and when Redis holds a newer version's data or refuses the login.
+ */
+export async function startSupervisorServices(
+  options: SupervisorServicesOptions,
+): Promise<SupervisorServices> {
+  const { config, demo, channels, readConfigState, areWorkersReady } = options;
+  const logger = createLogger("supervisor");
+  const workers = resolveWorkerCount(config.sidecar.workers);
+  const telemetry = createHostTelemetry(config, { ...options, workers });
+  const { hub } = telemetry;
+  shareReachedUpstreams(channels.workers);
+  shareReportedEnds(channels.workers);
+  answerQuestions<HostQuestions>(channels.admin, {
+    renderMetrics: () => hub.render(),
+    readConfigState,
+    areWorkersReady,
+    setLogLevel: (level) => hub.setLogLevel(level),
+  });
+  const storeOptions = { commandTimeoutMs: COMMAND_TIMEOUT_MS, redisMeter: telemetry.redisMeter };
+  const { store, client, ...opening } = await openStoreInBackground(config, logger, storeOptions);
+  if (!opening.isOpen() && config.redis !== null) options.onRedisAwaited(config.redis.urls.join(", "));
+  if (demo !== null) await opening.waitUntilOpen(DEMO_WAIT_MS);
+  const demoKey = demo === null ? null : await ensureDemoKey(store, config, demo.storedKey);
+  const { reaped } = telemetry.metrics;
+  const reaper = new Reaper({ store, clock: systemClock, logger, onClosed: () => reaped.inc() });
+  const health = await openHealthPort(options, store);
+  void opening.opened.then(() => repairInBackground(store, logger));
+  const tasks: Task[] = [
+    reaper,
+    createRetention(config, telemetry.metrics, logger),
+    new RedisMemory(() => store.readMemory(), telemetry.metrics),
+  ];
+  for (const task of tasks) task.start();
+  telemetry.showSpendFalls(() => store.spendFalls());
+  return {
+    demoKey,
+    deliverAlerts(adminUrl) {
+      const pagesUrl = config.dashboard.baseUrl ?? adminUrl;
+      const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
+      alerts.start();
+      tasks.push(alerts);
+      telemetry.showAlerts(() => alerts.readMetrics());
+    },
+    async close() {
+      await health?.close();
+      for (const task of tasks) await task.stop();
+      hub.stop();
+      opening.close();
+    },
+  };
+}
+
+interface Task {
+  start(): void;
+  stop(): Promise<void> | void;
+}
+
+/** Also shows how much room the disk has. */
+function createRetention(config: Config, metrics: Metrics, logger: Logger): RequestLogRetention {
+  const { requestLogBytes, diskFree, diskReserve } = metrics;
+  const { spoolMaxBytes } = config.settlement;
+  diskReserve.set(spoolMaxBytes);
+  return new RequestLogRetention({
+    ...config.retention,
+    spoolMaxBytes,
+    dir: requestLogFolder(config),
+    clock: systemClock,
+    logger,
+    onBytes: (bytes) => requestLogBytes.set(bytes),
+    async readSpace() {
+      const space = await readDiskSpace(config.dataDir);
+      if (space !== null) diskFree.set(space.freeBytes);
+      return space;
+    },
+  });
+}
+
+/** Null: health is asked on the admin port alone. */
+async function openHealthPort(
+  { config: { admin }, areWorkersReady }: SupervisorServicesOptions,
+  store: Store,
+): Promise<HealthServer | null> {
+  if (admin.healthPort === null) return null;
+  const isServing = (): Promise<boolean> => isReady({ store, areWorkersReady });
+  return await startHealthServer({ host: admin.host, port: admin.healthPort, isReady: isServing });
+}
+
+/** Tidies what a crash between two slots can have left. It reads everything, and nothing waits for it. */
+function repairInBackground(store: Store, logger: Logger): void {
+  store.repair().then(
+    (report) => logger.info(report, "key look-ups consistent"),
+    (error: unknown) => logger.warn({ err: error }, "key look-ups not checked, retrying at the next start"),
+  );
+}

@@ -1,0 +1,331 @@
+/**
+ * Composition root of a worker: every object on a request's path is made here, once, by hand. Read it from top to bottom
+ * to see what the gateway consists of; nothing else constructs a stage. What runs once beside the workers is made in
+ * host-services.ts and admin-api.ts, and no process loads what another needs.
+ */
+import { hostname } from "node:os";
+import { KeyDirectory } from "../../data-path/auth/key-directory.ts";
+import { TokenCallers } from "../../data-path/auth/token-callers.ts";
+import { CatalogReference } from "../../data-path/catalog/catalog-reference.ts";
+import { createCatalog } from "../../data-path/catalog/catalog.ts";
+import { type Clock, systemClock } from "../../shared/time/clock.ts";
+import { formatErrorReference } from "../../shared/config/documentation.ts";
+import type { Config } from "../../shared/config/schema.ts";
+import { setErrorReference } from "../../shared/contract/error-reference.ts";
+import { resolveWorkerCount } from "../../shared/config/worker-count.ts";
+import { readEntries } from "../../envoy/access-log-entries.ts";
+import { createCheckHandler } from "../../envoy/check.ts";
+import { createBodyLimits } from "../../envoy/bootstrap/body-limits.ts";
+import { RequestStream } from "../../envoy/request-stream.ts";
+import { SilenceWatch } from "../../envoy/silence-watch.ts";
+import type { StreamServices } from "../../envoy/stream-services.ts";
+import { createEnvoyServer, parseAddress } from "../../envoy/server.ts";
+import type { EnvoyHandlers, EnvoyServer } from "../../envoy/transport/contract.ts";
+import { AdmissionsUnderWay } from "../../data-path/exchange/admissions-under-way.ts";
+import { createAdmitRequest } from "../../data-path/exchange/admit-request.ts";
+import { createLocalEndpoints } from "../../data-path/exchange/local-endpoints.ts";
+import { BodyBudget } from "../../data-path/exchange/body-budget.ts";
+import { CountExchange } from "../../data-path/exchange/count-exchange.ts";
+import { Exchange } from "../../data-path/exchange/exchange.ts";
+import { ReachedUpstreams } from "../../data-path/exchange/reached-upstreams.ts";
+import { ReportedEnds } from "../../data-path/exchange/reported-ends.ts";
+import { createGraceAdmission } from "../../data-path/grace/grace-admission.ts";
+import { GraceOutage } from "../../data-path/grace/grace-outage.ts";
+import { GraceSpend } from "../../data-path/grace/grace-spend.ts";
+import { GraceWorkers } from "../../data-path/grace/grace-workers.ts";
+import type { Logger } from "../../shared/host/logger.ts";
+import type { DashboardAddress } from "../../shared/contract/pages.ts";
+import { RequestLog, requestLogFolder } from "../../data-path/request-log/request-log.ts";
+import { Settlement } from "../../data-path/settlement/settlement.ts";
+import { createGeneration } from "../../data-path/spool/files.ts";
+import { Spool } from "../../data-path/spool/spool.ts";
+import { TokenEstimator } from "../../data-path/settlement/token-estimator.ts";
+import { Tokenizer } from "../../data-path/settlement/tokenizer.ts";
+import { createId } from "../../data-path/store/ids.ts";
+import { openStoreInBackground } from "../../data-path/store/open-store.ts";
+import type { StoreOfBoth } from "../../data-path/store/redis-store.ts";
+import type { Store } from "../../data-path/store/types.ts";
+import type { Admit } from "../../data-path/store/types/admission.ts";
+import type { RunningProcess, WorkerOptions } from "../supervisor/gateway-parts.ts";
+import { createWorkerTelemetry } from "../../shared/telemetry/gateway-telemetry.ts";
+import { limitLog } from "../../shared/telemetry/limit-log.ts";
+import { createLogger } from "../../shared/telemetry/logger.ts";
+import { logProcessWarnings } from "../../shared/telemetry/process-warnings.ts";
+import type { RequestMeter } from "../../shared/telemetry/request-meter.ts";
+import type { WorkerGauges } from "../../shared/telemetry/worker-telemetry.ts";
+import { PROTOCOLS } from "../../data-path/translation/protocols.ts";
+
+/** What a gRPC message holds beside a body of the largest size: headers, field tags. */
+const MESSAGE_OVERHEAD_BYTES = 1024 * 1024;
+
+/**
+ * Starts one worker; resolves when it listens. Without Redis it is not ready, and becomes so by itself; what is in its
+ * spool is sent then. Rejects when Redis holds a newer version's data or refuses the login.
+ */
+export async function startWorker(options: WorkerOptions): Promise<RunningProcess> {
+  const { config, index, address } = options;
+  const logger = createLogger(`worker-${index}`);
+  logProcessWarnings(logger);
+  setErrorReference(formatErrorReference(config));
+  const telemetry = createWorkerTelemetry(config, options);
+  const spend = new GraceSpend();
+  const opened = await openStoreInBackground(config, logger, {
+    redisMeter: telemetry.redisMeter,
+    ownSpend: spend,
+  });
+  const { store, patient, close, isOpen } = opened;
+  const catalog = new CatalogReference(createCatalog(config));
+  const estimator = new TokenEstimator(new Tokenizer({ logger }));
+  const grace = createGrace(config, { index, store, patient, spend, logger });
+  const { outage, spool, workers } = grace;
+  const dir = requestLogFolder(config);
+  const requestLog = new RequestLog({ dir, writer: `worker-${index}`, clock: systemClock, logger });
+  const shared = { store, patient, estimator, clock: systemClock, logger, outage, spend, spool };
+  const settlement = new Settlement({
+    ...shared,
+    requestLog,
+    shares: () => workers.count,
+    dashboard: config.dashboard,
+  });
+  const { maxBodyBytes, maxBufferedBytes } = config.limits;
+  const { maxRequestBytes: maxUpstreamBytes } = createBodyLimits(maxBodyBytes);
+  const budget = new BodyBudget({ maxBodyBytes, maxUpstreamBytes, maxBufferedBytes });
+  let draining = false;
+  const handlers = createHandlers({
+    patient,
+    admit: grace.createAdmit(settlement),
+    catalog,
+    estimator,
+    settlement,
+    logger,
+    clock: systemClock,
+    budget,
+    maxMessageBytes: maxMessageBytesOf(config),
+    reached: new ReachedUpstreams(options.channel),
+    ends: new ReportedEnds(options.channel, { isOnlyWorker: isOnlyWorker(config) }),
+    meter: telemetry.meter,
+    isServing: () => isOpen() && !draining,
+    isGraceOver: () => outage.isGraceOver,
+    isOnlyWorker: isOnlyWorker(config),
+    dashboard: config.dashboard,
+    tokenProviders: config.jwt.providers,
+  });
+  const server = await createServer(config, address, handlers, logger);
+  await spool.start();
+  workers.start();
+  settlement.start();
+  await server.listen();
+  telemetry.start(() => readGauges({ settlement, budget, grace, store, hasRedisAnswered: isOpen() }));
+  return {
+    async drain(boundMs) {
+      draining = true;
+      try {
+        await settleAll(server, settlement, boundMs);
+      } finally {
+        await workers.stop();
+        await server.close();
+        await telemetry.stop();
+        close();
+      }
+    },
+    replaceCatalog(changed) {
+      catalog.replace(createCatalog({ ...config, catalog: changed }));
+    },
+  };
+}
+
+function readGauges(parts: {
+  readonly settlement: Settlement;
+  readonly budget: BodyBudget;
+  readonly grace: ReturnType<typeof createGrace>;
+  readonly store: Pick<Store, "spendFalls" | "uncappedSessions">;
+  readonly hasRedisAnswered: boolean;
+}): WorkerGauges {
+  const { settlement, budget, grace, store, hasRedisAnswered } = parts;
+  return {
+    ...settlement.figures,
+    bufferedBytes: budget.bufferedBytes,
+    isRedisOutOfReach: grace.outage.isOut || !hasRedisAnswered,
+    spendFalls: store.spendFalls(),
+    uncappedSessions: store.uncappedSessions(),
+    spool: grace.spool.report,
+  };
+}
+
+/** Lets what is in flight end and be settled. Rejects when something is not after `boundMs`. */
+async function settleAll(server: EnvoyServer, settlement: Settlement, boundMs: number): Promise<void> {
+  const end = systemClock.monotonicMs() + boundMs;
+  await server.drain(boundMs);
+  await settlement.stop(Math.max(0, end - systemClock.monotonicMs()));
+}
+
+/** On a TCP port a cluster of Envoy's may have other hosts beside this one; a Unix socket is one process's. */
+function isOnlyWorker({ sidecar }: Config): boolean {
+  return sidecar.tcp === null && resolveWorkerCount(sidecar.workers) === 1;
+}
+
+/** The largest message of Envoy's, and the largest body: one that the edge lets pass, with what comes around it. */
+function maxMessageBytesOf({ limits }: Config): number {
+  return createBodyLimits(limits.maxBodyBytes).maxRequestBytes + MESSAGE_OVERHEAD_BYTES;
+}
+
+function createServer(
+  config: Config,
+  address: string,
+  handlers: EnvoyHandlers,
+  logger: Logger,
+): Promise<EnvoyServer> {
+  return createEnvoyServer({
+    transport: config.sidecar.transport,
+    address: parseAddress(address),
+    handlers,
+    maxMessageBytes: maxMessageBytesOf(config),
+    tls: config.sidecar.tls,
+    onCertificateProblem: (error) =>
+      logger.warn({ err: error }, "renewed certificates unusable, previous ones stay"),
+  });
+}
+
+/** What carries requests and charges over the time in which Redis is unreachable. */
+function createGrace(
+  config: Config,
+  {
+    index,
+    store,
+    patient,
+    spend,
+    logger,
+  }: StoreOfBoth & { index: number; spend: GraceSpend; logger: Logger },
+) {
+  const { graceSeconds, spool: dir, spoolMaxBytes } = config.settlement;
+  const workersOfHost = resolveWorkerCount(config.sidecar.workers);
+  const outage = new GraceOutage({ clock: systemClock, graceMs: graceSeconds * 1000, logger });
+  const generation = createGeneration(systemClock.nowMs(), process.pid);
+  const spool = new Spool({
+    dir,
+    maxBytes: Math.floor(spoolMaxBytes / workersOfHost),
+    index,
+    workers: workersOfHost,
+    generation,
+    store,
+    clock: systemClock,
+    logger,
+  });
+  const workerId = `${hostname()}-${index}-${generation}`;
+  const workers = new GraceWorkers({ store, workerId, workersOfHost, outage });
+  const createAdmit = (settlement: Settlement) =>
+    createGraceAdmission({
+      admit: (input) => store.admit(input),
+      admitPatiently: (input) => patient.admit(input),
+      outage,
+      spend,
+      clock: systemClock,
+      shares: () => workers.count,
+      countInFlight: (keyId) => settlement.countOpen(keyId),
+      isBehind: () => !spool.isEmpty,
+      leave: (request) => request.metered && settlement.leave(request),
+    });
+  return { outage, spool, workers, createAdmit };
+}
+
+interface Parts {
+  /** Nothing of what is asked here has anything to fall back on. */
+  readonly patient: Store;
+  /** Asks Redis, or goes by what was last known in its outage. */
+  readonly admit: Admit;
+  readonly catalog: CatalogReference;
+  readonly estimator: TokenEstimator;
+  readonly settlement: Settlement;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly budget: BodyBudget;
+  readonly maxMessageBytes: number;
+  readonly reached: ReachedUpstreams;
+  readonly ends: ReportedEnds;
+  readonly meter: RequestMeter;
+  /** Whether Envoy should send requests here: past the grace period too, where it is this worker that says why not. */
+  readonly isServing: () => boolean;
+  /** Redis is unreachable, and every request is refused for it. */
+  readonly isGraceOver: () => boolean;
+  /** Envoy's calls come to this process alone. */
+  readonly isOnlyWorker: boolean;
+  readonly dashboard: DashboardAddress;
+  readonly tokenProviders: Config["jwt"]["providers"];
+}
+
+function createHandlers(parts: Parts): EnvoyHandlers {
+  const { patient, admit, catalog, estimator, settlement, logger, clock, budget } = parts;
+  const { reached, ends, meter, isServing } = parts;
+  const directory = new KeyDirectory({ lookUp: (hash) => patient.lookUpKey(hash), clock });
+  const { tokenProviders } = parts;
+  const tokenCallers =
+    tokenProviders.length === 0
+      ? null
+      : new TokenCallers({ providers: tokenProviders, store: patient, clock });
+  const currentCatalog = () => catalog.current;
+  // In an outage every request fails in the same way.
+  const errorLog = limitLog(logger);
+  const isSameWorker = () => parts.isOnlyWorker && isServing();
+  const underWay = new AdmissionsUnderWay({ isSameWorker, clock });
+  const localEndpoints = createLocalEndpoints({
+    catalog: currentCatalog,
+    protocols: PROTOCOLS,
+    store: patient,
+    meter,
+  });
+  const admitRequest = createAdmitRequest({
+    directory,
+    tokenCallers,
+    admit,
+    meanOutput: (caller) => settlement.meanOutput(caller),
+    leave: (request) => settlement.leave(request),
+    protocols: PROTOCOLS,
+    createRequestId: () => createId("req", clock.nowMs()),
+    isReady: () => isServing() && !parts.isGraceOver(),
+    logger: errorLog,
+    meter,
+    underWay,
+    localEndpoints,
+    checkBody: (bytes) => budget.checkBody(bytes),
+    dashboard: parts.dashboard,
+  });
+  const exchangeServices = {
+    catalog: currentCatalog,
+    protocols: PROTOCOLS,
+    settlement,
+    budget,
+    reached,
+    ends,
+    nowMs: () => clock.nowMs(),
+    logger,
+    meter,
+  };
+  const countServices = {
+    catalog: currentCatalog,
+    protocols: PROTOCOLS,
+    estimator,
+    budget,
+    reached,
+    ends,
+    logger,
+    meter,
+  };
+  const streamServices: StreamServices = {
+    createExchange: (options) => new Exchange(options, exchangeServices),
+    createCount: (admission) => new CountExchange(admission, countServices),
+    underWay,
+    protocols: PROTOCOLS,
+    collecting: { budget, maxBytes: parts.maxMessageBytes },
+    silence: new SilenceWatch(),
+    onUnadmitted: () => meter.unadmitted(),
+    logger: { ...errorLog, warn: (fields: object, message: string) => logger.warn(fields, message) },
+  };
+  return {
+    check: createCheckHandler(admitRequest),
+    openProcess: (call) => new RequestStream(call, streamServices),
+    log(message) {
+      for (const { requestId, end } of readEntries(message)) ends.report(requestId, end);
+    },
+    isServing,
+  };
+}

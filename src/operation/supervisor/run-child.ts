@@ -1,0 +1,127 @@
+import { setFlagsFromString } from "node:v8";
+import type { Config } from "../../shared/config/schema.ts";
+import { receiveCatalog, receiveConfig } from "../../shared/config/transfer.ts";
+import { type Channel, createListeners } from "../../shared/host/channel.ts";
+import { createDeferred } from "../../shared/event-loop/deferred.ts";
+import type { ProcessOptions, RunningAdmin, RunningProcess, WorkerOptions } from "./gateway-parts.ts";
+import { onParentGone } from "./parent-process.ts";
+import { parseWorkerOrder, type WorkerReport } from "./messages.ts";
+
+export interface RunWorkerOptions {
+  readonly index: number;
+  readonly address: string;
+  readonly start: (options: WorkerOptions) => Promise<RunningProcess>;
+}
+
+export interface RunAdminOptions {
+  readonly start: (options: ProcessOptions) => Promise<RunningAdmin>;
+}
+
+interface Child {
+  /** Told to who listens to the channel. */
+  readonly index: number;
+  readonly start: (known: ProcessOptions) => Promise<RunningProcess & Partial<Pick<RunningAdmin, "url">>>;
+  /** How long it may still take when its supervisor is gone. */
+  readonly orphanDrainMs: number;
+  /** The same on SIGTERM, which goes to all processes of a host that goes down; null: the supervisor's order counts. */
+  readonly terminatedDrainMs: number | null;
+}
+
+/**
+ * V8 learns from a start's first collections that what some places allocate lives long, and puts all that they make in the
+ * old generation from then on. Here that hit the arguments of each command to Redis, and with them its text: 2.4 kB of a
+ * request that only a full collection frees. A V8 that does not know the flag passes it over.
+ */
+const YOUNG_ONLY = "--no-allocation-site-pretenuring";
+
+/** The life of one worker process. */
+export async function runWorker({ index, address, start }: RunWorkerOptions): Promise<void> {
+  setFlagsFromString(YOUNG_ONLY);
+  await runChild({
+    index,
+    start: (known) => start({ ...known, index, address }),
+    orphanDrainMs: 3_000,
+    terminatedDrainMs: 30_000,
+  });
+}
+
+/** The life of the admin process. Without its supervisor it ends at once: another gateway may want its port. */
+export async function runAdmin({ start }: RunAdminOptions): Promise<void> {
+  await runChild({ index: 0, start, orphanDrainMs: 0, terminatedDrainMs: null });
+}
+
+/**
+ * The life of a process that the supervisor has started: asks for its configuration, starts what runs in it, reports,
+ * obeys, and ends. It ends with the supervisor: when the channel closes, nobody would restart or stop it any more. SIGINT
+ * is the terminal's, which the supervisor has got as well, and decides.
+ */
+async function runChild(child: Child): Promise<void> {
+  const channel = createChildChannel(child.index);
+  const configuration = createDeferred<Config>();
+  let running: RunningProcess | null = null;
+  let newCatalog: Config["catalog"] | null = null;
+  let ending = false;
+  const end = (boundMs: number): void => {
+    if (ending) return;
+    ending = true;
+    void drainAndExit(running, boundMs);
+  };
+  const { terminatedDrainMs } = child;
+  process.on("SIGINT", () => undefined);
+  process.on("SIGHUP", () => undefined);
+  process.on("SIGTERM", () => terminatedDrainMs !== null && end(terminatedDrainMs));
+  onParentGone(() => {
+    if (!ending && child.orphanDrainMs === 0) process.exit(0);
+    end(child.orphanDrainMs);
+  });
+  process.on("message", (value) => {
+    const order = parseWorkerOrder(value);
+    if (order?.type === "drain") end(order.boundMs);
+    if (order?.type === "application") channel.deliver(order.body);
+    if (order?.type === "configuration") configuration.resolve(receiveConfig(order.config));
+    if (order?.type !== "catalog") return;
+    newCatalog = receiveCatalog(order.catalog);
+    running?.replaceCatalog(newCatalog);
+  });
+  try {
+    report({ type: "configuration_wanted" });
+    const config = await configuration.promise;
+    const started = await child.start({ config, channel: channel.channel });
+    running = started;
+    // It came while this one was starting.
+    if (newCatalog !== null) running.replaceCatalog(newCatalog);
+    report({ type: "ready", ...(started.url === undefined ? {} : { url: started.url }) });
+  } catch (error) {
+    ending = true;
+    report({ type: "failed", message: error instanceof Error ? error.message : String(error) });
+    process.exitCode = 1;
+    process.disconnect();
+    throw error;
+  }
+}
+
+async function drainAndExit(running: RunningProcess | null, boundMs: number): Promise<void> {
+  // A drain that hangs must not keep the process: the bound is kept here, whatever happens inside.
+  setTimeout(() => process.exit(1), boundMs + 500).unref();
+  try {
+    await running?.drain(boundMs);
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${process.argv[2] ?? "process"}: not everything was settled: ${String(error)}\n`);
+    process.exit(1);
+  }
+}
+
+function createChildChannel(index: number): { channel: Channel; deliver: (body: unknown) => void } {
+  const listeners = createListeners();
+  const channel: Channel = {
+    send: (body) => report({ type: "application", body }),
+    onMessage: listeners.add,
+  };
+  return { channel, deliver: (body) => listeners.deliver(body, index) };
+}
+
+function report(message: WorkerReport): void {
+  // The callback takes what is lost when the supervisor goes at this moment.
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}
