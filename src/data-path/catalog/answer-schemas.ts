@@ -47,10 +47,13 @@ export type ShownPrices = z.output<typeof shownPrices>;
 /** One model for both SDK families. */
 export const modelBody = z.strictObject({
   id: z.string().meta({
-    description: "Id of the catalog, or a name that stands for one.",
+    description: "Id of the catalog, or another name.",
     examples: ["acme/echo-small"],
   }),
-  alias_of: z.string().optional().describe("Id of the model that an alias stands for; otherwise omitted."),
+  alias_of: z
+    .string()
+    .optional()
+    .describe("Id of the model that this is another name of; otherwise omitted."),
   object: z.literal("model"),
   created: z.int().describe("Unix seconds."),
   owned_by: z.string(),
@@ -59,7 +62,7 @@ export const modelBody = z.strictObject({
   created_at: z.iso.datetime().meta({ examples: ["2026-11-01T00:00:00Z"] }),
   lifecycle: z.literal("active"),
   line: z.null(),
-  capabilities: z.null().describe("Anthropic's field, an object that this gateway has nothing to fill with."),
+  capabilities: z.null().describe("Anthropic's field, always null."),
   supported_features: z
     .array(z.string())
     .meta({ description: "Abilities of the model.", examples: [["tools", "vision"]] }),

@@ -27,14 +27,10 @@ export const keyStatus = z.strictObject({
     name: z.string(),
     spent_cents: cents()
       .nullable()
-      .describe(
-        "Of all its keys, in `month`, rounded down; null, as its other amounts: the organization hides them.",
-      ),
+      .describe("Spend of all its keys in `month`; null, as its other amounts: hidden."),
     hard_cap_cents: capCents().describe("Amount in force, temporary increases included; null: none."),
     budget_cents: capCents().describe("Alerts only; null: none."),
-    remaining_cents: capCents().describe(
-      "The cap without what is spent; null without a cap, 0 when overspent.",
-    ),
+    remaining_cents: capCents().describe("Cap minus spend, at least 0; null: no cap."),
   }),
   currency: z.string().meta({ description: "ISO 4217, of every amount.", examples: ["USD"] }),
   month: z
@@ -51,12 +47,8 @@ export const keyStatus = z.strictObject({
   spent_cents: cents().describe("Spent in `month`, rounded down."),
   hard_cap_cents: capCents().describe("Amount in force, temporary increases included; null: none."),
   budget_cents: capCents().describe("Alerts only; null: none."),
-  remaining_cents: capCents().describe(
-    "The cap without what is spent; null without a cap, 0 when overspent.",
-  ),
-  headroom_cents: capCents().describe(
-    "Remaining amount of the tightest cap, of any window and owner whose amounts aren't hidden; null: none.",
-  ),
+  remaining_cents: capCents().describe("Cap minus spend, at least 0; null: no cap."),
+  headroom_cents: capCents().describe("Smallest amount that any cap leaves; null: no cap."),
   blocked_by: z.enum(LIMIT_SCOPES).nullable().describe("Scope of a reached cap; null: none."),
   user: owner().describe("User of the API key; null: none."),
   group: owner().describe("Group of its requests; null: none."),
@@ -67,7 +59,7 @@ export const keyStatus = z.strictObject({
         period: z.enum(LIMIT_PERIODS),
         kind: z.enum(LIMIT_KINDS),
         cents: capCents().describe(
-          "Amount in force, temporary increases included; null, as are the other amounts of the row: hidden by the organization.",
+          "Amount in force, temporary increases included; null, as its other amounts: hidden.",
         ),
         raised_cents: capCents().describe("Part of it that is a temporary increase."),
         spent_cents: capCents().describe("Spent in the current window, rounded down."),
@@ -75,7 +67,7 @@ export const keyStatus = z.strictObject({
         resets_at: z.iso.datetime().nullable().describe("End of the window; null: never."),
       }),
     )
-    .describe("Every limit of the key's requests, the narrowest owner's first."),
+    .describe("Every cap and budget of the key's requests, without limits of tokens per minute."),
   allowed_models: z.array(z.string()).nullable().describe("Null: all."),
   expires_at: z.iso.datetime().nullable().describe("Null: never."),
 });

@@ -33,7 +33,9 @@ const costDetails = z.strictObject({
 export const requestStatus = z.strictObject({
   object: z.literal("request"),
   id: z.string().meta({ examples: ["req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
-  created_at: z.iso.datetime().meta({ description: "When it came.", examples: ["2026-12-01T00:00:00.000Z"] }),
+  created_at: z.iso
+    .datetime()
+    .meta({ description: "Time of the request.", examples: ["2026-12-01T00:00:00.000Z"] }),
   model: z.string().nullable(),
   requested_model: z
     .string()
@@ -51,10 +53,10 @@ export const requestStatus = z.strictObject({
     .string()
     .nullable()
     .meta({
-      description: "Session that it named; null: none, or it was rejected at its headers.",
+      description: "Session that it named; null: none, or rejected at its headers.",
       examples: ["0d9f3a52-6f0e-4a57-9a0c-5a7d1c2b3e4f"],
     }),
-  status: z.int().nullable().describe("Null: its worker died, and another closed its record."),
+  status: z.int().nullable().describe("HTTP status; null: its worker crashed."),
   error_code: z.string().nullable(),
   input_tokens: count().describe("Input tokens without cached ones."),
   cached_input_tokens: count(),
@@ -62,12 +64,10 @@ export const requestStatus = z.strictObject({
   estimated: z.boolean(),
   cost_microcents: z.int(),
   cost_cents: z.int(),
-  cost_details: costDetails.nullable().describe("Null: it cost nothing, or its prices are unknown."),
+  cost_details: costDetails.nullable().describe("Parts of the cost; null: none, or prices unknown."),
   checks: z
     .array(z.strictObject(checkShape))
-    .describe(
-      "Checks with their figures: every check up to a failed one at the headers, a later failed one, or the price of a request that went upstream.",
-    ),
+    .describe("Checks with their figures; the last one rejected the request, or is its price."),
 });
 export type RequestStatus = z.output<typeof requestStatus>;
 

@@ -158,7 +158,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "`limits` of `GET /v1/key`",
-    text: () => section("docs/api.md", "`GET /v1/key`. Amounts", "```json"),
+    text: () => section("docs/key-api.md", "## The key", "## A request"),
     says: ["without limits of tokens per minute"],
     never: ["all that the key meets"],
   },

@@ -10,11 +10,14 @@ import { isOutOfReach } from "../../../src/data-path/grace/out-of-reach.ts";
 const read = (page: string): string =>
   readFileSync(new URL(`../../../docs/${page}`, import.meta.url), "utf8");
 
-/** The example in docs/api.md of what is this `object`. */
+/** The example in docs/key-api.md of what is this `object`. */
 function example(object: string): Record<string, unknown> {
-  const blocks = Array.from(read("api.md").matchAll(/^```json\n([\s\S]*?)^```$/gm), ([, json = ""]) => json);
+  const blocks = Array.from(
+    read("key-api.md").matchAll(/^```json\n([\s\S]*?)^```$/gm),
+    ([, json = ""]) => json,
+  );
   const found = blocks.find((json) => json.includes(`"object": "${object}"`));
-  if (found === undefined) throw new Error(`docs/api.md shows no ${object}`);
+  if (found === undefined) throw new Error(`docs/key-api.md shows no ${object}`);
   return JSON.parse(found) as Record<string, unknown>;
 }
 
@@ -24,7 +27,7 @@ function namesOf(value: unknown, path = ""): string[] {
   return Object.entries(value).flatMap(([key, member]) => namesOf(member, `${path}.${key}`));
 }
 
-describe("docs/api.md", () => {
+describe("docs/key-api.md", () => {
   it("shows every field of GET /v1/key", () => {
     const key = {
       id: "key_1",

@@ -55,14 +55,14 @@ interface Endpoint {
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "/v1/key": {
     operationId: "getKey",
-    summary: "The key's limits, spend, headroom and what blocks it.",
+    summary: "Limits, spend and headroom of the key, and what blocks it.",
     answer: keyStatus,
   },
   "/v1/requests/{request_id}": {
     operationId: "getRequest",
     summary: "Show the cost of a recent request of the key, or why it was rejected.",
     parameters: [
-      describeParameter("path", "request_id", "Id of the request: `x-request-id` of its answer.", {
+      describeParameter("path", "request_id", "Id of the request: `x-request-id` of its response.", {
         examples: ["req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"],
       }),
     ],
@@ -71,27 +71,27 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   },
   "/v1/models": {
     operationId: "listModels",
-    summary: "The models that the key may use, in the catalog's order; all of them without `limit`.",
+    summary: "Models that the key can use, in the catalog's order.",
     parameters: [
-      describeParameter("query", "include", "Behind each model, the names that stand for it too.", {
+      describeParameter("query", "include", "`aliases` lists other names after each model.", {
         enum: ["aliases"],
       }),
-      describeParameter("query", "limit", "How many at most.", {
+      describeParameter("query", "limit", "Maximum number of models; without it, all.", {
         type: "integer",
         minimum: 1,
         maximum: 1_000,
       }),
-      describeParameter("query", "after_id", "`last_id` of the page before."),
-      describeParameter("query", "before_id", "`first_id` of the following page; not with `after_id`."),
+      describeParameter("query", "after_id", "`last_id` of the previous page."),
+      describeParameter("query", "before_id", "`first_id` of the next page; not with `after_id`."),
     ],
     answer: modelListBody,
     errors: { 400: describeCode("invalid_parameter") },
   },
   "/v1/models/{model}": {
     operationId: "getModel",
-    summary: "One model, by its id or by a name that stands for it.",
+    summary: "One model, by its id or another name.",
     parameters: [
-      describeParameter("path", "model", "Its slash may be written as it is, or as `%2F`.", {
+      describeParameter("path", "model", "Id of the model; its slash can be `%2F`.", {
         examples: ["acme/echo-small"],
       }),
     ],
