@@ -1,5 +1,5 @@
 /** What Envoy's access log tells over gRPC, in the gateway's words. */
-import type { ReportedEnd } from "../data-path/exchange/reported-ends.ts";
+import type { ReportedEnd } from "../data-path/exchange/ends/reported-ends.ts";
 import type { AccessLogMessage } from "./messages/codec.ts";
 
 /** How one request ended. */

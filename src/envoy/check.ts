@@ -1,10 +1,10 @@
 /**
  * ext_authz: may this request go on? Envoy asks once per request, with the headers only. Everything is decided in
- * `src/data-path/exchange/admit-request.ts`; this turns Envoy's message into plain values and back. Whatever goes wrong inside
+ * `src/data-path/exchange/admission/admit-request.ts`; this turns Envoy's message into plain values and back. Whatever goes wrong inside
  * becomes a refusal: an error here must never let a request pass.
  */
 import { isGrpcType } from "../shared/contract/grpc-type.ts";
-import type { AdmitRequest } from "../data-path/exchange/admit-request.ts";
+import type { AdmitRequest } from "../data-path/exchange/admission/admit-request.ts";
 import type { Reply } from "../data-path/exchange/reply.ts";
 import type { CheckCall } from "./transport/contract.ts";
 import type { CheckRequest__Output } from "./messages/generated/envoy/service/auth/v3/CheckRequest.ts";

@@ -2,16 +2,16 @@
  * The life of one ext_proc stream: which phases it has, what is known in each, which phase follows on which, and what
  * becomes of a message of Envoy's in each of them. docs/internals/envoy.md has the picture.
  */
-import type { CollectedBody } from "../data-path/exchange/collected-body.ts";
-import type { ErrorBody } from "../data-path/exchange/error-body.ts";
-import type { RequestHeaders } from "../data-path/exchange/header-policy.ts";
+import type { CollectedBody } from "../data-path/exchange/bodies/collected-body.ts";
+import type { ErrorBody } from "../data-path/exchange/bodies/error-body.ts";
+import type { RequestHeaders } from "../data-path/exchange/upstream/header-policy.ts";
 import type { Header } from "../data-path/exchange/reply.ts";
 import type {
   RoutedCall,
   StreamedResponse,
   UpstreamCall,
   WholeResponse,
-} from "../data-path/exchange/upstream-call.ts";
+} from "../data-path/exchange/upstream/upstream-call.ts";
 import type { Admission } from "../data-path/limits/admission.ts";
 import type { ProcessingRequest } from "./messages/codec.ts";
 import type { ChangedHeaders } from "./messages/format-replies.ts";

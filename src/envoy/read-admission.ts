@@ -3,9 +3,12 @@
  * admission that was under way then. Without either it is refused.
  */
 import { GatewayError } from "../shared/contract/errors.ts";
-import { parseAdmissionHeader, parseAwaitedHeader } from "../data-path/exchange/admission-header.ts";
-import type { AdmissionsUnderWay } from "../data-path/exchange/admissions-under-way.ts";
-import type { Decision } from "../data-path/exchange/decision.ts";
+import {
+  parseAdmissionHeader,
+  parseAwaitedHeader,
+} from "../data-path/exchange/admission/admission-header.ts";
+import type { AdmissionsUnderWay } from "../data-path/exchange/admission/admissions-under-way.ts";
+import type { Decision } from "../data-path/exchange/admission/decision.ts";
 import { createErrorReply, type Header, type ReplyContext } from "../data-path/exchange/reply.ts";
 import type { Admission } from "../data-path/limits/admission.ts";
 import { formatRateHeaders } from "../data-path/limits/rate-headers.ts";

@@ -9,17 +9,17 @@
  */
 import { GatewayError } from "../shared/contract/errors.ts";
 import { INCLUDE_COST_HEADER } from "../shared/contract/header-names.ts";
-import { CollectedBody } from "../data-path/exchange/collected-body.ts";
-import { BodyDecoder, isDecodable, readableResponse } from "../data-path/exchange/content-coding.ts";
-import { METERED_ENDPOINTS } from "../data-path/exchange/endpoints.ts";
-import { ErrorBody } from "../data-path/exchange/error-body.ts";
+import { CollectedBody } from "../data-path/exchange/bodies/collected-body.ts";
+import { BodyDecoder, isDecodable, readableResponse } from "../data-path/exchange/upstream/content-coding.ts";
+import { METERED_ENDPOINTS } from "../data-path/exchange/admission/endpoints.ts";
+import { ErrorBody } from "../data-path/exchange/bodies/error-body.ts";
 import {
   BETA_HEADER,
   changesForUpstream,
   namesToRemoveDownstream,
-} from "../data-path/exchange/header-policy.ts";
+} from "../data-path/exchange/upstream/header-policy.ts";
 import { type Header, type Reply, createErrorReply, formatCostHeader } from "../data-path/exchange/reply.ts";
-import type { Route, UpstreamCall, UpstreamResponse } from "../data-path/exchange/upstream-call.ts";
+import type { Route, UpstreamCall, UpstreamResponse } from "../data-path/exchange/upstream/upstream-call.ts";
 import type { Admission } from "../data-path/limits/admission.ts";
 import { withoutByteOrderMark } from "../shared/text/byte-order-mark.ts";
 import { type Handled, MessageTurns } from "./message-turns.ts";

@@ -1,5 +1,5 @@
-import { readCoding } from "../data-path/exchange/content-coding.ts";
-import type { ResponseStart } from "../data-path/exchange/upstream-call.ts";
+import { readCoding } from "../data-path/exchange/upstream/content-coding.ts";
+import type { ResponseStart } from "../data-path/exchange/upstream/upstream-call.ts";
 import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import { findHeader, namesOf } from "./messages/headers.ts";
 import { LOST_CONNECTION_HEADER, PROCESSING_FILTER } from "./names.ts";

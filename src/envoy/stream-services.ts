@@ -1,7 +1,7 @@
 /** What every ext_proc stream of a worker uses. */
-import type { CollectedBodyOptions } from "../data-path/exchange/collected-body.ts";
+import type { CollectedBodyOptions } from "../data-path/exchange/bodies/collected-body.ts";
 import type { ExchangeOptions } from "../data-path/exchange/exchange.ts";
-import type { UpstreamCall } from "../data-path/exchange/upstream-call.ts";
+import type { UpstreamCall } from "../data-path/exchange/upstream/upstream-call.ts";
 import type { Admission } from "../data-path/limits/admission.ts";
 import type { Logger } from "../shared/host/logger.ts";
 import type { AdmissionReader } from "./read-admission.ts";

@@ -3,7 +3,7 @@
  * on what else a machine does. The same code as a worker's, without Envoy and Redis.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { UpstreamDraft } from "../../src/data-path/exchange/upstream-draft.ts";
+import { UpstreamDraft } from "../../src/data-path/exchange/upstream/upstream-draft.ts";
 import { oneStep, type Steps } from "../../src/shared/event-loop/steps.ts";
 import type { ProtocolName } from "../../src/data-path/translation/client-protocol.ts";
 import type { UpstreamProtocol } from "../../src/shared/contract/model-profile.ts";

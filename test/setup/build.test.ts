@@ -31,9 +31,9 @@ function createRepository(): string {
     '#!/usr/bin/env node\nimport { part } from "./part.ts";\nprocess.stdout.write(`${part}\\n`);\nif (process.argv[2] === "later") await import("./later.ts");\n',
   );
   writeFileSync(join(root, "src", "later.ts"), 'throw new Error("thrown later");\n');
-  mkdirSync(join(root, "src", "data-path", "settlement"), { recursive: true });
+  mkdirSync(join(root, "src", "data-path", "settlement", "tokens"), { recursive: true });
   writeFileSync(
-    join(root, "src", "data-path", "settlement", "tokenizer-thread.ts"),
+    join(root, "src", "data-path", "settlement", "tokens", "tokenizer-thread.ts"),
     'import "gpt-tokenizer/encoding/o200k_base";\n',
   );
   writeFileSync(join(root, "src", "part.ts"), "export const part: number = 1;\n");
@@ -120,7 +120,10 @@ describe("ensureBuild", () => {
   it("leaves the tokenizer's vocabulary where it is", async () => {
     const root = createRepository();
     await ensureBuild(root);
-    const thread = readFileSync(join(root, "dist", "data-path", "settlement", "tokenizer-thread.js"), "utf8");
+    const thread = readFileSync(
+      join(root, "dist", "data-path", "settlement", "tokens", "tokenizer-thread.js"),
+      "utf8",
+    );
     expect(thread).toContain('import "gpt-tokenizer/encoding/o200k_base"');
     expect(thread.length).toBeLessThan(1_000);
   });

@@ -12,7 +12,7 @@ import { Settlement } from "../../src/data-path/settlement/settlement.ts";
 import { runs } from "../support/extent.ts";
 import { createSafeties } from "../unit/settlement/safeties-fixture.ts";
 import { Spool } from "../../src/data-path/spool/spool.ts";
-import { TokenEstimator } from "../../src/data-path/settlement/token-estimator.ts";
+import { TokenEstimator } from "../../src/data-path/settlement/tokens/token-estimator.ts";
 import type { Answer } from "../../src/data-path/translation/client-protocol.ts";
 import { createOpenInput } from "../unit/settlement/settlement-fixture.ts";
 import { canSetClock, openTimedStore, type TimedStore } from "./clock-fixture.ts";

@@ -8,24 +8,30 @@ import { GatewayError } from "../../shared/contract/errors.ts";
 import { asBuffer } from "../../shared/text/as-buffer.ts";
 import { isJsonObject } from "../../shared/text/json-object.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { TokenEstimator } from "../settlement/token-estimator.ts";
-import { MEDIA_TOKENS } from "../settlement/prompt-bytes.ts";
+import type { TokenEstimator } from "../settlement/tokens/token-estimator.ts";
+import { MEDIA_TOKENS } from "../settlement/tokens/prompt-bytes.ts";
 import type { RequestMeter } from "../../shared/telemetry/request-meter.ts";
 import type { PromptText, TokenCounting } from "../translation/client-protocol.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import { tryParseJsonText } from "../translation/json/parse-json-text.ts";
-import { chooseTranslation, formatUpstreamPath, listForwarded } from "./choose-translation.ts";
-import { describeBrokenEnd } from "./broken-end.ts";
-import { describeEnd } from "./describe-end.ts";
+import { chooseTranslation, formatUpstreamPath, listForwarded } from "./admission/choose-translation.ts";
+import { describeBrokenEnd } from "./ends/broken-end.ts";
+import { describeEnd } from "./ends/describe-end.ts";
 import type { ExchangeServices } from "./exchange-services.ts";
-import { logFailedUpstream } from "./log-failed-upstream.ts";
+import { logFailedUpstream } from "./ends/log-failed-upstream.ts";
 import { createJsonReply, type Reply } from "./reply.ts";
-import type { ExpectedEnd } from "./reported-ends.ts";
-import { CountedBody } from "./counted-body.ts";
+import type { ExpectedEnd } from "./ends/reported-ends.ts";
+import { CountedBody } from "./bodies/counted-body.ts";
 import { measureParsed, measureText } from "../translation/json/measure-memory.ts";
-import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
+import { isFromUpstream, mapLocalOutcome } from "./upstream/upstream-outcome.ts";
 import { withoutSession } from "./take-session.ts";
-import type { ResponseStart, RoutedCall, Route, UpstreamCall, UpstreamResponse } from "./upstream-call.ts";
+import type {
+  ResponseStart,
+  RoutedCall,
+  Route,
+  UpstreamCall,
+  UpstreamResponse,
+} from "./upstream/upstream-call.ts";
 
 export interface CountServices extends Pick<
   ExchangeServices,

@@ -7,11 +7,16 @@ import type { ClientResult } from "../request-log/line.ts";
 import type { Answer, AnswerOutput } from "../translation/client-protocol.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import { howItFailed, joinOutputs } from "./answer-output.ts";
-import { logFailedUpstream } from "./log-failed-upstream.ts";
+import { logFailedUpstream } from "./ends/log-failed-upstream.ts";
 import type { Header } from "./reply.ts";
 import type { ExchangeHost, RoutedRequest } from "./routed-request.ts";
-import type { ErrorResponse, ResponseStart, StreamedResponse, WholeResponse } from "./upstream-call.ts";
-import { withStartupTime } from "./upstream-outcome.ts";
+import type {
+  ErrorResponse,
+  ResponseStart,
+  StreamedResponse,
+  WholeResponse,
+} from "./upstream/upstream-call.ts";
+import { withStartupTime } from "./upstream/upstream-outcome.ts";
 
 const SUCCESS: ClientResult = { status: 200, errorCode: null };
 

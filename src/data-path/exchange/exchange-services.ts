@@ -4,9 +4,9 @@ import type { Logger } from "../../shared/host/logger.ts";
 import type { Settlement } from "../settlement/settlement.ts";
 import type { RequestMeter } from "../../shared/telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
-import type { BodyBudget } from "./body-budget.ts";
-import type { ReachedUpstreams } from "./reached-upstreams.ts";
-import type { ReportedEnds } from "./reported-ends.ts";
+import type { BodyBudget } from "./bodies/body-budget.ts";
+import type { ReachedUpstreams } from "./ends/reached-upstreams.ts";
+import type { ReportedEnds } from "./ends/reported-ends.ts";
 
 export interface ExchangeServices {
   readonly catalog: () => Catalog;

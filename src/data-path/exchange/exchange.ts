@@ -18,25 +18,25 @@ import type { NamedModel } from "../settlement/settlement.ts";
 import type { Observation, Protocol } from "../translation/client-protocol.ts";
 import { takeCostWish } from "../translation/cost-wish.ts";
 import { measureParsed } from "../translation/json/measure-memory.ts";
-import { CLIENT_GONE, describeBrokenEnd } from "./broken-end.ts";
+import { CLIENT_GONE, describeBrokenEnd } from "./ends/broken-end.ts";
 import {
   atEndpoint,
   chooseTranslation,
   formatUpstreamPath,
   listForwarded,
   targetOf,
-} from "./choose-translation.ts";
-import { describeEnd } from "./describe-end.ts";
+} from "./admission/choose-translation.ts";
+import { describeEnd } from "./ends/describe-end.ts";
 import type { ExchangeServices } from "./exchange-services.ts";
-import { CountedBody } from "./counted-body.ts";
+import { CountedBody } from "./bodies/counted-body.ts";
 import { recordName } from "./record-name.ts";
-import type { ExpectedEnd } from "./reported-ends.ts";
+import type { ExpectedEnd } from "./ends/reported-ends.ts";
 import { RoutedExchange } from "./routed-exchange.ts";
 import type { ExchangeHost } from "./routed-request.ts";
 import { takeSession } from "./take-session.ts";
-import type { Route, UpstreamCall } from "./upstream-call.ts";
-import { UpstreamDraft } from "./upstream-draft.ts";
-import { WayMeter } from "./way-meter.ts";
+import type { Route, UpstreamCall } from "./upstream/upstream-call.ts";
+import { UpstreamDraft } from "./upstream/upstream-draft.ts";
+import { WayMeter } from "./ends/way-meter.ts";
 
 export interface ExchangeOptions {
   readonly admission: Admission;

@@ -1,13 +1,13 @@
 /** A metered request that is on record and has its route: what its upstream answers with, or what ends it before. */
 import { type ErrorOptions, GatewayError } from "../../shared/contract/errors.ts";
 import type { Outcome } from "../request-log/line.ts";
-import { CLIENT_GONE } from "./broken-end.ts";
-import { describeCoding, isDecodable } from "./content-coding.ts";
+import { CLIENT_GONE } from "./ends/broken-end.ts";
+import { describeCoding, isDecodable } from "./upstream/content-coding.ts";
 import { FailedAnswer, StreamedAnswer, WholeAnswer } from "./exchange-answers.ts";
 import { formatShrunkHeader, type Header } from "./reply.ts";
 import type { RoutedRequest } from "./routed-request.ts";
-import type { ResponseStart, RoutedCall, UpstreamResponse } from "./upstream-call.ts";
-import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
+import type { ResponseStart, RoutedCall, UpstreamResponse } from "./upstream/upstream-call.ts";
+import { isFromUpstream, mapLocalOutcome } from "./upstream/upstream-outcome.ts";
 
 const EMPTY = new Uint8Array(0);
 

@@ -6,7 +6,7 @@ import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { RequestAccount } from "../settlement/request-account.ts";
 import type { ClientRequest, ModelTarget, Observation, Protocol } from "../translation/client-protocol.ts";
 import type { ExchangeServices } from "./exchange-services.ts";
-import type { WayMeter } from "./way-meter.ts";
+import type { WayMeter } from "./ends/way-meter.ts";
 
 /** An exchange as what comes behind its route sees it. */
 export interface ExchangeHost {

@@ -19,9 +19,9 @@ import type { Store } from "../store/types.ts";
 import type { HoldInput, HoldResult, SessionFigures } from "../store/types/settlement.ts";
 import type { RequestRecords } from "./record-state.ts";
 import type { RequestAccount } from "./request-account.ts";
-import type { StrictWorstCase } from "./strict-worst-case.ts";
+import type { StrictWorstCase } from "./tokens/strict-worst-case.ts";
 import type { TagRows } from "./tag-rows.ts";
-import { isTakenNear } from "./used-tokens.ts";
+import { isTakenNear } from "./tokens/used-tokens.ts";
 
 export interface RecordOpenerOptions {
   readonly store: Pick<Store, "hold">;

@@ -18,12 +18,12 @@ import { type OpenedRequest, openingCharge } from "../spool/opened-request.ts";
 import type { TakenTokens, UsedTokens } from "../store/types/token-rate.ts";
 import { commandsSent } from "../../shared/event-loop/turn-end.ts";
 import { FIRST_CHARGE_AFTER_MS, NEXT_CHARGE_AFTER_MS } from "./charge-due.ts";
-import type { EstimatedPrompt } from "./estimate-prompt.ts";
+import type { EstimatedPrompt } from "./tokens/estimate-prompt.ts";
 import { checkOf, formatEstimate, formatFinal, toolsOf } from "./format-settled.ts";
 import type { Ending, Settled } from "./settled.ts";
-import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
+import type { TokenEstimator, TokenSubject } from "./tokens/token-estimator.ts";
 import { type Asked, isUsageOfOne, withAllPrompts } from "./usage-of-one.ts";
-import { countUsedTokens, hasFailedBefore } from "./used-tokens.ts";
+import { countUsedTokens, hasFailedBefore } from "./tokens/used-tokens.ts";
 
 export interface AccountOptions extends EstimatedPrompt {
   readonly identity: BilledRequest;

@@ -24,7 +24,7 @@ import { type ChargeListener, ChargeWriter } from "./charge-writer.ts";
 import { identifyRequest } from "./identify-request.ts";
 import { RecordOpener, type RecordOpenerOptions } from "./open-record.ts";
 import { RequestRecords } from "./record-state.ts";
-import { estimatePrompt, type SentPrompt } from "./estimate-prompt.ts";
+import { estimatePrompt, type SentPrompt } from "./tokens/estimate-prompt.ts";
 import { describeRefusal } from "./refusal-checks.ts";
 import { chargeDue, DUE_INTERVAL_MS } from "./charge-due.ts";
 import { eachOrganization, pushTo } from "./organization-batches.ts";
@@ -33,14 +33,14 @@ import { type AccountKeeper, RequestAccount } from "./request-account.ts";
 import type { Ending } from "./settled.ts";
 import type { RequestLog } from "../request-log/request-log.ts";
 import type { Spool } from "../spool/spool.ts";
-import type { TokenEstimator } from "./token-estimator.ts";
+import type { TokenEstimator } from "./tokens/token-estimator.ts";
 import { refuseUnpricedTier } from "./refuse-tier.ts";
 import { refuseUnpricedTools } from "./server-tools.ts";
 import { TagRows } from "./tag-rows.ts";
-import { type ExceededOverhead, TemplateWatch } from "./template-watch.ts";
+import { type ExceededOverhead, TemplateWatch } from "./tokens/template-watch.ts";
 import { OutputMeans } from "../limits/output-means.ts";
-import { StrictWorstCase } from "./strict-worst-case.ts";
-import { largestOutputTokens } from "./worst-case.ts";
+import { StrictWorstCase } from "./tokens/strict-worst-case.ts";
+import { largestOutputTokens } from "./tokens/worst-case.ts";
 
 export interface OpenInput extends SentPrompt {
   /** @see NamedModel */

@@ -10,7 +10,7 @@ import {
   MESSAGES_HEADERS_NOT_FOR_UPSTREAMS,
   MESSAGES_PREFIX,
   PREFIXES_NOT_FOR_UPSTREAMS,
-} from "../../data-path/exchange/header-policy.ts";
+} from "../../data-path/exchange/upstream/header-policy.ts";
 import { INTERNAL_HEADER_PREFIX } from "../names.ts";
 import { formatAuthority } from "./upstream-balancing.ts";
 import type { CredentialFile } from "./upstream-secrets.ts";

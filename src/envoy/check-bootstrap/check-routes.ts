@@ -1,5 +1,5 @@
 /** Routes: nothing reaches an upstream but through the last route, and no path goes round ext_authz. */
-import { RESTRICTION_NAMES } from "../../data-path/exchange/route-restrictions.ts";
+import { RESTRICTION_NAMES } from "../../data-path/exchange/admission/route-restrictions.ts";
 import { FILTERS } from "./filter-types.ts";
 import { GRPC_REPLY_FILTER, PROCESSING_FILTER } from "../names.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";

@@ -1,6 +1,6 @@
 /** Plain values → Envoy's reply messages. Every append action is explicit: Envoy's default appends. */
 import type { Header, Reply } from "../../data-path/exchange/reply.ts";
-import type { Route } from "../../data-path/exchange/upstream-call.ts";
+import type { Route } from "../../data-path/exchange/upstream/upstream-call.ts";
 import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
 import type { CommonResponse } from "./generated/envoy/service/ext_proc/v3/CommonResponse.ts";
 import type { HeaderMutation } from "./generated/envoy/service/ext_proc/v3/HeaderMutation.ts";

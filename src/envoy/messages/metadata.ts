@@ -1,7 +1,7 @@
 /** What the access log tells of a request beyond what Envoy knows, as ext_proc's dynamic metadata. */
 import type { Header } from "../../data-path/exchange/reply.ts";
-import type { RefusalLog } from "../../data-path/exchange/decision.ts";
-import type { UpstreamCall } from "../../data-path/exchange/upstream-call.ts";
+import type { RefusalLog } from "../../data-path/exchange/admission/decision.ts";
+import type { UpstreamCall } from "../../data-path/exchange/upstream/upstream-call.ts";
 import type { Admission } from "../../data-path/limits/admission.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
 import { METADATA_NAMESPACE } from "../names.ts";

@@ -1,6 +1,6 @@
 /** What Envoy has found out about a request's token, out of the metadata that it gives ext_authz. */
 import { FAILED_PREFIX, JWT_NAMESPACE, TOKEN_HEADER_PREFIX, VERIFIED_PREFIX } from "../names.ts";
-import type { IncomingRequest } from "../../data-path/exchange/admit-request.ts";
+import type { IncomingRequest } from "../../data-path/exchange/admission/admit-request.ts";
 import type { Metadata__Output } from "./generated/envoy/config/core/v3/Metadata.ts";
 import type { Struct__Output } from "./generated/google/protobuf/Struct.ts";
 import type { Value__Output } from "./generated/google/protobuf/Value.ts";

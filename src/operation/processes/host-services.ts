@@ -9,8 +9,8 @@ import { createAlertDelivery } from "../../management/alerts/create-alert-delive
 import { systemClock } from "../../shared/time/clock.ts";
 import type { Config } from "../../shared/config/schema.ts";
 import { resolveWorkerCount } from "../../shared/config/worker-count.ts";
-import { shareReachedUpstreams } from "../../data-path/exchange/reached-upstreams.ts";
-import { shareReportedEnds } from "../../data-path/exchange/reported-ends.ts";
+import { shareReachedUpstreams } from "../../data-path/exchange/ends/reached-upstreams.ts";
+import { shareReportedEnds } from "../../data-path/exchange/ends/reported-ends.ts";
 import { ensureDemoKey } from "../demo/organization.ts";
 import { readDiskSpace } from "../../shared/host/disk-space.ts";
 import type { Logger } from "../../shared/host/logger.ts";

@@ -168,6 +168,34 @@ const TRANSLATION_ARROWS: House["arrows"] = {
   ],
 };
 
+/** The rooms of `exchange/`, whose own files conduct a request through them. */
+const EXCHANGE_SHARED = ["reply.ts"];
+const EXCHANGE_ARROWS: House["arrows"] = {
+  admission: ["ends"],
+  bodies: [],
+  ends: [],
+  upstream: [],
+  "answer-output.ts": [],
+  "record-name.ts": [],
+  "take-session.ts": [],
+  "exchange-services.ts": ["bodies", "ends"],
+  "routed-request.ts": ["ends", "exchange-services.ts"],
+  "exchange-answers.ts": ["answer-output.ts", "ends", "routed-request.ts", "upstream"],
+  "routed-exchange.ts": ["ends", "exchange-answers.ts", "routed-request.ts", "upstream"],
+  "count-exchange.ts": ["admission", "bodies", "ends", "exchange-services.ts", "take-session.ts", "upstream"],
+  "exchange.ts": [
+    "admission",
+    "bodies",
+    "ends",
+    "exchange-services.ts",
+    "record-name.ts",
+    "routed-exchange.ts",
+    "routed-request.ts",
+    "take-session.ts",
+    "upstream",
+  ],
+};
+
 const firstName = (directory: string, file: string) =>
   path.relative(directory, file).split(path.sep)[0] ?? "";
 
@@ -179,16 +207,16 @@ function roomOf(file: string): string {
   return wing === "envoy" || wing === "main.ts" ? wing : firstName(path.join(SOURCE, wing), file);
 }
 
-const TRANSLATION = path.join(SOURCE, "data-path", "translation");
+/** A directory of the data path with rooms of its own. */
+function houseOf(name: string, shared: House["shared"], arrows: House["arrows"]): House {
+  const directory = path.join(SOURCE, "data-path", name);
+  return { directory, roomOf: (file) => firstName(directory, file), shared, arrows };
+}
 
 const HOUSES: readonly House[] = [
   { directory: SOURCE, roomOf, shared: SHARED, arrows: ARROWS },
-  {
-    directory: TRANSLATION,
-    roomOf: (file) => firstName(TRANSLATION, file),
-    shared: TRANSLATION_SHARED,
-    arrows: TRANSLATION_ARROWS,
-  },
+  houseOf("exchange", EXCHANGE_SHARED, EXCHANGE_ARROWS),
+  houseOf("translation", TRANSLATION_SHARED, TRANSLATION_ARROWS),
 ];
 
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*"(\.[^"]+)"/g;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
 import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
-import type { Decision } from "../../../src/data-path/exchange/decision.ts";
+import type { Decision } from "../../../src/data-path/exchange/admission/decision.ts";
 import {
   ADMISSION,
   COMPLETION,

@@ -5,10 +5,10 @@ import type { ProcessingResponse } from "../../../src/envoy/messages/generated/e
 import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
 import { RequestStream } from "../../../src/envoy/request-stream.ts";
 import type { SilentStream } from "../../../src/envoy/silence-watch.ts";
-import { formatAdmissionHeader } from "../../../src/data-path/exchange/admission-header.ts";
-import { AdmissionsUnderWay } from "../../../src/data-path/exchange/admissions-under-way.ts";
+import { formatAdmissionHeader } from "../../../src/data-path/exchange/admission/admission-header.ts";
+import { AdmissionsUnderWay } from "../../../src/data-path/exchange/admission/admissions-under-way.ts";
 import type { Admission } from "../../../src/data-path/limits/admission.ts";
-import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
 import { CountExchange } from "../../../src/data-path/exchange/count-exchange.ts";
 import { Exchange } from "../../../src/data-path/exchange/exchange.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";

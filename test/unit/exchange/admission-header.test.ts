@@ -5,7 +5,7 @@ import {
   formatAwaitedHeader,
   parseAdmissionHeader,
   parseAwaitedHeader,
-} from "../../../src/data-path/exchange/admission-header.ts";
+} from "../../../src/data-path/exchange/admission/admission-header.ts";
 import type { Admission } from "../../../src/data-path/limits/admission.ts";
 import { runs } from "../../support/extent.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { AdmissionsUnderWay } from "../../../src/data-path/exchange/admissions-under-way.ts";
+import { AdmissionsUnderWay } from "../../../src/data-path/exchange/admission/admissions-under-way.ts";
 import type { RateState } from "../../../src/data-path/limits/rate-headers.ts";
-import { type Decision, NOBODY } from "../../../src/data-path/exchange/decision.ts";
+import { type Decision, NOBODY } from "../../../src/data-path/exchange/admission/decision.ts";
 
 const REFUSED: Decision = { kind: "refused", reply: { status: 429, headers: [], body: "" }, log: NOBODY };
 const KEY = { keyId: "key_1", organizationId: "org_1" };

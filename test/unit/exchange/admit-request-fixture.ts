@@ -2,9 +2,12 @@
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { KeyDirectory } from "../../../src/data-path/auth/key-directory.ts";
 import { createKey } from "../../../src/data-path/auth/key-format.ts";
-import { AdmissionsUnderWay } from "../../../src/data-path/exchange/admissions-under-way.ts";
-import { createAdmitRequest, type IncomingRequest } from "../../../src/data-path/exchange/admit-request.ts";
-import type { LocalEndpoints } from "../../../src/data-path/exchange/local-endpoints.ts";
+import { AdmissionsUnderWay } from "../../../src/data-path/exchange/admission/admissions-under-way.ts";
+import {
+  createAdmitRequest,
+  type IncomingRequest,
+} from "../../../src/data-path/exchange/admission/admit-request.ts";
+import type { LocalEndpoints } from "../../../src/data-path/exchange/admission/local-endpoints.ts";
 import type {
   AdmitInput,
   AdmitResult,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { hashKey } from "../../../src/data-path/auth/key-format.ts";
 import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
-import type { Verdict } from "../../../src/data-path/exchange/admit-request.ts";
+import type { Verdict } from "../../../src/data-path/exchange/admission/admit-request.ts";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import type { AdmitResult } from "../../../src/data-path/store/types/admission.ts";
 import { ADMITTED, away, KEY, openAdmission } from "./admit-request-fixture.ts";

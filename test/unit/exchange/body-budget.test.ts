@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
-import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
-import type { BodyOwner } from "../../../src/data-path/exchange/body-owner.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
+import type { BodyOwner } from "../../../src/data-path/exchange/bodies/body-owner.ts";
 
 const LIMITS = { maxBodyBytes: 1_000, maxUpstreamBytes: 1_200, maxBufferedBytes: 1_000 };
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
-import type { BodyOwner } from "../../../src/data-path/exchange/body-owner.ts";
-import { BodyRoom } from "../../../src/data-path/exchange/body-room.ts";
-import { CollectedBody } from "../../../src/data-path/exchange/collected-body.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
+import type { BodyOwner } from "../../../src/data-path/exchange/bodies/body-owner.ts";
+import { BodyRoom } from "../../../src/data-path/exchange/bodies/body-room.ts";
+import { CollectedBody } from "../../../src/data-path/exchange/bodies/collected-body.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const OWNER: BodyOwner = { keyId: "key_1", keyName: "ci", organizationId: "org_1" };

@@ -1,9 +1,9 @@
 /** Large bodies that take more memory than there is left wait for one another; nobody stands behind all of another's. */
 import { describe, expect, it } from "vitest";
-import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
-import type { BodyOwner } from "../../../src/data-path/exchange/body-owner.ts";
-import { BodyWork } from "../../../src/data-path/exchange/body-work.ts";
-import { CountedBody } from "../../../src/data-path/exchange/counted-body.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
+import type { BodyOwner } from "../../../src/data-path/exchange/bodies/body-owner.ts";
+import { BodyWork } from "../../../src/data-path/exchange/bodies/body-work.ts";
+import { CountedBody } from "../../../src/data-path/exchange/bodies/counted-body.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const LIMITS = {

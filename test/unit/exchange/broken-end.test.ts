@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeBrokenEnd } from "../../../src/data-path/exchange/broken-end.ts";
+import { describeBrokenEnd } from "../../../src/data-path/exchange/ends/broken-end.ts";
 
 const GONE = [499, null, null] as const;
 

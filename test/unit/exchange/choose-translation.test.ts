@@ -3,7 +3,7 @@ import {
   chooseTranslation,
   formatUpstreamPath,
   listEndpoints,
-} from "../../../src/data-path/exchange/choose-translation.ts";
+} from "../../../src/data-path/exchange/admission/choose-translation.ts";
 import type { ProtocolName } from "../../../src/data-path/translation/client-protocol.ts";
 import type { UpstreamProtocol } from "../../../src/shared/contract/model-profile.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
-import type { BodyOwner } from "../../../src/data-path/exchange/body-owner.ts";
-import { CollectedBody } from "../../../src/data-path/exchange/collected-body.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
+import type { BodyOwner } from "../../../src/data-path/exchange/bodies/body-owner.ts";
+import { CollectedBody } from "../../../src/data-path/exchange/bodies/collected-body.ts";
 
 const OWNER: BodyOwner = { keyId: "key_1", keyName: "ci", organizationId: "org_1" };
 const OTHER: BodyOwner = { keyId: "key_2", keyName: "ci", organizationId: "org_2" };

@@ -1,6 +1,10 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, constants } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { BodyDecoder, isDecodable, readCoding } from "../../../src/data-path/exchange/content-coding.ts";
+import {
+  BodyDecoder,
+  isDecodable,
+  readCoding,
+} from "../../../src/data-path/exchange/upstream/content-coding.ts";
 
 const TEXT = JSON.stringify({ text: "zażółć 😀 ".repeat(500) });
 

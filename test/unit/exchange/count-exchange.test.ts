@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
 import { CountExchange } from "../../../src/data-path/exchange/count-exchange.ts";
 import type { Reply } from "../../../src/data-path/exchange/reply.ts";
 import type {
@@ -7,7 +7,7 @@ import type {
   RoutedCall,
   Route,
   UpstreamResponse,
-} from "../../../src/data-path/exchange/upstream-call.ts";
+} from "../../../src/data-path/exchange/upstream/upstream-call.ts";
 import type { ProtocolName } from "../../../src/data-path/translation/client-protocol.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";

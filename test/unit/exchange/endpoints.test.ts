@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createCustomersDocument } from "../../../src/management/admin/openapi/customers.ts";
 import { ENDPOINTS, listServedEndpoints } from "../../../src/shared/contract/endpoints.ts";
-import { findEndpoint } from "../../../src/data-path/exchange/endpoints.ts";
+import { findEndpoint } from "../../../src/data-path/exchange/admission/endpoints.ts";
 
 describe("findEndpoint", () => {
   it.each([

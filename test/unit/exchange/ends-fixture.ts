@@ -2,7 +2,7 @@ import {
   ExpectedEnd,
   type ReportedEnd,
   type ReportedEnds,
-} from "../../../src/data-path/exchange/reported-ends.ts";
+} from "../../../src/data-path/exchange/ends/reported-ends.ts";
 
 export const CLIENT_LEFT: ReportedEnd = { status: 0, details: "downstream_remote_disconnect" };
 

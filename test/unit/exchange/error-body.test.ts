@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
-import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
-import { ErrorBody, type ErrorBodyOptions } from "../../../src/data-path/exchange/error-body.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
+import { ErrorBody, type ErrorBodyOptions } from "../../../src/data-path/exchange/bodies/error-body.ts";
 
 const OWNER = { keyId: "key_1", keyName: "ci", organizationId: "org_1" };
 const DONE = Promise.resolve();

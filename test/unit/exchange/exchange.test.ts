@@ -1,13 +1,13 @@
 /** How an exchange ends when its upstream does not answer as it should: what the client is told, and what it costs. */
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
-import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
 import { Exchange } from "../../../src/data-path/exchange/exchange.ts";
 import type {
   ResponseStart,
   RoutedCall,
   UpstreamResponse,
-} from "../../../src/data-path/exchange/upstream-call.ts";
+} from "../../../src/data-path/exchange/upstream/upstream-call.ts";
 import type { Admission } from "../../../src/data-path/limits/admission.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hashKey } from "../../../src/data-path/auth/key-format.ts";
 import { KeyDirectory } from "../../../src/data-path/auth/key-directory.ts";
-import { findCaller, forget, requireUser } from "../../../src/data-path/exchange/find-caller.ts";
+import { findCaller, forget, requireUser } from "../../../src/data-path/exchange/admission/find-caller.ts";
 import { ADMITTED, KEY } from "./admit-request-fixture.ts";
 
 const USER_CALLER = {

@@ -3,7 +3,7 @@ import {
   limitBetas,
   namesToRemoveDownstream,
   namesToRemoveUpstream,
-} from "../../../src/data-path/exchange/header-policy.ts";
+} from "../../../src/data-path/exchange/upstream/header-policy.ts";
 
 describe("namesToRemoveUpstream", () => {
   it("takes off credentials, the client's traces and what the gateway answers for", () => {

@@ -4,7 +4,7 @@ import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import {
   createLocalEndpoints,
   type LocalEndpointServices,
-} from "../../../src/data-path/exchange/local-endpoints.ts";
+} from "../../../src/data-path/exchange/admission/local-endpoints.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { ADMISSION } from "./admission-fixture.ts";

@@ -3,7 +3,7 @@ import { createListeners } from "../../../src/shared/host/channel.ts";
 import {
   ReachedUpstreams,
   shareReachedUpstreams,
-} from "../../../src/data-path/exchange/reached-upstreams.ts";
+} from "../../../src/data-path/exchange/ends/reached-upstreams.ts";
 
 /** A supervisor and as many workers as are opened. */
 function openHost() {

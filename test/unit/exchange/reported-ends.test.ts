@@ -4,7 +4,7 @@ import {
   type ReportedEnd,
   ReportedEnds,
   shareReportedEnds,
-} from "../../../src/data-path/exchange/reported-ends.ts";
+} from "../../../src/data-path/exchange/ends/reported-ends.ts";
 
 const CUT: ReportedEnd = { status: 502, details: "upstream_reset_after_response_started{remote_reset}" };
 

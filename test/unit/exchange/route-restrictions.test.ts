@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   parseRouteRestrictions,
   restrictModels,
-} from "../../../src/data-path/exchange/route-restrictions.ts";
+} from "../../../src/data-path/exchange/admission/route-restrictions.ts";
 
 describe("restrictModels", () => {
   it.each([

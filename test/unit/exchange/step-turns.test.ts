@@ -1,8 +1,8 @@
 /** Large bodies are worked on step by step, one step of all of them at a time, and others are served in between. */
 import { expect, it, vi } from "vitest";
-import { BodyBudget } from "../../../src/data-path/exchange/body-budget.ts";
-import { CountedBody } from "../../../src/data-path/exchange/counted-body.ts";
-import { StepTurns } from "../../../src/data-path/exchange/step-turns.ts";
+import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
+import { CountedBody } from "../../../src/data-path/exchange/bodies/counted-body.ts";
+import { StepTurns } from "../../../src/data-path/exchange/bodies/step-turns.ts";
 import { atOnce, type Steps } from "../../../src/shared/event-loop/steps.ts";
 
 const MEBIBYTE = 1024 ** 2;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { UpstreamDraft } from "../../../src/data-path/exchange/upstream-draft.ts";
+import { UpstreamDraft } from "../../../src/data-path/exchange/upstream/upstream-draft.ts";
 import { createModel, decode, encode } from "../../support/messages-exchange.ts";
 import { parseWith } from "../../support/parse-with.ts";
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { isFromUpstream, mapLocalOutcome } from "../../../src/data-path/exchange/upstream-outcome.ts";
+import {
+  isFromUpstream,
+  mapLocalOutcome,
+} from "../../../src/data-path/exchange/upstream/upstream-outcome.ts";
 
 describe("mapLocalOutcome", () => {
   it.each([

@@ -1,13 +1,13 @@
 /** A settlement on a store that records what it is asked. */
 import type { Model } from "../../../src/data-path/catalog/catalog.ts";
 import type { Admission } from "../../../src/data-path/limits/admission.ts";
-import type { UpstreamForm } from "../../../src/data-path/settlement/estimate-prompt.ts";
+import type { UpstreamForm } from "../../../src/data-path/settlement/tokens/estimate-prompt.ts";
 import {
   type OpenInput,
   Settlement,
   type SettlementOptions,
 } from "../../../src/data-path/settlement/settlement.ts";
-import { TokenEstimator } from "../../../src/data-path/settlement/token-estimator.ts";
+import { TokenEstimator } from "../../../src/data-path/settlement/tokens/token-estimator.ts";
 import type { RecordedRequest } from "../../../src/data-path/store/types/reporting.ts";
 import type {
   ChargeInput,

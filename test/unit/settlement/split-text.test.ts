@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitText } from "../../../src/data-path/settlement/split-text.ts";
+import { splitText } from "../../../src/data-path/settlement/tokens/split-text.ts";
 
 describe("splitText", () => {
   it.each([

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { TemplateWatch, type WatchedRequest } from "../../../src/data-path/settlement/template-watch.ts";
+import {
+  TemplateWatch,
+  type WatchedRequest,
+} from "../../../src/data-path/settlement/tokens/template-watch.ts";
 import type { PromptSize } from "../../../src/data-path/translation/client-protocol.ts";
 import { IDENTITY } from "./account-fixture.ts";
 import { createOpenInput } from "./settlement-fixture.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type KnownUsage, TokenEstimator } from "../../../src/data-path/settlement/token-estimator.ts";
-import { MAX_TOKENIZER_BYTES } from "../../../src/data-path/settlement/tokenizer.ts";
+import { type KnownUsage, TokenEstimator } from "../../../src/data-path/settlement/tokens/token-estimator.ts";
+import { MAX_TOKENIZER_BYTES } from "../../../src/data-path/settlement/tokens/tokenizer.ts";
 
 const MODEL = "acme/echo-small";
 const SUBJECT = { model: MODEL, organizationId: "org_1" };

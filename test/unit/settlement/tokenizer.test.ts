@@ -4,7 +4,7 @@ import {
   MAX_TOKENIZER_BYTES,
   Tokenizer,
   type TokenizerOptions,
-} from "../../../src/data-path/settlement/tokenizer.ts";
+} from "../../../src/data-path/settlement/tokens/tokenizer.ts";
 
 const opened: Tokenizer[] = [];
 /** What it told the operator. */
@@ -23,7 +23,7 @@ function open(options: Omit<TokenizerOptions, "logger">): Tokenizer {
 
 /** The real thread, from its source. */
 function startThread(): Worker {
-  const file = new URL("../../../src/data-path/settlement/tokenizer-thread.ts", import.meta.url).href;
+  const file = new URL("../../../src/data-path/settlement/tokens/tokenizer-thread.ts", import.meta.url).href;
   const code = `import("tsx/esm/api").then(({ register }) => {
     register();
     return import(${JSON.stringify(file)});

@@ -3,7 +3,7 @@ import {
   countUsedTokens,
   hasFailedBefore,
   isTakenNear,
-} from "../../../src/data-path/settlement/used-tokens.ts";
+} from "../../../src/data-path/settlement/tokens/used-tokens.ts";
 import { plainTokens } from "../../../src/shared/usage/token-usage.ts";
 
 const taken = { buckets: "key=total", prompt: 1_000, reserved: 0, countsCached: false };

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createPrice, type GivenPrice } from "../../../src/data-path/pricing/price.ts";
 import type { AskedTool } from "../../../src/data-path/translation/client-protocol.ts";
-import { largestOutputTokens, worstCaseMicrocents } from "../../../src/data-path/settlement/worst-case.ts";
+import {
+  largestOutputTokens,
+  worstCaseMicrocents,
+} from "../../../src/data-path/settlement/tokens/worst-case.ts";
 
 const MODEL = {
   contextWindow: 10_000,

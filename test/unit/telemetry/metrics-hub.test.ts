@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { getLogLevel, setLogLevel } from "../../../src/shared/telemetry/log-level.ts";
 import { createMetrics, type Metrics } from "../../../src/shared/telemetry/metrics.ts";
 import { MetricsHub } from "../../../src/shared/telemetry/metrics-hub.ts";
-import { describeEnd } from "../../../src/data-path/exchange/describe-end.ts";
+import { describeEnd } from "../../../src/data-path/exchange/ends/describe-end.ts";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { MAX_ORGANIZATION_LABELS, RequestMeter } from "../../../src/shared/telemetry/request-meter.ts";
 import { parseMetrics, sumOf } from "../../support/metrics-page.ts";

@@ -48,7 +48,7 @@ function explainLeft(request: ExplainedRequest): string {
   const { upstream } = request;
   const reason = reasonOf(request);
   if (reason?.brokenBy === "client") return `Its client went away${after(request)}, before the end.`;
-  // An upstream that fell silent is recorded as that (exchange/broken-end.ts): the answer was there and was not read.
+  // An upstream that fell silent is recorded as that (exchange/ends/broken-end.ts): the answer was there and was not read.
   if (upstream?.status === 200 && upstream.envoy_details?.startsWith("stream_idle_timeout") === true) {
     return `Its client read nothing for too long and was cut off${after(request)}, before the end.`;
   }

@@ -1,0 +1,140 @@
+/** The endpoints that the gateway answers by itself: models, the key's status, its recent requests. */
+import type { Catalog } from "../../catalog/catalog.ts";
+import { getModel, listModels, type ModelQuestion } from "../../catalog/models-response.ts";
+import { GatewayError } from "../../../shared/contract/errors.ts";
+import type { Admission } from "../../limits/admission.ts";
+import { formatKeyStatus } from "../../limits/key-status.ts";
+import { formatRequestStatus, withoutAmounts } from "../../limits/request-status.ts";
+import { parseOwnerIds } from "../../store/types/owner-ids.ts";
+import type { Store } from "../../store/types.ts";
+import type { RequestMeter } from "../../../shared/telemetry/request-meter.ts";
+import type { Protocol, ProtocolName } from "../../translation/client-protocol.ts";
+import { listEndpoints } from "./choose-translation.ts";
+import { describeEnd } from "../ends/describe-end.ts";
+import { type Reply, createJsonReply } from "../reply.ts";
+
+export interface LocalEndpoints {
+  /** An endpoint without a body. @param path With the query. @throws GatewayError */
+  answer(admission: Admission, path: string): Promise<Reply>;
+}
+
+export interface LocalEndpointServices {
+  readonly catalog: () => Catalog;
+  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
+  readonly store: Pick<
+    Store,
+    "getKey" | "getOrganization" | "getUser" | "getGroup" | "readSpend" | "readLimits" | "findRequest"
+  >;
+  readonly meter: Pick<RequestMeter, "finished">;
+}
+
+export function createLocalEndpoints(services: LocalEndpointServices): LocalEndpoints {
+  const { meter } = services;
+  return {
+    answer: (admission, path) =>
+      telling(admission, meter, () => answerWithoutBody(services, admission, path)),
+  };
+}
+
+/** Tells the meter how the request ends with this answer. */
+async function telling(
+  admission: Admission,
+  meter: LocalEndpointServices["meter"],
+  answer: () => Promise<unknown>,
+): Promise<Reply> {
+  const startMs = performance.now();
+  const tell = (status: number, error: GatewayError | null): void =>
+    meter.finished(describeEnd(admission, { status, error, durationMs: performance.now() - startMs }));
+  try {
+    const reply = createJsonReply(200, await answer(), admission);
+    tell(reply.status, null);
+    return reply;
+  } catch (thrown) {
+    const error = GatewayError.from(thrown);
+    tell(error.status(admission.protocol), error);
+    throw thrown;
+  }
+}
+
+async function answerWithoutBody(
+  services: LocalEndpointServices,
+  admission: Admission,
+  path: string,
+): Promise<unknown> {
+  switch (admission.endpoint) {
+    case "models":
+      return listModels(services.catalog(), questionOf(services, admission), queryOf(path));
+    case "model":
+      return getModel(services.catalog(), questionOf(services, admission), admission.resource ?? "");
+    case "key":
+      return keyStatus(services, admission);
+    case "request":
+      return requestStatus(services, admission);
+    case "chat_completions":
+    case "messages":
+    case "responses":
+    case "responses_compact":
+    case "embeddings":
+    case "completions":
+    case "count_tokens":
+    case "readiness":
+    case "unknown":
+      break;
+  }
+  throw new GatewayError("unknown_endpoint");
+}
+
+/** By Redis's clock. */
+function questionOf({ protocols }: LocalEndpointServices, admission: Admission): ModelQuestion {
+  return {
+    viewer: admission,
+    nowMs: admission.rate.timeMs,
+    isAnthropic: admission.protocol === "messages",
+    listEndpoints: (model) => listEndpoints(model, protocols),
+  };
+}
+
+async function keyStatus({ store }: LocalEndpointServices, admission: Admission) {
+  const { organizationId, keyId, owners } = admission;
+  const { userId, groupId } = parseOwnerIds(owners);
+  const [key, organization, spend, limits, user, group] = await reachable(
+    Promise.all([
+      store.getKey(admission),
+      store.getOrganization(organizationId),
+      store.readSpend(organizationId, null, [keyId]),
+      store.readLimits(organizationId, { keyId, owners }),
+      userId === null ? null : store.getUser(organizationId, userId),
+      groupId === null ? null : store.getGroup(organizationId, groupId),
+    ]),
+  );
+  if (key === null || organization === null) throw new GatewayError("invalid_api_key");
+  const { remaining, capacity } = admission.rate;
+  const owned = { key, organization, user, group };
+  return formatKeyStatus({ ...owned, spend, limits, remainingRequests: remaining, burst: capacity });
+}
+
+async function requestStatus({ store }: LocalEndpointServices, admission: Admission) {
+  const { organizationId, keyId, resource } = admission;
+  const [found, organization] = await reachable(
+    Promise.all([
+      store.findRequest(organizationId, resource ?? "", keyId),
+      store.getOrganization(organizationId),
+    ]),
+  );
+  if (found === null) throw new GatewayError("request_not_found");
+  const status = formatRequestStatus(found);
+  return organization?.hideAmounts === false ? status : withoutAmounts(status);
+}
+
+async function reachable<Value>(answer: Promise<Value>): Promise<Value> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw new GatewayError("gateway_unavailable", { cause: error });
+  }
+}
+
+function queryOf(path: string): URLSearchParams {
+  const start = path.indexOf("?");
+  return new URLSearchParams(start === -1 ? "" : path.slice(start + 1));
+}

@@ -1,0 +1,21 @@
+import type { GatewayError } from "../../../shared/contract/errors.ts";
+import type { Logger } from "../../../shared/host/logger.ts";
+
+/** A line of the log for an upstream's failure. @param status The upstream's own; left out: it gave none. */
+export function logFailedUpstream(
+  logger: Logger<"warn">,
+  request: { readonly requestId: string; readonly model: string | null },
+  error: GatewayError,
+  status?: number,
+): void {
+  logger.warn(
+    {
+      request_id: request.requestId,
+      model: request.model,
+      code: error.code,
+      upstream_status: status,
+      err: error.cause,
+    },
+    "upstream failed",
+  );
+}

@@ -1,0 +1,96 @@
+/** The clock of one request: when it came how far, and what its upstream did, for whoever asks afterwards. */
+import { scrub } from "../../../shared/text/scrub.ts";
+import type { NamedModel } from "../../settlement/settlement.ts";
+import type { RequestTimeline, RequestWay, UpstreamEnd } from "../../store/types/reporting.ts";
+
+type Moment = Exclude<keyof RequestTimeline, "endMs">;
+
+/** An error's text may be a page of HTML. */
+const MAX_CAUSE_CHARACTERS = 300;
+
+export class WayMeter {
+  readonly #startedMs = performance.now();
+  readonly #reached: { -readonly [Name in Moment]: number | null } = {
+    bodyMs: null,
+    routedMs: null,
+    upstreamMs: null,
+    firstTokenMs: null,
+  };
+  #upstream: UpstreamEnd | null = null;
+  #streamedBytes = 0;
+
+  /** It counts from the admission. */
+  get elapsedMs(): number {
+    return performance.now() - this.#startedMs;
+  }
+
+  /** It is exact, unlike in the record. */
+  get firstTokenMs(): number | null {
+    return this.#reached.firstTokenMs;
+  }
+
+  /** Milliseconds since the request was handed to its upstream; 0 before. */
+  get sinceRoutedMs(): number {
+    const { routedMs } = this.#reached;
+    return routedMs === null ? 0 : this.elapsedMs - routedMs;
+  }
+
+  /** Bytes of a streamed answer that were given out. */
+  get streamedBytes(): number {
+    return this.#streamedBytes;
+  }
+
+  streamed(bytes: number): void {
+    this.#streamedBytes += bytes;
+  }
+
+  /** The first call of each counts. */
+  reach(moment: Moment): void {
+    this.#reached[moment] ??= this.elapsedMs;
+  }
+
+  /** @param name It is the upstream's, as in `gateway.yaml`. */
+  handOver(name: string): void {
+    this.reach("routedMs");
+    this.#upstream = { name, status: null, cause: null };
+  }
+
+  answered(status: number): void {
+    this.reach("upstreamMs");
+    if (this.#upstream === null) return;
+    const { name, cause } = this.#upstream;
+    this.#upstream = { name, status, cause };
+  }
+
+  /** @param cause An error, or Envoy's words for what happened. The first one counts: others follow from it. */
+  failed(cause: unknown): void {
+    const said = cause instanceof Error ? cause.message : cause;
+    // The status is kept by itself.
+    const text = typeof said === "string" ? said.replace(/^upstream status \d+: (?:no message$)?/, "") : "";
+    if (this.#upstream === null || this.#upstream.cause !== null || text === "") return;
+    this.#upstream = { ...this.#upstream, cause: scrub(text).slice(0, MAX_CAUSE_CHARACTERS) };
+  }
+
+  /**
+   * It returns the way as it is kept, in whole milliseconds.
+   * @param names They are the catalog's id and what the client wrote, and null where they are not known.
+   */
+  read({ model, requestedModel }: NamedModel): RequestWay {
+    const { bodyMs, routedMs, upstreamMs, firstTokenMs } = this.#reached;
+    return {
+      timeline: {
+        bodyMs: whole(bodyMs),
+        routedMs: whole(routedMs),
+        upstreamMs: whole(upstreamMs),
+        firstTokenMs: whole(firstTokenMs),
+        endMs: Math.round(this.elapsedMs),
+      },
+      upstream: this.#upstream,
+      requestedModel: requestedModel === null || requestedModel === model ? undefined : requestedModel,
+    };
+  }
+}
+
+function whole(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : Math.round(milliseconds);
+}

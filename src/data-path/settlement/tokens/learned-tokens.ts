@@ -1,0 +1,123 @@
+/**
+ * Tokens as a straight line of bytes, learned: what a chat template adds to every prompt, and tokens a byte, apart from
+ * each other. A weighted regression in which a short body says much of the template and little of the vocabulary, a
+ * long one the other way round. What one organization can move for others is bounded; for itself all of its own counts.
+ */
+import { setBounded } from "../../../shared/collections/set-bounded.ts";
+
+/** Least squares with the weight 1 / bytes: an estimate's error grows with the length of a text. */
+interface Sums {
+  /** Σ 1/bytes */
+  inverse: number;
+  requests: number;
+  bytes: number;
+  /** Σ tokens/bytes */
+  ratios: number;
+  tokens: number;
+}
+
+export interface TokenLine {
+  readonly overheadTokens: number;
+  readonly tokensPerByte: number;
+}
+
+/** Four bytes a token: what English text comes to in current vocabularies. */
+const INITIAL_RATIO = 0.25;
+/** No text has fewer or more; keeps an upstream that reports nonsense from spoiling the estimates. */
+const MIN_RATIO = 0.02;
+const MAX_RATIO = 1;
+const MAX_OVERHEAD_TOKENS = 4_096;
+/** Shorter texts weigh no more: a body of a few bytes would outweigh everything. */
+const MIN_BYTES = 64;
+/** What is believed before anything is known: requests of these sizes, of the initial ratio … */
+const PRIOR_BYTES = [256, 4_096, 16_384];
+/** … and, with the weight of two bodies of a hundred bytes, a template that adds nothing. */
+const PRIOR_WITHOUT_OVERHEAD = 0.02;
+/** One organization moves the line for others by no more than so many requests and bytes. */
+const SHARED_REQUESTS = 4;
+const SHARED_BYTES = 16_384;
+/** An organization's own sums are halved beyond it: the line follows within some hundred requests. */
+const OWN_REQUESTS = 256;
+/** Of one model; the one that was quiet for longest is forgotten. */
+const MAX_ORGANIZATIONS = 1_000;
+
+export class LearnedTokens {
+  readonly #own = new Map<string, Sums>();
+  /** The prior, and of each organization as much as it may contribute. */
+  readonly #shared: Sums = createPrior();
+
+  learn(organizationId: string, bytes: number, tokens: number): void {
+    const own = this.#own.get(organizationId) ?? createSums();
+    add(this.#shared, own, -shareOf(own));
+    if (own.requests >= OWN_REQUESTS) add(own, own, -0.5);
+    const size = Math.max(MIN_BYTES, bytes);
+    const seen = Math.min(tokens, MAX_OVERHEAD_TOKENS + size * MAX_RATIO);
+    add(own, { inverse: 1 / size, requests: 1, bytes: size, ratios: seen / size, tokens: seen }, 1);
+    add(this.#shared, own, shareOf(own));
+    const quietest = setBounded(this.#own, organizationId, own, MAX_ORGANIZATIONS);
+    for (const each of quietest) add(this.#shared, each, -shareOf(each));
+  }
+
+  /** The line for requests of an organization. */
+  lineOf(organizationId: string): TokenLine {
+    return solve(this.#sumsOf(organizationId));
+  }
+
+  /** Tokens a byte, without an overhead: of what has no template. */
+  ratioOf(organizationId: string): number {
+    return meanRatio(this.#sumsOf(organizationId));
+  }
+
+  #sumsOf(organizationId: string): Sums {
+    const own = this.#own.get(organizationId);
+    if (own === undefined) return this.#shared;
+    const sums = { ...this.#shared };
+    add(sums, own, 1 - shareOf(own));
+    return sums;
+  }
+}
+
+function createSums(): Sums {
+  return { inverse: 0, requests: 0, bytes: 0, ratios: 0, tokens: 0 };
+}
+
+function createPrior(): Sums {
+  const prior = { ...createSums(), inverse: PRIOR_WITHOUT_OVERHEAD };
+  for (const bytes of PRIOR_BYTES) {
+    const tokens = bytes * INITIAL_RATIO;
+    add(prior, { inverse: 1 / bytes, requests: 1, bytes, ratios: tokens / bytes, tokens }, 1);
+  }
+  return prior;
+}
+
+/** How much of an organization's own sums the others see: 0 to 1. */
+function shareOf({ requests, bytes }: Sums): number {
+  return requests === 0 ? 0 : Math.min(1, SHARED_REQUESTS / requests, SHARED_BYTES / bytes);
+}
+
+function add(sums: Sums, more: Sums, factor: number): void {
+  const { inverse, requests, bytes, ratios, tokens } = more;
+  sums.inverse += inverse * factor;
+  sums.requests += requests * factor;
+  sums.bytes += bytes * factor;
+  sums.ratios += ratios * factor;
+  sums.tokens += tokens * factor;
+}
+
+function solve(sums: Sums): TokenLine {
+  const { inverse, requests, bytes, ratios, tokens } = sums;
+  const slope = (inverse * tokens - requests * ratios) / (inverse * bytes - requests * requests);
+  const tokensPerByte = clamp(slope, MIN_RATIO, MAX_RATIO);
+  const overheadTokens = clamp((ratios - tokensPerByte * requests) / inverse, 0, MAX_OVERHEAD_TOKENS);
+  // A template cannot take tokens away: where the line would begin below zero, it goes through it.
+  if (overheadTokens > 0) return { overheadTokens, tokensPerByte };
+  return { overheadTokens, tokensPerByte: meanRatio(sums) };
+}
+
+function meanRatio({ tokens, bytes }: Sums): number {
+  return clamp(tokens / bytes, MIN_RATIO, MAX_RATIO);
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
+}

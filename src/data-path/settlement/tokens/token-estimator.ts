@@ -1,0 +1,147 @@
+/**
+ * Token counts before, or without, the upstream's own. On the path: by bytes, as learned per model from the requests
+ * whose usage is known. Off the path, for what is charged in the end: a tokenizer in a thread of its own, and bytes where
+ * that fails. Every figure that rests on an estimate is marked as such.
+ */
+import { type Clock, systemClock } from "../../../shared/time/clock.ts";
+import type { Observation } from "../../translation/client-protocol.ts";
+import { FewestTokens } from "./fewest-tokens.ts";
+import { type CountedPrompt, LearnedOverhead } from "./learned-overhead.ts";
+import { LearnedTemplate } from "./learned-template.ts";
+import { LearnedTokens } from "./learned-tokens.ts";
+import { MAX_TOKENIZER_BYTES, type Tokenizer } from "./tokenizer.ts";
+
+/** Whose tokens: both the model and what an organization sends it decide how many there are. */
+export interface TokenSubject {
+  readonly model: string;
+  readonly organizationId: string;
+}
+
+export function subjectOf(
+  { organizationId }: { readonly organizationId: string },
+  { id }: { readonly id: string },
+): TokenSubject {
+  return { model: id, organizationId };
+}
+
+/** What a request whose usage the upstream told came to. */
+export interface KnownUsage {
+  /** Null: the prompt's bytes say nothing about its tokens. */
+  readonly promptBytes: number | null;
+  readonly promptTokens: number;
+  readonly generatedBytes: number;
+  readonly generatedDeltas: number;
+  readonly outputTokens: number;
+}
+
+interface LearnedModel {
+  readonly prompt: LearnedTokens;
+  readonly output: LearnedTokens;
+  readonly fewest: FewestTokens;
+  readonly overhead: LearnedOverhead;
+  readonly template: LearnedTemplate;
+}
+
+type Generated = Pick<Observation, "generatedBytes" | "generatedDeltas">;
+
+export class TokenEstimator {
+  /** One entry per catalog model. */
+  readonly #models = new Map<string, LearnedModel>();
+  readonly #tokenizer: Pick<Tokenizer, "count">;
+  readonly #clock: Pick<Clock, "monotonicMs">;
+
+  constructor(tokenizer: Pick<Tokenizer, "count">, clock: Pick<Clock, "monotonicMs"> = systemClock) {
+    this.#tokenizer = tokenizer;
+    this.#clock = clock;
+  }
+
+  /** Prompt tokens of so many bytes of a request; at least 1. */
+  estimatePrompt({ model, organizationId }: TokenSubject, promptBytes: number): number {
+    const { overheadTokens, tokensPerByte } = this.#of(model).prompt.lineOf(organizationId);
+    return Math.max(1, Math.round(overheadTokens + promptBytes * tokensPerByte));
+  }
+
+  /** Output tokens of what was generated so far: never fewer than the deltas it came in. */
+  estimateOutput({ model, organizationId }: TokenSubject, generated: Generated): number {
+    const byBytes = Math.round(generated.generatedBytes * this.#of(model).output.ratioOf(organizationId));
+    return Math.max(generated.generatedDeltas, byBytes);
+  }
+
+  /** The fewest tokens that a prompt of so many bytes can have. */
+  fewestPromptTokens({ model, organizationId }: TokenSubject, promptBytes: number): number {
+    return this.#of(model).fewest.prompt(organizationId, promptBytes);
+  }
+
+  /** The fewest tokens that what was generated so far can have. */
+  fewestOutputTokens({ model, organizationId }: TokenSubject, generated: Generated): number {
+    const { generatedBytes: bytes, generatedDeltas: deltas } = generated;
+    return this.#of(model).fewest.output(organizationId, { bytes, deltas });
+  }
+
+  /** Output tokens of a whole answer, by the tokenizer. Takes at most the tokenizer's timeout; never rejects. */
+  async countOutput(
+    subject: TokenSubject,
+    generated: Generated & Pick<Observation, "generatedText">,
+  ): Promise<number> {
+    const isWhole = generated.generatedBytes <= MAX_TOKENIZER_BYTES;
+    const counted = isWhole ? await this.#tokenizer.count(generated.generatedText) : null;
+    return counted ?? this.estimateOutput(subject, generated);
+  }
+
+  /**
+   * Prompt tokens of a text, by the tokenizer, and of the chat template as settled requests have shown it; at least 1.
+   * Takes at most the tokenizer's timeout; never rejects.
+   */
+  async countPrompt(subject: TokenSubject, text: string): Promise<number> {
+    const counted = await this.#tokenizer.count(text);
+    const bytes = Buffer.byteLength(text);
+    if (counted === null) return this.estimatePrompt(subject, bytes);
+    const { organizationId } = subject;
+    const { prompt, template } = this.#of(subject.model);
+    const { tokensPerByte } = prompt.lineOf(organizationId);
+    return Math.max(1, template.addTo(counted, bytes, organizationId, tokensPerByte));
+  }
+
+  /** Learns from a request whose usage the upstream told. */
+  learn({ model, organizationId }: TokenSubject, known: KnownUsage): void {
+    const { prompt, output, fewest } = this.#of(model);
+    const { promptBytes, promptTokens, generatedBytes, generatedDeltas, outputTokens } = known;
+    if (promptBytes !== null && promptTokens > 0) {
+      prompt.learn(organizationId, promptBytes, promptTokens);
+      fewest.learnPrompt(organizationId, promptBytes, promptTokens);
+    }
+    if (generatedBytes > 0 && outputTokens > 0) {
+      output.learn(organizationId, generatedBytes, outputTokens);
+      const shown = { bytes: generatedBytes, deltas: generatedDeltas, tokens: outputTokens };
+      fewest.learnOutput(organizationId, shown);
+    }
+  }
+
+  /** The most tokens that the model's chat template has lately been seen to add. */
+  overheadTokens({ model, organizationId }: TokenSubject, hasTools: boolean): number {
+    return this.#of(model).overhead.tokens(organizationId, hasTools, this.#clock.monotonicMs());
+  }
+
+  learnOverhead({ model, organizationId }: TokenSubject, counted: CountedPrompt): void {
+    const { overhead, prompt, template } = this.#of(model);
+    const { conversationBytes: bytes, hasTools, promptTokens } = counted;
+    if (!hasTools && bytes !== null) template.learn(organizationId, bytes, promptTokens);
+    const { tokensPerByte } = prompt.lineOf(organizationId);
+    overhead.learn(organizationId, counted, tokensPerByte, this.#clock.monotonicMs());
+  }
+
+  #of(model: string): LearnedModel {
+    let learned = this.#models.get(model);
+    if (learned === undefined) {
+      learned = {
+        prompt: new LearnedTokens(),
+        output: new LearnedTokens(),
+        fewest: new FewestTokens(),
+        overhead: new LearnedOverhead(),
+        template: new LearnedTemplate(),
+      };
+      this.#models.set(model, learned);
+    }
+    return learned;
+  }
+}
