@@ -1,5 +1,6 @@
-/** The lines of the Anthropic SDK for Python that are in use, side by side; see `python/requirements*.txt`. */
+/** The majors of the Anthropic SDK for Python that are in use; see `python/requirements*.txt`. */
 import type { ChatStack } from "../support/chat-stack.ts";
+import { firstOnPush } from "../support/extent.ts";
 import { withPython } from "../support/python.ts";
 import { messageParams } from "./anthropic-sdks.ts";
 import { type Client, CLIENTS } from "./clients.ts";
@@ -15,7 +16,7 @@ export interface PythonSdk {
   readonly isCurrent: boolean;
 }
 
-export const PYTHON_SDKS: readonly PythonSdk[] = [
+export const PYTHON_SDKS = firstOnPush<PythonSdk>([
   {
     name: "anthropic 2 for Python",
     proven: CLIENTS.pythonAnthropic,
@@ -37,7 +38,7 @@ export const PYTHON_SDKS: readonly PythonSdk[] = [
     keyHeader: "x-api-key",
     isCurrent: false,
   },
-];
+]);
 
 /** Plays one scenario and gives what the caller of the SDK sees. */
 export type CallPython = (scenario: string, params?: object, input?: object) => Promise<unknown>;

@@ -1,6 +1,7 @@
-/** The two majors of the Anthropic SDK for Node that are in use, side by side. */
+/** The two majors of the Anthropic SDK for Node that are in use. */
 import * as current from "@anthropic-ai/sdk";
 import * as previous from "anthropic-sdk-0";
+import { firstOnPush } from "../support/extent.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { type Client, CLIENTS } from "./clients.ts";
 
@@ -38,11 +39,11 @@ function createSdk(name: string, proven: Client, apiVersion: string, module: typ
   };
 }
 
-export const SDKS: readonly Sdk[] = [
+export const SDKS = firstOnPush<Sdk>([
   createSdk("@anthropic-ai/sdk 1", CLIENTS.anthropic, "2026-10-21", current),
   // The calls that the tests make have the same form in both.
   createSdk("@anthropic-ai/sdk 0", CLIENTS.anthropic0, "2023-06-01", previous as unknown as typeof current),
-];
+]);
 
 /** A small request, and what the test wants otherwise. */
 export function messageParams(fields: object = {}, content = "hello big world"): MessageParams {

@@ -1,4 +1,4 @@
-/** The clients that the tests of this folder prove, each with the version that they run: the current major and the one before. */
+/** The clients that the tests of this directory prove, each with its version: the current majors, and at night the ones before. */
 import { readFileSync } from "node:fs";
 import { CLAUDE_CODE_VERSION } from "../support/claude-code.ts";
 import { CODEX_VERSION } from "../support/codex.ts";

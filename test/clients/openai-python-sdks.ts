@@ -1,4 +1,5 @@
-/** The lines of OpenAI's SDK for Python that are in use, side by side; see `python/requirements*.txt`. */
+/** The majors of OpenAI's SDK for Python that are in use; see `python/requirements*.txt`. */
+import { firstOnPush } from "../support/extent.ts";
 import { type PythonPlayer, withPython } from "../support/python.ts";
 import { type Client, CLIENTS } from "./clients.ts";
 
@@ -11,12 +12,13 @@ interface OpenAiPythonSdk {
 
 /** For all tests of a file. */
 export function withOpenAiPythonSdks(): readonly OpenAiPythonSdk[] {
-  return [
-    { name: "openai 3 for Python", proven: CLIENTS.pythonOpenai, player: withPython("openai_chat.py") },
-    {
-      name: "openai 2 for Python",
-      proven: CLIENTS.pythonOpenai2,
-      player: withPython("openai_chat.py", "openai-2"),
-    },
-  ];
+  const sdks = firstOnPush([
+    { name: "openai 3 for Python", proven: CLIENTS.pythonOpenai, older: null },
+    { name: "openai 2 for Python", proven: CLIENTS.pythonOpenai2, older: "openai-2" },
+  ]);
+  return sdks.map(({ name, proven, older }) => ({
+    name,
+    proven,
+    player: withPython("openai_chat.py", older),
+  }));
 }

@@ -1,7 +1,8 @@
-/** The two majors of OpenAI's SDK for Node that are in use, side by side. */
+/** The two majors of OpenAI's SDK for Node that are in use. */
 import * as current from "openai";
 import { zodTextFormat } from "openai/helpers/zod";
 import type { ChatStack } from "../support/chat-stack.ts";
+import { firstOnPush } from "../support/extent.ts";
 import { type Client, CLIENTS } from "./clients.ts";
 
 /** Loaded without its types, which would double what the compiler reads: the calls of the tests have the same form in both. */
@@ -15,15 +16,21 @@ export interface OpenAiSdk {
   readonly zodTextFormat: typeof zodTextFormat;
 }
 
-export const OPENAI_SDKS: readonly OpenAiSdk[] = [
-  { name: "openai 7 for Node", proven: CLIENTS.openai, module: current, zodTextFormat },
-  {
-    name: "openai 6 for Node",
-    proven: CLIENTS.openai6,
-    module: (await import(PREVIOUS)) as typeof current,
-    ...((await import(`${PREVIOUS}/helpers/zod`)) as { zodTextFormat: typeof zodTextFormat }),
-  },
-];
+const loadCurrent = async (): Promise<OpenAiSdk> => ({
+  name: "openai 7 for Node",
+  proven: CLIENTS.openai,
+  module: current,
+  zodTextFormat,
+});
+
+const loadPrevious = async (): Promise<OpenAiSdk> => ({
+  name: "openai 6 for Node",
+  proven: CLIENTS.openai6,
+  module: (await import(PREVIOUS)) as typeof current,
+  ...((await import(`${PREVIOUS}/helpers/zod`)) as { zodTextFormat: typeof zodTextFormat }),
+});
+
+export const OPENAI_SDKS = await Promise.all(firstOnPush([loadCurrent, loadPrevious]).map((load) => load()));
 
 type Options = Pick<current.ClientOptions, "apiKey" | "maxRetries" | "fetch">;
 

@@ -1,7 +1,8 @@
-/** The two majors of the Vercel AI SDK that are in use, side by side, each with its providers. */
+/** The two majors of the Vercel AI SDK that are in use, each with its providers. */
 import * as anthropic from "@ai-sdk/anthropic";
 import * as openai from "@ai-sdk/openai";
 import * as ai from "ai";
+import { firstOnPush } from "../support/extent.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { type Client, CLIENTS } from "./clients.ts";
 import type { Route } from "./proofs.ts";
@@ -21,16 +22,23 @@ const [AI_6, OPENAI_3, ANTHROPIC_3]: readonly [string, string, string] = [
   "ai-sdk-anthropic-3",
 ];
 
-const SDKS: readonly VercelAi[] = [
-  { name: "the Vercel AI SDK 7", proven: CLIENTS.vercelAi, ai, openai, anthropic },
-  {
-    name: "the Vercel AI SDK 6",
-    proven: CLIENTS.vercelAi6,
-    ai: (await import(AI_6)) as typeof ai,
-    openai: (await import(OPENAI_3)) as typeof openai,
-    anthropic: (await import(ANTHROPIC_3)) as typeof anthropic,
-  },
-];
+const loadCurrent = async (): Promise<VercelAi> => ({
+  name: "the Vercel AI SDK 7",
+  proven: CLIENTS.vercelAi,
+  ai,
+  openai,
+  anthropic,
+});
+
+const loadPrevious = async (): Promise<VercelAi> => ({
+  name: "the Vercel AI SDK 6",
+  proven: CLIENTS.vercelAi6,
+  ai: (await import(AI_6)) as typeof ai,
+  openai: (await import(OPENAI_3)) as typeof openai,
+  anthropic: (await import(ANTHROPIC_3)) as typeof anthropic,
+});
+
+const SDKS = await Promise.all(firstOnPush([loadCurrent, loadPrevious]).map((load) => load()));
 
 interface Provider {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** `npm run clients`: puts what the last run of the client tests found into the table of docs/clients.md. */
+/** `npm run clients`: puts what the last nightly run of the client tests found into the table of docs/clients.md. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { formatProofs, readProofs } from "./proofs.ts";
 

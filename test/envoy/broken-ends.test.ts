@@ -7,6 +7,7 @@ import { connect as connectHttp2, constants } from "node:http2";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type ChatStack, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { firstOnPush } from "../support/extent.ts";
 import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
 import type { ScriptedAnswer } from "../support/scripted-answer.ts";
@@ -85,7 +86,7 @@ const ENDINGS = [
 /** Envoy's own are on several connections, so that each worker gets requests and each thread's log goes somewhere. */
 const TRIES = 6;
 
-describe.each([1, 2])("with %i workers", (workers) => {
+describe.each(firstOnPush([2, 1]))("with %i workers", (workers) => {
   const chat = withChatStack((upstream) => ({
     workers,
     overrides: { limits: { max_body_bytes: MAX_BODY_BYTES } },

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { firstOnPush } from "../support/extent.ts";
 import { TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
@@ -29,7 +30,7 @@ const FLOODS = [
   },
 ];
 const STACKS = TRANSPORTS_UNDER_TEST.flatMap((transport) =>
-  [1, 2].map((workers) => ({ transport, workers })),
+  firstOnPush([2, 1]).map((workers) => ({ transport, workers })),
 );
 
 describe.each(STACKS)(

@@ -9,6 +9,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import { readEnvoyMemory } from "./edge/envoy-counters.ts";
 import { beginUpload, type HttpVersion, type UnfinishedUpload } from "./edge/unfinished-upload.ts";
@@ -25,7 +26,12 @@ const LENGTHS = [
   { length: "declared", isOfUnknownLength: false },
   { length: "unknown", isOfUnknownLength: true },
 ] as const;
-const CASES = VERSIONS.flatMap((version) => LENGTHS.map((length) => ({ version, ...length })));
+const EACH_WITH_EACH = VERSIONS.flatMap((version) => LENGTHS.map((length) => ({ version, ...length })));
+/** On each push each version and each length once. */
+const CASES = byExtent({
+  push: EACH_WITH_EACH.filter(({ version, length }) => (version === "HTTP/2") === (length === "unknown")),
+  nightly: EACH_WITH_EACH,
+});
 
 describe("66 uploads of 33 MB of one key that do not end", () => {
   const chat = withChatStack(() => ({ workers: 2 }));

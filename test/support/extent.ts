@@ -3,16 +3,23 @@
  * should make no difference: the other transport, the other HTTP version, the whole store on a cluster, more plans.
  */
 const EXTENTS = ["push", "nightly"] as const;
-const extent = EXTENTS.find((one) => one === (process.env["TEST_EXTENT"] ?? "push"));
-if (extent === undefined) {
-  throw new Error(`TEST_EXTENT is ${EXTENTS.join(" or ")}, not ${process.env["TEST_EXTENT"]}`);
+type Extent = (typeof EXTENTS)[number];
+const extent = readExtent(process.env["TEST_EXTENT"] ?? "push");
+
+function readExtent(named: string): Extent {
+  const found = EXTENTS.find((one) => one === named);
+  if (found === undefined) throw new Error(`TEST_EXTENT is ${EXTENTS.join(" or ")}, not ${named}`);
+  return found;
 }
 
-export const EXTENT: (typeof EXTENTS)[number] = extent;
-
 /** Cases, sizes or counts that differ between the two extents: those of this run. */
-export function byExtent<T>(values: Readonly<Record<(typeof EXTENTS)[number], T>>): T {
-  return values[EXTENT];
+export function byExtent<T>(values: Readonly<Record<Extent, T>>): T {
+  return values[extent];
+}
+
+/** The cases of a claim that holds in each of them alike: on each push the first one, at night all. */
+export function firstOnPush<T>(cases: readonly T[]): readonly T[] {
+  return byExtent({ nightly: cases, push: cases.slice(0, 1) });
 }
 
 /** How many random examples a property or a model is tried with: a tenth on each push. Seeds differ from run to run. */

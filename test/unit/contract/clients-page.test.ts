@@ -16,7 +16,7 @@ function readRows(): readonly { readonly client: string; readonly counts: string
 }
 
 describe("docs/clients.md", () => {
-  it("has each client in the version that the tests run: `npm run clients` renews it after a run of them", () => {
+  it("has each client in the version that the tests run: `npm run clients` renews it after a nightly run of them", () => {
     const listed = new Set(readRows().map(({ client }) => client));
     const run = new Set(Object.values(CLIENTS).map(({ name, version }) => `${name} | ${version}`));
     expect([...listed].sort()).toEqual([...run].sort());
