@@ -50,8 +50,10 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled") },
     sequence: { sequencer: LongestFirst },
     reporters: ["default"],
+    // What a project has compiled of src is there for the others, and for the next run.
+    fsModuleCache: true,
     setupFiles: ["test/support/runner/processor-time.ts"],
-    // Off but in `npm test`, whose run of the unit and store projects has it on.
+    // Off but in the run of the unit and store projects at night, and in a job of its own on each push.
     coverage: {
       provider: "v8",
       include: MEASURED_FILES,

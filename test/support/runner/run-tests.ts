@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withProgress } from "../../../src/operation/setup/progress.js";
 import { describeFailure } from "../../../src/operation/setup/run-step.js";
+import { byExtent } from "../extent.ts";
 import type { HeldLines } from "./held-lines.ts";
 import { SUMMARY_FILE, type TestedFile, type TestSummary } from "./summary-reporter.ts";
 
@@ -14,6 +15,7 @@ import { SUMMARY_FILE, type TestedFile, type TestSummary } from "./summary-repor
  * their own process, where it can be measured.
  */
 const MEASURED_PROJECTS = ["unit", "store"];
+const MEASURING = byExtent({ push: [], nightly: ["--coverage"] });
 
 /** Most others of vitest.config.ts. */
 const OTHER_PROJECTS = ["cluster", "admin", "system", "dashboard", "packaging"];
@@ -108,14 +110,14 @@ async function runAtOnce(root: string, { runs }: Step, env: NodeJS.ProcessEnv): 
 }
 
 /**
- * Every test once, in steps one after the other. Those whose coverage is measured come first and by themselves: vitest
- * measures all projects of a run or none. What is asked for with arguments is a part of the tests, whose coverage says
- * nothing.
+ * Every test once, in steps one after the other. Those whose coverage is measured at night come first and by themselves:
+ * vitest measures all projects of a run or none. Measuring doubles the time of some tests, so on each push a job of its own
+ * does it (.github/workflows/ci.yml). What is asked for with arguments is a part of the tests, whose coverage says nothing.
  */
 export function planSteps(args: readonly string[]): readonly Step[] {
   if (args.length > 0) return [{ tools: "forAll", runs: [args] }];
   return [
-    { tools: "forStore", runs: [[...MEASURED_PROJECTS.map(selectProject), "--coverage"]] },
+    { tools: "forStore", runs: [[...MEASURED_PROJECTS.map(selectProject), ...MEASURING]] },
     { tools: "forAll", runs: [OTHER_PROJECTS.map(selectProject)] },
     { tools: "forAll", runs: PROJECTS_THAT_WAIT.map((project) => [selectProject(project)]) },
     { tools: "forAll", runs: [[selectProject(PROJECT_ALONE)]] },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { byExtent } from "../../support/extent.ts";
 import { addUp, formatClosing, planSteps } from "../../support/runner/run-tests.ts";
 import { summarize } from "../../support/runner/summary-reporter.ts";
 import config from "../../../vitest.config.ts";
@@ -149,10 +150,11 @@ describe("the closing lines of a run of the tests", () => {
 describe("the runs of vitest behind `npm test`", () => {
   const steps = planSteps([]);
 
-  it("measure coverage where it has floors, before what only whole stacks need is there", () => {
+  it("begin with what needs no whole stack, whose coverage they measure at night", () => {
+    const measuring = byExtent({ push: [], nightly: ["--coverage"] });
     expect(steps[0]).toEqual({
       tools: "forStore",
-      runs: [["--project=unit", "--project=store", "--coverage"]],
+      runs: [["--project=unit", "--project=store", ...measuring]],
     });
     expect(steps.slice(1).map(({ tools }) => tools)).toEqual(["forAll", "forAll", "forAll"]);
   });
