@@ -1,11 +1,13 @@
 /**
  * Failovers of Sentinel's while the replica is behind, then at random moments with a replica that lags at random: one after
- * the other on the same deployment, each node in its turn. The long form (`FAULTS=long`) has three seeds of six;
+ * the other on the same deployment, each node in its turn. On each push there is none at a random moment, at night one. The
+ * long form (`FAULTS=long`) has three seeds of six;
  * FAULTS_SEEDS and FAULTS_FAILOVERS take a part of it.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { type SentinelNode, type SentinelRedis, startRedisWithSentinels } from "../support/redis-sentinel.ts";
+import { byExtent } from "../support/extent.ts";
 import { runFailover } from "./failover-run.ts";
 import { type Faults, IN_TRANSIT_MS } from "./fault-accounts.ts";
 import { IS_LONG, type RunningScenario } from "./fault-scenario.ts";
@@ -13,7 +15,9 @@ import { type FaultStackOn, startFaultStackOn } from "./fault-stack.ts";
 import { restartStack } from "./restart.ts";
 import { createDraw, type Draw, readSeeds } from "./seeded-draw.ts";
 
-const FAILOVERS = Number(process.env["FAULTS_FAILOVERS"] ?? (IS_LONG ? 6 : 1));
+const FAILOVERS = Number(
+  process.env["FAULTS_FAILOVERS"] ?? (IS_LONG ? 6 : byExtent({ push: 0, nightly: 1 })),
+);
 /** Within the grace period, with what the Sentinels take. */
 const MAX_LAG_MS = 1_500;
 const RUN_MS = 3_600_000;
@@ -93,7 +97,7 @@ async function failOver(
 
 describe("charged and used agree, but for what no replica had, which the request log brings back", () => {
   it.each(readSeeds())(
-    "after failovers of Sentinel's, with a replica that is behind and with one that lags at random moments: seed %i",
+    `after failovers of Sentinel's with a replica that is behind, then with one that lags at random moments (${FAILOVERS} times): seed %i`,
     async (seed) => {
       const draw = createDraw(seed);
       const redis = await startRedisWithSentinels();

@@ -5,6 +5,7 @@
  * FAULTS_TRANSPORTS take a part of it.
  */
 import { describe, expect, it } from "vitest";
+import { byExtent } from "../support/extent.ts";
 import { TRANSPORTS } from "../support/gateway-config.ts";
 import { canSetRedisClock } from "../support/redis.ts";
 import { IS_LONG } from "./fault-scenario.ts";
@@ -27,7 +28,11 @@ const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 /** By which Redis's clock is ahead of the host's. */
 const CLOCKS = [-3 * DAY, -7_200 * SECOND, -SECOND, -7, 0, 7, SECOND, 7_200 * SECOND, 3 * DAY];
-const SHORT: readonly Outage[] = ["older snapshot", "quiet spool", "disk full"];
+/** On each push recovery.test.ts has the others. */
+const SHORT: readonly Outage[] = byExtent({
+  push: ["disk full"],
+  nightly: ["older snapshot", "quiet spool", "disk full"],
+});
 /** In a run of the long form each kind comes twice. */
 const ROUNDS = 2;
 /** Of each key. */
@@ -36,7 +41,7 @@ const CLIENTS = IS_LONG ? 12 : 6;
 const list = (name: string, otherwise: readonly (string | number)[]): readonly string[] =>
   process.env[name]?.split(",") ?? otherwise.map(String);
 const seeds = readSeeds();
-const requests = Number(process.env["FAULTS_REQUESTS"] ?? (IS_LONG ? 10_000 : 400));
+const requests = Number(process.env["FAULTS_REQUESTS"] ?? (IS_LONG ? 10_000 : 130 * SHORT.length));
 const workerCounts = list("FAULTS_WORKERS", IS_LONG ? [1, 2] : [2]).map(Number);
 const transports = list("FAULTS_TRANSPORTS", IS_LONG ? TRANSPORTS : [TRANSPORTS[0]]);
 const runs = transports.flatMap((transport) =>
