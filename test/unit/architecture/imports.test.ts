@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { ARROWS, type Arrows, SHARED, WINGS } from "./house.ts";
 
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
@@ -12,114 +13,8 @@ interface House {
   /** The rooms of words that every other shares; they know nothing but each other. */
   readonly shared: readonly string[];
   /** The imports of each other room, in addition to itself and the shared words. */
-  readonly arrows: Readonly<Record<string, readonly string[]>>;
+  readonly arrows: Arrows;
 }
-
-/** The wings of the house, each with the wings that its rooms may import. */
-const WINGS: Readonly<Record<string, readonly string[]>> = {
-  shared: [],
-  "data-path": ["shared"],
-  envoy: ["shared", "data-path"],
-  management: ["shared", "data-path"],
-  operation: ["shared", "data-path", "envoy", "management"],
-  "main.ts": ["shared", "operation"],
-};
-
-/** The rooms of words that every stage shares. */
-const SHARED = ["contract", "money", "usage", "host", "collections", "text", "event-loop", "time"];
-
-/**
- * The imports of each room, in addition to itself and the shared words: no more and no less. An arrow that is not here is
- * a change of the architecture: change it here and in docs/internals/request-life.md, or find another way.
- */
-const ARROWS: House["arrows"] = {
-  // shared
-  "model-servers": [],
-  "envoy-reasons": [],
-  config: ["model-servers"],
-  settings: ["config"],
-  telemetry: ["config", "settings"],
-  // data-path
-  translation: [],
-  pricing: ["translation"],
-  catalog: ["config", "pricing", "translation"],
-  store: ["config", "settings"],
-  auth: ["settings", "store"],
-  limits: ["pricing", "settings", "store", "translation"],
-  grace: ["limits", "settings", "store"],
-  spool: ["store"],
-  "request-log": ["envoy-reasons", "pricing", "store"],
-  settlement: ["catalog", "grace", "limits", "pricing", "request-log", "spool", "store", "translation"],
-  exchange: [
-    "auth",
-    "catalog",
-    "limits",
-    "request-log",
-    "settings",
-    "settlement",
-    "store",
-    "telemetry",
-    "translation",
-  ],
-  envoy: ["config", "exchange", "limits", "translation"],
-  // management
-  oidc: ["config"],
-  alerts: ["config", "settings", "store"],
-  admin: [
-    "alerts",
-    "auth",
-    "catalog",
-    "config",
-    "envoy-reasons",
-    "limits",
-    "oidc",
-    "pricing",
-    "settings",
-    "store",
-    "telemetry",
-  ],
-  // operation: it puts the other wings together, and no other wing knows it
-  demo: ["auth", "config", "settings", "store"],
-  doctor: ["alerts", "config", "envoy", "envoy-reasons", "model-servers", "store"],
-  setup: [],
-  supervisor: ["config", "envoy", "setup"],
-  launcher: ["config", "demo", "envoy", "model-servers", "setup", "supervisor"],
-  processes: [
-    "admin",
-    "alerts",
-    "auth",
-    "catalog",
-    "config",
-    "demo",
-    "envoy",
-    "exchange",
-    "grace",
-    "request-log",
-    "settlement",
-    "spool",
-    "store",
-    "supervisor",
-    "telemetry",
-    "translation",
-  ],
-  cli: [
-    "config",
-    "demo",
-    "doctor",
-    "envoy",
-    "envoy-reasons",
-    "launcher",
-    "pricing",
-    "processes",
-    "request-log",
-    "settings",
-    "setup",
-    "store",
-    "supervisor",
-    "telemetry",
-  ],
-  "main.ts": ["cli"],
-};
 
 /** The same of `translation/`: bodies and answers of each pair of protocols at the end of all arrows. */
 const TRANSLATION_SHARED = [
@@ -131,7 +26,7 @@ const TRANSLATION_SHARED = [
   "sse",
   "text-buffer.ts",
 ];
-const TRANSLATION_ARROWS: House["arrows"] = {
+const TRANSLATION_ARROWS: Arrows = {
   fields: [],
   "cost-wish.ts": ["without-field.ts"],
   "without-field.ts": [],

@@ -25,6 +25,12 @@ const PROOFS: readonly Proof[] = [
   { language: /^mermaid$/, page: /internals\/envoy/, by: "test/unit/envoy/phase.test.ts", least: 1 },
   {
     language: /^mermaid$/,
+    page: /internals\/request-life/,
+    by: "test/unit/architecture/house-picture.test.ts",
+    least: 2,
+  },
+  {
+    language: /^mermaid$/,
     page: /internals\/settlement/,
     by: "test/unit/settlement/record-picture.test.ts",
     least: 1,
