@@ -27,7 +27,7 @@ const PROOFS: readonly Proof[] = [
     language: /^mermaid$/,
     page: /internals\/request-life/,
     by: "test/unit/architecture/house-picture.test.ts",
-    least: 2,
+    least: 1,
   },
   {
     language: /^mermaid$/,
