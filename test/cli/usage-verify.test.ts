@@ -130,11 +130,11 @@ it("says which windows it does not compare, and why", async () => {
   );
 });
 
-it("does not mention windows where no limit asks for them", async () => {
+it("compares the month of users and groups where no limit asks for another window", async () => {
   await opened.client.flushall();
   const key = await addTestKey(opened.store, (await createTestOrganization(opened.store)).id);
   await opened.store.charge(chargeInput(await createIdentity(opened.store, key), 1, COST, { final: FINAL }));
-  expect((await verify()).stdout).not.toContain("Windows of limits");
+  expect((await verify()).stdout).toContain("\nWindows of limits: 1 of 1 organizations held");
 });
 
 describe("without its Redis", () => {

@@ -359,10 +359,10 @@ describe("the list", () => {
     const key = { ...(await createKey({ budgetCents: 1 })) };
     const identity = { ...(await createIdentity(test.store, key)), month: "2027-12", day: "2027-12-31" };
     await test.store.charge(chargeInput(identity, 1, CENT, { final: FINAL }));
-    const fired = `igw:{${key.organizationId}}:fired:2027-12`;
-    expect(await test.client.smembers(fired)).toEqual(
-      expect.arrayContaining([`key:${key.keyId} budget 1 80`, `key:${key.keyId} budget 1 100`]),
+    const spend = `igw:{${key.organizationId}}:spend:2027-12`;
+    expect(await test.client.hkeys(spend)).toEqual(
+      expect.arrayContaining([`fired:key:${key.keyId} budget 1 80`, `fired:key:${key.keyId} budget 1 100`]),
     );
-    expect(await readExpiry(test.client, fired)).toBeCloseTo(Date.UTC(2029, 1, 1), -1);
+    expect(await readExpiry(test.client, spend)).toBeCloseTo(Date.UTC(2029, 1, 1), -1);
   });
 });

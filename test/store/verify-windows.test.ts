@@ -240,12 +240,12 @@ describe.skipIf(!canSetClock)("windows that cannot be held against usage (sets R
     });
   });
 
-  it("are none of an organization without such limits", async () => {
+  it("are those of months alone in an organization without other limits", async () => {
     const of = await createOwners();
     await setLimits(of, "key", [cap("month", FAR)]);
     await spend(of, 100);
     expect(await timed().store.listWindows(of.organizationId, MONTH)).toEqual({
-      windows: [],
+      windows: [{ period: "month", start: "2026-11-01", days: [], months: [MONTH] }],
       obstructed: [],
     });
     await expect(timed().store.listWindows(of.organizationId, "november")).rejects.toThrow(RangeError);

@@ -22,7 +22,7 @@ export async function checkCounters(
       const window = windowName(period, new Date(timeMs).toISOString().slice(0, 10));
       const stored = await client.hgetall(spendKey(owners.organizationId, window));
       for (const subject of model.owners.keys()) {
-        if (!model.isWhole(subject, period, startMs)) continue;
+        if (!model.isWhole(period, startMs)) continue;
         const field = owners.fieldOf(subject);
         const actual = [stored[field], stored[`held:${field}`]].map((text) => BigInt(text ?? "0"));
         const expected = [model.spentIn(subject, period, timeMs), model.heldIn(subject, period, timeMs)];
@@ -75,7 +75,7 @@ export async function checkAlerts(
   const actual = items.flatMap(({ period, windowStart, firedAtMs, keyId, ownerId, ...alert }) => {
     const startMs = windowStart === null ? Number.NEGATIVE_INFINITY : Date.parse(windowStart);
     const subject = owners.subjectOf(keyId ?? ownerId);
-    if (!model.isWhole(subject, period, startMs, firedAtMs)) return [];
+    if (!model.isWhole(period, startMs, firedAtMs)) return [];
     const kind = alert.kind === "budget" ? "budget" : "cap";
     const of = `${kind} of ${subject}, ${formatWindow(period, startMs)}`;
     return [`${alert.thresholdPercent} % of ${alert.amountCents}, ${of}`];

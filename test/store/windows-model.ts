@@ -100,11 +100,9 @@ const scopeOf = (subject: Subject): LimitScope => SCOPES.find((scope) => subject
 
 /** A cap that every release has had: a month's of a key or an organization, as it is without raises. */
 export function isOwnMonth({ subject, period, raised }: ModelLimit): boolean {
-  return hasOwnMonth(subject) && period === "month" && raised === 0;
+  const isOwn = subject.startsWith("key") || subject === "organization";
+  return isOwn && period === "month" && raised === 0;
 }
-
-/** Whether an owner's counter of a month is as old as months: its key's and its organization's. */
-const hasOwnMonth = (subject: Subject): boolean => subject.startsWith("key") || subject === "organization";
 
 export class WindowsModel {
   owners = new Map<Subject, ModelOwner>();
@@ -190,10 +188,9 @@ export class WindowsModel {
     const { startMs } = windowOf(period, timeMs);
     return this.requests
       .filter((request) => {
-        const isCounted = request.heldIn.includes(period) || (period === "month" && hasOwnMonth(subject));
         return (
           request.state === "open" &&
-          isCounted &&
+          request.heldIn.includes(period) &&
           this.subjectsOf(request).includes(subject) &&
           windowOf(period, request.admittedMs).startMs === startMs
         );
@@ -234,7 +231,7 @@ export class WindowsModel {
     const refused = this.isStrict ? this.#tooTight(request, caps, worst) : [named].flat();
     if (refused.length > 0) this.fire(this.limitsOf(this.subjectsOf(request)), request.admittedMs);
     if (refused.length > 0) return refused;
-    const heldIn = [...this.countedFrom.keys()];
+    const heldIn = ["month", ...this.countedFrom.keys()];
     const deadlineMs = this.nowMs + HOLD_DEADLINE_MS;
     const held = { state: "open", floor, worst: this.isStrict ? worst : 0n, sequence: 0, heldIn, deadlineMs };
     Object.assign(request, held);
@@ -331,27 +328,26 @@ export class WindowsModel {
   /** A change of an owner. What it has of its own now may be under what is spent; its members are told with their next request. */
   change(subject: Subject, changes: Partial<ModelOwner>): void {
     Object.assign(this.owner(subject), changes);
-    this.count(subject, changes);
+    this.count(changes);
     this.fire(this.limitsOf([...new Set([subject, "organization"])]), this.nowMs);
   }
 
-  /** A period is counted from the first limit of it on, in all owners' windows: those of now and those just before. */
-  count(subject: Subject, { limits = [], memberLimits = [] }: Partial<ModelOwner>): void {
-    const needed = [
-      ...limits.filter(({ period }) => period !== "month" || !hasOwnMonth(subject)),
-      ...memberLimits,
-    ];
-    for (const { period } of needed) {
-      if (this.countedFrom.has(period)) continue;
+  /**
+   * A period other than the month is counted from the first limit of it on, in all owners' windows: those of now and those
+   * just before.
+   */
+  count({ limits = [], memberLimits = [] }: Partial<ModelOwner>): void {
+    for (const { period } of [...limits, ...memberLimits]) {
+      if (period === "month" || this.countedFrom.has(period)) continue;
       const { startMs } = windowOf(period, this.nowMs);
       this.countedFrom.set(period, period === "total" ? startMs : windowOf(period, startMs - 1).startMs);
     }
   }
 
   /** Whether an owner's counter in this window has all that was spent, as long as it is kept. */
-  isWhole(subject: Subject, period: LimitPeriod, startMs: number, timeMs = this.nowMs): boolean {
+  isWhole(period: LimitPeriod, startMs: number, timeMs = this.nowMs): boolean {
     if (period !== "total" && timeMs >= startMs + KEPT_MS[period]) return false;
-    if (period === "month" && hasOwnMonth(subject)) return true;
+    if (period === "month") return true;
     const from = this.countedFrom.get(period);
     return from !== undefined && startMs >= from;
   }
@@ -361,7 +357,7 @@ export class WindowsModel {
     for (const limit of limits) {
       const { subject, kind, period, cents } = limit;
       const { startMs } = windowOf(period, timeMs);
-      if (cents === 0 || !this.isWhole(subject, period, startMs)) continue;
+      if (cents === 0 || !this.isWhole(period, startMs)) continue;
       for (const percent of PERCENTS[kind]) {
         const isTold = percent === 100 || period !== "day" || this.areDayAlertsAll;
         const isReached = this.spentIn(subject, period, timeMs) >= BigInt(cents * percent) * (CENT / 100n);

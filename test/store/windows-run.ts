@@ -352,7 +352,7 @@ class OrganizationRun {
     const { model } = this;
     const stays = ({ subject }: { readonly subject: Subject }): boolean =>
       !changes.some((change) => change.subject === subject);
-    for (const { subject, limits } of changes) model.count(subject, { limits });
+    for (const { limits } of changes) model.count({ limits });
     for (const { command } of sent) model.charge(command, stays);
     for (const { subject, limits } of changes) model.owner(subject).limits = limits;
     for (const { command } of sent) {

@@ -77,13 +77,15 @@ async function compare(
   const spends: Spends = new Map();
   for await (const rows of readRows(store, organizationId, window)) {
     for (const row of rows) {
-      for (const owner of ownersOf(row, window.period)) spendOf(spends, owner).expected += row.costMicrocents;
+      for (const owner of ownersOf(row)) spendOf(spends, owner).expected += row.costMicrocents;
     }
   }
   for (const { scope, id, microcents } of await store.readWindow(organizationId, window)) {
     spendOf(spends, { scope, id }).found += microcents;
   }
-  const differing = [...spends.values()].filter(({ expected, found }) => expected !== found);
+  const differing = [...spends.values()].filter(
+    ({ owner, expected, found }) => expected !== found && !isComparedElsewhere(owner, window.period),
+  );
   return Promise.all(
     differing.map(async ({ owner, expected, found }) => ({
       organizationId,
@@ -107,16 +109,19 @@ async function* readRows(
   for (const month of months) yield (await store.readUsage(organizationId, month)).rows;
 }
 
-/** Key and organization have their month apart, see `verifyUsage`. */
-function ownersOf({ keyId, owners }: UsageRow, period: WindowPeriod): Omit<WindowOwner, "name">[] {
+function ownersOf({ keyId, owners }: UsageRow): Omit<WindowOwner, "name">[] {
   const { userId, groupId } = parseOwnerIds(owners);
-  const all: Omit<WindowOwner, "name">[] = [
+  const named = [
     { scope: "user", id: userId },
     { scope: "group", id: groupId },
-    ...(period === "month" ? [] : [{ scope: "key" as const, id: keyId }]),
-  ];
-  const named = all.filter(({ id }) => id !== null);
-  return period === "month" ? named : [...named, { scope: "organization", id: null }];
+    { scope: "key", id: keyId },
+  ] as const;
+  return [...named.filter(({ id }) => id !== null), { scope: "organization", id: null }];
+}
+
+/** `verifyUsage` compares a month's spend of keys and organizations. */
+function isComparedElsewhere({ scope }: Omit<WindowOwner, "name">, period: WindowPeriod): boolean {
+  return period === "month" && (scope === "key" || scope === "organization");
 }
 
 function spendOf(spends: Spends, owner: Omit<WindowOwner, "name">) {

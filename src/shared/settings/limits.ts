@@ -126,8 +126,8 @@ export function limitsAsked({
 }: {
   readonly limits?: readonly Limit[];
   readonly memberLimits?: readonly Limit[];
-}): { readonly own: readonly Limit[]; readonly ofMembers: readonly Limit[] } {
-  return { own, ofMembers: memberLimits };
+}): readonly Limit[] {
+  return [...own, ...memberLimits];
 }
 
 function refuseTwice(rows: readonly Limit[], context: z.RefinementCtx): void {

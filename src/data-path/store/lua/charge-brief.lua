@@ -26,6 +26,7 @@
 -- @include ended.lua
 -- @include amounts.lua
 -- @include owners.lua
+-- @include windows.lua
 -- @include cap-rule.lua
 -- @include reached.lua
 -- @include tags.lua
@@ -42,23 +43,18 @@ if redis.call('EXISTS', unpack(requests)) > 0 then
   return '["on_record"]'
 end
 local amounts = { read_amounts(organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding') }
-local billed_in, windows_text, seeding_text = unpack(amounts, 5)
+local billed_in, windows, seeding = unpack(amounts, 5)
 if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
 
 tag_row = decide_tag_row(combinations, key_id, tags, tag_row, expires_at_ms)
 -- All of them began at 0, so the sums are the differences, and the texts are good as they came.
-local organization_spent, key_spent = move_spend(spend, key_id, tonumber(microcents), microcents, expires_at_ms)
 local row = usage_row(key_id, owners, model, tag_row)
 add_usage(usage, row, figures_of_all, expires_at_ms)
-local is_counting_windows = (windows_text or '') ~= '' or (seeding_text or '') ~= ''
-local sums = is_counting_windows and {} or nil
-if is_counting_windows and microcents ~= '0' then
--- Here, since Redis makes all functions and tables anew at each run.
--- @include windows.lua
-  sums = move_spend_in_windows(organization, counted_periods(windows_text, seeding_text), windows_of(day_number(day), month),
-    subjects_of(key_id, owners), row, microcents)
+local sums = {}
+if microcents ~= '0' then
+  sums = move_spend(organization, windows, seeding, day, subjects_of(key_id, owners), row, microcents, expires_at_ms)
 end
 
 local token_buckets = shared
@@ -79,15 +75,13 @@ for position, request in ipairs(requests) do
 end
 redis.call('ZREM', holds, unpack(ids))
 redis.call('ZREM', inflight, unpack(ids))
-if are_alerts_far(organization, amounts, key_record, { spend, key_id, key_spent, organization_spent }, owners, sums) then
+if are_alerts_far(organization, amounts, key_record, spend, key_id, owners, sums) then
   return '["applied","0"]'
 end
 
 -- Behind the usual return.
 -- @include time.lua
--- @include windows.lua
 -- @include limits.lua
 -- @include thresholds.lua
 
-local windows = windows_of(day_number(day), month)
-return write_list({ 'applied', fire_alerts(organization, key_record, key_id, owners, windows) })
+return write_list({ 'applied', fire_alerts(organization, key_record, key_id, owners, windows_of(day_number(day), month)) })

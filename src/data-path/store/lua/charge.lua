@@ -77,7 +77,7 @@ if tonumber(seq) <= record.seq then
   return { 'repeated' }
 end
 local amounts = { read_amounts(organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding') }
-local billed_in, windows_text, seeding_text = unpack(amounts, 5)
+local billed_in, windows, seeding = unpack(amounts, 5)
 if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
@@ -94,22 +94,16 @@ end
 local total = totals[COST_MICROCENTS]
 local difference = total - record.figures[COST_MICROCENTS]
 local row = usage_row(key_id, record.owners, model, record.tag_row)
-local organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
-local counted = counted_periods(windows_text, seeding_text)
-local windows, subjects, sums = nil, nil, counted and {} or nil
-if counted or record.held_in ~= '' then
-  windows, subjects = windows_of(day_number(day), month), subjects_of(key_id, record.owners)
-end
-if counted and difference ~= 0 then
-  sums = move_spend_in_windows(organization, counted, windows, subjects, row, integer(difference))
+local subjects, sums = subjects_of(key_id, record.owners), {}
+if difference ~= 0 then
+  sums = move_spend(organization, windows, seeding, day, subjects, row, integer(difference), expires_at_ms)
 end
 move_usage(usage, row, record.figures, totals, expires_at_ms)
 
 local open = record.state == 'open' and not final
 local left = open and math.max(0, record.worst - total) or 0
-move_held(spend, key_id, left - record.left)
 if record.held_in ~= '' and left ~= record.left then
-  move_windows(organization, windows, record.held_in, subjects, 'held:', integer(left - record.left))
+  move_windows(organization, day, record.held_in, subjects, 'held:', integer(left - record.left), expires_at_ms)
 end
 if record.session_since ~= '' or not exists and session ~= '' and is_session_capped then
 -- @include sessions.lua
@@ -209,10 +203,9 @@ if final or not exists then
 end
 local fired = '0'
 if (final or total > record.figures[COST_MICROCENTS])
-  and not are_alerts_far(organization, amounts, key_record, { spend, key_id, key_spent, organization_spent }, record.owners,
-    sums) then
+  and not are_alerts_far(organization, amounts, key_record, spend, key_id, record.owners, sums) then
 -- @include limits.lua
 -- @include thresholds.lua
-  fired = fire_alerts(organization, key_record, key_id, record.owners, windows or windows_of(day_number(day), month))
+  fired = fire_alerts(organization, key_record, key_id, record.owners, windows_of(day_number(day), month))
 end
 return write_list({ 'applied', fired, fell })

@@ -61,16 +61,14 @@ if record.seq == 0 or record.floor > totals[COST_MICROCENTS] then
 end
 local difference = totals[COST_MICROCENTS] - record.figures[COST_MICROCENTS]
 local row = usage_row(key_id, record.owners, record.model, record.tag_row)
-local windows, subjects = windows_of(day_number(day), month), subjects_of(key_id, record.owners)
-move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
-local counted = counted_periods(unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding')))
-if counted and difference ~= 0 then
-  move_spend_in_windows(organization, counted, windows, subjects, row, integer(difference))
+local subjects = subjects_of(key_id, record.owners)
+if difference ~= 0 then
+  local windows, seeding = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding'))
+  move_spend(organization, windows, seeding, day, subjects, row, integer(difference), expires_at_ms)
 end
 move_usage(usage, row, record.figures, totals, expires_at_ms)
-move_held(spend, key_id, -record.left)
 if record.held_in ~= '' and record.left ~= 0 then
-  move_windows(organization, windows, record.held_in, subjects, 'held:', integer(-record.left))
+  move_windows(organization, day, record.held_in, subjects, 'held:', integer(-record.left), expires_at_ms)
 end
 if record.session_since ~= '' then
 -- @include sessions.lua
@@ -86,4 +84,4 @@ end
 redis.call('HSET', request, unpack(fields))
 redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 -- These are final figures, unless a charge follows.
-return { 'closed', fire_alerts(organization, key_record, key_id, record.owners, windows) }
+return { 'closed', fire_alerts(organization, key_record, key_id, record.owners, windows_of(day_number(day), month)) }

@@ -12,7 +12,7 @@
 --   {'applied' or 'repeated', month, organization spent, key spent, alerts fired, kept}: `kept` is what the marker has,
 --   which for a repeat is what the first one brought.
 --
--- Keeps: spend, the owners' windows and usage move by the same amount; the same marker counts once for as long as the month's figures
+-- Keeps: spend in all windows and usage move by the same amount; the same marker counts once for as long as the month's figures
 -- are kept.
 
 -- @include integer.lua
@@ -39,20 +39,13 @@ end
 local outcome, fired = 'repeated', '0'
 if redis.call('SET', marker, kept, 'NX', 'PXAT', expires_at_ms) then
   outcome = 'applied'
-  redis.call('HINCRBY', spend, 'organization', amount)
-  if key_id ~= '' then
-    redis.call('HINCRBY', spend, 'key:' .. key_id, amount)
-  end
   local row = usage_row(key_id, owners, '', '')
   redis.call('HINCRBY', usage, row .. 'microcents', amount)
-  keep_until(spend, expires_at_ms)
   keep_until(usage, expires_at_ms)
-  local windows = windows_of(math.floor(now_ms / 86400000), month)
-  local counted = counted_periods(unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding')))
-  if counted then
-    move_spend_in_windows(organization, counted, windows, subjects_of(key_id, owners), row, amount)
-  end
-  fired = fire_alerts(organization, key_id ~= '' and key_record or nil, key_id, owners, windows)
+  local day = string.match(usage, '[^:]+$')
+  local windows, seeding = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding'))
+  move_spend(organization, windows, seeding, day, subjects_of(key_id, owners), row, amount, expires_at_ms)
+  fired = fire_alerts(organization, key_id ~= '' and key_record or nil, key_id, owners, windows_of(day_number(day), month))
   add_audit(audit, audit_entry)
 else
   kept = redis.call('GET', marker)

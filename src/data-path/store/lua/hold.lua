@@ -116,7 +116,7 @@ end
 local has_more = session or owners ~= '' or (key_limits or '') ~= '' or (key_raises or '') ~= '' or (organization_limits or '') ~= ''
   or (organization_raises or '') ~= ''
 local counted = counted_periods(windows_text, seeding_text)
-local windows = (has_more or counted) and windows_of(day_number(day), month)
+local windows = windows_of(day_number(day), month)
 
 -- As above, of all limits there are.
 local function refusal_of_any()
@@ -160,7 +160,6 @@ else
   end
 end
 if reply then
-  windows = windows or windows_of(day_number(day), month)
 -- @include thresholds.lua
   reply[9] = fire_alerts(organization, key_record, key_id, owners, windows)
   return reply
@@ -169,7 +168,7 @@ end
 local deadline_ms = integer(now_ms + DEADLINE_MS)
 redis.call('HSET', request, 'state', 'open', 'key', key_id, 'month', month, 'day', day, 'model', model, 'route', route,
   'floor', floor_text, 'floor_input', floor_input, 'worst', integer(worst), 'left', integer(worst),
-  'price', price)
+  'price', price, 'held_in', worst > 0 and counted or '')
 local tag_row = decide_tag_row(combinations, key_id, tags, '', expires_at_ms)
 if tags ~= '' then
   redis.call('HSET', request, 'tags', tags, 'tag_row', tag_row)
@@ -189,14 +188,10 @@ redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 redis.call('ZADD', holds, deadline_ms, request_id)
 redis.call('ZADD', inflight, deadline_ms, request_id)
 if worst > 0 then
-  move_held(spend, key_id, worst)
-  keep_until(spend, expires_at_ms)
+  move_windows(organization, day, counted, subjects_of(key_id, owners), 'held:', integer(worst),
+    expires_at_ms)
   if session then
     redis.call('HINCRBY', session.hash, 'held', integer(worst))
-  end
-  if counted then
-    redis.call('HSET', request, 'held_in', counted.periods)
-    move_windows(organization, windows, counted.periods, subjects_of(key_id, owners), 'held:', integer(worst))
   end
 end
 return { 'held', tag_row, session_uncapped }

@@ -1,8 +1,8 @@
 -- Raises the usage rows of a day, key, its owners and model, and the spend of its month and of the windows of limits with
 -- them, to what the log of requests says: for a Redis that was restored from an older snapshot.
 --
--- KEYS[1] spend of the month  KEYS[2] usage of the day     KEYS[3] open requests by deadline
--- KEYS[4] combinations of tags in the month    KEYS[5] organization
+-- KEYS[1] usage of the day     KEYS[2] open requests by deadline
+-- KEYS[3] combinations of tags in the month    KEYS[4] organization
 -- ARGV[1] key id              ARGV[2] model                ARGV[3] when the month's figures expire, ms
 -- ARGV[4] owners, '' for none              ARGV[5] day
 -- ARGV[6] how many rows the log has, one for each combination of tags; behind it for each row: tag row and tags, '' for
@@ -12,7 +12,7 @@
 -- Reply: {'raised', added microcents}; {'enough'}: nothing is missing; {'in_flight'}: requests of the organization are
 --   under way, nothing was changed.
 --
--- Keeps: spend, what limits count in their windows and usage move by the same amount; no figure is ever lowered, and none is
+-- Keeps: spend in all windows and usage move by the same amount; no figure is ever lowered, and none is
 -- raised above what the log says of all rows together, so that a repeat changes nothing, and a request that the log and
 -- Redis have in rows of different tags does not count twice.
 
@@ -61,8 +61,8 @@ for argument = FIRST_ROW + logged_rows * ROW_ARGUMENTS, #ARGV do
 end
 
 local added, is_raised = 0, false
-local windows, subjects = windows_of(day_number(day), string.sub(day, 1, 7)), subjects_of(key_id, owners)
-local counted = counted_periods(unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding')))
+local subjects = subjects_of(key_id, owners)
+local windows, seeding = unpack(redis.call('HMGET', organization, 'windows', 'windows_seeding'))
 for _, row in ipairs(rows) do
   local to, is_row_raised = {}, false
   for position = 1, #USAGE_FIGURES do
@@ -75,15 +75,15 @@ for _, row in ipairs(rows) do
     decide_tag_row(combinations, key_id, row.tags, row.tag_row, expires_at_ms)
     local name = usage_row(key_id, owners, model, row.tag_row)
     move_usage(usage, name, row.from, to, expires_at_ms)
-    if counted and to[COST_MICROCENTS] ~= row.from[COST_MICROCENTS] then
-      move_spend_in_windows(organization, counted, windows, subjects, name, integer(to[COST_MICROCENTS] - row.from[COST_MICROCENTS]))
+    local difference = to[COST_MICROCENTS] - row.from[COST_MICROCENTS]
+    if difference ~= 0 then
+      move_spend(organization, windows, seeding, day, subjects, name, integer(difference), expires_at_ms)
     end
-    added = added + to[COST_MICROCENTS] - row.from[COST_MICROCENTS]
+    added = added + difference
     is_raised = true
   end
 end
 if not is_raised then
   return { 'enough' }
 end
-move_spend(spend, key_id, added, integer(added), expires_at_ms)
 return { 'raised', integer(added) }

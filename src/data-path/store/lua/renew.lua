@@ -1,8 +1,7 @@
 -- The owner's sign of life: moves the deadlines of its requests to now + 30 s. Opens again what another has closed
 -- meanwhile, unless it has had its final charge.
 --
--- KEYS[1] holds   KEYS[2] organization, then for each request: request record, spend of its month of admission, requests in
---   flight of its key
+-- KEYS[1] holds   KEYS[2] organization, then for each request: request record, requests in flight of its key
 -- ARGV[n] id of the n-th request
 --
 -- Reply: for each request 'renewed', 'reopened', 'ended' (had its final charge) or 'missing' (no record).
@@ -19,8 +18,8 @@
 -- @input
 local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
 
-local function renew(request_id, request, spend, inflight)
-  local fields = redis.call('HMGET', request, 'state', 'final', 'key', 'worst', 'microcents', 'held_in', 'owners', 'day', 'month',
+local function renew(request_id, request, inflight)
+  local fields = redis.call('HMGET', request, 'state', 'final', 'key', 'worst', 'microcents', 'held_in', 'owners', 'day',
     'session', 'session_since')
   local state, final, key_id = fields[1], fields[2] == '1', fields[3]
   if not state then return 'missing' end
@@ -29,15 +28,13 @@ local function renew(request_id, request, spend, inflight)
   redis.call('ZADD', inflight, deadline_ms, request_id)
   if state == 'open' then return 'renewed' end
   local left = math.max(0, number_or_zero(fields[4]) - number_or_zero(fields[5]))
-  move_held(spend, key_id, left)
   local held_in = fields[6] or ''
   if held_in ~= '' and left > 0 then
-    move_windows(organization, windows_of(day_number(fields[8]), fields[9]), held_in, subjects_of(key_id, fields[7] or ''),
-      'held:', integer(left))
+    move_windows(organization, fields[8], held_in, subjects_of(key_id, fields[7] or ''), 'held:', integer(left))
   end
-  if (fields[11] or '') ~= '' then
+  if (fields[10] or '') ~= '' then
 -- @include sessions.lua
-    move_session(organization, key_id, fields[10], fields[11], 0, left)
+    move_session(organization, key_id, fields[9], fields[10], 0, left)
   end
   redis.call('HSET', request, 'state', 'open', 'left', integer(left))
   return 'reopened'
@@ -45,8 +42,8 @@ end
 
 local outcomes = {}
 for position, request_id in ipairs({ unpack(ARGV, FIRST_FURTHER_ARGUMENT) }) do
-  local first = FIRST_FURTHER_KEY + 3 * (position - 1)
+  local first = FIRST_FURTHER_KEY + 2 * (position - 1)
 -- @row renewed-keys KEYS first
-  outcomes[position] = renew(request_id, request, spend, inflight)
+  outcomes[position] = renew(request_id, request, inflight)
 end
 return outcomes

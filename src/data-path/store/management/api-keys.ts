@@ -74,8 +74,7 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
 
   async changeKey(context, reference, changes, expectedVersion, audit = null) {
     if (changes.limits !== undefined && isReference(reference)) {
-      const periods = periodsOf(changes.limits, { countsMonth: false });
-      await ensureWindows(context, reference.organizationId, periods);
+      await ensureWindows(context, reference.organizationId, periodsOf(changes.limits));
     }
     if (changes.userId === undefined && changes.groupId === undefined) {
       return setFields(context, reference, formatKeySettings(changes), { expectedVersion, audit });
@@ -203,7 +202,7 @@ export async function insertKey(
   settings: KeySettings,
   { display, hashOf, audit, named = { field: "", replaced: "" } }: NewKey,
 ): Promise<KeyRecord | string | null> {
-  await ensureWindows(context, organizationId, periodsOf(settings.limits, { countsMonth: false }));
+  await ensureWindows(context, organizationId, periodsOf(settings.limits));
   const createdAtMs = await timeMs(context);
   const id = createId("key", createdAtMs);
   const stored = { id, createdAtMs, deletedAtMs: null, version: 1 };

@@ -37,7 +37,7 @@ export const organizationOperations: Operations<OrganizationStore> = {
   async createOrganization(context, settings, audit) {
     const now = await timeMs(context);
     const id = createId("org", now);
-    const periods = periodsOfOrganization(settings);
+    const periods = periodsOf(limitsAsked(settings));
     const claim = await claimName(context, id, settings.name);
     if (claim.outcome === "name_taken") return claim;
     const fields = [...formatOrganizationSettings(settings), "created_at", String(now), "version", "1"];
@@ -100,7 +100,7 @@ export const organizationOperations: Operations<OrganizationStore> = {
 
   async changeOrganization(context, organizationId, changes, expectedVersion, audit = null) {
     if (!isId("org", organizationId)) return { outcome: "not_found" };
-    await ensureWindows(context, organizationId, periodsOfOrganization(changes));
+    await ensureWindows(context, organizationId, periodsOf(limitsAsked(changes)));
     const { name } = changes;
     if (name === undefined) return setFields(context, organizationId, { changes, expectedVersion, audit });
     for (let attempt = 1; ; attempt += 1) {
@@ -113,12 +113,6 @@ export const organizationOperations: Operations<OrganizationStore> = {
     }
   },
 };
-
-/** The limits of members are users', whose months are counted like all else. */
-function periodsOfOrganization(settings: Partial<OrganizationSettings>) {
-  const { own, ofMembers } = limitsAsked(settings);
-  return [...periodsOf(own, { countsMonth: false }), ...periodsOf(ofMembers, { countsMonth: true })];
-}
 
 /** Whether a search for this text finds it. */
 export function isOrganizationFound(record: Pick<OrganizationRecord, "id" | "name">, text: string): boolean {

@@ -1,9 +1,9 @@
 /** What differs between users and groups. */
 import { listOf } from "../redis/row-layouts.ts";
-import { type LimitPeriod, limitsAsked } from "../../../shared/settings/limits.ts";
+import { limitsAsked } from "../../../shared/settings/limits.ts";
 import type { UserGroupSettings } from "../../../shared/settings/user-group.ts";
 import type { UserSettings } from "../../../shared/settings/user.ts";
-import { periodsOf } from "../usage/windows.ts";
+import { type CountedPeriod, periodsOf } from "../usage/windows.ts";
 import { ownerKey, ownerUsersKey } from "../redis/keys.ts";
 import type { OwnerKind } from "../types/owner-kinds.ts";
 import type { ExternalIdentity, GroupRecord, OwnerRecord, UserRecord } from "../types/owners.ts";
@@ -22,7 +22,7 @@ export interface Owners<Settings, Item extends Settings & OwnerRecord> {
   textsOf(settings: Settings): readonly string[];
   groupOf(settings: Settings): string | null;
   /** The periods that its limits need counted. */
-  periodsOf(settings: Partial<Settings>): LimitPeriod[];
+  periodsOf(settings: Partial<Settings>): CountedPeriod[];
 }
 
 export const USERS: Owners<UserSettings, UserRecord> = {
@@ -33,7 +33,7 @@ export const USERS: Owners<UserSettings, UserRecord> = {
   externalOf: ({ external }) => external,
   textsOf: ({ name, email }) => (email === null ? [name] : [name, email]),
   groupOf: ({ groupId }) => groupId,
-  periodsOf: ({ limits = [] }) => periodsOf(limits, { countsMonth: true }),
+  periodsOf: (settings) => periodsOf(limitsAsked(settings)),
 };
 
 export const GROUPS: Owners<UserGroupSettings, GroupRecord> = {
@@ -44,10 +44,7 @@ export const GROUPS: Owners<UserGroupSettings, GroupRecord> = {
   externalOf: () => null,
   textsOf: ({ name }) => [name],
   groupOf: () => null,
-  periodsOf: (settings) => {
-    const { own, ofMembers } = limitsAsked(settings);
-    return periodsOf([...own, ...ofMembers], { countsMonth: true });
-  },
+  periodsOf: (settings) => periodsOf(limitsAsked(settings)),
 };
 
 export function entriesOf<Settings, Item extends Settings & OwnerRecord>(

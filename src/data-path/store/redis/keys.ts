@@ -45,12 +45,12 @@ export const tokenBucketsKey = (organizationId: string, owner: string): string =
 export const countBucketKey = (organizationId: string, keyId: string): string =>
   `igw:{${organizationId}}:count-bucket:${keyId}`;
 /**
- * Hash: `organization`, `key:<id>`, `user:<id>`, `group:<id>` and `held:…` of each, in microcents; of other windows than
- * months `fired:…`, the alerts that have.
- * @param month "2026-11", or as `windows.ts` names other windows.
+ * Hash: `organization`, `key:<id>`, `user:<id>`, `group:<id>` and `held:…` of each, in microcents; `fired:<subject> <kind>
+ * <amount> <percent>` of each alert that has fired.
+ * @param window "2026-11", or another name by `windows.ts`.
  */
-export const spendKey = (organizationId: string, month: string): string =>
-  `igw:{${organizationId}}:spend:${month}`;
+export const spendKey = (organizationId: string, window: string): string =>
+  `igw:{${organizationId}}:spend:${window}`;
 /** Hash, while an organization begins to count a period: `<window of a day> <usage row>` → what has moved since, `done …` → added. */
 export const windowSeedKey = (organizationId: string, period: string): string =>
   `igw:{${organizationId}}:window-seed:${period}`;
@@ -127,10 +127,7 @@ export const knownRoleKey = (sha256Hex: string): string => `igw:known-role:${sha
 export const auditKey = (organizationId: string | null, log: AuditLog): string =>
   organizationId === null ? `igw:audit:${log}` : `igw:{${organizationId}}:audit:${log}`;
 
-/** Set: alerts fired in a month, "<subject> <kind> <amount> <percent>". `lua/include/thresholds.lua` writes it, the outbox and the list. */
-export const alertsFiredKey = (organizationId: string, month: string): string =>
-  `igw:{${organizationId}}:fired:${month}`;
-/** Stream: alerts that some channel is still owed. */
+/** Stream: alerts that some channel is still owed. `lua/include/thresholds.lua` writes it and the list. */
 export const alertOutboxKey = (organizationId: string): string => `igw:{${organizationId}}:outbox`;
 /** Stream: the last alerts, for people. */
 export const alertListKey = (organizationId: string): string => `igw:{${organizationId}}:alerts`;

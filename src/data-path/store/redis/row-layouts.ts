@@ -45,7 +45,7 @@ export const ROWS = {
   /** A row among the arguments of `raise-usage.lua`, before its figures. */
   "logged-row": ["tagRow", "tags"],
   /** The keys of a request in `renew.lua`. */
-  "renewed-keys": ["request", "spend", "inflight"],
+  "renewed-keys": ["request", "inflight"],
   /** The keys of an owner in `end-owners.lua`. */
   "ended-owner": ["record", "itsKeys", "itsUsers"],
   /** Keys of an owner: its record, and the list that names what is its own (`links.lua`). */

@@ -128,7 +128,7 @@ export const SCRIPTS = {
   },
   igwRaiseUsage: {
     file: "raise-usage.lua",
-    keys: ["spend", "usage", "holds", "combinations", "organization"],
+    keys: ["usage", "holds", "combinations", "organization"],
     arguments: {
       keyId: "text",
       model: "text",
@@ -153,7 +153,7 @@ export const SCRIPTS = {
   igwSeedWindows: {
     file: "seed-windows.lua",
     keys: ["organization", "usage", "seed"],
-    arguments: { period: "text", dayNumber: "number", month: "text" },
+    arguments: { period: "text", day: "text" },
     furtherArguments: true,
   },
   igwFinishWindows: {

@@ -144,10 +144,9 @@ export const createRequestStore = storeOf<RequestStore>({
     const outcomes: RenewOutcome[] = [];
     for (let start = 0; start < requests.length; start += BATCH) {
       const batch = requests.slice(start, start + BATCH);
-      const keys = batch.flatMap(({ requestId, keyId, month }) =>
+      const keys = batch.flatMap(({ requestId, keyId }) =>
         listOf["renewed-keys"]({
           request: requestKey(organizationId, requestId),
-          spend: spendKey(organizationId, month),
           inflight: inflightKey(organizationId, keyId),
         }),
       );

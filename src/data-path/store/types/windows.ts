@@ -43,10 +43,10 @@ export interface WindowSpend {
 export interface WindowStore {
   /**
    * The windows with a day in a month that an organization counts, and the total, from each period's first window that has
-   * all of its spend. None where it counts no periods.
+   * all of its spend.
    */
   listWindows(organizationId: string, month: string): Promise<WindowList>;
-  /** What each owner has spent in one; of a month users and groups alone: key and organization have theirs in `readSpend`. */
+  /** What each owner has spent in one. */
   readWindow(
     organizationId: string,
     window: Pick<CountedWindow, "period" | "start">,

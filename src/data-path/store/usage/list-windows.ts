@@ -24,7 +24,7 @@ import type {
   WindowSpend,
   WindowStore,
 } from "../types/windows.ts";
-import { KEPT_DAYS, mondayOf, windowName, windowStart } from "./windows.ts";
+import { countedText, KEPT_DAYS, mondayOf, windowName, windowStart } from "./windows.ts";
 
 const PERIOD_IN_FIELD = /([a-z]+)=(\S+)/g;
 const DAYS_OF_WEEK = 7;
@@ -43,7 +43,7 @@ export const createWindowStore = storeOf<WindowStore>({
     );
     const createdAtMs = parseInteger(createdAt ?? "0");
     const now = await timeMs(context);
-    const firsts = parseFirsts(whole);
+    const firsts = parseFirsts(countedText(whole, createdAtMs));
     const beginning = parseFirsts(seeding);
     const windows: CountedWindow[] = [];
     const obstructed: ObstructedWindows[] = [];
@@ -64,14 +64,9 @@ export const createWindowStore = storeOf<WindowStore>({
     // Of the total the day says nothing.
     const name = windowName(period, start ?? "1970-01-01");
     const fields = await client.hgetall(spendKey(organizationId, name));
-    const spends = Object.entries(fields).flatMap(([field, amount]) => parseSpend(field, amount));
-    return period === "month" ? spends.filter(({ scope }) => isOfOwner(scope)) : spends;
+    return Object.entries(fields).flatMap(([field, amount]) => parseSpend(field, amount));
   },
 });
-
-function isOfOwner(scope: WindowSpend["scope"]): boolean {
-  return scope === "user" || scope === "group";
-}
 
 /** "day=day:20783 total=2025-10" → of each period the first day of its first whole window. */
 function parseFirsts(field: string | null | undefined): ReadonlyMap<string, string> {

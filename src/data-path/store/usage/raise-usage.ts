@@ -1,7 +1,7 @@
 /** Brings back what a Redis that was restored from an older snapshot does not know any more. */
 import { createHash } from "node:crypto";
 import type { StoreContext } from "../context.ts";
-import { holdsKey, organizationKey, spendKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
+import { holdsKey, organizationKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../../shared/time/calendar.ts";
 import { amountAt, formatCount, parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import type { LoggedUsageRows, RaiseUsageResult, UsageRow } from "../types/reporting.ts";
@@ -22,7 +22,6 @@ export async function raiseUsage(
   const others = tagsInRedis.filter((tags) => !logged.has(tags));
   const reply = parseArray(
     await context.client.igwRaiseUsage({
-      spend: spendKey(organizationId, month),
       usage: usageKey(organizationId, day),
       holds: holdsKey(organizationId),
       combinations: tagCombinationsKey(organizationId, month),

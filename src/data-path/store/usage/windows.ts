@@ -1,6 +1,6 @@
 /**
- * The windows in which spend counts beside the month of key and organization (`lua/include/windows.lua`): how an organization
- * begins to count a period, and what its owners have spent in the windows of now.
+ * The windows in which spend counts (`lua/include/windows.lua`): how an organization begins to count a period other than the
+ * month, which every organization counts.
  *
  * A counter begins when the first limit asks for its period, and knows then what was spent before: charges move it from
  * one moment on, and what the usage rows had by then is added row by row, while requests go on. The limit itself is set
@@ -29,6 +29,11 @@ const BATCH = 200;
 const SCAN_COUNT = "500";
 const COST_FIGURE = "microcents";
 const PERIOD_IN_FIELD = /([a-z]+)=/g;
+/** Every organization counts it, from its first request on. */
+const ALWAYS_COUNTED = "month";
+export type CountedPeriod = Exclude<LimitPeriod, typeof ALWAYS_COUNTED>;
+/** Counted from when the first limit asks for them. */
+const COUNTED_PERIODS = LIMIT_PERIODS.filter((period) => period !== ALWAYS_COUNTED);
 
 /** So many days behind its beginning a window's counters are gone, at the earliest: those of other periods stay longer. */
 export const KEPT_DAYS = { day: 15, week: 22 } as const;
@@ -39,6 +44,11 @@ export function windowName(period: LimitPeriod, day: string): string {
   if (period === "day") return `day:${number}`;
   if (period === "week") return `week:${weekNumber(number)}`;
   return period === "month" ? day.slice(0, 7) : "total";
+}
+
+/** The fields of an organization's record that say what it counts, as one text. @param createdAtMs When it was created. */
+export function countedText(whole: string | null | undefined, createdAtMs: number): string {
+  return `${ALWAYS_COUNTED}=${monthAt(createdAtMs).name} ${whole ?? ""}`;
 }
 
 /** The first day of a window with such a name; null: that of all time. */
@@ -61,7 +71,7 @@ export function mondayOf(week: number): string {
 export async function ensureWindows(
   context: StoreContext,
   organizationId: string,
-  periods: readonly LimitPeriod[],
+  periods: readonly CountedPeriod[],
 ): Promise<void> {
   if (periods.length === 0) return;
   const { client } = context;
@@ -76,7 +86,7 @@ export async function ensureWindows(
     }),
   );
   if (reply[OUTCOME] === "not_found") return;
-  for (const period of LIMIT_PERIODS.filter((one) => reply.includes(one))) {
+  for (const period of COUNTED_PERIODS.filter((one) => reply.includes(one))) {
     await seed(context, organizationId, period, now);
   }
 }
@@ -87,7 +97,7 @@ function periodsIn(field: string | null | undefined): string[] {
 }
 
 /** What stands for the first window that is whole; of the total the first month that it knows. */
-function firstWindow(context: StoreContext, period: LimitPeriod, nowMs: number): string {
+function firstWindow(context: StoreContext, period: CountedPeriod, nowMs: number): string {
   if (period !== "total") return windowName(period, firstDay(period, nowMs));
   return keptMonths(context, nowMs).at(-1)?.name ?? "total";
 }
@@ -98,18 +108,14 @@ function keptMonths({ usageMonths }: StoreContext, nowMs: number): readonly Cale
 }
 
 /** Of the first window that is whole: the one before that of now, in which requests may have been admitted that still run. */
-function firstDay(period: LimitPeriod, nowMs: number): string {
+function firstDay(period: "day" | "week", nowMs: number): string {
   const today = dayAt(nowMs);
   if (period === "day") return dayAt(today.startMs - DAY_MS).name;
-  if (period === "week") {
-    return mondayOf(weekNumber(dayNumber(today.name)) - 1);
-  }
-  const month = monthAt(nowMs);
-  return dayAt((monthsBackFrom(month, 1)[1] ?? month).startMs).name;
+  return mondayOf(weekNumber(dayNumber(today.name)) - 1);
 }
 
 /** The days whose rows count in it, up to today. */
-function daysToSeed(context: StoreContext, period: LimitPeriod, nowMs: number): readonly string[] {
+function daysToSeed(context: StoreContext, period: CountedPeriod, nowMs: number): readonly string[] {
   const today = dayAt(nowMs).name;
   if (period !== "total") {
     const first = dayNumber(firstDay(period, nowMs));
@@ -124,7 +130,7 @@ function daysToSeed(context: StoreContext, period: LimitPeriod, nowMs: number): 
 async function seed(
   context: StoreContext,
   organizationId: string,
-  period: LimitPeriod,
+  period: CountedPeriod,
   nowMs: number,
 ): Promise<void> {
   const seeded = windowSeedKey(organizationId, period);
@@ -139,7 +145,7 @@ async function seed(
 async function seedDay(
   { client }: StoreContext,
   organizationId: string,
-  period: LimitPeriod,
+  period: CountedPeriod,
   day: string,
 ): Promise<void> {
   const usage = usageKey(organizationId, day);
@@ -149,29 +155,21 @@ async function seedDay(
     cursor = next;
     const rows = found
       .filter((_, position) => position % 2 === 0)
-      .map((field) => field.slice(0, -COST_FIGURE.length))
-      // Of a month only users and groups are seeded: key and organization have theirs.
-      .filter((row) => period !== "month" || row.slice(0, row.indexOf(":")).includes("."));
+      .map((field) => field.slice(0, -COST_FIGURE.length));
     for (let start = 0; start < rows.length; start += BATCH) {
       await client.igwSeedWindows({
         organization: organizationKey(organizationId),
         usage,
         seed: windowSeedKey(organizationId, period),
         period,
-        dayNumber: String(dayNumber(day)),
-        month: day.slice(0, 7),
+        day,
         furtherArguments: rows.slice(start, start + BATCH),
       });
     }
   } while (cursor !== "0");
 }
 
-/** The periods that limits need counted. Months of keys and organizations always are. */
-export function periodsOf(
-  limits: readonly { readonly period: LimitPeriod }[],
-  { countsMonth }: { readonly countsMonth: boolean },
-): LimitPeriod[] {
-  return LIMIT_PERIODS.filter(
-    (period) => (countsMonth || period !== "month") && limits.some((limit) => limit.period === period),
-  );
+/** The periods that limits ask for. */
+export function periodsOf(limits: readonly { readonly period: LimitPeriod }[]): CountedPeriod[] {
+  return COUNTED_PERIODS.filter((period) => limits.some((limit) => limit.period === period));
 }

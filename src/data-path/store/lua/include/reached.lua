@@ -40,18 +40,19 @@ local function are_owners_far(organization, owners, sums, place, of_organization
   return true
 end
 
--- Whether nothing can fire. `spent`: { spend of the month, key id, what key and organization have spent: nil when nothing moved,
--- so that it is read }. `amounts`: of the organization, its month's, limits and member_limits. `sums`: nil
--- where the organization counts no other windows.
-local function are_alerts_far(organization, amounts, key_record, spent, owners, sums)
-  local spend, key_id, key_spent, organization_spent = spent[1], spent[2], spent[3], spent[4]
-  if not key_spent then
-    local read = redis.call('HMGET', spend, 'key:' .. key_id, 'organization')
-    key_spent, organization_spent = number_or_zero(read[1]), number_or_zero(read[2])
+-- Whether nothing can fire. `spend`: of the month. `amounts`: of the organization, its month's, limits and member_limits.
+-- `sums`: see move_windows; none when nothing moved.
+local function are_alerts_far(organization, amounts, key_record, spend, key_id, owners, sums)
+  local organization_spent, key_spent
+  if sums.month then
+    organization_spent, key_spent = sums.month[1], sums.month[2]
+  else
+    local read = redis.call('HMGET', spend, 'organization', 'key:' .. key_id)
+    organization_spent, key_spent = number_or_zero(read[1]), number_or_zero(read[2])
   end
   local budget, hard_cap, limits, member_limits = unpack(amounts)
   local key_budget, key_cap, key_limits = read_amounts(key_record, 'limits')
   return is_month_far(budget, hard_cap, organization_spent) and is_month_far(key_budget, key_cap, key_spent)
-    and (not sums or are_rows_far(limits, sums, 1) and are_rows_far(key_limits, sums, 2)
-    and are_owners_far(organization, owners, sums, 3, member_limits))
+    and are_rows_far(limits, sums, 1) and are_rows_far(key_limits, sums, 2)
+    and are_owners_far(organization, owners, sums, 3, member_limits)
 end

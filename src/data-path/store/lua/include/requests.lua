@@ -3,14 +3,6 @@
 -- Past it, another may close the record. The owner renews every 10 s.
 local DEADLINE_MS = 30000 -- @wait
 
--- Moves what is held for requests in flight (strict caps) by a difference in microcents.
-local function move_held(spend, key_id, difference)
-  if difference ~= 0 then
-    redis.call('HINCRBY', spend, 'held:organization', integer(difference))
-    redis.call('HINCRBY', spend, 'held:key:' .. key_id, integer(difference))
-  end
-end
-
 local function no_figures()
   local figures = {}
   for position = 1, #USAGE_FIGURES do

@@ -1,25 +1,10 @@
--- What counts: a month's spend and a day's usage.
+-- A day's usage.
 
 -- Figures of a month go when its retention ends.
 local function keep_until(key, expires_at_ms)
   if redis.call('PTTL', key) == -1 then
     redis.call('PEXPIREAT', key, expires_at_ms)
   end
-end
-
--- Moves a month's spend by a difference in microcents, `text` as such. Returns what organization and key have spent then;
--- nil when nothing moved.
-local function move_spend(spend, key_id, difference, text, expires_at_ms)
-  if difference == 0 then
-    return nil
-  end
-  local organization_spent = redis.call('HINCRBY', spend, 'organization', text)
-  local key_spent = redis.call('HINCRBY', spend, 'key:' .. key_id, text)
-  -- In a hash that has just come to be, every field began with this difference.
-  if organization_spent == difference then
-    keep_until(spend, expires_at_ms)
-  end
-  return organization_spent, key_spent
 end
 
 -- USAGE_FIGURES: the figures of a usage row, which are also fields of a request's record, in the order of their positions;
@@ -41,7 +26,7 @@ local function add_usage(usage, row, texts, expires_at_ms)
       sum, added = redis.call('HINCRBY', usage, row .. USAGE_FIGURES[position], text), text
     end
   end
-  -- As in move_spend: only then can the hash be one that has just come to be.
+  -- As in move_windows: only a new hash begins with this difference.
   if added and sum == tonumber(added) then
     keep_until(usage, expires_at_ms)
   end

@@ -16,8 +16,8 @@ local PERCENTS = { budget = { 80, 100 }, hard_cap = { 90, 100 } }
 
 -- A UUID version 7. Lua's random numbers are the same in every run here, so its tail is a hash of what makes the alert
 -- the only one of its kind.
-local function create_alert_id(now_ms, fired, member)
-  local hash = redis.sha1hex(fired .. ' ' .. member)
+local function create_alert_id(now_ms, member)
+  local hash = redis.sha1hex(member)
   local time = string.format('%012x', now_ms)
   local variant = 1 + tonumber(string.sub(hash, 4, 4), 16) % 4
   return 'alert_' .. string.sub(time, 1, 8) .. '-' .. string.sub(time, 9) .. '-7' .. string.sub(hash, 1, 3) .. '-'
@@ -28,7 +28,7 @@ end
 -- first of them. What only some have stands behind what all have.
 local function add_alert(message, names, member, limit, percent, spent)
   local now_ms = now_milliseconds()
-  local id = create_alert_id(now_ms, names.fired, member)
+  local id = create_alert_id(now_ms, member)
   message.id = message.id or id
   local is_key, is_organization = limit.scope == 'key', limit.scope == 'organization'
   local record = is_key and names.key or sibling(names.organization, limit.subject)
@@ -66,25 +66,15 @@ local function write_message(names, message)
   redis.call('XADD', sibling(names.organization, 'outbox'), 'MAXLEN', '~', OUTBOX_ENTRIES, '*', unpack(entry))
 end
 
--- Whether nobody has fired it in its window yet. A month has a set of them, the other windows have theirs beside what was
--- spent.
-local function is_first(names, limit, member)
-  if limit.period == 'month' then
-    return redis.call('SADD', names.fired, member) == 1
-  end
-  local spend = sibling(names.organization, 'spend:' .. names.windows[limit.period])
-  return redis.call('HSETNX', spend, 'fired:' .. member, '1') == 1
-end
-
--- `spent`: text, with all its digits.
-local function fire_limit(message, names, limit, spent)
+-- Once in each window: its hash has the alerts that have fired with what was spent. `spent`: text, with all its digits.
+local function fire_limit(message, names, limit, spend, spent)
   for _, percent in ipairs(PERCENTS[limit.kind]) do
     -- Of nothing everything is spent from the start: that is no news.
     local fires = limit.cents > 0 and is_share_reached(limit.cents, percent, tonumber(spent))
     if fires and (percent == 100 or limit.period ~= 'day' or names.day_alerts == 'all') then
       local member = limit.subject .. ' ' .. limit.kind .. ' ' .. integer(limit.cents) .. ' ' .. percent
-      if is_first(names, limit, member) then
-        add_alert(message, names, member, limit, percent, spent)
+      if redis.call('HSETNX', spend, 'fired:' .. member, '1') == 1 then
+        add_alert(message, names, spend .. ' ' .. member, limit, percent, spent)
       end
     end
   end
@@ -99,17 +89,12 @@ local function fire_alerts(organization, key_record, key_id, owners, windows)
     return '0'
   end
   local names = { organization = organization, key = key_record, windows = windows, currency = currency or '',
-    day_alerts = day_alerts, fired = sibling(organization, 'fired:' .. windows.month) }
+    day_alerts = day_alerts }
   for _, limit in ipairs(limits_of(read_owners(organization, key_record, key_id, owners), now_milliseconds())) do
     local spend = sibling(organization, 'spend:' .. windows[limit.period])
-    fire_limit(message, names, limit, redis.call('HGET', spend, limit.subject) or '0')
+    fire_limit(message, names, limit, spend, redis.call('HGET', spend, limit.subject) or '0')
   end
   if #message > 0 then
-    -- It goes with the month's figures.
-    local left_ms = redis.call('PTTL', sibling(organization, 'spend:' .. windows.month))
-    if left_ms > 0 and redis.call('PTTL', names.fired) == -1 then
-      redis.call('PEXPIRE', names.fired, integer(left_ms))
-    end
     write_message(names, message)
     -- It only hastens what a sweep finds too: a user that may not publish must not lose the charge that fired it.
     redis.pcall('PUBLISH', 'igw:alerts', string.match(organization, '{(.-)}'))

@@ -1,10 +1,10 @@
--- Where spend counts beside the month of its key and its organization: the day, the week and the total of all its owners, and
--- the month of its user and its group. An organization counts a period from when the first limit asks for it. Its field
--- `windows` says which, and the first window that has all of its spend ("day=day:20783 week=week:2969"), of the total the
--- first month that it knows ("total=2025-10"); `windows_seeding` says those to which what was spent before is being added
--- (seed-windows.lua). All names and numbers are those of windows.ts.
+-- Where spend counts: in the windows of its day, for its organization, its key, its user and its group. Every organization
+-- counts months. It counts another period from when the first limit asks for it: its field `windows` lists these periods with
+-- the first window that has all of its spend ("day=day:20783 week=week:2969"), of the total the first month that it knows
+-- ("total=2025-10"). `windows_seeding` lists the periods to which earlier spend is still being added (seed-windows.lua). All
+-- names and numbers are those of windows.ts.
 
--- A charge may come so late (KEPT_DAYS of windows.ts); the figures behind a window's end are for people.
+-- How long counters are kept (KEPT_DAYS of windows.ts): a charge may come late. A month's are kept until its retention ends.
 local KEPT_MS = { day = 1296000000, week = 1900800000 }
 
 -- Days since 1970-01-01 of "2026-11-26" (days_from_civil, http://howardhinnant.github.io/date_algorithms.html).
@@ -24,51 +24,53 @@ local function windows_of(number, month)
     total = 'total' }
 end
 
--- Whose spend it is. The first ones, as many as `in_month` says, have their month by move_spend. `key_id`: '' for no key's.
+-- Whose spend it is. `key_id`: '' for no key's.
 local function subjects_of(key_id, owners)
   local subjects = { 'organization', key_id ~= '' and 'key:' .. key_id or nil }
-  subjects.in_month = #subjects
   for kind, id in string.gmatch(owners, '(%a+)(_[^.]+)') do
     subjects[#subjects + 1] = kind .. ':' .. kind .. id
   end
   return subjects
 end
 
--- Moves what subjects have in these windows ("day=20783 …": the periods alone count) by a difference, `text`. `prefix`:
--- '' for what is spent, 'held:' for what is held. Returns what each has then: by period, in the order of the subjects; a hole
--- for those whose month is counted elsewhere.
-local function move_windows(organization, windows, periods, subjects, prefix, text)
-  local all = {}
+-- All periods that an organization counts. `windows`, `seeding`: its fields.
+local MONTH_ALONE = 'month='
+local function counted_periods(windows, seeding)
+  windows, seeding = windows or '', seeding or ''
+  return windows .. seeding == '' and MONTH_ALONE or MONTH_ALONE .. ' ' .. windows .. ' ' .. seeding
+end
+
+-- Moves the counters of these subjects in the windows of a day by a difference, `text`. `periods`: "month= day=20783 …".
+-- `prefix`: '' for what is spent, 'held:' for what is reserved. `expires_at_ms`: of a month. Returns the sums by period, in the
+-- order of the subjects.
+local function move_windows(organization, day, periods, subjects, prefix, text, expires_at_ms)
+  local month = string.sub(day, 1, 7)
+  local windows, all = periods == MONTH_ALONE and { month = month } or windows_of(day_number(day), month), {}
   for period in string.gmatch(periods, '(%a+)=') do
-    local spend, sum, sums = sibling(organization, 'spend:' .. windows[period]), nil, {}
-    for position = period == 'month' and subjects.in_month + 1 or 1, #subjects do
-      sum = redis.call('HINCRBY', spend, prefix .. subjects[position], text)
-      sums[position] = sum
+    local spend, sums = sibling(organization, 'spend:' .. windows[period]), {}
+    for position = 1, #subjects do
+      sums[position] = redis.call('HINCRBY', spend, prefix .. subjects[position], text)
     end
     all[period] = sums
-    -- In a hash that has just come to be, every field began with this difference.
-    if KEPT_MS[period] and sum == tonumber(text) and redis.call('PTTL', spend) == -1 then
-      redis.call('PEXPIRE', spend, KEPT_MS[period])
+    -- In a new hash, every field begins with this difference.
+    if sums[1] == tonumber(text) and redis.call('PTTL', spend) == -1 then
+      if KEPT_MS[period] then
+        redis.call('PEXPIRE', spend, KEPT_MS[period])
+      elseif period == 'month' and expires_at_ms then
+        redis.call('PEXPIREAT', spend, expires_at_ms)
+      end
     end
   end
   return all
 end
 
--- Beside move_spend, of an organization that counts windows. `row`: its usage row, see usage_row. Returns what move_windows does.
-local function move_spend_in_windows(organization, counted, windows, subjects, row, text)
-  local sums = move_windows(organization, windows, counted.periods, subjects, '', text)
-  -- What has moved since the seeding began is not added by it.
-  for period in string.gmatch(counted.seeding, '(%a+)=') do
-    redis.call('HINCRBY', sibling(organization, 'window-seed:' .. period), windows.day .. ' ' .. row, text)
+-- Moves spend in all windows that the organization counts. `windows`, `seeding`: its fields; `row`: the spend's usage row, see
+-- usage_row. Returns what move_windows returns.
+local function move_spend(organization, windows, seeding, day, subjects, row, text, expires_at_ms)
+  local sums = move_windows(organization, day, counted_periods(windows, seeding), subjects, '', text, expires_at_ms)
+  -- Seeding adds only what was spent before it began.
+  for period in string.gmatch(seeding or '', '(%a+)=') do
+    redis.call('HINCRBY', sibling(organization, 'window-seed:' .. period), day .. ' ' .. row, text)
   end
   return sums
-end
-
--- As an argument of the functions above; nil for an organization that counts none. `windows`, `seeding`: its fields.
-local function counted_periods(windows, seeding)
-  windows, seeding = windows or '', seeding or ''
-  if windows == '' and seeding == '' then
-    return nil
-  end
-  return { periods = windows .. ' ' .. seeding, seeding = seeding }
 end
