@@ -16,6 +16,12 @@ describe("readJsonBody", () => {
     expect(await read({ outer: bodyOf(1_999) })).toEqual({ outer: bodyOf(1_999) });
   });
 
+  it("counts no commas and brackets of texts, and nothing of empty objects and lists", async () => {
+    const text = String.raw`,[{"\\",]}\"`.repeat(1_000);
+    const body = { [text]: text, ...bodyOf(999), empty: Array.from({ length: 999 }, () => ({})) };
+    expect(await read(body)).toEqual(body);
+  });
+
   it.each([
     ["fields", Object.fromEntries(Array.from({ length: 45_000 }, (_, index) => [`field${index}`, 1]))],
     ["elements", bodyOf(2_001)],
@@ -23,5 +29,11 @@ describe("readJsonBody", () => {
     ["empty objects", { list: Array.from({ length: 2_000 }, () => ({})) }],
   ])("rejects more: %s", async (_, body) => {
     await expect(read(body)).rejects.toMatchObject({ status: 400, code: "invalid_parameter", param: "body" });
+  });
+
+  it("rejects them before it parses: what follows need not be JSON", async () => {
+    const text = `{"list":[${"0,".repeat(2_001)}`;
+    const request = new Request("http://localhost", { method: "POST", body: text });
+    await expect(readJsonBody(request)).rejects.toMatchObject({ code: "invalid_parameter" });
   });
 });

@@ -4,6 +4,9 @@ import { AdminError } from "../admin-error.ts";
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Fields and list elements, at any depth: the largest valid body has fewer than 500. */
 const MAX_VALUES = 2_000;
+/** Of JSON's spaces and line ends the last. */
+const SPACE = 0x20;
+const CODE = { "{": 0x7b, "}": 0x7d, "[": 0x5b, "]": 0x5d, ",": 0x2c, '"': 0x22, "\\": 0x5c } as const;
 
 /**
  * The JSON object of a request's body; undefined when the body is empty.
@@ -15,28 +18,40 @@ export async function readJsonBody(request: Request): Promise<object | undefined
   if (encoding.toLowerCase() !== "identity") throw new AdminError("unsupported_media_type");
   const bytes = await readBytes(request);
   if (bytes.length === 0) return undefined;
+  if (hasMoreValues(bytes, MAX_VALUES)) {
+    const message = `The request body has more than ${MAX_VALUES} fields and list elements. Send fewer.`;
+    throw new AdminError("invalid_parameter", { message, param: "body" });
+  }
   const value = parseJson(bytes);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new AdminError("invalid_json");
   }
-  if (hasMoreValues(value, MAX_VALUES)) {
-    const message = `The request body has more than ${MAX_VALUES} fields and list elements. Send fewer.`;
-    throw new AdminError("invalid_parameter", { message, param: "body" });
-  }
   return value;
 }
 
-/** Whether there are more fields and list elements than `most`; looks no further than that. */
-function hasMoreValues(value: object, most: number): boolean {
-  const pending: object[] = [value];
+/**
+ * Whether JSON has more fields and list elements than `most`: commas outside of strings, and one for each object or list
+ * that isn't empty. Looks no further than that, and before the parser: 45,000 fields keep it busy for 80 ms.
+ */
+function hasMoreValues(json: Buffer, most: number): boolean {
   let count = 0;
-  for (let inner = pending.pop(); inner !== undefined; inner = pending.pop()) {
-    const values: readonly unknown[] = Object.values(inner);
-    count += values.length;
-    if (count > most) return true;
-    for (const one of values) if (typeof one === "object" && one !== null) pending.push(one);
+  let hasBegun = false;
+  for (let at = 0; at < json.length && count <= most; at += 1) {
+    const byte = json[at];
+    if (byte === undefined || byte <= SPACE) continue;
+    const isFirst = hasBegun && byte !== CODE["}"] && byte !== CODE["]"];
+    if (isFirst || byte === CODE[","]) count += 1;
+    hasBegun = byte === CODE["{"] || byte === CODE["["];
+    if (byte === CODE['"']) at = findStringEnd(json, at);
   }
-  return false;
+  return count > most;
+}
+
+/** Where the string that begins here ends; the end of the text if it doesn't end. */
+function findStringEnd(json: Buffer, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== CODE['"']) at += json[at] === CODE["\\"] ? 2 : 1;
+  return at;
 }
 
 async function readBytes(request: Request): Promise<Buffer> {
