@@ -1,11 +1,16 @@
 /** What the suite runs on: a real stack, two organizations that nobody may hurt, one that tries to, and their model server. */
 import { readdirSync, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
+import { join } from "node:path";
 import { configureCounted } from "../faults/fault-stack.ts";
 import { startStack, type Stack } from "../support/stack.ts";
+import { findFreePort } from "../support/free-port.ts";
 import { addTestKey, type CreatedKey, createTestKey } from "../support/test-key.ts";
+import type { ManagementTarget } from "./attacks/attack.ts";
 import type { Combination } from "./combinations.ts";
 import { BEHIND_OTHERS, type HelperProcess, startHelper } from "./helper-process.ts";
+import { createManaged } from "./managed.ts";
+import type { Started } from "./upstream-program.ts";
 
 export interface HostileStack {
   readonly stack: Stack;
@@ -14,6 +19,8 @@ export interface HostileStack {
   /** One with default caps, one with strict ones, of which little is left at any time. */
   readonly victims: { readonly open: CreatedKey; readonly strict: CreatedKey };
   readonly hostile: HostileKeys;
+  readonly managed: ManagementTarget;
+  readonly healthUrl: string;
   stop(): Promise<void>;
 }
 
@@ -39,20 +46,30 @@ export async function startHostileStack({ transport, workers }: Combination): Pr
     upstream.stop();
   };
   try {
-    const url = await upstream.call<string>("start");
+    const { url, smtpUrl, silentUrl } = await upstream.call<Started>("start");
+    const healthPort = await findFreePort();
     const stack = await startStack({
       ...configureCounted(url),
       workers,
-      overrides: { sidecar: { transport } },
+      overrides: {
+        sidecar: { transport },
+        admin: { health_port: healthPort },
+        notifications: {
+          smtp: { url: smtpUrl, from: "gateway@example.com" },
+          webhooks: { allow_private_networks: true },
+        },
+      },
       isLauncherOwnProcess: true,
     });
     preferRedis(stack);
     const organizations = await createOrganizations(stack);
+    const managed = await createManaged(stack, silentUrl);
+    const healthUrl = `http://127.0.0.1:${healthPort}`;
     const stop = async (): Promise<void> => {
       stopHelpers();
       await stack.stop();
     };
-    return { stack, upstream, attacker, ...organizations, stop };
+    return { stack, upstream, attacker, ...organizations, managed, healthUrl, stop };
   } catch (error) {
     stopHelpers();
     throw error;
@@ -125,6 +142,12 @@ export function readMemory(stack: Stack): Memory {
     memory[name] = Math.max(memory[name], readResidentBytes(pid));
   }
   return memory;
+}
+
+/** The files of all logs of the stack. */
+export function listLogs({ dir }: Stack): readonly string[] {
+  const folder = join(dir, "data/logs");
+  return readdirSync(folder).map((name) => join(folder, name));
 }
 
 interface StackProcess {

@@ -1,8 +1,9 @@
 /**
- * Two organizations, one of which does what it can to hurt the other. The other has every answer, whole and right, pays
- * what it has used to the microcent, and the gateway's memory comes back to what it was.
+ * One organization does what it can to hurt another: with requests, with connections, and with its people's calls of the
+ * management API. The other has every answer, whole and right, also of that API and of the health probe, pays what it has
+ * used to the microcent, and the gateway's memory comes back to what it was.
  */
-import { writeSync } from "node:fs";
+import { readFileSync, statSync, writeSync } from "node:fs";
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEnvoyMemory } from "../envoy/edge/envoy-counters.ts";
@@ -13,10 +14,18 @@ import { ALL_AT_ONCE, ATTACKS } from "./attacks/all.ts";
 import type { Target } from "./attacks/attack.ts";
 import { chooseCombinations, type Combination, IS_LONG, IS_WATCHED } from "./combinations.ts";
 import { formatPhase, formatTables, measureLatency, type PhaseFigures, type RunFigures } from "./figures.ts";
-import { createCapKeeper, type HostileStack, readMemory, startHostileStack } from "./hostile-stack.ts";
-import { connectRedis, type Leftovers, readLeftovers } from "./leftovers.ts";
+import {
+  createCapKeeper,
+  type HostileStack,
+  listLogs,
+  readMemory,
+  startHostileStack,
+} from "./hostile-stack.ts";
+import { connectRedis, type Leftovers, readLeftovers, readRedisBytes } from "./leftovers.ts";
+import { countAuditEntries, createToken } from "./managed.ts";
 import type { ServedRequest } from "./upstream-program.ts";
 import { type Asked, startVictim } from "./victim.ts";
+import { KINDS_OF_CALLS, startWatchers, type Watched } from "./watchers.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const NO_ATTACK = "no attack";
@@ -33,6 +42,14 @@ const MAY_HAVE_GROWN = { envoy: 800 * MEBIBYTE, worker: 400 * MEBIBYTE, redis: 3
 const ALLOCATED_MAY_HAVE_GROWN = 32 * MEBIBYTE;
 /** What an attack had sent: of bodies, and asked for of answers. */
 const LARGEST = { bytes: 33_554_432, outputTokens: 60_000 };
+/** Of the access log, as docs/sizing.md has it. */
+const MAX_LINE_BYTES = 4_096;
+/** Four logs and what is written to them in a second. */
+const MAX_LOG_BYTES = 5 * 64 * MEBIBYTE;
+/** Twenty in an hour, of the one organization that has addresses; a run may see two hours. */
+const MAX_EMAILS = 2 * 21;
+/** The tokens of the attacker's people are the operator's work. */
+const OPERATOR_ENTRIES = 2;
 const SETTLED_WITHIN_MS = 60_000;
 /** Entries of what never went upstream are there for a minute. */
 const LEFT_WITHIN_MS = 120_000;
@@ -60,12 +77,22 @@ describe.each(chooseCombinations())("with $workers of $transport, both by $http:
   const spentCents = { open: 0, strict: 0 };
   let allocatedBefore = 0;
   let problem: unknown = null;
+  const watched: Watched[] = [];
 
   beforeAll(async () => {
     hostile = await startHostileStack(combination);
     redis = connectRedis(hostile.stack);
+    const { stack, healthUrl } = hostile;
+    const { organizationId } = hostile.victims.open;
+    const watchers = await startWatchers({
+      adminUrl: stack.adminUrl,
+      healthUrl,
+      organizationId,
+      token: await createToken(stack, organizationId, "admin"),
+      onWatched: (one) => watched.push(one),
+    });
     const keepCap = createCapKeeper(hostile.stack, hostile.victims.strict);
-    victims = (["open", "strict"] as const).map((name) =>
+    const startOne = (name: "open" | "strict") =>
       startVictim({
         baseUrl: hostile.stack.baseUrl,
         http: combination.http,
@@ -79,8 +106,8 @@ describe.each(chooseCombinations())("with $workers of $transport, both by $http:
             });
           }
         },
-      }),
-    );
+      });
+    victims = [startOne("open"), startOne("strict"), watchers];
     await answered(0, WARM_REQUESTS);
     allocatedBefore = await readEnvoyMemory(hostile.stack);
   }, START_TIMEOUT_MS);
@@ -93,15 +120,42 @@ describe.each(chooseCombinations())("with $workers of $transport, both by $http:
   it.each([NO_ATTACK, ...names])("nobody else is hurt by: %s", async (name) => {
     const { stack, attacker } = hostile;
     const from = asked.length;
+    const watchedFrom = watched.length;
     if (name !== NO_ATTACK) await attacker.call("attack", { name, target: targetOf(hostile, combination) });
     await answered(from, MEASURED_REQUESTS);
+    await called(watchedFrom);
+    const beside = watched.slice(watchedFrom);
     const own = asked.slice(from);
-    const failures = own.flatMap(({ failure }) => failure ?? []);
-    phases.push({ name, latency: measureLatency(own), memory: readMemory(stack) });
+    const failures = [...own, ...beside].flatMap(({ failure }) => failure ?? []);
+    const ofKind = (kind: Watched["kind"]) => measureLatency(beside.filter((one) => one.kind === kind));
+    const phase: PhaseFigures = {
+      name,
+      latency: measureLatency(own.filter(({ isQuick }) => isQuick)),
+      calls: ofKind("call"),
+      probes: ofKind("probe"),
+      failures: failures.length,
+      memory: readMemory(stack),
+      redisBytes: await readRedisBytes(redis),
+      logBytes: listLogs(stack).reduce((sum, file) => sum + statSync(file).size, 0),
+    };
+    phases.push(phase);
     // At once: what a test writes is shown when its file has ended, which may take an hour.
-    if (IS_WATCHED) writeSync(process.stderr.fd, `${formatPhase(phases.at(-1), failures.length)}\n`);
+    if (IS_WATCHED) writeSync(process.stderr.fd, `${formatPhase(phase)}\n`);
     expect(failures).toEqual([]);
     expect(problem).toBeNull();
+  });
+
+  it("logs, Redis and the mail server have no more than their bounds, and the operator's audit entries are kept", async () => {
+    const lines = listLogs(hostile.stack)
+      .filter((file) => file.includes("access.log"))
+      .flatMap((file) => readFileSync(file, "utf8").split("\n"));
+    expect(lines.filter((line) => Buffer.byteLength(line) > MAX_LINE_BYTES)).toEqual([]);
+    expect(Math.max(...phases.map(({ logBytes }) => logBytes))).toBeLessThan(MAX_LOG_BYTES);
+    const [before] = phases;
+    const mostRedis = Math.max(...phases.map(({ redisBytes }) => redisBytes));
+    expect(mostRedis - (before?.redisBytes ?? 0)).toBeLessThan(MAY_HAVE_GROWN.redis);
+    expect(await hostile.upstream.call<number>("countEmails")).toBeLessThanOrEqual(MAX_EMAILS);
+    expect(await countAuditEntries(hostile.stack, hostile.managed, "operator")).toBe(OPERATOR_ENTRIES);
   });
 
   it("its streams are whole to the last, and it is charged what it has used, to the microcent", async () => {
@@ -139,7 +193,7 @@ describe.each(chooseCombinations())("with $workers of $transport, both by $http:
       combination,
       phases,
       requests: asked.length,
-      failures: asked.filter(({ failure }) => failure !== null).length,
+      failures: [...asked, ...watched].filter(({ failure }) => failure !== null).length,
       microcentsOff: 0n,
       hostile: account,
       memoryAfter: readMemory(hostile.stack),
@@ -179,13 +233,20 @@ describe.each(chooseCombinations())("with $workers of $transport, both by $http:
     await waitFor("the victim's requests", isEnough, { timeoutMs: SETTLED_WITHIN_MS, intervalMs: 50 });
   }
 
+  /** Resolves when each kind of call beside the request path was made since. */
+  async function called(from: number): Promise<void> {
+    const isEnough = (): boolean =>
+      watched.slice(from).filter(({ kind }) => kind === "call").length >= KINDS_OF_CALLS;
+    await waitFor("others' calls", isEnough, { timeoutMs: SETTLED_WITHIN_MS, intervalMs: 50 });
+  }
+
   async function stopVictims(): Promise<void> {
     await Promise.all(victims.map(async (victim) => await victim.stop()));
   }
 });
 
-function targetOf({ stack, hostile }: HostileStack, { http }: Combination): Target {
+function targetOf({ stack, hostile, managed }: HostileStack, { http }: Combination): Target {
   const { roomy, narrow, paired, spent } = hostile;
   const keys = { roomy: roomy.key, narrow: narrow.key, paired: paired.key, spent: spent.key };
-  return { port: Number(new URL(stack.baseUrl).port), http, keys, isLong: IS_LONG };
+  return { port: Number(new URL(stack.baseUrl).port), http, keys, management: managed, isLong: IS_LONG };
 }

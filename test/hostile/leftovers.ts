@@ -19,6 +19,11 @@ export function connectRedis({ dir }: Stack): Redis {
   return new Redis({ path: join(dir, "run/redis.sock"), protocol: 2 });
 }
 
+/** What Redis holds, without what its allocator keeps. */
+export async function readRedisBytes(redis: Redis): Promise<number> {
+  return Number(/used_memory:(\d+)/u.exec(await redis.info("memory"))?.[1]);
+}
+
 export async function readLeftovers(redis: Redis, organizationId: string): Promise<Leftovers> {
   const entered = await redis.zrange(holdsKey(organizationId), "0", "-1");
   const states = await Promise.all(entered.map((id) => redis.hget(requestKey(organizationId, id), "state")));

@@ -2,12 +2,14 @@
 import type { Attack } from "./attack.ts";
 import { BODY_ATTACKS } from "./bodies.ts";
 import { CONNECTION_ATTACKS } from "./connections.ts";
+import { MANAGEMENT_ATTACKS } from "./management.ts";
 import { REQUEST_ATTACKS } from "./requests.ts";
 
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   ...CONNECTION_ATTACKS,
   ...REQUEST_ATTACKS,
   ...BODY_ATTACKS,
+  ...MANAGEMENT_ATTACKS,
 };
 
 /** What `ALL_AT_ONCE` is. */

@@ -4,8 +4,22 @@ import type { Combination } from "../combinations.ts";
 export interface Target extends Pick<Combination, "http"> {
   readonly port: number;
   readonly keys: Readonly<Record<"roomy" | "narrow" | "paired" | "spent", string>>;
+  readonly management: ManagementTarget;
   /** What an attack of the long form is times of one of the short form; attacks that name both numbers go by `isLong`. */
   readonly isLong: boolean;
+}
+
+/** The management API, and a second organization of the attacker with people of every role. */
+export interface ManagementTarget {
+  readonly url: string;
+  readonly organizationId: string;
+  readonly tokens: Readonly<Record<"admin" | "viewer", string>>;
+  /** Two members' keys: one spends what both share. */
+  readonly keys: Readonly<Record<"spender" | "neighbor", string>>;
+  /** A month with many rows of usage. */
+  readonly month: string;
+  /** A webhook that never answers. */
+  readonly silentUrl: string;
 }
 
 /** Resolves when it is over, and nothing of it is open any more. */

@@ -73,10 +73,10 @@ const slowReaders: Attack = async (target) => {
   await leaveAll(calls);
 };
 
-/** 32 MiB each, before a model that takes its time. */
+/** 32 MiB each, eight of one key at a time, before a model that takes its time. */
 const largeBodies: Attack = async (target) => {
   const before = "x ".repeat(15.9 * MEBIBYTE);
-  await repeat(target.isLong ? 40 : 6, target.isLong ? 12 : 6, (index) => {
+  await repeat(target.isLong ? 40 : 8, target.isLong ? 12 : 8, (index) => {
     const order = createOrder({ outputTokens: 20, tokenMs: target.isLong ? 150 : 50 });
     return sendCall(target, {
       key: target.keys.roomy,
