@@ -3,7 +3,7 @@ export const UPSTREAM_PROTOCOLS = ["chat", "messages", "responses"] as const;
 /** A protocol that an upstream can speak. */
 export type UpstreamProtocol = (typeof UPSTREAM_PROTOCOLS)[number] | "embeddings" | "completions";
 
-/** How one model's upstream wants to be spoken to; see docs/messages.md for each field. */
+/** How one model's upstream wants to be spoken to; docs/gateway-yaml.md describes each field. */
 export interface ModelProfile {
   /** The names of the limit of output tokens in chat completions. */
   readonly maxTokensField: (typeof MAX_TOKENS_FIELDS)[number];

@@ -3,7 +3,7 @@
  * checked parts (`request/`), the answer is translated whole (`response/`) or chunk by chunk (`stream/`).
  *
  * What changes the meaning of a request and cannot be represented is a 400 that names the field; hints, cache marks and
- * telemetry are dropped; what clients send by default is never refused. docs/messages.md has every rule.
+ * telemetry are dropped; what clients send by default is never refused. docs/messages.md has the rules that clients notice.
  *
  * Pure: no clock, no network, no state beyond one exchange; ids come from a generator that a test can pin. It never
  * holds back what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.

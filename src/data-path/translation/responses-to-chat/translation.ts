@@ -4,7 +4,7 @@
  * answer, whole or chunk by chunk, goes through one translator (`stream/`).
  *
  * What changes the meaning of a request and cannot be represented is a 400 that names the field; hints and telemetry are
- * dropped; what Codex and the SDKs send by default is never refused. docs/responses.md has every rule.
+ * dropped; what Codex and the SDKs send by default is never refused. docs/responses.md has the rules that clients notice.
  *
  * Pure: no network, no state beyond one exchange; ids come from a generator that a test can pin. It never holds back
  * what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
