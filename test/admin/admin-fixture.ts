@@ -2,7 +2,7 @@
 import { createCatalog } from "../../src/data-path/catalog/catalog.ts";
 import { API_ROUTES } from "../../src/management/admin/api/routes.ts";
 import { ReportTurns } from "../../src/management/admin/report-turns.ts";
-import { errorBody } from "../../src/management/admin/schemas/error.ts";
+import { errorBody } from "../../src/management/admin/schemas/fields.ts";
 import {
   type AdminServer,
   type AdminServerOptions,

@@ -8,16 +8,19 @@ import { createId } from "../../data-path/store/ids.ts";
 import { AdminError } from "./admin-error.ts";
 import { createCustomersDocument } from "./openapi/customers.ts";
 import { createOpenApiDocument } from "./openapi/management.ts";
-import type { ApiAnswer, ApiServices, OrganizationRoute, ApiRoute } from "./api/route.ts";
+import type { ApiAnswer, ApiRoute, ApiServices, OrganizationRoute } from "./api/route.ts";
 import { API_ROUTES } from "./api/routes.ts";
 import { runRoute } from "./api/run-route.ts";
 import { convertError } from "./convert-error.ts";
 import { addDashboard } from "./dashboard/dashboard.tsx";
-import type { AdminApp, AdminAppOptions, AdminEnvironment } from "./app-options.ts";
-import { formatGatewayUrl } from "./dashboard/gateway-url.ts";
-import { withFailureLimit } from "./failure-limit.ts";
-import { MinuteLimit } from "./minute-limit.ts";
-import { isReady } from "./is-ready.ts";
+import {
+  type AdminApp,
+  type AdminAppOptions,
+  type AdminEnvironment,
+  formatGatewayUrl,
+} from "./app-options.ts";
+import { MinuteLimit, withFailureLimit } from "./minute-limit.ts";
+import { isReady } from "./health-server.ts";
 import { addMetrics } from "./metrics-route.ts";
 import { type Journal, recordEnd } from "./identity/record-sign-in.ts";
 import { Sessions } from "./dashboard/session.ts";

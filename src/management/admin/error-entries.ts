@@ -20,7 +20,7 @@ export interface ErrorEntry {
  * Whether the same request can succeed: `yes`, after the time in `Retry-After`; `later`, once its remedy is done or a
  * period has ended; or `no`.
  */
-export type Retry = "yes" | "later" | "no";
+type Retry = "yes" | "later" | "no";
 
 type Code = OwnCode | AdminErrorCode;
 

@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { SECURITY_HEADERS } from "./http/security-headers.ts";
+import type { AdminAppOptions } from "./app-options.ts";
 
 export interface HealthServerOptions {
   readonly host: string;
@@ -69,4 +70,15 @@ async function answer(
   if (path === "/healthz") return send(200, "ok");
   if (path !== "/readyz") return send(404, "not_found");
   return (await isReady()) ? send(200, "ready") : send(503, "not_ready");
+}
+
+/** Whether the workers and Redis are there. Never rejects. */
+export function isReady({
+  store,
+  areWorkersReady = () => true,
+}: Pick<AdminAppOptions, "store" | "areWorkersReady">): Promise<boolean> {
+  return Promise.all([store.timeMs(), areWorkersReady()]).then(
+    ([, areReady]) => areReady,
+    () => false,
+  );
 }

@@ -1,10 +1,8 @@
 /** `GET /metrics`, for Prometheus: all processes of this host on one page. */
-import { readBearer } from "./principal.ts";
-import { isSameText } from "./same-text.ts";
+import { isSameText, readBearer } from "./principal.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminApp, AdminAppOptions, MetricsPage } from "./app-options.ts";
-import { withFailureLimit } from "./failure-limit.ts";
-import type { MinuteLimit } from "./minute-limit.ts";
+import { type MinuteLimit, withFailureLimit } from "./minute-limit.ts";
 
 /** The operator's token is good for the page, too. */
 interface MetricsRouteOptions extends Pick<AdminAppOptions, "operatorToken" | "nowMs"> {

@@ -1,5 +1,7 @@
 import { setBounded } from "../../shared/collections/set-bounded.ts";
 import { AdminError, type AdminErrorCode } from "./admin-error.ts";
+import type { Context } from "hono";
+import { getConnInfo } from "@hono/node-server/conninfo";
 
 const WINDOW_MS = 60_000;
 const MAX_NAMES = 10_000;
@@ -40,4 +42,32 @@ export class MinuteLimit {
     }
     setBounded(this.#counts, name, { count: 1, endsAtMs: nowMs + WINDOW_MS }, MAX_NAMES);
   }
+}
+
+/**
+ * Looks at a token, or refuses to where too many of its address were wrong, with whichever token: an answer tells nothing
+ * about a guess. A call without a token is no guess, and not counted.
+ * @throws AdminError 429; what `look` throws.
+ */
+export async function withFailureLimit<Result>(
+  context: Context,
+  limit: MinuteLimit,
+  nowMs: number,
+  look: () => Result | Promise<Result>,
+): Promise<Result> {
+  const address = addressOf(context);
+  limit.requireRoom(address, nowMs, "too_many_wrong_tokens");
+  try {
+    return await look();
+  } catch (thrown) {
+    const hasToken = context.req.header("authorization") !== undefined;
+    const isWrong = thrown instanceof AdminError && thrown.code === "invalid_token";
+    if (hasToken && isWrong) limit.count(address, nowMs);
+    throw thrown;
+  }
+}
+
+/** The other end of the connection; behind a proxy that is the proxy, and its users are one. */
+export function addressOf(context: Context): string {
+  return getConnInfo(context).remote.address ?? "unknown";
 }

@@ -1,7 +1,6 @@
 import type { TokenRecord, TokenStore } from "../../data-path/store/types/tokens.ts";
-import { isSameText } from "./same-text.ts";
 import { AdminError } from "./admin-error.ts";
-import { hashToken, isWellFormedToken } from "./token-format.ts";
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
 export type Principal =
   /** `person`: who has the role by an identity provider; without one it is the operator's token. */
@@ -18,7 +17,7 @@ export type Principal =
     };
 
 /** Somebody whom an identity provider has signed in. */
-export interface Person {
+interface Person {
   readonly issuer: string;
   readonly subject: string;
   /** As the provider calls them: for people. */
@@ -58,4 +57,36 @@ export async function findTokenHolder(
 /** The token of an `Authorization` header. */
 export function readBearer(authorization: string | undefined): string | undefined {
   return /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+}
+
+/** Beginning of an organization token: this and 256 random bits in base64url (43 characters). */
+const PREFIX = "igw_org_";
+const RANDOM_BYTES = 32;
+const FORM = /^igw_org_[A-Za-z0-9_-]{43}$/;
+const DISPLAYED_CHARACTERS = 4;
+
+/** A new token. Shown once; only `hashToken` of it is kept. */
+export function createOrganizationToken(): string {
+  return PREFIX + randomBytes(RANDOM_BYTES).toString("base64url");
+}
+
+/** Whether a text has the form of a token. Says nothing about whether there is such a token. */
+export function isWellFormedToken(text: string): boolean {
+  return FORM.test(text);
+}
+
+/** SHA-256, 64 lower-case hexadecimal digits: what is stored of a token. */
+export function hashToken(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** What people see of a token: `igw_org_…a1B2`. */
+export function displayToken(text: string): string {
+  return `${PREFIX}…${text.slice(-DISPLAYED_CHARACTERS)}`;
+}
+
+/** Whether two texts are the same, in constant time: over hashes, so that the lengths tell nothing either. */
+export function isSameText(first: string, second: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(first), digest(second));
 }

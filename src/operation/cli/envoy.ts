@@ -5,7 +5,7 @@ import type { Config } from "../../shared/config/schema.ts";
 import type { RenderOptions } from "../../envoy/bootstrap/render-options.ts";
 import { UsageError } from "./management/command-error.ts";
 import type { TextOptions } from "./management/management-command.ts";
-import { parseDigits } from "./management/options.ts";
+import { parseDigits } from "./management/option-values.ts";
 
 export function addEnvoyCommands(program: Command): void {
   const envoy = program.command("envoy").description("Write Envoy's configuration.");

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { entryFile } from "../../shared/host/package-files.ts";
 import type { ConfigOverrides } from "../supervisor/config-overrides.ts";
-import { parseDigits } from "./management/options.ts";
+import { parseDigits } from "./management/option-values.ts";
 
 const parseCount = parseDigits(6);
 

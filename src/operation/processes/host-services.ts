@@ -3,8 +3,7 @@
  * whose worker is gone, metrics of all processes. Nothing here is called by people: what they can make a process do runs
  * in the admin process (admin-api.ts).
  */
-import { type HealthServer, startHealthServer } from "../../management/admin/health-server.ts";
-import { isReady } from "../../management/admin/is-ready.ts";
+import { type HealthServer, isReady, startHealthServer } from "../../management/admin/health-server.ts";
 import { createAlertDelivery } from "../../management/alerts/create-alert-delivery.ts";
 import { systemClock } from "../../shared/time/clock.ts";
 import type { Config } from "../../shared/config/schema.ts";

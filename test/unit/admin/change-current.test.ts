@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changeCurrent } from "../../../src/management/admin/api/change-current.ts";
+import { changeCurrent } from "../../../src/management/admin/api/answers.ts";
 
 const conflict = (version: number) => ({ outcome: "version_conflict" as const, current: { version } });
 

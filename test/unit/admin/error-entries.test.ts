@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { ADMIN_ERRORS, AdminError, type AdminErrorCode } from "../../../src/management/admin/admin-error.ts";
 import type { Markup } from "../../../src/management/admin/dashboard/page.ts";
-import { ErrorsPage } from "../../../src/management/admin/dashboard/pages/errors.tsx";
+import { ErrorsPage } from "../../../src/management/admin/dashboard/pages/problem.tsx";
 import {
   type ErrorEntry,
   listApiErrors,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatCsvLine } from "../../../src/management/admin/format-csv.ts";
+import { formatCsvLine } from "../../../src/management/admin/usage-export/usage-table.ts";
 
 describe("formatCsvLine", () => {
   it.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "＋1", "－1", "＠SUM(A1)"])(

@@ -4,7 +4,7 @@ import {
   displayToken,
   hashToken,
   isWellFormedToken,
-} from "../../../src/management/admin/token-format.ts";
+} from "../../../src/management/admin/principal.ts";
 
 describe("organization tokens", () => {
   it("have the form that is checked before a look-up, and are never the same", () => {

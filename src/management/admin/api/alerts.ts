@@ -13,7 +13,7 @@ import type { OrganizationRecord } from "../../../data-path/store/types/manageme
 import { AdminError, invalidField } from "../admin-error.ts";
 import { alert, alertPage, redelivery } from "../schemas/alert.ts";
 import { isInStreams, pageQuery, STREAM_CURSOR } from "../schemas/page.ts";
-import { answerList, parsePage } from "./list-answer.ts";
+import { answerList, parsePage } from "./answers.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import { listWords } from "../../../shared/text/list-words.ts";
 

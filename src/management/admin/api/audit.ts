@@ -1,8 +1,42 @@
 /** `GET …/audit`: who changed what, when, from what to what. */
-import { AUDIT_CURSOR, auditPage, isAuditCursor } from "../schemas/audit-entry.ts";
-import { type PageQuery, pageQuery } from "../schemas/page.ts";
-import { answerList, parsePage } from "./list-answer.ts";
+import * as z from "zod";
+import { isInStreams, pageOf, type PageQuery, pageQuery } from "../schemas/page.ts";
+import { answerList, parsePage } from "./answers.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, defineRoute } from "./route.ts";
+import { actor, timestamp } from "../../../shared/settings/input-schemas.ts";
+import { answer } from "../schemas/fields.ts";
+import { PERSON_ROLES } from "../../../data-path/store/types/sessions.ts";
+
+/** The id of an entry: its id in its stream, and the stream's place among the audit logs. */
+const AUDIT_CURSOR = /^[0-9]{1,20}-[0-9]{1,20}-[0-9]$/;
+
+/** Whether the first two parts can be an id in a stream. */
+const isAuditCursor = (text: string): boolean => isInStreams(text.replace(/-[0-9]$/, ""));
+
+const fields = z.record(z.string(), z.unknown()).nullable();
+
+const auditEntry = answer("AuditEntry", {
+  id: z.string(),
+  at: timestamp(),
+  actor: actor()
+    .extend({
+      role: z.enum(PERSON_ROLES).nullable().describe("Role that allowed it; null: a sign-in without a role."),
+      issuer: z
+        .string()
+        .optional()
+        .describe("Identity of a person who signed in or called with an identity provider."),
+      subject: z.string().optional().describe("Subject at the issuer."),
+    })
+    .describe("Who: the operator, an organization's token, or a person who has signed in."),
+  action: z.string().meta({ examples: ["key.updated"] }),
+  target: z
+    .strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() })
+    .describe("Object that was changed."),
+  before: fields.describe("Changed fields before the change; null: nothing."),
+  after: fields.describe("The same fields after the change; null: nothing."),
+  request_id: z.string().describe("`x-request-id` of the call that made the change."),
+});
+export const auditPage = pageOf("AuditPage", auditEntry);
 
 const list = defineOrganizationRoute({
   method: "GET",

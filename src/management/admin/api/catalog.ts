@@ -1,9 +1,27 @@
 /** `GET /api/catalog`: models, aliases, capabilities and prices. */
+import * as z from "zod";
 import type { Model } from "../../../data-path/catalog/catalog.ts";
 import { formatPrices } from "../../../data-path/catalog/format-price.ts";
-import { catalogPage } from "../schemas/catalog.ts";
-import { answerList } from "./list-answer.ts";
+import { answerList } from "./answers.ts";
 import { defineRoute } from "./route.ts";
+import { shownPrices } from "../../../data-path/catalog/answer-schemas.ts";
+import { answer, named, textOrNull } from "../schemas/fields.ts";
+import { pageOf } from "../schemas/page.ts";
+
+const catalogPrice = named("CatalogPrice", shownPrices);
+
+const catalogModel = answer("CatalogModel", {
+  id: z.string().meta({ examples: ["acme/echo-small"] }),
+  aliases: z.array(z.string()).describe("Other names that clients can send."),
+  display_name: z.string(),
+  upstream: z.string(),
+  context_window: z.int(),
+  max_output_tokens: z.int(),
+  capabilities: z.array(z.string()),
+  replaced_by: textOrNull("Successor of a retired model; null: in service."),
+  prices: z.record(z.string(), catalogPrice),
+});
+export const catalogPage = pageOf("CatalogPage", catalogModel);
 
 const list = defineRoute({
   method: "GET",

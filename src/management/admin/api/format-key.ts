@@ -7,7 +7,7 @@ import { describeSettings } from "../../../shared/settings/table.ts";
 import type { AuditFields } from "../../../data-path/store/types/audit.ts";
 import type { KeyRecord } from "../../../data-path/store/types/management.ts";
 import type { BucketFill } from "../../../data-path/store/types/reporting.ts";
-import { formatReference, type NamedOwners } from "./named-owners.ts";
+import { formatReference, type NamedOwners } from "./names.ts";
 import { entriesOf } from "./record-change.ts";
 
 /** What a key has spent in a month, microcents, and what its bucket holds now. */

@@ -1,15 +1,34 @@
 import { formatTimeOrNull } from "../../../shared/time/calendar.ts";
 import { wholeCents } from "../../../shared/money/money.ts";
-import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
+import {
+  type NotificationSettings,
+  ORGANIZATION_SETTINGS,
+  type OrganizationSettings,
+} from "../../../shared/settings/organization.ts";
 import { gatherMonth } from "../../../shared/settings/month-limits.ts";
 import { type LimitSpend, organizationStateOf } from "../../../shared/settings/state.ts";
-import { type DescriptionOf, describeSettings, recordSettings } from "../../../shared/settings/table.ts";
+import {
+  convertSettings,
+  describeSettings,
+  type DescriptionOf,
+  recordSettings,
+} from "../../../shared/settings/table.ts";
 import type { AuditFields } from "../../../data-path/store/types/audit.ts";
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import type { SpendFigures } from "../../../data-path/store/types/reporting.ts";
-import type { NewWebhookSecrets } from "./change-organization.ts";
-import { readOtherLimits } from "./other-limits.ts";
+import { readOtherLimits } from "./read-limits.ts";
 import type { ApiServices } from "./route.ts";
+import { createWebhookSecret } from "../../alerts/signature.ts";
+import type { StoredSetting } from "../../../shared/settings/setting.ts";
+import { isAllowedAddress } from "../../../shared/settings/email-domains.ts";
+import { explainWebhooks } from "../../../shared/settings/webhooks.ts";
+import { createId } from "../../../data-path/store/ids.ts";
+import { listFirst } from "../../../shared/text/list-words.ts";
+import type { Catalog } from "../../../data-path/catalog/catalog.ts";
+import { requireModel, requireStrictCaps, spreadLimits } from "./key-settings.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
+import type { Principal } from "../principal.ts";
+import type { OrganizationChange } from "../schemas/organization.ts";
 
 /** What a person has set, for the audit log. Without the webhook's secret. */
 export function recordOrganization(record: OrganizationRecord) {
@@ -56,7 +75,7 @@ export function formatOrganization(
 }
 
 /** What an organization has spent in this month, and of its limits in other windows. */
-export interface OrganizationSpend extends SpendFigures {
+interface OrganizationSpend extends SpendFigures {
   readonly otherLimits: LimitSpend["otherLimits"];
 }
 
@@ -70,4 +89,125 @@ export async function readOrganizationSpend(
     readOtherLimits(store, organization.id, organization),
   ]);
   return { ...spend, otherLimits };
+}
+
+/** Made because a webhook's URL is set; shown once. By "webhook" for the first one, else by id. */
+export type NewWebhookSecrets = ReadonlyMap<string, string>;
+
+interface OrganizationChangePlan {
+  readonly changes: Partial<OrganizationSettings>;
+  readonly newSecrets: NewWebhookSecrets;
+}
+
+/**
+ * @param current Null for an organization that is made new.
+ * @param nowMs By Redis's clock: which alerts a new webhook hears of goes by it.
+ * @throws AdminError 400 for what this gateway or these caps cannot do, 403 for what only the operator may change.
+ */
+export function planOrganizationChange(
+  current: OrganizationSettings | null,
+  wanted: OrganizationChange,
+  principal: Principal,
+  services: Pick<ApiServices, "hasMailServer" | "emailDomains" | "allowPrivateWebhooks" | "catalog">,
+  nowMs: number,
+): OrganizationChangePlan {
+  requireOperator(wanted, principal);
+  requireChannels(wanted, services);
+  requireWebhooks(wanted, current?.notifications.webhooks ?? []);
+  requireModelNames(wanted, services.catalog());
+  requireStrictCaps(wanted, current, { strictCaps: wanted.strict_caps ?? current?.strictCaps ?? false });
+  const { key_defaults: keyDefaults, ...own } = spreadLimits(wanted);
+  const spread =
+    keyDefaults === undefined ? own : { ...own, key_defaults: spreadLimits(keyDefaults, "key_defaults.") };
+  const changes = convertSettings(ORGANIZATION_SETTINGS, spread, current);
+  const newSecrets = new Map<string, string>();
+  const { notifications } = changes;
+  if (notifications === undefined) return { changes, newSecrets };
+  return {
+    changes: { ...changes, notifications: completeWebhooks(notifications, newSecrets, nowMs) },
+    newSecrets,
+  };
+}
+
+/** Whether requests are served and which prices they have is not the customer's to decide. */
+function requireOperator(wanted: OrganizationChange, principal: Principal): void {
+  if (principal.type === "operator") return;
+  for (const { apiName, changedBy } of Object.values<StoredSetting>(ORGANIZATION_SETTINGS)) {
+    if (changedBy !== "operator" || wanted[apiName as keyof OrganizationChange] === undefined) continue;
+    const message = `\`${apiName}\`: only the operator's token can change it`;
+    throw new AdminError("permission_denied", { message, param: apiName });
+  }
+}
+
+function requireChannels(
+  { notifications }: OrganizationChange,
+  services: Pick<ApiServices, "hasMailServer" | "emailDomains" | "allowPrivateWebhooks">,
+): void {
+  if (!services.hasMailServer && (notifications?.emails?.length ?? 0) > 0) {
+    const problem = "this gateway has no mail server; its operator can set one in `notifications.smtp`";
+    throw invalidField("notifications.emails", problem);
+  }
+  const { emailDomains = null } = services;
+  for (const [index, address] of (notifications?.emails ?? []).entries()) {
+    if (isAllowedAddress(address, emailDomains)) continue;
+    const problem = `must be an address in ${listFirst(emailDomains ?? [], 5)}; the operator sets the domains`;
+    throw invalidField(`notifications.emails.${index}`, problem);
+  }
+  const urls = [
+    ["webhook", notifications?.webhook?.url],
+    ...(notifications?.webhooks ?? []).map(({ url }, index) => [`webhooks.${index}`, url] as const),
+  ] as const;
+  for (const [name, url] of urls) {
+    if (url === undefined || new URL(url).protocol !== "http:" || services.allowPrivateWebhooks) continue;
+    throw invalidField(`notifications.${name}.url`, "must begin with https://");
+  }
+}
+
+function requireWebhooks(
+  { notifications }: OrganizationChange,
+  current: NotificationSettings["webhooks"],
+): void {
+  const problem = explainWebhooks(notifications?.webhooks ?? [], current);
+  if (problem !== null) throw invalidField(`notifications.webhooks.${problem.field}`, problem.message);
+}
+
+/** Names lead to models of the catalog, and hide none of it. */
+function requireModelNames({ model_names: names }: OrganizationChange, catalog: Catalog): void {
+  for (const [name, id] of Object.entries(names?.aliases ?? {})) {
+    const param = `model_names.aliases.${name}`;
+    if (catalog.find(name) !== undefined) {
+      const problem = `\`${name}\` is the id of a model of the catalog, which a name must not hide`;
+      throw invalidField(param, problem);
+    }
+    requireModel(param, id, catalog);
+  }
+  const defaultModel = names?.default_model ?? null;
+  if (defaultModel !== null) requireModel("model_names.default_model", defaultModel, catalog);
+}
+
+/**
+ * The same URL keeps its secret; a new one gets a new secret, which its receiver alone will know. New webhooks get their
+ * ids.
+ */
+function completeWebhooks(
+  { webhook, webhooks, ...others }: NotificationSettings,
+  newSecrets: Map<string, string>,
+  nowMs: number,
+): NotificationSettings {
+  const secretFor = (channel: string) => {
+    const secret = createWebhookSecret();
+    newSecrets.set(channel, secret);
+    return [{ secret, expiresAtMs: null }];
+  };
+  const needsSecret = (one: { readonly secrets: readonly object[] }) => one.secrets.length === 0;
+  return {
+    ...others,
+    webhook:
+      webhook !== null && needsSecret(webhook) ? { ...webhook, secrets: secretFor("webhook") } : webhook,
+    webhooks: webhooks.map((one) => {
+      const id = one.id === "" ? createId("webhook", nowMs) : one.id;
+      const secrets = one.format === "standard" && needsSecret(one) ? secretFor(id) : one.secrets;
+      return { ...one, id, secrets };
+    }),
+  };
 }

@@ -14,12 +14,11 @@ import {
   groupQuery,
   ownerDeletionQuery,
 } from "../schemas/owner.ts";
-import { changeCurrent } from "./change-current.ts";
-import { answerFormatted } from "./list-answer.ts";
+import { answerFormatted, changeCurrent } from "./answers.ts";
 import { deleteOwner, parseOwnerList } from "./owners.ts";
 import { entriesOf } from "./record-change.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
-import { readTightestLimits, withTightest } from "./tightest-limits.ts";
+import { readTightestLimits, withTightest } from "./read-limits.ts";
 
 const PATH = "/api/organizations/{organization}/groups";
 const ONE = `${PATH}/{group}`;

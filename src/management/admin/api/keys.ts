@@ -8,7 +8,7 @@ import { AdminError } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
 import type { PageQuery } from "../schemas/page.ts";
 import { key, keyChange, keyCreation, keyPage, keyQuery, keyWithSecret } from "../schemas/key.ts";
-import { changeCurrent } from "./change-current.ts";
+import { answerList, changeCurrent, parsePage } from "./answers.ts";
 import { formatKey, KEY_ENTRIES, type KeyFigures } from "./format-key.ts";
 import {
   convertKeyChange,
@@ -16,9 +16,8 @@ import {
   requireStrictCaps,
   requireUsableSettings,
 } from "./key-settings.ts";
-import { answerList, parsePage } from "./list-answer.ts";
-import { type NamedOwners, readNamedOwners } from "./named-owners.ts";
-import { readOtherLimits } from "./other-limits.ts";
+import { type NamedOwners, readNamedOwners } from "./names.ts";
+import { readOtherLimits } from "./read-limits.ts";
 import { requireOwners, withOwners } from "./owners.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 

@@ -11,7 +11,7 @@ import type { Store } from "../../../data-path/store/types.ts";
 import { limitList } from "../schemas/limit.ts";
 import { requireGroup } from "./groups.ts";
 import { requireKey } from "./keys.ts";
-import { readNamedOwners } from "./named-owners.ts";
+import { readNamedOwners } from "./names.ts";
 import { type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 import { requireUser } from "./users.ts";
 import { capitalize } from "../../../shared/text/capitalize.ts";

@@ -15,10 +15,14 @@ import { isOrganizationFound } from "../../../data-path/store/management/organiz
 import type { NameHolder, OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import type { Page } from "../../../data-path/store/types/page.ts";
 import type { Principal } from "../principal.ts";
-import { changeCurrent } from "./change-current.ts";
-import { type NewWebhookSecrets, planOrganizationChange } from "./change-organization.ts";
-import { recordOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";
-import { answerFormatted, parsePage } from "./list-answer.ts";
+import { answerFormatted, changeCurrent, parsePage } from "./answers.ts";
+import {
+  formatOrganization,
+  type NewWebhookSecrets,
+  planOrganizationChange,
+  readOrganizationSpend,
+  recordOrganization,
+} from "./format-organization.ts";
 import { entriesOf } from "./record-change.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, defineRoute } from "./route.ts";
 

@@ -50,7 +50,7 @@ import {
   showKeyRoute,
 } from "./keys.ts";
 import { describeLimitsOfUser } from "./limits.ts";
-import { formatReference, readNamedOwners } from "./named-owners.ts";
+import { formatReference, readNamedOwners } from "./names.ts";
 import { listRequestsRoute } from "./requests.ts";
 import {
   type ApiAnswer,

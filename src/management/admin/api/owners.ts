@@ -15,7 +15,7 @@ import { AdminError, invalidField } from "../admin-error.ts";
 import { AFTER_EXPECTATION, type PageQuery } from "../schemas/page.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
 import { KEY_ENTRIES } from "./format-key.ts";
-import { parsePage } from "./list-answer.ts";
+import { parsePage } from "./answers.ts";
 import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
 interface ListQuery extends PageQuery {

@@ -15,14 +15,14 @@ import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/typ
 import type { GroupRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
 import type { Store } from "../../../data-path/store/types.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
-import { raise, raiseCreation, type RaiseCreation } from "../schemas/raise.ts";
-import { changeCurrent } from "./change-current.ts";
+import { raise, raiseCreation, type RaiseCreation } from "../schemas/limit.ts";
+import { changeCurrent } from "./answers.ts";
 import { describeKey } from "./format-key.ts";
 import { recordOrganization } from "./format-organization.ts";
 import { requireGroup } from "./groups.ts";
 import { referenceOf, requireKey } from "./keys.ts";
 import { nameInOperation, ownerPath } from "./limits.ts";
-import { readNamedOwners } from "./named-owners.ts";
+import { readNamedOwners } from "./names.ts";
 import { type Change, describeActor, describeChange } from "./record-change.ts";
 import { type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
 import { requireUser } from "./users.ts";

@@ -1,18 +1,24 @@
 /** `…/requests`: the last requests of an organization, and why one was refused or what it cost. */
 import { formatRequestStatus } from "../../../data-path/limits/request-status.ts";
 import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
-import type { RecentRequest, RequestTimeline } from "../../../data-path/store/types/reporting.ts";
+import type {
+  RecentRequest,
+  RequestFilter,
+  RequestTimeline,
+} from "../../../data-path/store/types/reporting.ts";
 import { scrub } from "../../../shared/text/scrub.ts";
 import { AdminError } from "../admin-error.ts";
 import { explain } from "../explain/explanation.ts";
-import { describeUpstream } from "../explain/upstream.ts";
-import { explainedRequest, recentRequestPage, requestQuery } from "../schemas/requests.ts";
-import { answerList, parsePage } from "./list-answer.ts";
-import { readUsageNames, type UsageNames } from "./read-usage-names.ts";
-import { createRequestFilter } from "./request-filter.ts";
+import { describeUpstream } from "../explain/explained-request.ts";
+import { explainedRequest, recentRequestPage, requestQuery, type RequestQuery } from "../schemas/requests.ts";
+import { answerList, parsePage } from "./answers.ts";
+import { readUsageNames, type UsageNames } from "./names.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import { TIMELINE } from "../../../data-path/store/requests/facts.ts";
 import { mapTokens, nameTokens } from "../../../shared/usage/token-usage.ts";
+import { hasTags, parseTagList } from "../../../shared/usage/tags.ts";
+import { toldOf } from "../../../data-path/limits/told.ts";
+import { timeOfId } from "../../../data-path/store/ids.ts";
 
 const PATH = "/api/organizations/{organization}/requests";
 
@@ -105,3 +111,51 @@ function formatRequest(request: RecentRequest, organizationId: string, names: Us
 export { list as listRequestsRoute };
 
 export const requestRoutes = [list, show];
+
+/** How far the clock of the worker that made an id may be off Redis's. */
+const CLOCK_SKEW_MS = 60_000;
+
+type Match = (request: RecentRequest) => boolean;
+
+/** What a query looks for; null: everything. */
+function createRequestFilter(query: RequestQuery): RequestFilter | null {
+  const {
+    key_id: keyId,
+    user_id: userId,
+    group_id: groupId,
+    model,
+    upstream,
+    status,
+    tag,
+    session,
+    from,
+    to,
+    id,
+  } = query;
+  const matches: Match[] = [];
+  if (keyId !== undefined) matches.push((request) => request.keyId === keyId);
+  if (userId !== undefined) matches.push(({ owners }) => parseOwnerIds(owners).userId === userId);
+  if (groupId !== undefined) matches.push(({ owners }) => parseOwnerIds(owners).groupId === groupId);
+  if (model !== undefined) matches.push((request) => request.model === model);
+  if (upstream !== undefined) matches.push((request) => request.way.upstream?.name === upstream);
+  const tags = tag === undefined ? null : parseTagList(tag);
+  if (tags !== null && "tags" in tags) matches.push((request) => hasTags(request.tags, tags.tags));
+  if (session !== undefined) matches.push((request) => request.session === session);
+  if (id !== undefined) matches.push((request) => request.requestId.includes(id));
+  if (from !== undefined) matches.push((request) => (timeOfId(request.requestId) ?? 0) >= from);
+  if (to !== undefined) matches.push((request) => (timeOfId(request.requestId) ?? 0) < to);
+  if (status !== undefined) matches.push(matchStatus(status));
+  if (matches.length === 0) return null;
+  return {
+    // What came then ended later.
+    fromMs: from === undefined ? null : Math.max(0, from - CLOCK_SKEW_MS),
+    matches: (request) => matches.every((match) => match(request)),
+  };
+}
+
+/** @param wanted "402", "4xx" or an error code. */
+function matchStatus(wanted: string): Match {
+  if (/^\d{3}$/.test(wanted)) return (request) => String(toldOf(request).status) === wanted;
+  if (/^\dxx$/.test(wanted)) return (request) => String(toldOf(request).status)[0] === wanted[0];
+  return (request) => toldOf(request).errorCode === wanted;
+}

@@ -2,17 +2,16 @@ import type { z } from "zod";
 import { alertRoutes } from "./alerts.ts";
 import { auditRoutes } from "./audit.ts";
 import { catalogRoutes } from "./catalog.ts";
-import { configurationRoutes } from "./configuration.ts";
 import { groupRoutes } from "./groups.ts";
 import { keySecretRoutes } from "./key-secrets.ts";
 import { keyRoutes } from "./keys.ts";
 import { limitRoutes } from "./limits.ts";
-import { logLevelRoutes } from "./log-level.ts";
 import { ownRoutes } from "./own.ts";
+import { operationRoutes } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { raiseRoutes } from "./raises.ts";
 import { requestRoutes } from "./requests.ts";
-import { sessionRoutes } from "./sessions.ts";
+import { sessionRoutes, whoamiRoute } from "./sessions.ts";
 import { accessOf, type ApiRoute, type OrganizationRoute } from "./route.ts";
 import { spendCorrectionRoutes } from "./spend-corrections.ts";
 import { tokenRoutes } from "./tokens.ts";
@@ -20,7 +19,6 @@ import { usageRoutes } from "./usage.ts";
 import { usageExportRoutes } from "./usage-export.ts";
 import { userRoutes } from "./users.ts";
 import { webhookRoutes } from "./webhook.ts";
-import { whoamiRoute } from "./whoami.ts";
 
 /** By what the OpenAPI document lists them under. A path without parameters stands before one that would take it for a value. */
 const ROUTES = {
@@ -38,7 +36,7 @@ const ROUTES = {
   Sessions: [whoamiRoute, ...sessionRoutes],
   Audit: auditRoutes,
   Catalog: catalogRoutes,
-  Operation: [...configurationRoutes, ...logLevelRoutes],
+  Operation: operationRoutes,
 } satisfies Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>>;
 
 type Route = (typeof ROUTES)[keyof typeof ROUTES][number];

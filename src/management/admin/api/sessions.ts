@@ -1,13 +1,13 @@
-/** `…/sessions`: who is signed in to the dashboard. */
+/** `…/sessions`: who is signed in to the dashboard; `/api/whoami` and `/api/session`: the caller. */
+import * as z from "zod";
 import type { AuditInput } from "../../../data-path/store/types/audit.ts";
-import type { SessionRecord } from "../../../data-path/store/types/sessions.ts";
+import { PERSON_ROLES, type SessionRecord } from "../../../data-path/store/types/sessions.ts";
 import { AdminError } from "../admin-error.ts";
 import { hashOfSession, sessionIdOf } from "../identity/record-sign-in.ts";
-import { findTokenHolder } from "../principal.ts";
-import { pageQuery, type PageQuery } from "../schemas/page.ts";
-import { SESSION_ID, sessionPage } from "../schemas/session.ts";
-import { answerFormatted, parsePage } from "./list-answer.ts";
-import { recordChange, type Change } from "./record-change.ts";
+import { findTokenHolder, type Principal } from "../principal.ts";
+import { pageOf, pageQuery, type PageQuery } from "../schemas/page.ts";
+import { answerFormatted, parsePage } from "./answers.ts";
+import { type Change, recordChange } from "./record-change.ts";
 import {
   type ApiAnswer,
   type ApiCall,
@@ -15,6 +15,44 @@ import {
   defineOrganizationRoute,
   defineRoute,
 } from "./route.ts";
+import { timestamp } from "../../../shared/settings/input-schemas.ts";
+import { answer, textOrNull } from "../schemas/fields.ts";
+
+const SESSION_ID = /^session_[0-9a-f]{64}$/;
+
+const session = answer("Session", {
+  id: z.string().meta({ examples: [`session_${"0f".repeat(32)}`] }),
+  type: z
+    .enum(["operator", "token", "person"])
+    .describe(
+      "How it was begun: with the operator's token, an organization's token, or an identity provider.",
+    ),
+  name: textOrNull("Name of the token, or of the person at the provider; null: the operator."),
+  role: z.enum(PERSON_ROLES),
+  provider: textOrNull("Name of the provider in `dashboard.oidc`; null: a token."),
+  issuer: z.string().nullable(),
+  subject: z.string().nullable(),
+  user_id: textOrNull("User of the person; null: none."),
+  created_at: timestamp(),
+  last_seen_at: timestamp().describe("Last use, to the minute. The session ends eight hours later."),
+  ends_at: timestamp().describe("Latest end."),
+});
+export const sessionPage = pageOf("SessionPage", session);
+
+const whoami = answer("WhoAmI", {
+  type: z
+    .enum(["operator", "token", "person"])
+    .describe("The operator's token, an organization's token, or a person who has signed in."),
+  name: textOrNull("Name of the token or person; null: the operator's token."),
+  role: z.enum(PERSON_ROLES),
+  issuer: textOrNull("Identifies a person, with `subject`; null: a token."),
+  subject: z.string().nullable(),
+  user_id: textOrNull("User of the person; null: none."),
+  organization: z
+    .strictObject({ id: z.string(), name: z.string() })
+    .nullable()
+    .describe("Organization that it can access; null: all, for the operator."),
+});
 
 const OPERATOR = "/api/sessions";
 const ORGANIZATION = `/api/organizations/{organization}/sessions`;
@@ -148,3 +186,28 @@ function describeEnd({ hash, holder }: SessionRecord): Change {
 }
 
 export const sessionRoutes = [endOwn, list, end, listOperators, endOperators];
+
+export const whoamiRoute = defineRoute({
+  method: "GET",
+  path: "/api/whoami",
+  operationId: "whoAmI",
+  summary: "Show who you are, and what you can access.",
+  member: true,
+  answers: { 200: whoami },
+  handle: async ({ principal }, { store }) => {
+    const organizationId = principal.type === "operator" ? null : principal.organizationId;
+    const organization = organizationId === null ? null : await store.getOrganization(organizationId);
+    const named = organization === null ? null : { id: organization.id, name: organization.name };
+    return { status: 200, body: { ...describeCaller(principal), organization: named } };
+  },
+});
+
+function describeCaller(principal: Principal) {
+  const type = principal.type;
+  const role = type === "operator" ? "operator" : principal.role;
+  const person = type === "token" ? undefined : principal.person;
+  const name = type === "operator" ? (person?.name ?? null) : principal.name;
+  const userId = type === "person" ? principal.userId : null;
+  const identity = { issuer: person?.issuer ?? null, subject: person?.subject ?? null };
+  return { type: person === undefined ? type : "person", name, role, ...identity, user_id: userId };
+}

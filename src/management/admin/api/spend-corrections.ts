@@ -17,7 +17,7 @@ import {
   spendCorrectionCreation,
   type SpendCorrectionCreation,
 } from "../schemas/spend-correction.ts";
-import { readNamedOwners } from "./named-owners.ts";
+import { readNamedOwners } from "./names.ts";
 import { priceOutsideUsage } from "./price-outside-usage.ts";
 import { describeChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";

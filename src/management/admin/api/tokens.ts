@@ -1,13 +1,40 @@
 /** `…/tokens`: what programs and people manage one organization with. */
+import * as z from "zod";
 import type { AuditFields } from "../../../data-path/store/types/audit.ts";
-import type { TokenRecord } from "../../../data-path/store/types/tokens.ts";
+import { TOKEN_ROLES, type TokenRecord } from "../../../data-path/store/types/tokens.ts";
 import { AdminError } from "../admin-error.ts";
-import { pageQuery } from "../schemas/page.ts";
-import { tokenCreation, tokenPage, tokenWithSecret } from "../schemas/token.ts";
-import { createOrganizationToken, displayToken, hashToken } from "../token-format.ts";
-import { answerList, parsePage } from "./list-answer.ts";
+import { pageOf, pageQuery } from "../schemas/page.ts";
+import { createOrganizationToken, displayToken, hashToken } from "../principal.ts";
+import { answerList, parsePage } from "./answers.ts";
 import { entriesOf } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
+import { name, NAME_VALUES, timestamp } from "../../../shared/settings/input-schemas.ts";
+import { answer, choice, input } from "../schemas/fields.ts";
+
+const role = () =>
+  choice(TOKEN_ROLES).describe(
+    "`admin` reads and changes everything of its organization, `viewer` only reads.",
+  );
+
+const tokenCreation = input("TokenCreation", {
+  name: name().describe(`${NAME_VALUES}.`),
+  role: role(),
+});
+
+const tokenFields = {
+  id: z.string().meta({ examples: ["token_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
+  name: z.string(),
+  role: role(),
+  display: z.string().meta({ examples: ["igw_org_…a1B2"] }),
+  created_at: timestamp(),
+};
+
+const token = answer("Token", tokenFields);
+export const tokenWithSecret = answer("TokenWithSecret", {
+  ...tokenFields,
+  token: z.string().describe("The token itself. It is never shown again."),
+});
+export const tokenPage = pageOf("TokenPage", token);
 
 const PATH = "/api/organizations/{organization}/tokens";
 const TOKEN_ID = /^token_[0-9a-f-]{36}$/;

@@ -21,7 +21,7 @@ import { formatRowId, formatUsageTable, type UsageParts } from "../usage-export/
 import { invalidField } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";
 import { MAX_REPORT_ROWS, type ReportCaller } from "../report-turns.ts";
-import { type NamesStore, readUsageNames, type UsageNames } from "./read-usage-names.ts";
+import { type NamesStore, readUsageNames, type UsageNames } from "./names.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 /** How each group is called in answers, and which part of a row it goes by. */

@@ -9,13 +9,12 @@ import type { UserRecord } from "../../../data-path/store/types/owners.ts";
 import { AdminError, refuseMore } from "../admin-error.ts";
 import { formatETag } from "../http/etag.ts";
 import { ownerDeletionQuery, user, userChange, userCreation, userPage, userQuery } from "../schemas/owner.ts";
-import { changeCurrent } from "./change-current.ts";
-import { answerFormatted } from "./list-answer.ts";
-import { formatReference, type NamedOwners, readNamedOwners } from "./named-owners.ts";
+import { answerFormatted, changeCurrent } from "./answers.ts";
+import { formatReference, type NamedOwners, readNamedOwners } from "./names.ts";
 import { deleteOwner, parseOwnerList, refuseOwner, requireOwners } from "./owners.ts";
 import { entriesOf } from "./record-change.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
-import { readTightestLimits, withTightest } from "./tightest-limits.ts";
+import { readTightestLimits, withTightest } from "./read-limits.ts";
 
 const PATH = "/api/organizations/{organization}/users";
 const ONE = `${PATH}/{user}`;

@@ -9,7 +9,7 @@ import type { OrganizationRecord } from "../../../data-path/store/types/manageme
 import { AdminError } from "../admin-error.ts";
 import { MinuteLimit } from "../minute-limit.ts";
 import { rotatedSecret, secretRotation, webhookTest } from "../schemas/alert.ts";
-import { changeCurrent } from "./change-current.ts";
+import { changeCurrent } from "./answers.ts";
 import { describeChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 

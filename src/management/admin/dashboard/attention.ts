@@ -3,7 +3,7 @@ import { nameLimit } from "../../../shared/settings/limit-words.ts";
 import { MONTH_NAMES } from "../../../shared/settings/limits.ts";
 import type { ListedAlert } from "../../../data-path/store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime } from "../format.ts";
-import { JUDGED_REQUESTS } from "./failing-upstreams.ts";
+import { JUDGED_REQUESTS } from "./recent-requests.ts";
 import {
   type Attention,
   describeReached,
@@ -12,8 +12,7 @@ import {
   listReachedPools,
   listStops,
 } from "./limit-attention.ts";
-import { standingOf } from "./limit-words.ts";
-import { isOverCap } from "./spending.ts";
+import { isOverCap, standingOf } from "./limit-words.ts";
 import type { KeyView, LimitFiguresView, OrganizationView } from "./views.ts";
 import { capitalize } from "../../../shared/text/capitalize.ts";
 

@@ -4,7 +4,7 @@ import type { ApiAnswer, ApiServices } from "../api/route.ts";
 import { type AnswerBodies, API_ROUTES } from "../api/routes.ts";
 import { runRoute } from "../api/run-route.ts";
 
-export interface CallOptions {
+interface CallOptions {
   readonly query?: Readonly<Record<string, string>>;
   /** Names in the API's path that the page's path does not have. */
   readonly params?: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ type AnswerOf<Call extends string> = Call extends keyof AnswerBodies
 /** `call`: method and path as the table of routes has them, "GET /api/catalog". */
 export type CallApi = <Call extends string>(call: Call, options?: CallOptions) => Promise<AnswerOf<Call>>;
 
-export interface Caller {
+interface Caller {
   readonly principal: Principal;
   readonly requestId: string;
   /** Of the page's path: what it names, the API's path has under the same name. */

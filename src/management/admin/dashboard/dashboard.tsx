@@ -6,21 +6,19 @@
  */
 import type { Context } from "hono";
 import { AdminError } from "../admin-error.ts";
-import type { AdminApp, AdminAppOptions } from "../app-options.ts";
+import { type AdminApp, type AdminAppOptions, formatGatewayUrl } from "../app-options.ts";
 import { requireAccess } from "../api/run-route.ts";
 import { convertError } from "../convert-error.ts";
 import { type Journal, recordEnd, recordProgramStart } from "../identity/record-sign-in.ts";
 import type { Principal } from "../principal.ts";
-import { answerMarkup } from "./answer-markup.ts";
+import { answerMarkup, type PageAnswer, type PageCall, type PageRoute } from "./page.ts";
 import { addAssets } from "./assets.ts";
 import { createCallApi } from "./call-api.ts";
 import { SESSION } from "./cookies.ts";
 import { FormValues } from "./form.ts";
-import type { PageAnswer, PageCall, PageRoute } from "./page.ts";
 import { PAGE_ROUTES } from "./page-routes.ts";
 import { ProblemPage } from "./pages/problem.tsx";
 import { findPagePath, readForm, requireOwnPage } from "./own-page.ts";
-import { formatGatewayUrl } from "./gateway-url.ts";
 import { addOidcSignIn } from "./oidc-sign-in.tsx";
 import { createFormToken, isFormToken, type OnEnded, type Sessions } from "./session.ts";
 import { addSignIn } from "./sign-in.tsx";

@@ -10,8 +10,7 @@ import type { LimitScope } from "../../../data-path/store/types/decision.ts";
 import { formatCount, formatCountOf, formatLimit, formatTime } from "../format.ts";
 import { nameReset, standingOf } from "./limit-words.ts";
 import { fieldOfOwner } from "./owner-texts.ts";
-import type { RecentFindings } from "./scan-recent.ts";
-import type { StoppedRequests } from "./stopped-requests.ts";
+import type { RecentFindings, StoppedRequests } from "./recent-requests.ts";
 import type { GroupView, LimitFiguresView, OrganizationView } from "./views.ts";
 
 /** What needs somebody, with the page where it is settled. */

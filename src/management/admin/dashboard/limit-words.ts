@@ -1,8 +1,9 @@
-/** A limit in words: how it stands, what it is called, when it begins anew. */
+/** Limits in words (how each stands, when it resets), and a month's spend with what it is compared with. */
 import { DAY_MS } from "../../../shared/time/calendar.ts";
 import type { LimitPeriod } from "../../../shared/settings/limits.ts";
-import { isReached, MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
-import type { LimitFiguresView } from "./views.ts";
+import { isReached, MICROCENTS_PER_CENT, roomUnder } from "../../../shared/money/money.ts";
+import type { KeyView, LimitFiguresView } from "./views.ts";
+import { type ShownMonth, shownMonthOf } from "../../../shared/settings/month-limits.ts";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -10,7 +11,7 @@ const MINUTE_MS = 60_000;
 type Figures = Pick<LimitFiguresView, "kind" | "cents" | "spent_cents">;
 
 /** At its first alert's share a limit is near. */
-export type Standing = "fine" | "near" | "reached";
+type Standing = "fine" | "near" | "reached";
 
 export function standingOf(limit: Figures): Standing {
   const { cents, spent_cents: spent } = limit;
@@ -64,4 +65,30 @@ function inUnits(count: number, unit: string): string {
 export function formatShare(limit: Figures): string {
   const percent = Math.floor(shareOf(limit) * 100);
   return percent === 0 && limit.spent_cents > 0 ? "< 1 %" : `${percent} %`;
+}
+
+export interface Spending {
+  readonly spentMicrocents: number;
+  /** The month's; null for none. */
+  readonly monthCapCents: number | null;
+  readonly monthBudgetCents: number | null;
+}
+
+/** From the API's own fields, which both have. */
+export function spendingOf(owner: ShownMonth & Pick<KeyView, "spent_microcents">): Spending {
+  return {
+    spentMicrocents: Number(owner.spent_microcents),
+    monthCapCents: shownMonthOf(owner, "cap"),
+    monthBudgetCents: shownMonthOf(owner, "budget"),
+  };
+}
+
+/** Nothing is refused for it; alerts and pages say so. */
+export function isBudgetReached({ monthBudgetCents, spentMicrocents }: Spending): boolean {
+  return monthBudgetCents !== null && isReached(monthBudgetCents, BigInt(spentMicrocents));
+}
+
+/** Whether so much is more than the cap. */
+export function isOverCap({ monthCapCents }: Pick<Spending, "monthCapCents">, microcents: number): boolean {
+  return monthCapCents !== null && roomUnder(monthCapCents, BigInt(Math.ceil(microcents))) < 0n;
 }

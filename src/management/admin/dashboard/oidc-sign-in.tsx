@@ -13,15 +13,14 @@ import {
   type Transaction,
 } from "../../oidc/transaction.ts";
 import { shorten } from "../../../shared/text/shorten.ts";
-import { addressOf } from "../address.ts";
+import { addressOf, MinuteLimit } from "../minute-limit.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions, AdminEnvironment } from "../app-options.ts";
 import { convertError } from "../convert-error.ts";
-import { MinuteLimit } from "../minute-limit.ts";
 import { NO_PROVIDERS } from "../identity/identity-providers.ts";
 import { findUser } from "../identity/find-user.ts";
 import { type Journal, recordRefusal, recordStart } from "../identity/record-sign-in.ts";
-import { answerMarkup } from "./answer-markup.ts";
+import { answerMarkup } from "./page.ts";
 import { SESSION, TRANSACTION } from "./cookies.ts";
 import { MovedPage, NotSignedInPage } from "./pages/sign-in.tsx";
 import type { Sessions } from "./session.ts";

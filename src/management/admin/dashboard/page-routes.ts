@@ -1,8 +1,7 @@
 import { alertPageRoutes } from "./pages/alerts.tsx";
 import { auditPageRoutes } from "./pages/audit.tsx";
 import { commandLineRoutes } from "./pages/command-line.tsx";
-import { groupRoutes } from "./pages/group.tsx";
-import { groupListRoutes } from "./pages/groups.tsx";
+import { groupListRoutes, groupRoutes, userListRoutes, userRoutes } from "./pages/owners.tsx";
 import { keyRoutes } from "./pages/key.tsx";
 import { keyListRoutes } from "./pages/keys.tsx";
 import { modelPageRoutes } from "./pages/models.tsx";
@@ -15,8 +14,6 @@ import { settingsRoutes } from "./pages/settings.tsx";
 import { tokenPageRoutes } from "./pages/tokens.tsx";
 import { tryItPageRoutes } from "./pages/try-it.tsx";
 import { usagePageRoutes } from "./pages/usage.tsx";
-import { userRoutes } from "./pages/user.tsx";
-import { userListRoutes } from "./pages/users.tsx";
 import type { PageRoute } from "./page.ts";
 
 /** Every page that needs a session. A path without parameters stands before one that would take it for a value. */

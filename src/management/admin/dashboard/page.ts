@@ -6,6 +6,7 @@ import type { CallApi } from "./call-api.ts";
 import { type FormValues, type Problems, splitProblems } from "./form.ts";
 import { AdminError } from "../admin-error.ts";
 import type { OrganizationView } from "./views.ts";
+import type { Context } from "hono";
 
 /** JSX that is ready to be sent, whole. */
 export type Markup = JSX.Element;
@@ -108,3 +109,9 @@ export type PageRoute = {
   | { readonly run: (page: PageCall) => Promise<PageAnswer> }
   | { readonly runInOrganization: (page: OrganizationPageCall) => Promise<PageAnswer> }
 );
+
+/** A page as HTML. */
+export async function answerMarkup(context: Context, markup: Markup, status: number): Promise<Response> {
+  const text = String(await markup);
+  return context.html(`<!doctype html>${text}`, status as 200);
+}

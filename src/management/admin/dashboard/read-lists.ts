@@ -10,7 +10,7 @@ interface ListPage<Item> {
   readonly next: string | null;
 }
 
-export interface BoundedList<Item> {
+interface BoundedList<Item> {
   readonly items: readonly Item[];
   /** There are more than were read. */
   readonly hasMore: boolean;

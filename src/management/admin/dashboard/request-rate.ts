@@ -1,7 +1,7 @@
 /** A key's limit of requests and how full its bucket is, as pages show them. */
 import type { KeyView } from "./views.ts";
 
-export interface RequestRate {
+interface RequestRate {
   readonly perMinute: number;
   /** What a full bucket lets pass at once. */
   readonly burst: number;

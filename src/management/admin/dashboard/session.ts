@@ -13,9 +13,7 @@ import { type IdentityProviders, NO_PROVIDERS } from "../identity/identity-provi
 import type { EndReason } from "../identity/record-sign-in.ts";
 import { createPart, hashProgram, hashProgramToken } from "../../../shared/contract/program-sign-in.ts";
 import { seal } from "../identity/seal.ts";
-import { authenticate, findTokenHolder, type Principal } from "../principal.ts";
-import { hashToken } from "../token-format.ts";
-import { isSameText } from "../same-text.ts";
+import { authenticate, findTokenHolder, hashToken, isSameText, type Principal } from "../principal.ts";
 
 /** What a guess of a weak operator token costs whoever has read the store. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };

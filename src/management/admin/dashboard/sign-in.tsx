@@ -2,22 +2,20 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
 import { ERROR_PAGE } from "../../../shared/contract/error-reference.ts";
-import { addressOf } from "../address.ts";
+import { addressOf, MinuteLimit } from "../minute-limit.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions } from "../app-options.ts";
 import { convertError } from "../convert-error.ts";
-import { MinuteLimit } from "../minute-limit.ts";
 import { NO_PROVIDERS } from "../identity/identity-providers.ts";
 import { recordOperatorStart } from "../identity/record-sign-in.ts";
 import { unseal } from "../identity/seal.ts";
 import { OidcError } from "../../oidc/oidc-error.ts";
 import type { PersonHolder } from "../../../data-path/store/types/sessions.ts";
-import { answerMarkup } from "./answer-markup.ts";
+import { answerMarkup } from "./page.ts";
 import { SESSION, VISIT } from "./cookies.ts";
 import { readForm, requireOwnPage } from "./own-page.ts";
-import { ErrorsPage } from "./pages/errors.tsx";
+import { ErrorsPage, ProblemPage } from "./pages/problem.tsx";
 import { MovedPage, SignInPage } from "./pages/sign-in.tsx";
-import { ProblemPage } from "./pages/problem.tsx";
 import { createFormToken, isFormToken, type Sessions } from "./session.ts";
 
 /** What programs send, typed in the place of a token. */

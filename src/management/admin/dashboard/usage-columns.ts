@@ -1,7 +1,6 @@
 /** From rows of usage to the columns of a chart: one a day, or one a month where days would be too many. */
-import { formatMonthName } from "../../../shared/time/calendar.ts";
+import { DAY_MS, daysOf, formatMonthName, monthAt, parseMonth } from "../../../shared/time/calendar.ts";
 import { addDays, addUp, type DayRange, daysIn, groupRows } from "./usage-range.ts";
-import type { Grouping } from "./usage-groups.ts";
 import type { UsageRowView } from "./views.ts";
 
 /** More columns than these become months. */
@@ -21,7 +20,7 @@ export interface ColumnSeries {
 }
 
 /** What the columns of a range are, and which of them a row belongs to. */
-export interface RangeColumns extends Grouping {
+interface RangeColumns extends Grouping {
   readonly unit: "day" | "month";
   readonly titles: readonly ColumnTitle[];
   /** The sum of each column. */
@@ -91,4 +90,83 @@ function costOfAll(rows: readonly UsageRowView[]): number {
 
 function costOf(row: UsageRowView): number {
   return Number(row.cost_microcents);
+}
+
+export interface Grouping {
+  readonly groupOf: (row: UsageRowView) => string;
+  /** How people read a group. */
+  readonly nameOf: (group: string) => string;
+}
+
+/** Of no key, of no model. */
+const CORRECTIONS = "spend corrections";
+/** Of an id, where a name alone would not tell two keys apart. */
+const ID_END_LENGTH = 4;
+
+/** @param names Key id → name, of all keys in the rows. */
+export function groupByKey(names: ReadonlyMap<string, string>): Grouping {
+  const all = [...names.values()];
+  const isShared = (name: string): boolean => all.indexOf(name) !== all.lastIndexOf(name);
+  return {
+    groupOf: (row) => row.key_id ?? "",
+    nameOf: (id) => {
+      if (id === "") return CORRECTIONS;
+      const name = names.get(id) ?? id;
+      return isShared(name) ? `${name} (…${id.slice(-ID_END_LENGTH)})` : name;
+    },
+  };
+}
+
+export const GROUP_BY_MODEL: Grouping = {
+  groupOf: (row) => row.model ?? "",
+  nameOf: (model) => (model === "" ? CORRECTIONS : model),
+};
+
+/** By the values of a tag. */
+export function groupByTag(tag: string): Grouping {
+  return {
+    groupOf: (row) => row.tags?.[tag] ?? "",
+    nameOf: (value) => (value === "" ? `without ${tag}` : value),
+  };
+}
+
+export interface DayValue {
+  /** "2026-11-21" */
+  readonly day: string;
+  readonly microcents: number;
+}
+
+/** Every day of the month, those without spend too. */
+export function listDays(month: string, rows: readonly UsageRowView[]): DayValue[] {
+  const period = parseMonth(month);
+  const spent = new Map<string, number>();
+  for (const { day = "", cost_microcents: microcents } of rows) {
+    spent.set(day, (spent.get(day) ?? 0) + Number(microcents));
+  }
+  return period === null ? [] : daysOf(period).map((day) => ({ day, microcents: spent.get(day) ?? 0 }));
+}
+
+interface MonthProgress {
+  /** Days that have begun, today included. */
+  readonly daysBegun: number;
+  /** Whole days after today. */
+  readonly daysLeft: number;
+  /** At the pace of the month so far; null in its first day and in months that are over. */
+  readonly forecastMicrocents: number | null;
+}
+
+/** How far this month is, and what it comes to when it goes on as it has. */
+export function measureProgress(month: string, spentMicrocents: number, nowMs: number): MonthProgress {
+  const period = parseMonth(month);
+  if (period === null || monthAt(nowMs).name !== month) {
+    const days = period === null ? 0 : daysOf(period).length;
+    return { daysBegun: days, daysLeft: 0, forecastMicrocents: null };
+  }
+  const passed = nowMs - period.startMs;
+  const whole = period.endMs - period.startMs;
+  return {
+    daysBegun: Math.floor(passed / DAY_MS) + 1,
+    daysLeft: Math.floor((period.endMs - nowMs) / DAY_MS),
+    forecastMicrocents: passed < DAY_MS ? null : Math.round((spentMicrocents / passed) * whole),
+  };
 }

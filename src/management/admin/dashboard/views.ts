@@ -1,16 +1,15 @@
 /** What the management API answers, as types: of the schemas that its document is made of. */
 import type { z } from "zod";
-import type { webhookTest } from "../schemas/alert.ts";
-import type { auditPage } from "../schemas/audit-entry.ts";
-import type { catalogPage } from "../schemas/catalog.ts";
+import type { auditPage } from "../api/audit.ts";
+import type { catalogPage } from "../api/catalog.ts";
 import type { key, keyPage, keyWithSecret } from "../schemas/key.ts";
 import type { limitList, tightestLimit } from "../schemas/limit.ts";
-import type { group, groupPage, user, userPage } from "../schemas/owner.ts";
+import type { group, user, userPage } from "../schemas/owner.ts";
 import type { organization, organizationPage } from "../schemas/organization.ts";
 import type { ownUser } from "../schemas/own.ts";
 import type { explainedRequest, recentRequest, recentRequestPage } from "../schemas/requests.ts";
-import type { sessionPage } from "../schemas/session.ts";
-import type { tokenPage, tokenWithSecret } from "../schemas/token.ts";
+import type { sessionPage } from "../api/sessions.ts";
+import type { tokenPage, tokenWithSecret } from "../api/tokens.ts";
 import type { usage } from "../schemas/usage.ts";
 
 export type OrganizationView = z.output<typeof organization>;
@@ -22,7 +21,6 @@ export type KeyPageView = z.output<typeof keyPage>;
 export type UserView = z.output<typeof user>;
 export type UserPageView = z.output<typeof userPage>;
 export type GroupView = z.output<typeof group>;
-export type GroupPageView = z.output<typeof groupPage>;
 export type LimitListView = z.output<typeof limitList>;
 export type LimitView = LimitListView["data"][number];
 /** Of a limit in a list, and of the tightest one. */
@@ -38,4 +36,3 @@ export type CatalogView = z.output<typeof catalogPage>;
 export type SessionPageView = z.output<typeof sessionPage>;
 export type TokenPageView = z.output<typeof tokenPage>;
 export type TokenWithSecretView = z.output<typeof tokenWithSecret>;
-export type WebhookTestView = z.output<typeof webhookTest>;

@@ -12,14 +12,15 @@ import {
 import { isReached, MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
 import {
   type ExplainedRequest,
+  explainUpstream,
   failedCheckOf,
   type Figures,
   microcentsOf,
   periodOf,
+  reasonOf,
 } from "./explained-request.ts";
 import { sayReason } from "../../../shared/envoy-reasons/reason.ts";
 import { rateAt } from "./checks.ts";
-import { explainUpstream, reasonOf } from "./upstream.ts";
 import { capitalize } from "../../../shared/text/capitalize.ts";
 
 export function explainEnd(request: ExplainedRequest, currency: string): string {

@@ -4,10 +4,17 @@
  */
 import { explainChecks } from "./checks.ts";
 import { explainCost } from "./cost.ts";
-import type { ExplainedRequest, Explanation } from "./explained-request.ts";
+import {
+  type ExplainedRequest,
+  type Explanation,
+  failedCheckOf,
+  periodOf,
+  reasonOf,
+} from "./explained-request.ts";
 import { explainEnd } from "./end.ts";
-import { chooseAction } from "./action.ts";
-import { reasonOf } from "./upstream.ts";
+import { REFUSAL_FIELDS } from "../../../data-path/limits/refusal-fields.ts";
+import { capScopeOf } from "../../../data-path/limits/spend-cap.ts";
+import { formatLimitPath, type LimitSubject } from "../../../shared/contract/pages.ts";
 
 /**
  * @param currency The organization's.
@@ -30,4 +37,61 @@ export function explain(
     checks: explainChecks(request, currency),
     cost: explainCost(request),
   };
+}
+
+/** What can be done about a refusal, and the page of the dashboard where it is done. */
+interface Action {
+  readonly label: string;
+  readonly path: string;
+}
+
+/** The field of a setting in the form on the key's page. */
+const fieldOf = (code: keyof typeof REFUSAL_FIELDS): string => `/keys/{key}#${REFUSAL_FIELDS[code]}`;
+
+/** By error code: what is done, on the key's page or another one of the organization. */
+const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: string }>> = {
+  session_cap_reached: { label: "Change this cap", page: fieldOf("session_cap_reached") },
+  rate_limit_exceeded: { label: "Change this rate", page: fieldOf("rate_limit_exceeded") },
+  token_rate_limit_exceeded: { label: "Change this limit", page: fieldOf("token_rate_limit_exceeded") },
+  concurrency_limit_exceeded: { label: "Change this limit", page: fieldOf("concurrency_limit_exceeded") },
+  key_disabled: { label: "Enable this key", page: "/keys/{key}" },
+  key_expired: { label: "Change its expiry", page: fieldOf("key_expired") },
+  model_not_allowed: { label: "Choose this key's models", page: fieldOf("model_not_allowed") },
+  model_not_found: { label: "See the models", page: "/models" },
+  model_not_available_in_currency: { label: "See the models and their prices", page: "/models" },
+};
+
+type ActedOn = Pick<
+  ExplainedRequest,
+  | "error_code"
+  | "organization_id"
+  | "checks"
+  | "key_id"
+  | "key_deleted"
+  | "user_id"
+  | "user_deleted"
+  | "group_id"
+  | "group_deleted"
+>;
+
+/** Null if no page of the organization can change it, for example because the key was deleted. */
+function chooseAction(request: ActedOn): Action | null {
+  const scope = capScopeOf(request.error_code);
+  if (scope !== null) return changeCap(scope, request);
+  const action = ACTIONS[request.error_code ?? ""];
+  if (action === undefined || (request.key_deleted && action.page.includes("{key}"))) return null;
+  const page = action.page.replace("{key}", request.key_id);
+  return { label: action.label, path: `/organizations/${request.organization_id}${page}` };
+}
+
+function changeCap(scope: LimitSubject["scope"], request: ActedOn): Action | null {
+  if (scope !== "organization" && request[`${scope}_deleted`]) return null;
+  const subject = {
+    scope,
+    organizationId: request.organization_id,
+    keyId: scope === "key" ? request.key_id : null,
+    ownerId: scope === "user" || scope === "group" ? request[`${scope}_id`] : null,
+    period: periodOf(failedCheckOf(request)?.figures ?? {}),
+  };
+  return { label: "Change this cap", path: formatLimitPath(subject, "hard_cap") };
 }

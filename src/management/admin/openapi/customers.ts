@@ -7,7 +7,7 @@ import { modelBody, modelListBody } from "../../../data-path/catalog/answer-sche
 import { ERRORS, type ErrorCode } from "../../../shared/contract/errors.ts";
 import { keyStatus } from "../../../data-path/limits/key-status.ts";
 import { requestStatus } from "../../../data-path/limits/request-status.ts";
-import { errorBody } from "../schemas/error.ts";
+import { errorBody } from "../schemas/fields.ts";
 import {
   describeError,
   describeJson,

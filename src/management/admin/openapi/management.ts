@@ -1,7 +1,6 @@
 /** The OpenAPI 3.1 document of the management API, made of the routes and of the schemas that check the requests. */
 import * as z from "zod";
-import { errorBody } from "../schemas/error.ts";
-import { namedSchemas } from "../schemas/fields.ts";
+import { errorBody, namedSchemas } from "../schemas/fields.ts";
 import type { RouteDescription } from "../api/route.ts";
 import { API_ROUTES } from "../api/routes.ts";
 import {

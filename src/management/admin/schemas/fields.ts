@@ -89,3 +89,14 @@ export const month = () =>
   z
     .string()
     .meta({ description: "UTC calendar month.", pattern: "^[0-9]{4}-[0-9]{2}$", examples: ["2026-11"] });
+
+export const errorBody = answer("Error", {
+  error: z.strictObject({
+    message: z.string(),
+    type: z.string(),
+    code: z.string(),
+    param: textOrNull("Field that the error is about; null: none."),
+    request_id: z.string().nullable(),
+    doc_url: z.string().describe("Its entry in the error reference: what it means and what to do."),
+  }),
+});

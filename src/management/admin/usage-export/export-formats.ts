@@ -6,7 +6,7 @@ import { formatHeader, formatRow, USAGE_COLUMNS, type UsageColumn } from "./usag
 
 export type ExportFormatName = "csv" | "jsonl" | "focus";
 
-export interface ExportFormat {
+interface ExportFormat {
   readonly mediaType: string;
   /** Of the file's name. */
   readonly extension: string;

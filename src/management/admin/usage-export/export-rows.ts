@@ -2,7 +2,7 @@
 import { daysOf, type CalendarPeriod } from "../../../shared/time/calendar.ts";
 import type { UsageRow } from "../../../data-path/store/types/reporting.ts";
 import type { Store } from "../../../data-path/store/types.ts";
-import { type NamesStore, readUsageNames } from "../api/read-usage-names.ts";
+import { type NamesStore, readUsageNames } from "../api/names.ts";
 import { formatRowId, type UsageTableRow } from "./usage-table.ts";
 
 /** A row of usage, its id in the order of the export, with the names that people know its parts by. */

@@ -10,9 +10,8 @@ import {
   type UsageFigure,
   type UsageFigures,
 } from "../../../shared/usage/usage-figures.ts";
-import type { UsageNames } from "../api/read-usage-names.ts";
+import type { UsageNames } from "../api/names.ts";
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
-import { type CsvCell, formatCsvLine } from "../format-csv.ts";
 
 /** What of a row tells it from the others; null where rows are not apart by it, or there is none. */
 export interface UsageParts {
@@ -31,7 +30,7 @@ export interface UsageTableRow extends UsageParts, UsageFigures, UsageNames {
   readonly organization: Pick<OrganizationRecord, "id" | "name" | "currency">;
 }
 
-export type UsageCell = string | number | bigint;
+type UsageCell = string | number | bigint;
 /** Null: nothing stands there. */
 export type UsageColumn<Row = UsageTableRow> = readonly [name: string, read: (row: Row) => UsageCell | null];
 
@@ -84,4 +83,28 @@ export function formatRow<Row>(columns: readonly UsageColumn<Row>[], row: Row): 
 function toCell(value: UsageCell | null): CsvCell {
   if (value === null) return "";
   return typeof value === "string" && /^-?\d+\.\d{8}$/.test(value) ? { verbatim: value } : value;
+}
+
+/** Tables for spreadsheets: RFC 4180, and nothing in a cell that a spreadsheet would run. */
+
+/** What a cell that is a formula begins with (OWASP, "CSV Injection"), the full-width forms of the signs among it. */
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+const SPECIAL = /[",\r\n]/;
+
+/**
+ * One line, its line break included. A text that would be a formula gets a `'` before it, which spreadsheets show as the
+ * sign that it is a text; numbers stay numbers, negative ones too.
+ */
+export function formatCsvLine(cells: readonly CsvCell[]): string {
+  return `${cells.map(formatCsvCell).join(",")}\r\n`;
+}
+
+/** `verbatim`: a number in a notation of its own, such as a decimal with all its places. */
+type CsvCell = string | number | bigint | { readonly verbatim: string };
+
+function formatCsvCell(value: CsvCell): string {
+  if (typeof value === "object") return value.verbatim;
+  if (typeof value !== "string") return String(value);
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

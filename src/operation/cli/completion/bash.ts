@@ -1,6 +1,5 @@
 /** Completion for bash, 3.2 and newer. It needs no package beside bash and starts no program. */
-import { type CommandNode, listCommands, listSteps, type OptionNode } from "./command-tree.ts";
-import { quoteWord } from "./quote-word.ts";
+import { type CommandNode, listCommands, listSteps, type OptionNode, quoteWord } from "./command-tree.ts";
 
 /** The words of a command line that name a command are the longest chain of commands that it begins with. */
 export function renderBash(tree: CommandNode): string {

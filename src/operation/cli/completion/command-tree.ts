@@ -2,7 +2,7 @@
 import type { Command, Option } from "commander";
 
 /** What follows an option, or stands for an argument. */
-export type ValueKind = "choices" | "file" | "folder" | "other";
+type ValueKind = "choices" | "file" | "folder" | "other";
 
 export interface OptionNode {
   /** "--json", "-q": as they are typed. */
@@ -83,4 +83,9 @@ function kindOf({ flags, argChoices }: Option): ValueKind {
 /** A line of a menu. */
 function firstSentence(text: string): string {
   return /^.*?[^.](?=\.(?: |$)|$)/su.exec(text)?.[0].replaceAll(/\s+/g, " ") ?? "";
+}
+
+/** One word of a POSIX shell; zsh reads it alike. */
+export function quoteWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,5 @@
 /** Completion for zsh, by its own completion system. It starts no program. */
-import { type CommandNode, listCommands, listSteps, type OptionNode } from "./command-tree.ts";
-import { quoteWord } from "./quote-word.ts";
+import { type CommandNode, listCommands, listSteps, type OptionNode, quoteWord } from "./command-tree.ts";
 
 export function renderZsh(tree: CommandNode): string {
   const all = listCommands(tree);

@@ -1,7 +1,6 @@
 /** Calls of the management API. What is refused or cannot be reached becomes a sentence for the person at the shell. */
 import { parseExactJson } from "../../../shared/text/exact-json.ts";
 import { cleanText } from "../../../shared/text/plain-text.ts";
-import { describeGatewayPort, isOfGatewayPort } from "./gateway-port.ts";
 import { CommandError, RefusedCall } from "./command-error.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -15,14 +14,14 @@ export type ListQuery = Readonly<Record<string, string | undefined>> & {
 };
 
 /** A list in the API's words. */
-export interface ListAnswer {
+interface ListAnswer {
   readonly data: readonly JsonObject[];
   readonly has_more: boolean;
   /** To be given as `after`; null: nothing follows. */
   readonly next: string | null;
 }
 
-export interface CallInput {
+interface CallInput {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
@@ -194,4 +193,35 @@ function describeCause(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
   return "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
+}
+
+/** Whoever takes the port of the gateway's clients for that of its management API hears which one it is. */
+
+export const DEFAULT_ADMIN_PORT = "10001";
+
+/** What only that port says, of whatever it has been given as an API key. */
+const KEY_CODES = new Set<unknown>([
+  "missing_api_key",
+  "invalid_api_key",
+  "key_disabled",
+  "key_expired",
+  "user_disabled",
+  "organization_suspended",
+]);
+const API_KEY = /^sk-igw-/;
+
+/** Whether a refusal is that port's: both write errors alike. @param token What was sent: an API key opens that port. */
+function isOfGatewayPort(code: unknown, token: string): boolean {
+  return KEY_CODES.has(code) || (code === "unknown_endpoint" && API_KEY.test(token));
+}
+
+/** What it is, and where the management API is expected: at its default port of the same host. */
+function describeGatewayPort(url: string): string {
+  const expected = new URL(url);
+  expected.port = DEFAULT_ADMIN_PORT;
+  return (
+    `${url} is the gateway's API port, where clients send requests with API keys. The management API, which takes the ` +
+    "operator's or an organization's token, has a port of its own, `admin.port` in gateway.yaml: give --admin-url " +
+    `${expected.origin}, unless your operator has set another.`
+  );
 }

@@ -1,19 +1,17 @@
-import { nameLimit, type NamedLimit, nameOwner } from "../../../shared/settings/limit-words.ts";
+import { type NamedLimit, nameLimit, nameOwner } from "../../../shared/settings/limit-words.ts";
 import type { Level, Screen } from "../terminal/screen.ts";
 import { cleanText } from "../../../shared/text/plain-text.ts";
 import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { formatAmount } from "./amounts.ts";
+import { collect, formatAmount, formatSecond } from "./option-values.ts";
 import { findAlertId } from "./find.ts";
-import { createListCommand } from "./list-command.ts";
 import {
   type CommandGroup,
+  createListCommand,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
-import { collect } from "./options.ts";
-import { formatSecond } from "./times.ts";
 import { testWebhook } from "./webhooks.ts";
 
 const list = createListCommand({

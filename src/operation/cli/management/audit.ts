@@ -1,7 +1,7 @@
 import { formatTable } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { createListCommand } from "./list-command.ts";
-import { describeOutsideUsage } from "./outside-usage.ts";
+import { createListCommand } from "./management-command.ts";
+import { describeOutsideUsage } from "./usage-correct.ts";
 
 export const auditCommand = createListCommand({
   usage: "audit",

@@ -5,9 +5,8 @@
  */
 import type { Command } from "commander";
 import { readFileSync } from "node:fs";
-import { AdminClient } from "./admin-client.ts";
+import { AdminClient, DEFAULT_ADMIN_PORT } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
-import { DEFAULT_ADMIN_PORT } from "./gateway-port.ts";
 import { connectByConfig, connectByFolder } from "./config-connection.ts";
 import { type KeptLogin, loginFile, readKeptLogin } from "./kept-login.ts";
 

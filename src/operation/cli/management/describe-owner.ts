@@ -1,13 +1,13 @@
 /** This file shows one organization, key, user or group to people: each thing that its answer has is a line. */
 import type { Settings } from "../../../shared/settings/setting.ts";
 import { nameTokenType } from "../../../shared/settings/token-limits.ts";
-import type { Screen } from "../terminal/screen.ts";
-import { type Field, formatFields, showGiven } from "../terminal/table.ts";
+import type { Level, Screen } from "../terminal/screen.ts";
+import { type Field, formatFields, type RecordColumn, showGiven } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { formatAmount } from "./amounts.ts";
+import { formatAmount } from "./option-values.ts";
 import { showOwners } from "./owners.ts";
 import { showSettings } from "./settings.ts";
-import { stateOf } from "./state.ts";
+import { describeState } from "../../../shared/settings/state.ts";
 
 /** @param organization The record lies in it; it is null for an organization itself. */
 export function describeOwner(
@@ -55,3 +55,24 @@ function showFigures(one: JsonObject, currency: string): readonly Field[] {
 function formatLeft(remaining: unknown, capacity: unknown): string {
   return `${String(remaining)} of ${String(capacity)}`;
 }
+
+/**
+ * What something is in, from an answer of the API, and how it is to be looked at: a key or an organization has a state,
+ * a user is disabled or is not. Null for a group, which is in none.
+ */
+export function stateOf({
+  state,
+  disabled,
+}: JsonObject): { readonly words: string; readonly level: Level } | null {
+  if (state === undefined && disabled === undefined) return null;
+  const { words, level } = describeState(
+    typeof state === "string" ? state : disabled === true ? "disabled" : "active",
+  );
+  return { words, level: level === "off" ? "quiet" : level };
+}
+
+export const STATE_COLUMN: RecordColumn<JsonObject> = {
+  header: "STATE",
+  cell: (one) => stateOf(one)?.words,
+  level: (one) => stateOf(one)?.level ?? null,
+};

@@ -2,9 +2,9 @@ import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { findGroup } from "./find.ts";
-import { createListCommand } from "./list-command.ts";
 import {
   type CommandGroup,
+  createListCommand,
   type ManagementOptions,
   type OrganizationCommandCall,
 } from "./management-command.ts";

@@ -3,14 +3,14 @@ import { KEY_SETTINGS, ROTATION_GRACE_SECONDS } from "../../../shared/settings/k
 import type { Screen } from "../terminal/screen.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { confirm } from "./confirm.ts";
-import { findKey } from "./find.ts";
 import {
   type CommandGroup,
+  confirm,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
+import { findKey } from "./find.ts";
 import {
   addQuietOption,
   deleteCommand,
@@ -22,8 +22,8 @@ import {
 } from "./owner-commands.ts";
 import { nameOfOwner, queryOwners } from "./owners.ts";
 import { settingColumns } from "./settings.ts";
-import { STATE_COLUMN } from "./state.ts";
-import { parseDuration } from "./times.ts";
+import { STATE_COLUMN } from "./describe-owner.ts";
+import { parseDuration } from "./option-values.ts";
 
 type ListOptions = ManagementOptions & { readonly user?: string; readonly group?: string };
 type RotateOptions = ManagementOptions & { readonly grace: number; readonly quiet?: true };

@@ -4,16 +4,15 @@ import { nameLimit } from "../../../shared/settings/limit-words.ts";
 import { type Limit, LIMIT_KINDS, LIMIT_PERIODS, MEMBER_LIMITS } from "../../../shared/settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { formatAmount, parseAmount } from "./amounts.ts";
+import { convertNone, formatAmount, parseAmount, parseChoice } from "./option-values.ts";
 import { CommandError } from "./command-error.ts";
-import {
-  type CommandGroup,
-  type CommandOutput,
-  type OrganizationCommandCall,
-  type OrganizationCommandRow,
+import type {
+  CommandGroup,
+  CommandOutput,
+  OrganizationCommandCall,
+  OrganizationCommandRow,
 } from "./management-command.ts";
-import { convertNone, parseChoice } from "./options.ts";
-import { addLimitedOwnerOptions, findLimitedOwner, type LimitedOwnerOptions } from "./limited-owner.ts";
+import { addLimitedOwnerOptions, findLimitedOwner, type LimitedOwnerOptions } from "./owners.ts";
 
 type MembersOptions = LimitedOwnerOptions & { readonly members?: true };
 type OneOptions = MembersOptions & { readonly period: Limit["period"]; readonly kind: Limit["kind"] };

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { formatExactJson } from "../../../shared/text/exact-json.ts";
 import { cleanScreen, escapeHidden } from "../../../shared/text/plain-text.ts";
 import { openScreen, type Screen } from "../terminal/screen.ts";
-import type { AdminClient, JsonObject } from "./admin-client.ts";
+import type { AdminClient, JsonObject, ListQuery } from "./admin-client.ts";
 import {
   addConnectionOptions,
   type Connection,
@@ -13,6 +13,9 @@ import {
 } from "./connection.ts";
 import { findOrganization, organizationPath } from "./find.ts";
 import { nameOption } from "./settings.ts";
+import { parseLimit } from "./option-values.ts";
+import { ask, canAsk } from "../terminal/ask.ts";
+import { CommandError, UsageError } from "./command-error.ts";
 
 export type ManagementOptions = {
   readonly json?: true;
@@ -130,4 +133,67 @@ function print({ json, wide }: ManagementOptions, output: CommandOutput): void {
     const screen = openScreen(process.stdout, { env: process.env, isWide: wide === true });
     process.stdout.write(cleanScreen(output.text(screen)));
   }
+}
+
+const DEFAULT_LIMIT = 20;
+
+interface ListOptions extends ManagementOptions {
+  readonly limit: number;
+  readonly after?: string;
+}
+
+export interface ListedIn {
+  /** The organization's. */
+  readonly currency: string;
+  /** Of the management API and the dashboard, without a slash at the end. */
+  readonly url: string;
+}
+
+interface ListRow extends CommandRow {
+  /** What else the list is asked for, from the options of the command's own. */
+  readonly query?: (call: OrganizationCommandCall) => Promise<ListQuery>;
+  /** Below the organization: "alerts". */
+  readonly path: string;
+  /** For people. */
+  readonly format: (screen: Screen, all: readonly JsonObject[], about: ListedIn) => string;
+}
+
+/** A command that shows the newest items of one of an organization's lists, `--limit` of them. */
+export function createListCommand({
+  path,
+  format,
+  query,
+  options,
+  ...text
+}: ListRow): OrganizationCommandRow {
+  return {
+    ...text,
+    hasTable: true,
+    options: (command) => {
+      command.option("--limit <n>", "maximum number of rows", parseLimit, DEFAULT_LIMIT);
+      command.option("--after <next>", "start after this `next` of the previous page (from --json)");
+      return options?.(command) ?? command;
+    },
+    async runInOrganization(call: OrganizationCommandCall<ListOptions>) {
+      const { limit, after } = call.options;
+      const wanted = { ...(await query?.(call)), after };
+      const page = await call.client.listPages(`${call.path}/${path}`, limit, wanted);
+      const about = { currency: String(call.organization["currency"]), url: call.client.url };
+      return { json: page, text: (screen) => format(screen, page.data, about) };
+    },
+  };
+}
+
+/**
+ * Asks at a terminal whether that is meant; elsewhere wants `--yes`.
+ * @param what A sentence that names what it will do.
+ * @throws CommandError when the answer is no, UsageError when nobody can be asked.
+ */
+export async function confirm(what: string, { yes }: { readonly yes?: true }): Promise<void> {
+  if (yes === true) return;
+  if (!canAsk()) {
+    throw new UsageError(`${what} Pass --yes to confirm.`);
+  }
+  const answer = await ask(`${what}\nContinue? [y/N] `);
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError("Nothing was changed.");
 }

@@ -1,17 +1,17 @@
 import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { confirm } from "./confirm.ts";
-import { findOrganization, organizationPath } from "./find.ts";
 import {
-  type CommandGroup,
   type CommandCall,
+  type CommandGroup,
+  confirm,
   type GlobalCommandRow,
   type ManagementOptions,
 } from "./management-command.ts";
+import { findOrganization, organizationPath } from "./find.ts";
 import { ownerCommands, type OwnerKind } from "./owner-commands.ts";
 import { settingColumns } from "./settings.ts";
-import { STATE_COLUMN } from "./state.ts";
+import { STATE_COLUMN } from "./describe-owner.ts";
 import { formatSecret } from "./webhooks.ts";
 
 type ListOptions = ManagementOptions & { readonly search?: string; readonly deleted?: true };

@@ -5,20 +5,19 @@
 import type { Command } from "commander";
 import type { Settings } from "../../../shared/settings/setting.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
-import { confirm } from "./confirm.ts";
-import { describeOwner } from "./describe-owner.ts";
-import type {
-  AnyCommandRow,
-  CommandCall,
-  CommandOutput,
-  CommandRow,
-  ManagementOptions,
-  OrganizationCommandRow,
+import {
+  type AnyCommandRow,
+  type CommandCall,
+  type CommandOutput,
+  type CommandRow,
+  confirm,
+  type ManagementOptions,
+  type OrganizationCommandRow,
 } from "./management-command.ts";
+import { describeOwner, stateOf } from "./describe-owner.ts";
 import type { Field } from "../terminal/table.ts";
 import { resolveOwners, showOwners } from "./owners.ts";
 import { addSettingOptions, type OptionValues, readSettings, showSettings } from "./settings.ts";
-import { stateOf } from "./state.ts";
 
 type Texts = Pick<CommandRow, "description" | "examples">;
 

@@ -1,14 +1,15 @@
-/** Users and groups as commands name them, and as they show them. */
+/** Keys, users and groups as commands name them, and as they show them. */
 import type { Command } from "commander";
 import { OWNER_KINDS } from "../../../data-path/store/types/owner-kinds.ts";
 import type { Field } from "../terminal/table.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { findGroup, findKey, findUser, isWholeId } from "./find.ts";
-import type { ManagementOptions, TextOptions } from "./management-command.ts";
+import type { ManagementOptions, OrganizationCommandCall, TextOptions } from "./management-command.ts";
+import { CommandError } from "./command-error.ts";
 
-export const FINDERS = { key: findKey, user: findUser, group: findGroup } as const;
+const FINDERS = { key: findKey, user: findUser, group: findGroup } as const;
 type Kind = keyof typeof FINDERS;
-export const KINDS = ["key", "user", "group"] as const;
+const KINDS = ["key", "user", "group"] as const;
 const fieldOf = (kind: Kind) => `${kind}_id` as const;
 
 /** The same body with ids where a user or a group was named. @throws CommandError */
@@ -89,4 +90,43 @@ export function describeKeysOf(found: JsonObject, { withKeys }: DeleteOptions): 
     return `and ${keys}: requests with ${count === 1 ? "it" : "them"} return 401 at once`;
   }
   return `${keys} ${count === 1 ? "stays" : "stay"} without it`;
+}
+
+export type LimitedOwnerOptions = ManagementOptions & TextOptions<"key" | "user" | "group">;
+
+interface LimitedOwner {
+  /** Of the owner in the API. */
+  readonly path: string;
+  /** As the API shows it. */
+  readonly record: JsonObject;
+  /** "the key "ci"", in a sentence. */
+  readonly name: string;
+}
+
+/** @param what "owner of the cap" */
+export function addLimitedOwnerOptions(command: Command, what: string): Command {
+  return command
+    .option("--key <key>", `${what}: an API key, by id or name; default: the organization`)
+    .option("--user <user>", `${what}: a user, by id, name or email address`)
+    .option("--group <group>", `${what}: a group, by id or name`);
+}
+
+/** @throws CommandError where two are named, or one that is not there. */
+export async function findLimitedOwner({
+  client,
+  options,
+  organization,
+  path,
+}: OrganizationCommandCall<LimitedOwnerOptions>): Promise<LimitedOwner> {
+  const named = KINDS.filter((kind) => options[kind] !== undefined);
+  if (named.length > 1) {
+    throw new CommandError("Pass at most one of --key, --user and --group; none for the organization.");
+  }
+  const [kind] = named;
+  if (kind === undefined) {
+    return { path, record: organization, name: `the organization "${String(organization["name"])}"` };
+  }
+  const record = await FINDERS[kind](client, path, options[kind] ?? "");
+  const { id, name } = record;
+  return { path: `${path}/${kind}s/${String(id)}`, record, name: `the ${kind} "${String(name)}"` };
 }

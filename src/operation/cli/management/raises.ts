@@ -3,17 +3,11 @@ import { nameLimit } from "../../../shared/settings/limit-words.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { formatAmount, parseAmount } from "./amounts.ts";
+import { convertNone, formatAmount, formatSecond, parseAmount, parseFutureTime } from "./option-values.ts";
 import { findRaise } from "./find.ts";
-import { addLimitedOwnerOptions, findLimitedOwner, type LimitedOwnerOptions } from "./limited-owner.ts";
-import {
-  type CommandGroup,
-  type OrganizationCommandCall,
-  type OrganizationCommandRow,
-} from "./management-command.ts";
-import { convertNone } from "./options.ts";
-import { formatRaise, liveRaisesOf } from "./raise-texts.ts";
-import { formatSecond, parseFutureTime } from "./times.ts";
+import { addLimitedOwnerOptions, findLimitedOwner, type LimitedOwnerOptions } from "./owners.ts";
+import type { CommandGroup, OrganizationCommandCall, OrganizationCommandRow } from "./management-command.ts";
+import { formatRaise, liveRaisesOf } from "./settings.ts";
 
 type CreateOptions = LimitedOwnerOptions & {
   readonly period: LimitPeriod;

@@ -1,20 +1,20 @@
 import type { Level, Screen } from "../terminal/screen.ts";
 import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { formatExactAmounts } from "./amounts.ts";
+import { formatExactAmounts, formatSecond, parsePastTime } from "./option-values.ts";
 import { CommandError } from "./command-error.ts";
 import { explainRequest } from "./explain-request.ts";
 import { findRequestIds, refuseAmbiguous } from "./find.ts";
 import { queryFormerOwners } from "./owners.ts";
-import { createListCommand, type ListedIn } from "./list-command.ts";
-import type {
-  CommandGroup,
-  ManagementOptions,
-  OrganizationCommandCall,
-  OrganizationCommandRow,
-  TextOptions,
+import {
+  type CommandGroup,
+  createListCommand,
+  type ListedIn,
+  type ManagementOptions,
+  type OrganizationCommandCall,
+  type OrganizationCommandRow,
+  type TextOptions,
 } from "./management-command.ts";
-import { formatSecond, parsePastTime } from "./times.ts";
 
 type FilterOptions = ManagementOptions &
   TextOptions<

@@ -6,12 +6,19 @@ import type { Setting, Settings } from "../../../shared/settings/setting.ts";
 import { parsePairs } from "../../../shared/settings/parse-pairs.ts";
 import { isRequired } from "../../../shared/settings/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { formatAmount, parseAmount } from "./amounts.ts";
+import {
+  collect,
+  convertNone,
+  formatAmount,
+  formatSecond,
+  NONE,
+  parseAmount,
+  parseFutureTime,
+  parseWhole,
+  parseWholeOrNone,
+} from "./option-values.ts";
 import { RefusedCall } from "./command-error.ts";
-import { collect, convertNone, NONE, parseWhole, parseWholeOrNone } from "./options.ts";
 import { type Field, formatValue, type RecordColumn } from "../terminal/table.ts";
-import { formatRaise, liveRaisesOf } from "./raise-texts.ts";
-import { parseFutureTime } from "./times.ts";
 
 /** By the names that commander gives them. */
 export type OptionValues = Readonly<Record<string, unknown>>;
@@ -225,4 +232,18 @@ function parseLimits(text: string): readonly Limit[] {
 /** A flag that can only be set on creation: afterwards a command of its own sets it, and another takes it back. */
 function hasCommandsOfItsOwn({ kind, cli }: Setting): boolean {
   return kind.notation === "flag" && cli?.option?.offHelp === undefined;
+}
+
+/** Of an answer's `raises`, those that have not ended. */
+export function liveRaisesOf(raises: unknown): readonly JsonObject[] {
+  const all = raises as readonly JsonObject[];
+  return all.filter(({ expires_at: expiresAt }) => Date.parse(String(expiresAt)) > Date.now());
+}
+
+/** "+50.00 USD a week until 2026-12-04T00:00:00Z" */
+export function formatRaise(raise: JsonObject, currency: string): string {
+  const { period, add_cents: cents, expires_at: expiresAt } = raise;
+  const amount = formatAmount(cents, currency).trim();
+  const window = period === "total" ? "in total" : `a ${String(period)}`;
+  return `+${amount} ${window} until ${formatSecond(expiresAt)}`;
 }

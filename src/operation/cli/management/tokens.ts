@@ -1,13 +1,13 @@
 import { TOKEN_ROLES } from "../../../data-path/store/types/tokens.ts";
 import { formatTable } from "../terminal/table.ts";
-import { confirm } from "./confirm.ts";
-import { findToken } from "./find.ts";
 import {
   type CommandGroup,
+  confirm,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
+import { findToken } from "./find.ts";
 
 interface CreateOptions extends ManagementOptions {
   readonly name: string;

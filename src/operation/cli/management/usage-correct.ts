@@ -1,7 +1,14 @@
 /** `usage correct`: an amount, or what did not pass the gateway. */
 import { TOKEN_NAMES } from "../../../shared/usage/token-usage.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { formatAmount, formatExactAmount, parseCorrection, parseTokenCounts } from "./amounts.ts";
+import {
+  convertNone,
+  formatAmount,
+  formatExactAmount,
+  parseCorrection,
+  parseTokenCounts,
+  parseWhole,
+} from "./option-values.ts";
 import { CommandError } from "./command-error.ts";
 import { findKey } from "./find.ts";
 import type {
@@ -10,8 +17,6 @@ import type {
   OrganizationCommandRow,
   TextOptions,
 } from "./management-command.ts";
-import { convertNone, parseWhole } from "./options.ts";
-import { describeOutsideUsage } from "./outside-usage.ts";
 import { resolveOwners } from "./owners.ts";
 
 type CorrectionOptions = ManagementOptions &
@@ -105,4 +110,17 @@ function formatCorrection(corrected: JsonObject, currency: string): string {
   const what = corrected["repeated"] === true ? "Was corrected before; nothing changed now." : "Corrected.";
   const spent = formatAmount(corrected["organization_spent_cents"], currency);
   return `${what}${detail} The organization has spent ${spent} in ${String(corrected["month"])}.\n`;
+}
+
+/** "Outside usage: 1000 input, 50 output tokens of acme/echo-small at batch": of an answer or of the audit log. */
+export function describeOutsideUsage(usage: JsonObject): string {
+  const countOf = (name: string): number => Number(usage[name] ?? 0);
+  const cached = countOf("cached_input_tokens");
+  const counts = [
+    `${countOf("input_tokens")} input`,
+    ...(cached === 0 ? [] : [`${cached} cached input`]),
+    `${countOf("output_tokens")} output tokens`,
+  ];
+  const tier = usage["service_tier"];
+  return `Outside usage: ${counts.join(", ")} of ${String(usage["model"])}${typeof tier === "string" ? ` at ${tier}` : ""}`;
 }

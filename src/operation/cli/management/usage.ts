@@ -6,7 +6,7 @@ import { shortenId } from "../terminal/short-id.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
-import { formatExactAmounts } from "./amounts.ts";
+import { formatExactAmounts } from "./option-values.ts";
 import {
   type CommandGroup,
   type ManagementOptions,

@@ -2,16 +2,16 @@ import { USER_SETTINGS } from "../../../shared/settings/user.ts";
 import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { findUser } from "./find.ts";
-import { createListCommand } from "./list-command.ts";
 import {
   type CommandGroup,
+  createListCommand,
   type ManagementOptions,
   type OrganizationCommandCall,
 } from "./management-command.ts";
 import { deleteCommand, ownerCommands, type OwnerKind } from "./owner-commands.ts";
 import { describeKeysOf, KEYS_OF_DELETED, nameOfOwner, queryOwners } from "./owners.ts";
 import { settingColumns } from "./settings.ts";
-import { STATE_COLUMN } from "./state.ts";
+import { STATE_COLUMN } from "./describe-owner.ts";
 
 type ListOptions = ManagementOptions & { readonly search?: string; readonly group?: string };
 

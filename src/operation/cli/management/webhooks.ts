@@ -5,16 +5,16 @@ import { formatTable } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { cleanText, escapeHidden } from "../../../shared/text/plain-text.ts";
 import { CommandError } from "./command-error.ts";
-import { confirm } from "./confirm.ts";
 import {
   type CommandGroup,
   type CommandOutput,
+  confirm,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
   type TextOptions,
 } from "./management-command.ts";
-import { collect } from "./options.ts";
+import { collect } from "./option-values.ts";
 
 type WebhookOptions = ManagementOptions &
   TextOptions<"format" | "url" | "routingKey"> & { readonly alerts?: string | readonly string[] };

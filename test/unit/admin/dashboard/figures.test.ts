@@ -3,8 +3,8 @@ import { describeAmount } from "../../../../src/management/admin/dashboard/asset
 import { describeRate } from "../../../../src/management/admin/dashboard/assets/describe-rate.js";
 import { fitLine } from "../../../../src/management/admin/dashboard/parts/plot.tsx";
 import { alignDecimals, formatMoney } from "../../../../src/management/admin/format.ts";
-import { measureProgress } from "../../../../src/management/admin/dashboard/month-figures.ts";
-import { isOverCap } from "../../../../src/management/admin/dashboard/spending.ts";
+import { measureProgress } from "../../../../src/management/admin/dashboard/usage-columns.ts";
+import { isOverCap } from "../../../../src/management/admin/dashboard/limit-words.ts";
 import { bucketCapacity } from "../../../../src/data-path/limits/bucket-capacity.ts";
 import { parseCents, parseSignedAmount } from "../../../../src/shared/money/money.ts";
 

@@ -6,7 +6,7 @@ import {
   type SessionsStore,
 } from "../../../../src/management/admin/dashboard/session.ts";
 import { MinuteLimit } from "../../../../src/management/admin/minute-limit.ts";
-import { createOrganizationToken, hashToken } from "../../../../src/management/admin/token-format.ts";
+import { createOrganizationToken, hashToken } from "../../../../src/management/admin/principal.ts";
 import type { SessionRecord } from "../../../../src/data-path/store/types/sessions.ts";
 
 const NOW = 1_000_000;

@@ -4,12 +4,10 @@ import {
   gatherCost,
   gatherCostBefore,
   gatherTokens,
-} from "../../../../src/management/admin/dashboard/usage-columns.ts";
-import {
+  GROUP_BY_MODEL,
   groupByKey,
   groupByTag,
-  GROUP_BY_MODEL,
-} from "../../../../src/management/admin/dashboard/usage-groups.ts";
+} from "../../../../src/management/admin/dashboard/usage-columns.ts";
 import { daysIn, rangeBefore } from "../../../../src/management/admin/dashboard/usage-range.ts";
 import type { UsageRowView } from "../../../../src/management/admin/dashboard/views.ts";
 

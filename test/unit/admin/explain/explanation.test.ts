@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { NO_TOKENS, nameTokens } from "../../../../src/shared/usage/token-usage.ts";
-import type { ExplainedRequest } from "../../../../src/management/admin/explain/explained-request.ts";
+import { nameTokens, NO_TOKENS } from "../../../../src/shared/usage/token-usage.ts";
+import {
+  describeUpstream,
+  type ExplainedRequest,
+} from "../../../../src/management/admin/explain/explained-request.ts";
 import { explain } from "../../../../src/management/admin/explain/explanation.ts";
-import { describeUpstream } from "../../../../src/management/admin/explain/upstream.ts";
 
 const PRICE = {
   name: "price",

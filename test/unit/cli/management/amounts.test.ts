@@ -6,7 +6,7 @@ import {
   parseAmount,
   parseCorrection,
   parseTokenCounts,
-} from "../../../../src/operation/cli/management/amounts.ts";
+} from "../../../../src/operation/cli/management/option-values.ts";
 
 describe("parseAmount", () => {
   it.each([

@@ -3,7 +3,7 @@ import {
   parseDuration,
   parseFutureTime,
   parsePastTime,
-} from "../../../../src/operation/cli/management/times.ts";
+} from "../../../../src/operation/cli/management/option-values.ts";
 
 describe("parseDuration", () => {
   it.each([

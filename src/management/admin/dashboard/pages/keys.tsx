@@ -9,7 +9,7 @@ import { ConfirmedForm } from "../parts/fields.tsx";
 import { List, pageQueryOf, type RowTableColumns, SearchForm, searchOf } from "../parts/table.tsx";
 import { KeyName, OwnerLink, State, Time } from "../parts/inline.tsx";
 import { requestRateOf } from "../request-rate.ts";
-import { spendingOf } from "../spending.ts";
+import { spendingOf } from "../limit-words.ts";
 import type { KeyView, RequestView } from "../views.ts";
 import { createKey, showKeyCreation } from "./key-creation.tsx";
 

@@ -18,7 +18,7 @@ import { SettingFields } from "../parts/setting-fields.tsx";
 import { State } from "../parts/inline.tsx";
 import { sectionPath } from "../sections.ts";
 import { listFormSettings, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
-import { spendingOf } from "../spending.ts";
+import { spendingOf } from "../limit-words.ts";
 import type { OrganizationPageView, OrganizationView } from "../views.ts";
 
 const PATH = "/organizations";

@@ -2,11 +2,19 @@
 import type { Child } from "hono/jsx";
 import { monthAt } from "../../../../shared/time/calendar.ts";
 import { AdminError } from "../../admin-error.ts";
-import { readKeyNames } from "../../api/read-key-names.ts";
+import { readKeyNames } from "../../api/names.ts";
 import { keysWithReachedLimits, listAttention } from "../attention.ts";
 import type { Attention, LimitAttentionInput } from "../limit-attention.ts";
 import { formatLimit, formatMoney, formatTickMoney, monthName } from "../../format.ts";
-import { listDays, measureProgress } from "../month-figures.ts";
+import {
+  columnsOf,
+  gatherCost,
+  GROUP_BY_MODEL,
+  groupByKey,
+  type Grouping,
+  listDays,
+  measureProgress,
+} from "../usage-columns.ts";
 import { MAX_KEY_PAGES, readList } from "../read-lists.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { AlertList } from "../parts/alert-list.tsx";
@@ -16,13 +24,11 @@ import { MonthChart } from "../parts/month-chart.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
 import { UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
 import { MONTH_NAMES } from "../../../../shared/settings/limits.ts";
-import { spendingOf } from "../spending.ts";
-import { columnsOf, gatherCost } from "../usage-columns.ts";
-import { GROUP_BY_MODEL, groupByKey, type Grouping } from "../usage-groups.ts";
+import { spendingOf } from "../limit-words.ts";
 import { addDays, readUsage } from "../usage-range.ts";
 import type { GroupView, KeyView, LimitFiguresView, UsageRowView } from "../views.ts";
 import { readLimits } from "../parts/limits.tsx";
-import { nameStopped, scanRecent } from "../scan-recent.ts";
+import { nameStopped, scanRecent } from "../recent-requests.ts";
 
 const SHOWN_ALERTS = 5;
 

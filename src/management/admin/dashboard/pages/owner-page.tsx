@@ -6,9 +6,14 @@ import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { readLimits } from "../parts/limits.tsx";
 import { OwnerLimits } from "../parts/raises.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
-import { OWNER_CALLS, RAISE_FIELDS } from "../raise-form.ts";
+import {
+  createSettingsRoutes,
+  type FormState,
+  OWNER_CALLS,
+  RAISE_FIELDS,
+  VersionedForm,
+} from "../settings-page.tsx";
 import { type FormSetting, listProblemFields } from "../setting-form.ts";
-import { createSettingsRoutes, type FormState, VersionedForm } from "../settings-page.tsx";
 import type { GroupView, KeyView, UserView } from "../views.ts";
 
 interface Views {

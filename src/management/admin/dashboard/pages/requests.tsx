@@ -1,6 +1,6 @@
 /** *Requests*: the last ones, filtered, with what they took and cost. */
 import { AdminError } from "../../admin-error.ts";
-import { readKeyNames } from "../../api/read-key-names.ts";
+import { readKeyNames } from "../../api/names.ts";
 import { columnDecimals } from "../../../../shared/money/money.ts";
 import { shorten } from "../../../../shared/text/shorten.ts";
 import { formatAmount, formatCount, formatDuration } from "../../format.ts";

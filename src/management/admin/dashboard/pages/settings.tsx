@@ -10,9 +10,8 @@ import { readLimits } from "../parts/limits.tsx";
 import { askFirst, isSure, Layout, Section } from "../parts/layout.tsx";
 import { OwnerLimits } from "../parts/raises.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
-import { RAISE_FIELDS } from "../raise-form.ts";
+import { createSettingsRoutes, type FormState, RAISE_FIELDS, VersionedForm } from "../settings-page.tsx";
 import { type FormSetting, listFormSettings, listProblemFields } from "../setting-form.ts";
-import { createSettingsRoutes, type FormState, VersionedForm } from "../settings-page.tsx";
 import type { OrganizationView } from "../views.ts";
 import { rotateWebhookSecret, showWebhookSecret, testWebhook, webhookPageRoutes } from "./webhooks.tsx";
 

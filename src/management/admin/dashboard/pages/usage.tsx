@@ -1,6 +1,6 @@
 /** *Usage*: what a stretch of days cost, by key, model and day; CSV; the operator's corrections. */
 import { randomBytes } from "node:crypto";
-import { readKeyNames } from "../../api/read-key-names.ts";
+import { readKeyNames } from "../../api/names.ts";
 import { AdminError } from "../../admin-error.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage, submit } from "../page.ts";
@@ -12,11 +12,23 @@ import { ProblemSummary } from "../parts/fields.tsx";
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { Layout, Section } from "../parts/layout.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
-import { readUsageFilters, UsageFilters, type UsageFilterValues } from "../parts/usage-filters.tsx";
-import { UsageExport } from "../parts/usage-export.tsx";
+import {
+  readUsageFilters,
+  UsageExport,
+  UsageFilters,
+  type UsageFilterValues,
+} from "../parts/usage-filters.tsx";
 import { UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
-import { columnsOf, gatherCost, gatherCostBefore, gatherTokens } from "../usage-columns.ts";
-import { GROUP_BY_MODEL, groupByKey, groupByTag, type Grouping } from "../usage-groups.ts";
+import {
+  columnsOf,
+  gatherCost,
+  gatherCostBefore,
+  gatherTokens,
+  GROUP_BY_MODEL,
+  groupByKey,
+  groupByTag,
+  type Grouping,
+} from "../usage-columns.ts";
 import {
   addUp,
   daysIn,

@@ -1,10 +1,16 @@
 /** Bars. Colours are classes of the style sheet: the security policy lets no style in here. */
 import { MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
-import { isBudgetReached, type Spending } from "../spending.ts";
+import {
+  describeStanding,
+  formatShare,
+  isBudgetReached,
+  shareOf,
+  type Spending,
+  standingOf,
+} from "../limit-words.ts";
 import { round } from "./plot.tsx";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
-import { describeStanding, formatShare, shareOf, standingOf } from "../limit-words.ts";
 import type { GroupView, LimitFiguresView, UserView } from "../views.ts";
 import type { OrganizationPageCall } from "../page.ts";
 

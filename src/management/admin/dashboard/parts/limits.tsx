@@ -7,7 +7,7 @@ import type { LimitScope } from "../../../../data-path/store/types/decision.ts";
 import { formatCountOf, formatLimit } from "../../format.ts";
 import { describeStanding, describeWait, formatShare, nameReset } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
-import { OWNER_CALLS } from "../raise-form.ts";
+import { OWNER_CALLS } from "../settings-page.tsx";
 import type { LimitListView, LimitView } from "../views.ts";
 import { LimitBar } from "./charts.tsx";
 import { Section } from "./layout.tsx";

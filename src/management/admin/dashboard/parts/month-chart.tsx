@@ -3,8 +3,8 @@ import { scaleLinear } from "d3-scale";
 import { area, line } from "d3-shape";
 import { MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
 import { formatLimit, formatMoney, formatTickMoney } from "../../format.ts";
-import type { DayValue } from "../month-figures.ts";
-import type { Spending } from "../spending.ts";
+import type { DayValue } from "../usage-columns.ts";
+import type { Spending } from "../limit-words.ts";
 import { type Area, type Drawing, Legend, Plot, round, type Spot } from "./plot.tsx";
 
 export interface MonthPicture {

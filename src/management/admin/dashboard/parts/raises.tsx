@@ -5,7 +5,7 @@ import type { Problems } from "../form.ts";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { PER_PERIOD } from "../limit-words.ts";
 import type { OrganizationPageCall } from "../page.ts";
-import { RAISE_INPUTS } from "../raise-form.ts";
+import { RAISE_INPUTS } from "../settings-page.tsx";
 import type { RaiseView } from "../views.ts";
 import { Field, Form, Select, typedIn } from "./fields.tsx";
 import { type LimitsProps, SpendAgainstLimits } from "./limits.tsx";

@@ -1,6 +1,6 @@
 import { columnDecimals, MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
 import { formatAmount, formatCount } from "../../format.ts";
-import { GROUP_BY_MODEL, groupByKey, type Grouping } from "../usage-groups.ts";
+import { GROUP_BY_MODEL, groupByKey, type Grouping } from "../usage-columns.ts";
 import { addUp, groupRows, type UsageFigure } from "../usage-range.ts";
 import type { UsageRowView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";

@@ -1,0 +1,103 @@
+/** The names behind ids: the user and group of a key, which must exist, and those of requests and usage, which may be deleted. */
+import type { KeyRecord } from "../../../data-path/store/types/management.ts";
+import type { GroupRecord, OwnerRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
+import type { Store } from "../../../data-path/store/types.ts";
+import { listOwnerIds, parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
+import type { UsageRow } from "../../../data-path/store/types/reporting.ts";
+
+export function formatReference(owner: { readonly id: string; readonly name: string } | null) {
+  return owner === null ? null : { id: owner.id, name: owner.name };
+}
+
+/** What a key, or a user, names of those that are there. */
+export interface NamedOwners {
+  readonly user: UserRecord | null;
+  /** That it names itself. */
+  readonly ownGroup: GroupRecord | null;
+  /** That it counts to: the user's where it names none. */
+  readonly group: GroupRecord | null;
+}
+
+type NamesOwners = Partial<Pick<KeyRecord, "userId" | "groupId">>;
+
+/** Of these, what they name. Each user and each group is read once. */
+export async function readNamedOwners(
+  { getUser, getGroup }: Pick<Store, "getUser" | "getGroup">,
+  organizationId: string,
+  naming: readonly NamesOwners[],
+): Promise<(one: NamesOwners) => NamedOwners> {
+  const userIds = naming.map(({ userId }) => userId);
+  const users = await readThere(userIds, (id) => getUser(organizationId, id));
+  const groupIds = [...naming, ...users.values()].map(({ groupId }) => groupId);
+  const groups = await readThere(groupIds, (id) => getGroup(organizationId, id));
+  return ({ userId, groupId }) => {
+    const user = users.get(userId ?? "") ?? null;
+    const ownGroup = groups.get(groupId ?? "") ?? null;
+    return { user, ownGroup, group: ownGroup ?? groups.get(user?.groupId ?? "") ?? null };
+  };
+}
+
+/** Id → the record, of those that are there and were not deleted. */
+async function readThere<Item extends OwnerRecord>(
+  wanted: readonly (string | null | undefined)[],
+  read: (id: string) => Promise<Item | null>,
+): Promise<ReadonlyMap<string, Item>> {
+  const ids = [...new Set(wanted)].filter((id) => id !== null && id !== undefined);
+  const there = new Map<string, Item>();
+  for (const record of await Promise.all(ids.map(read))) {
+    if (record?.deletedAtMs === null) there.set(record.id, record);
+  }
+  return there;
+}
+
+/** What is read at once: an organization can have thousands of keys. */
+const READ_TOGETHER = 500;
+
+/** Key id → its name, of deleted ones too as long as their figures are kept. Each is read once. */
+export async function readKeyNames(
+  store: Pick<Store, "getKey">,
+  organizationId: string,
+  keyIds: readonly (string | null)[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(keyIds)].filter((id) => id !== null);
+  const names = new Map<string, string>();
+  for (let start = 0; start < ids.length; start += READ_TOGETHER) {
+    const batch = ids.slice(start, start + READ_TOGETHER);
+    const records = await Promise.all(batch.map((keyId) => store.getKey({ organizationId, keyId })));
+    for (const record of records) if (record !== null) names.set(record.id, record.name);
+  }
+  return names;
+}
+
+export type NamesStore = Pick<Store, "getKey" | "readOwnerNames">;
+
+type Parts = Pick<UsageRow, "keyId" | "owners">;
+
+/** Null: there is none, or its figures are not kept any more. */
+export interface UsageNames {
+  readonly keyName: string | null;
+  readonly userName: string | null;
+  readonly groupName: string | null;
+}
+
+/** Those of requests or rows, of deleted ones too as long as their figures are kept. Each is read once. */
+export async function readUsageNames(
+  store: NamesStore,
+  organizationId: string,
+  rows: readonly Parts[],
+): Promise<(row: Parts) => UsageNames> {
+  const keyIds = rows.map(({ keyId }) => keyId);
+  const ownerIds = listOwnerIds(rows.map(({ owners }) => parseOwnerIds(owners)));
+  const [keyNames, ownerNames] = await Promise.all([
+    readKeyNames(store, organizationId, keyIds),
+    store.readOwnerNames(organizationId, ownerIds),
+  ]);
+  return ({ keyId, owners }) => {
+    const { userId, groupId } = parseOwnerIds(owners);
+    return {
+      keyName: keyNames.get(keyId ?? "") ?? null,
+      userName: ownerNames.get(userId ?? "") ?? null,
+      groupName: ownerNames.get(groupId ?? "") ?? null,
+    };
+  };
+}
