@@ -4,8 +4,6 @@
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
-import { dirname, resolve } from "node:path";
-import { parseConfig } from "../../../shared/config/load.ts";
 import { VARIABLE_NAME_FORM } from "../../../shared/config/secret.ts";
 import { LaunchError } from "../launch-error.ts";
 import { findFreePort, isFree } from "../ports.ts";
@@ -61,8 +59,6 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
     host: HOST,
     ports: { listen, admin },
   });
-  // A mistake of ours is found here, and not by whoever starts with the file.
-  parseConfig(text, { baseDir: dirname(resolve(file)), source: file, secrets: "none" });
   write(file, text);
   notice(`Wrote ${file}: ${listIds(named)}. All prices are 0: set them there.`);
   const unknown = named.filter(({ contextWindow }) => contextWindow === null);
