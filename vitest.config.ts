@@ -21,8 +21,10 @@ const QUICK_WAITS = { [WAIT_DIVISOR_VARIABLE]: process.env["FAULTS"] === "long" 
 
 /** Files at a time. */
 const maxWorkers = Math.max(2, availableParallelism());
-/** Of tests of whole stacks, which wait for processes, timeouts and clocks more than they compute. */
-const maxStackWorkers = maxWorkers * 2;
+/** Files of stores at a time: each leaves its core to a Redis in turn. */
+const maxStoreWorkers = maxWorkers + 1;
+/** Files of whole stacks at a time: they wait for processes, timeouts and clocks as long as they compute. */
+const maxStackWorkers = Math.ceil(maxWorkers * 2.5);
 
 /** Groups of projects run one after another, the quick ones first; the files of a group share the cores. */
 const UNITS = 1;
@@ -77,6 +79,7 @@ export default defineConfig({
           // Models of thousands of steps: what is given up in the middle would go on beside its second try.
           testTimeout: 600_000,
           retry,
+          maxWorkers: maxStoreWorkers,
           sequence: { groupOrder: STORES },
         },
       },
@@ -98,6 +101,7 @@ export default defineConfig({
           env: { STORE_TESTS_ON: "cluster" },
           globalSetup: "test/support/shared-cluster.ts",
           retry,
+          maxWorkers: maxStoreWorkers,
           sequence: { groupOrder: STORES },
         },
       },
@@ -107,6 +111,7 @@ export default defineConfig({
           name: "admin",
           include: ["test/admin/**/*.test.ts"],
           retry,
+          maxWorkers: maxStoreWorkers,
           sequence: { groupOrder: STORES },
         },
       },
@@ -151,7 +156,7 @@ export default defineConfig({
           include: WAITING_FILES,
           isolate: true,
           retry,
-          maxWorkers: maxWorkers + 1,
+          maxWorkers: maxWorkers * 2,
           sequence: { groupOrder: WAITING },
         },
       },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { type Anthropic, type Message, messageParams, SDKS, textOf } from "./anthropic-sdks.ts";
 import {
@@ -20,7 +20,7 @@ import {
 import { proves } from "./proofs.ts";
 
 const PNG = "iVBORw0KGgo=";
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 const PARIS_USE = { type: "tool_use", id: PARIS.id, name: PARIS.name, input: { city: "Paris" } };
 const ROME_USE = { type: "tool_use", id: ROME.id, name: ROME.name, input: { city: "Rome", days: [1, 2] } };

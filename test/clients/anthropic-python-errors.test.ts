@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { openaiError, type ScriptedAnswer, textChunk } from "../support/scripted-answer.ts";
 import { withPythonSdk, PYTHON_SDKS } from "./anthropic-python-sdks.ts";
 import { proves } from "./proofs.ts";
 import { createDrainedKey } from "./rate-limit-cases.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 interface Case {
   readonly name: string;

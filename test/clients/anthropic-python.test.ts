@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
@@ -20,7 +20,7 @@ import { proves } from "./proofs.ts";
 
 const PNG = "iVBORw0KGgo=";
 const PDF = "JVBERi0xLjQK";
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 function sentMessages(): object[] {
   return chat.upstream.lastRequest.body?.["messages"] as object[];

@@ -1,6 +1,6 @@
 import type { ResponseInputItem } from "openai/resources/responses/responses";
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { messageParams, SDKS } from "./anthropic-sdks.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "./chat-answers.ts";
 import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 /** As Gemini signs its first call of several, and as OpenRouter tells of reasoning that only its maker reads. */
 const SIGNED = { extra_content: { google: { thought_signature: "SIG-GEMINI" } } };

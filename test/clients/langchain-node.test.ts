@@ -10,7 +10,7 @@ import { tool } from "@langchain/core/tools";
 import { ChatOpenAI } from "@langchain/openai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
@@ -28,7 +28,7 @@ import { CLIENTS } from "./clients.ts";
 import { proves } from "./proofs.ts";
 import { createDrainedKey } from "./rate-limit-cases.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 interface ModelOptions {
   readonly apiKey?: string;

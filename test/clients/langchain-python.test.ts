@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { withPython } from "../support/python.ts";
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
@@ -10,7 +10,7 @@ import { createDrainedKey } from "./rate-limit-cases.ts";
 import { callAnswer, callDeltas, deltaStream, formatCall, interleave } from "./chat-answers.ts";
 import { messageAnswer, PARIS, ROME, textStream, USAGE } from "./chat-answers.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 const PNG = "iVBORw0KGgo=";
 
 function sentMessages(): object[] {

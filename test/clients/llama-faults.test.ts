@@ -1,5 +1,6 @@
 /** llama.cpp's own server when something breaks, or much comes at once: what is told, and what is charged. */
 import { describe, expect, it } from "vitest";
+import { firstOnPush } from "../support/extent.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { expectCounted, llama, LLAMA_NOTE, TINY_MODEL, withLlama } from "../support/llama/with-llama.ts";
 import { waitFor } from "../support/wait.ts";
@@ -32,7 +33,7 @@ interface Stream {
 }
 
 const MESSAGES = [{ role: "user", content: CONTENT }];
-const STREAMS: readonly Stream[] = [
+const STREAMS = firstOnPush<Stream>([
   {
     path: "/v1/chat/completions",
     body: (maxTokens) => ({ messages: MESSAGES, max_tokens: maxTokens }),
@@ -51,7 +52,7 @@ const STREAMS: readonly Stream[] = [
     piece: /^event: response\.output_text\.delta$/gmu,
     failure: /^event: response\.failed$/mu,
   },
-];
+]);
 
 const countPieces = (text: string, { piece }: Stream): number => text.match(piece)?.length ?? 0;
 

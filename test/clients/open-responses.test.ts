@@ -1,6 +1,6 @@
 /** The cases of the Open Responses compliance suite: its requests, and its schema of what comes back, in our own words. */
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { OPEN_RESPONSE, OPEN_RESPONSES_EVENT } from "../support/open-responses-schema.ts";
 import { checkResponseStream, parseResponseEvents } from "../support/responses-protocol-checker.ts";
@@ -15,7 +15,7 @@ import {
   WEATHER_SCHEMA,
 } from "./chat-answers.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 const WEATHER = {
   type: "function",
   name: "get_weather",

@@ -3,7 +3,7 @@ import type { OpenAI } from "openai";
 import type { ResponseInputItem } from "openai/resources/responses/responses";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { textChunk } from "../support/scripted-answer.ts";
 import {
@@ -21,7 +21,7 @@ import { CLIENTS } from "./clients.ts";
 import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
 import { proves } from "./proofs.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 const [CURRENT] = OPENAI_SDKS;
 const TOOL = { type: "function" as const, name: "get_weather", parameters: WEATHER_SCHEMA, strict: false };
 

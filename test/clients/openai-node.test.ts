@@ -1,6 +1,6 @@
 import type { APIError, OpenAI } from "openai";
 import { describe, expect, it } from "vitest";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { finishChunk, openaiError, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { createGate, waitFor } from "../support/wait.ts";
@@ -8,7 +8,7 @@ import { createOpenAi, OPENAI_SDKS, type OpenAiSdk } from "./openai-sdks.ts";
 import { proves } from "./proofs.ts";
 import { createDrainedKey } from "./rate-limit-cases.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 const USAGE = { promptTokens: 11, cachedTokens: 4, completionTokens: 2 };
 const MESSAGES = [{ role: "user" as const, content: "hello big world" }];
 

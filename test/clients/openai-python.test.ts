@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import type { PythonPlayer } from "../support/python.ts";
 import { openaiError, textChunk, textCompletion } from "../support/scripted-answer.ts";
@@ -18,7 +18,7 @@ import {
   WEATHER_SCHEMA,
 } from "./chat-answers.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 const SDKS = withOpenAiPythonSdks();
 const USAGE = { promptTokens: 11, cachedTokens: 4, completionTokens: 2 };
 

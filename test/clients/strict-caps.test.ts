@@ -1,13 +1,13 @@
 /** What the SDKs for Node read of what strict caps leave room for: in the refusal, and in an answer that was shrunk. */
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import { catchApiError, messageParams, SDKS, textOf } from "./anthropic-sdks.ts";
 import { createOpenAi, OPENAI_SDKS } from "./openai-sdks.ts";
 import { proves } from "./proofs.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 const ASKED = 8_000;
 /** Five cents, which are less than 5,000 tokens of answer. */
 const createCapped = (onCap: "refuse" | "shrink") =>

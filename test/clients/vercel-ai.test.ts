@@ -1,7 +1,7 @@
 import type { APICallError } from "ai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 import {
@@ -20,7 +20,7 @@ import { PROVIDERS, type VercelAi } from "./vercel-ai-sdks.ts";
 
 const PNG = "iVBORw0KGgo=";
 const PDF = "JVBERi0xLjQK";
-const chat = withChatStack();
+const chat = withSharedChatStack();
 // It warns that the model's limit of output tokens is not known to it.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 

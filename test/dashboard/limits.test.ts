@@ -1,9 +1,8 @@
 /** Limits by window and owner as people see them: what is spent against each, its raises, and whom which one stopped. */
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chatBody, CHAT_PATH } from "../support/chat-stack.ts";
-import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
-import { withStack } from "../support/with-stack.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { chatBody, CHAT_PATH, withSharedChatStack } from "../support/chat-stack.ts";
+import type { Stack } from "../support/stack.ts";
 import {
   CHROMIUM,
   expectAccessible,
@@ -20,12 +19,8 @@ const LONG_PROMPT = Array.from({ length: 20_000 }, () => "word").join(" ");
 const row = (period: string, kind: string, cents: number) => ({ period, kind, cents });
 
 describe.skipIf(CHROMIUM === null)(`limits in the dashboard${SKIPPED_WHY}`, () => {
-  let upstream: ScriptedUpstream;
-  const getStack = withStack(async () => {
-    upstream = await startUpstream();
-    return { upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }] };
-  });
-  afterAll(() => upstream.close());
+  const chat = withSharedChatStack();
+  const getStack = (): Stack => chat.stack;
   const open = withBrowser();
   let page: Page;
   let base = "";

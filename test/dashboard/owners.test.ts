@@ -1,13 +1,13 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { withStack } from "../support/with-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
+import type { Stack } from "../support/stack.ts";
 import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
 import { openOwnOrganization } from "./own-organization.ts";
 
 describe.skipIf(CHROMIUM === null)(`users and groups in the dashboard${SKIPPED_WHY}`, () => {
-  const getStack = withStack({
-    upstreams: [{ name: "local", url: "http://127.0.0.1:9", path_prefix: "/v1" }],
-  });
+  const chat = withSharedChatStack();
+  const getStack = (): Stack => chat.stack;
   const open = withBrowser();
   let page: Page;
   let base = "";

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withStack } from "../support/with-stack.ts";
-import { startUpstream, type ScriptedUpstream } from "../support/upstream.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { withSharedChatStack } from "../support/chat-stack.ts";
+import type { Stack } from "../support/stack.ts";
 import {
   CHROMIUM,
   expectAccessible,
@@ -20,11 +20,8 @@ const PHONE = { width: 390, height: 844 };
 const SHOTS = process.env["IGW_SCREENSHOTS"];
 
 describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, () => {
-  let upstream: ScriptedUpstream;
-  const getStack = withStack(async () => {
-    upstream = await startUpstream();
-    return { upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }] };
-  });
+  const chat = withSharedChatStack();
+  const getStack = (): Stack => chat.stack;
   const open = withBrowser();
   let filled: FilledOrganization;
   let empty = "";
@@ -40,7 +37,6 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
     pages.dark = await open({ colorScheme: "dark", viewport: PHONE });
     await signIn(pages.dark, stack);
   });
-  afterAll(() => upstream.close());
 
   const PATHS = [
     "",

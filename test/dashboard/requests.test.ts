@@ -1,29 +1,24 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chatBody, CHAT_PATH } from "../support/chat-stack.ts";
-import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
-import { withStack } from "../support/with-stack.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { chatBody, CHAT_PATH, withSharedChatStack } from "../support/chat-stack.ts";
+import type { Stack } from "../support/stack.ts";
 import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
 import { fillOrganization, type FilledOrganization } from "./filled-organization.ts";
 
 describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => {
-  let upstream: ScriptedUpstream;
-  const getStack = withStack(async () => {
-    upstream = await startUpstream();
-    return { upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }] };
-  });
+  const chat = withSharedChatStack();
+  const getStack = (): Stack => chat.stack;
   const open = withBrowser();
   let filled: FilledOrganization;
   let page: Page;
   let base = "";
   beforeAll(async () => {
     const stack = getStack();
-    filled = await fillOrganization(stack);
+    filled = await fillOrganization(stack, "Busy");
     base = `${stack.adminUrl}/organizations/${filled.id}/requests`;
     page = await open();
     await signIn(page, stack);
   });
-  afterAll(() => upstream.close());
 
   const rows = () => page.locator("#requests tbody tr");
   const send = () => getStack().send({ path: CHAT_PATH, key: filled.key, body: chatBody({}, "hello") });
@@ -121,7 +116,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     expect(await page.getByRole("table").textContent()).toMatch(/× [\d.]+ USD/);
     expect(await page.locator("main").textContent()).not.toContain("microcents");
     await expectAccessible(page);
-    upstream.answerNext({ kind: "json", status: 500, body: { error: { message: "out of memory" } } });
+    chat.upstream.answerNext({ kind: "json", status: 500, body: { error: { message: "out of memory" } } });
     await send();
     await page.goto(`${base}?status=5xx`);
     await rows().first().getByRole("link").click();

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import {
   type ScriptedAnswer,
@@ -17,7 +17,7 @@ import { createGate, waitFor } from "../support/wait.ts";
 
 const USAGE = { promptTokens: 10, cachedTokens: 4, completionTokens: 5 };
 const COST_MICROCENTS = String(6 * 250 + 4 * 25 + 5 * 1_000);
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 /** The only line of a key's requests. */
 async function readLine({ id }: CreatedKey): Promise<Record<string, unknown>> {

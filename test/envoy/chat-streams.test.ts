@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { readEvents, type SendOptions } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 const STREAM_TYPE = { "content-type": "text/event-stream" };
 /** How many splits are tried at a time. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { readEvents } from "../support/http.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 /** Values that a parse and a new stringify would change. */
 const ODD_FIELDS = [

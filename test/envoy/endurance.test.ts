@@ -1,9 +1,9 @@
 import { Agent } from "node:http";
 import { describe, expect, it } from "vitest";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { byExtent } from "../support/extent.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 const REQUESTS = byExtent({ push: 2_000, nightly: 20_000 });
 const CONNECTIONS = 32;

@@ -5,7 +5,7 @@ import type { HttpAnswer, SendOptions } from "../support/http.ts";
 import { tokenOverrides, WITH_AND_WITHOUT_TOKENS } from "../support/with-and-without-tokens.ts";
 
 describe.each(WITH_AND_WITHOUT_TOKENS)("%s", (_name, takesTokens) => {
-  const chat = withChatStack(async () => ({ workers: 4, overrides: await tokenOverrides(takesTokens) }));
+  const chat = withChatStack(async () => ({ workers: 2, overrides: await tokenOverrides(takesTokens) }));
   const MESSAGES = "/v1/messages?beta=true";
   const ANTHROPIC = { "anthropic-version": "2026-10-21" };
 

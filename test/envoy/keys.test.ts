@@ -15,7 +15,7 @@ import { type RedisMonitor, startMonitor } from "./access/redis-monitor.ts";
 import { readEndpoints, readEnvoyAdmin } from "./access/worker-processes.ts";
 
 describe.each(WITH_AND_WITHOUT_TOKENS)("%s", (_name, takesTokens) => {
-  const WORKERS = 4;
+  const WORKERS = 2;
   const chat = withChatStack(async () => ({
     workers: WORKERS,
     isLauncherOwnProcess: true,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { usageChunk } from "../support/scripted-answer.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import { readMessageStream, sendMessages, streamedText } from "./messages-checks.ts";
 import { messagesBody, readRequest } from "./metering-figures.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 const USAGE = { promptTokens: 11, cachedTokens: 4, completionTokens: 2 };
 const STREAM_TYPE = { "content-type": "text/event-stream" };
 const ANSWER_BYTES = 10 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withChatStack, chatBody } from "../support/chat-stack.ts";
+import { withSharedChatStack, chatBody } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { MESSAGES_PATH, messagesBody } from "./metering-figures.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "./messages-checks.ts";
 import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../support/scripted-answer.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 describe("the messages route", () => {
   it("answers in the Anthropic shape and asks the upstream in the OpenAI shape", async () => {

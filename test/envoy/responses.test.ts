@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { withSharedChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import {
   checkResponse,
@@ -15,7 +15,7 @@ import {
 } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 const USAGE = { promptTokens: 11, cachedTokens: 4, completionTokens: 2 };
 const PATH = "/v1/responses";
 

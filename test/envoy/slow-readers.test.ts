@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
-import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_PATH, chatBody, withSharedChatStack } from "../support/chat-stack.ts";
 import { textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 import { readSidecarCounter } from "./edge/envoy-counters.ts";
@@ -13,7 +13,7 @@ const READERS = 40;
 /** More than Envoy holds of one stream: its buffers and a window. */
 const ANSWER_CHUNKS = 12;
 
-const chat = withChatStack();
+const chat = withSharedChatStack();
 
 it("answers that 40 clients do not read leave the requests of others alone", async () => {
   const events = Array.from({ length: ANSWER_CHUNKS }, () => textChunk("x".repeat(MEBIBYTE)));

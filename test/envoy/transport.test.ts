@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CHECK, HEALTH_CHECK, PROCESS, type ProcessingRequest } from "../../src/envoy/messages/codec.ts";
 import { formatPrefix } from "../../src/envoy/transport/wire/grpc-frames.ts";
 import { createEnvoyServer } from "../../src/envoy/server.ts";
+import { TRANSPORTS_UNDER_TEST } from "../support/gateway-config.ts";
 import { createGate, waitFor, withTimeout } from "../support/wait.ts";
 import {
   type Misbehaviour,
@@ -32,7 +33,7 @@ async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-describe.each(["wire", "grpc-js"] as const)("the %s transport behind Envoy", (transport) => {
+describe.each(TRANSPORTS_UNDER_TEST)("the %s transport behind Envoy", (transport) => {
   let stack: TransportStack;
   let sumOfBytes: TransportStack["respond"];
 

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { CHAT_MODEL } from "./gateway-config.ts";
 import type { HttpAnswer, SendOptions } from "./http.ts";
-import type { Stack, StackOptions } from "./stack.ts";
+import { type Stack, type StackOptions, startStack } from "./stack.ts";
 import type { CreatedKey } from "./test-key.ts";
 import { type ScriptedUpstream, startUpstream } from "./upstream.ts";
-import { withStack } from "./with-stack.ts";
+import { endWithProcess, showingLogs, withStack } from "./with-stack.ts";
 
 export const CHAT_PATH = "/v1/chat/completions";
 
@@ -25,26 +25,61 @@ export function withChatStack(
     upstream: ScriptedUpstream,
   ) => Partial<StackOptions> | Promise<Partial<StackOptions>> = () => ({}),
 ): ChatStack {
-  const started: { upstream?: ScriptedUpstream; key?: CreatedKey } = {};
+  let upstream: ScriptedUpstream | null = null;
   const getStack = withStack(async () => {
-    started.upstream = await startUpstream();
-    const upstreams = [{ name: "local", url: started.upstream.url, path_prefix: "/v1" }];
-    return { upstreams, ...(await createOptions(started.upstream)) };
+    upstream = await startUpstream();
+    return { upstreams: listUpstreams(upstream), ...(await createOptions(upstream)) };
   });
+  afterAll(async () => upstream?.close());
+  return createChat(getStack, () => upstream);
+}
+
+interface Shared {
+  readonly stack: Stack;
+  readonly upstream: ScriptedUpstream;
+}
+
+/** This process's, for its files in turn. */
+let shared: Shared | null = null;
+
+/**
+ * The same for files that need nothing but the defaults and leave the stack as they found it: they have one in turn, which
+ * saves each two seconds of a core. Each has a key of its own.
+ */
+export function withSharedChatStack(): ChatStack {
+  const getStack = showingLogs(async () => {
+    shared ??= await startShared();
+    return shared.stack;
+  });
+  return createChat(getStack, () => shared?.upstream ?? null);
+}
+
+async function startShared(): Promise<Shared> {
+  const upstream = await startUpstream();
+  const stack = await startStack({ upstreams: listUpstreams(upstream) });
+  endWithProcess(stack);
+  return { stack, upstream };
+}
+
+function listUpstreams({ url }: ScriptedUpstream): StackOptions["upstreams"] {
+  return [{ name: "local", url, path_prefix: "/v1" }];
+}
+
+function createChat(getStack: () => Stack, findUpstream: () => ScriptedUpstream | null): ChatStack {
+  let key: CreatedKey | null = null;
   beforeAll(async () => {
-    started.key = await getStack().createKey();
+    key = await getStack().createKey();
   });
-  beforeEach(() => started.upstream?.reset());
-  afterAll(async () => started.upstream?.close());
+  beforeEach(() => findUpstream()?.reset());
   const chat: ChatStack = {
     get stack() {
       return getStack();
     },
     get upstream() {
-      return required(started.upstream);
+      return required(findUpstream());
     },
     get key() {
-      return required(started.key);
+      return required(key);
     },
     send: (options) => getStack().send({ path: CHAT_PATH, key: chat.key.key, ...options }),
   };
@@ -56,7 +91,7 @@ export function chatBody(fields: object = {}, content = "hello big world"): Reco
   return { model: CHAT_MODEL, messages: [{ role: "user", content }], ...fields };
 }
 
-function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("used before the stack was started");
+function required<T>(value: T | null): T {
+  if (value === null) throw new Error("used before the stack was started");
   return value;
 }
