@@ -8,7 +8,7 @@ import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
 export const USER_GROUP_SETTINGS = defineSettings({
   name: {
     ...NAME_ROW,
-    description: "Name of the group; not unique.",
+    description: "Name; not unique.",
   },
   limits: {
     ...LIMITS_ROW,
@@ -22,7 +22,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
       },
     },
   },
-  raises: { ...RAISES_ROW, description: "Temporary increases of its caps, not of members' limits." },
+  raises: RAISES_ROW,
   memberLimits: memberLimitsRow({ member: "user of the group", help: "member" }),
   ...TOKEN_LIMIT_ROWS,
   note: NOTE_ROW,

@@ -9,7 +9,7 @@ import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
 export const USER_SETTINGS = defineSettings({
   name: {
     ...NAME_ROW,
-    description: "Name of the user; not unique.",
+    description: "Name; not unique.",
   },
   email: {
     apiName: "email",
@@ -50,10 +50,7 @@ export const USER_SETTINGS = defineSettings({
     description: "Hard caps and budgets of all its API keys together. Replaces the whole list.",
     hint: "One per line: week cap 20.00 (day, week, month, total). Empty: the group's limits of each member.",
   },
-  raises: {
-    ...RAISES_ROW,
-    description: "Temporary increases of its caps, including ones for each member.",
-  },
+  raises: RAISES_ROW,
   ...TOKEN_LIMIT_ROWS,
   note: NOTE_ROW,
 });
