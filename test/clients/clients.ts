@@ -1,5 +1,6 @@
 /** The clients that the tests of this directory prove, each with its version: the current majors, and at night the ones before. */
 import { readFileSync } from "node:fs";
+import { AGENTS } from "../support/agents.ts";
 import { CLAUDE_CODE_VERSION } from "../support/claude-code.ts";
 import { CODEX_VERSION } from "../support/codex.ts";
 
@@ -27,6 +28,10 @@ export const CLIENTS = {
   pythonLangchainAnthropic: pythonClient("langchain-anthropic"),
   claudeCode: { name: "Claude Code", version: CLAUDE_CODE_VERSION },
   codex: { name: "Codex", version: CODEX_VERSION },
+  aider: AGENTS.aider,
+  cline: AGENTS.cline,
+  continueCli: AGENTS.continueCli,
+  opencode: AGENTS.opencode,
 } satisfies Record<string, Client>;
 
 function npmClient(name: string, installedAs = name): Client {

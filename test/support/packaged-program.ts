@@ -1,12 +1,16 @@
-/** Native programs that npm packages bring, one package a platform: agents that the tests run as a person does. */
+/** Programs that packages of npm and PyPI bring: agents that the tests run as a person does. */
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isExecutable } from "../../src/operation/setup/find-executable.ts";
+import { findPython, pipEnvironment } from "../../src/operation/setup/python.ts";
 import { lastLine } from "../../src/operation/setup/run-command.js";
 import { createToolContext, type ToolContext } from "../../src/operation/setup/tool-context.ts";
 
 /** The packages have about 170 MB; on a slower line the tests do without. */
 const DOWNLOAD_TIMEOUT_MS = 60_000;
+/** Of about 700 MB in many packages. */
+const INSTALL_TIMEOUT_MS = 900_000;
+const OLDEST_PYTHON_MINOR = 10;
 
 export interface PackagedProgram {
   /** Of its folder in `.tools`, with the version: "codex-0.169.0". */
@@ -35,9 +39,8 @@ export type FoundProgram =
  */
 export async function ensurePackagedProgram(wanted: PackagedProgram): Promise<FoundProgram> {
   const context = createToolContext();
-  const named = context.env[wanted.variable] ?? "";
-  if (named === "off") return { path: null, missing: `${wanted.variable} is \`off\`` };
-  if (named !== "") return tryProgram(context, named);
+  const named = findNamed(context, wanted.variable);
+  if (named !== null) return named;
   const platform = `${context.platform}-${context.architecture}`;
   const source = wanted.packages[platform];
   if (source === undefined) return { path: null, missing: `there is no package for ${platform}` };
@@ -50,8 +53,40 @@ export async function ensurePackagedProgram(wanted: PackagedProgram): Promise<Fo
   return tryProgram(context, path);
 }
 
+/** A program of a Python package, in a virtual environment of its own. Never throws, as above. */
+export async function ensurePythonProgram(
+  wanted: Pick<PackagedProgram, "name" | "variable" | "program"> & { readonly requirement: string },
+): Promise<FoundProgram> {
+  const context = createToolContext();
+  const named = findNamed(context, wanted.variable);
+  if (named !== null) return named;
+  const environment = join(context.toolsDir, wanted.name);
+  const path = join(environment, wanted.program);
+  if (isExecutable(path)) return tryProgram(context, path);
+  const python = await findPython(context, OLDEST_PYTHON_MINOR);
+  if (python === null) return { path: null, missing: `there is no Python 3.${OLDEST_PYTHON_MINOR}` };
+  const options = { env: pipEnvironment(context.env), timeoutMs: INSTALL_TIMEOUT_MS };
+  const steps: readonly (readonly [string, readonly string[]])[] = [
+    [python, ["-m", "venv", environment]],
+    [join(environment, "bin", "python"), ["-m", "pip", "install", "--quiet", wanted.requirement]],
+  ];
+  for (const [program, args] of steps) {
+    const result = await context.run(program, args, options);
+    if (result.code === 0) continue;
+    await rm(environment, { recursive: true, force: true });
+    return { path: null, missing: `the package could not be had (${lastLine(result)})` };
+  }
+  return tryProgram(context, path);
+}
+
+function findNamed(context: ToolContext, variable: string): Promise<FoundProgram> | FoundProgram | null {
+  const named = context.env[variable] ?? "";
+  if (named === "off") return { path: null, missing: `${variable} is \`off\`` };
+  return named === "" ? null : tryProgram(context, named);
+}
+
 async function tryProgram(context: ToolContext, path: string): Promise<FoundProgram> {
-  const started = await context.run(path, ["--version"], { timeoutMs: 30_000 });
+  const started = await context.run(path, ["--version"], { timeoutMs: 120_000 });
   if (started.code !== 0) return { path: null, missing: `${path} does not run (${lastLine(started)})` };
   return { path, missing: null };
 }
