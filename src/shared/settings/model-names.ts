@@ -9,7 +9,7 @@ export const MODEL_NAMES = defineSettings({
     kind: modelNames(),
     default: {},
     description:
-      "Names that clients send → catalog ids. A name can't be a catalog id; it can override an alias of the catalog. Replaces the whole list.",
+      "Catalog id for each name that clients send; a name can override an alias of the catalog. Replaces the whole list.",
     label: "Aliases, one a line",
     hint: "Names that clients send: claude-haiku-4-5 = acme/echo-small",
     cli: {

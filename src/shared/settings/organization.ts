@@ -138,7 +138,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     inAdmission: true,
     kind: currency(),
     changedBy: "operator",
-    description: "Billing currency. Fixed once there is spend or a request in flight (409).",
+    description: "Billing currency, fixed once there is spend or a request in flight.",
     label: "Currency",
     hint: "ISO 4217. Fixed after the first request that costs money.",
     cli: {

@@ -57,6 +57,8 @@ const SAID_ONCE: Readonly<Record<string, string>> = {
   " `key` is shown only once.": "",
   "a list of `period` (day, week, month, total), `kind` (cap, budget) and `cents`, at most one of each period and kind":
     "*limits*",
+  "an object of at most 100 names of 1 to 128 letters, digits and `. _ : @ / + -`, with a catalog id each; 8000 characters together":
+    "at most 100 names with a catalog id each",
   "0 to 9,000,000,000 cents, or null": "*cents*, or null",
   "1 to 100 characters, not only spaces, without control characters": "*name*",
   "true or false": "boolean",
