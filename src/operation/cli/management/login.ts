@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { isProgramToken } from "../../../shared/contract/program-sign-in.ts";
 import { askSecret, canAsk } from "../terminal/ask.ts";
 import { formatFields } from "../terminal/table.ts";
-import { describeAccess, readAccess } from "./access.ts";
+import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { CommandError, RefusedCall } from "./command-error.ts";
 import {
   addAddressOptions,
@@ -51,14 +51,14 @@ const whoami: GlobalCommandRow = {
   description: "Show which management API, token and role the commands use.",
   examples: ["whoami", "whoami --json"],
   async run({ client, connection }) {
-    const access = await readAccess(client, connection.token);
-    const { organization } = access;
+    const access = await readAccess(client);
+    const { type, role, name, organization } = access;
     const json = {
       admin_url: connection.url,
       token_from: connection.source,
-      role: access.role,
-      token_name: access.tokenName,
-      name: access.personName,
+      role,
+      token_name: type === "token" ? name : null,
+      name: type === "person" ? name : null,
       organization: organization === null ? null : { id: organization["id"], name: organization["name"] },
     };
     const text = [
@@ -77,7 +77,7 @@ async function loginAction(command: Command): Promise<void> {
   const token = oidc
     ? await signInByBrowser({ url, opensBrowser: browser, write: (text) => void process.stderr.write(text) })
     : (named.token ?? (await readToken(url)));
-  const access = await readAccess(createClient({ url, token }), token);
+  const access = await readAccess(createClient({ url, token }));
   keepLogin({ url, token });
   process.stdout.write(
     `Logged in at ${url}: ${describeAccess(access)}.\n` +
@@ -137,4 +137,32 @@ async function readInput(): Promise<string> {
     throw new CommandError("The input is too long for a token. Pipe in only the token.");
   }
   return text.trim();
+}
+
+/** What `GET /api/whoami` answers of a token or a sign-in, and how many organizations that opens. */
+interface Access {
+  readonly type: "operator" | "token" | "person";
+  readonly role: "operator" | "admin" | "viewer" | "member";
+  /** Of the token or the person; null: the operator's token. */
+  readonly name: string | null;
+  /** The only one that it opens; null for the operator, who has all. */
+  readonly organization: JsonObject | null;
+  readonly organizations: number;
+}
+
+/** @throws CommandError if the token is not valid, or nothing answers. */
+async function readAccess(client: AdminClient): Promise<Access> {
+  const caller = (await client.call("GET", "/api/whoami")) as unknown as Omit<Access, "organizations">;
+  const organizations = caller.organization === null ? await client.list("/api/organizations") : [null];
+  return { ...caller, organizations: organizations.length };
+}
+
+/** 'operator, 3 organizations', 'viewer of "Acme" by the token "report"'. */
+function describeAccess({ type, role, name, organization, organizations }: Access): string {
+  const person = type === "person" ? `, signed in as ${name}` : "";
+  if (organization === null) {
+    return `operator, ${organizations} organization${organizations === 1 ? "" : "s"}${person}`;
+  }
+  const by = type === "token" ? ` by the token "${name}"` : person;
+  return `${role} of "${String(organization["name"])}"${by}`;
 }

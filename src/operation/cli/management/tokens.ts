@@ -2,11 +2,11 @@ import { TOKEN_ROLES } from "../../../data-path/store/types/tokens.ts";
 import { formatTable } from "../terminal/table.ts";
 import {
   type CommandGroup,
-  confirm,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
+import { deleteCommand } from "./owner-commands.ts";
 import { findToken } from "./find.ts";
 
 interface CreateOptions extends ManagementOptions {
@@ -57,20 +57,15 @@ const list: OrganizationCommandRow = {
   },
 };
 
-const remove: OrganizationCommandRow = {
-  usage: "delete <token>",
-  alias: "revoke",
-  description: "Permanently delete a management token, by id or name.",
-  asksFirst: true,
-  examples: ["token delete token_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
-  async runInOrganization({ client, options, argument, path }) {
-    const found = await findToken(client, path, argument);
-    const name = `the token "${String(found["name"])}" (${String(found["display"])})`;
-    await confirm(`This permanently deletes ${name}: calls with it return 401 at once.`, options);
-    await client.call("DELETE", `${path}/tokens/${String(found["id"])}`);
-    return { json: { id: found["id"], deleted: true }, text: () => `Deleted ${name}.\n` };
+const remove = deleteCommand(
+  { name: "token", find: findToken },
+  {
+    alias: "revoke",
+    description: "Permanently delete a management token, by id or name.",
+    examples: ["token delete token_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
+    consequence: () => ": calls with it return 401 at once",
   },
-};
+);
 
 export const TOKEN_COMMANDS: CommandGroup = {
   name: "token",

@@ -20,12 +20,13 @@ import { correct } from "./usage-correct.ts";
 type UsageOptions = ManagementOptions &
   TextOptions<"month" | "groupBy" | "key" | "user" | "group" | "model" | "tag"> & { readonly csv?: true };
 
+/** Parts of usage that rows are grouped by, with what stands for those without one. */
 const GROUPS = [
-  ["day", "DAY"],
-  ["key_id", "KEY"],
-  ["user_id", "USER"],
-  ["group_id", "GROUP"],
-  ["model", "MODEL"],
+  { field: "day", header: "DAY", none: "" },
+  { field: "key_id", header: "KEY", none: "(correction)" },
+  { field: "user_id", header: "USER", none: "(none)" },
+  { field: "group_id", header: "GROUP", none: "(none)" },
+  { field: "model", header: "MODEL", none: "(correction)" },
 ] as const;
 
 const show: OrganizationCommandRow = {
@@ -123,25 +124,16 @@ function namesOf(keys: readonly JsonObject[]): Map<string, string> {
   return new Map(keys.map((key) => [String(key["id"]), String(key["name"])]));
 }
 
-/** Where rows have none of a kind. */
-const NONE = {
-  key_id: "(correction)",
-  user_id: "(none)",
-  group_id: "(none)",
-  day: "",
-  model: "(correction)",
-} as const satisfies Record<(typeof GROUPS)[number][0], string>;
-
 /** A key by its name; a deleted one, which has left the list, by its id. Users and groups by their names. */
 function formatUsage(screen: Screen, usage: JsonObject, names: ReadonlyMap<string, string>): string {
   const rows = usage["data"] as readonly JsonObject[];
   const currency = String(usage["currency"]);
-  const groups = GROUPS.filter(([field]) => rows.some((row) => field in row));
+  const groups = GROUPS.filter(({ field }) => rows.some((row) => field in row));
   const tagNames = Object.keys(rows[0]?.["tags"] ?? {});
   const [nameUser, nameGroup] = [nameOwners(rows, "user"), nameOwners(rows, "group")];
-  const formatGroup = (row: JsonObject, field: keyof typeof NONE): string => {
+  const formatGroup = (row: JsonObject, { field, none }: (typeof GROUPS)[number]): string => {
     const value = row[field];
-    if (typeof value !== "string") return NONE[field];
+    if (typeof value !== "string") return none;
     if (field === "key_id") return names.get(value) ?? value;
     if (field === "user_id") return nameUser(row);
     return field === "group_id" ? nameGroup(row) : value;
@@ -151,7 +143,7 @@ function formatUsage(screen: Screen, usage: JsonObject, names: ReadonlyMap<strin
     currency,
   );
   const columns: readonly RecordColumn<JsonObject>[] = [
-    ...groups.map(([field, header]) => ({ header, cell: (row: JsonObject) => formatGroup(row, field) })),
+    ...groups.map((group) => ({ header: group.header, cell: (row: JsonObject) => formatGroup(row, group) })),
     ...tagNames.map((name) => ({
       header: name.toUpperCase(),
       cell: ({ tags }: JsonObject) => (tags as JsonObject)[name],
