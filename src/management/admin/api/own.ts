@@ -26,7 +26,7 @@ import type { UserRecord } from "../../../data-path/store/types/owners.ts";
 import type { Page } from "../../../data-path/store/types/page.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { MinuteLimit } from "../minute-limit.ts";
-import { key, keyPage, keyRotation, keyWithSecret } from "../schemas/key.ts";
+import { keyPage, keyWithSecret } from "../schemas/key.ts";
 import { limitList } from "../schemas/limit.ts";
 import {
   ownKeyChange,
@@ -36,8 +36,6 @@ import {
   ownUsageQuery,
   ownUser,
 } from "../schemas/own.ts";
-import { recentRequestPage } from "../schemas/requests.ts";
-import { usage } from "../schemas/usage.ts";
 import { KEY_ENTRIES } from "./format-key.ts";
 import { rotateKeyRoute } from "./key-secrets.ts";
 import {
@@ -53,11 +51,11 @@ import { describeLimitsOfUser } from "./limits.ts";
 import { formatReference, readNamedOwners } from "./names.ts";
 import { listRequestsRoute } from "./requests.ts";
 import {
-  type ApiAnswer,
   type ApiServices,
   defineOrganizationRoute,
   type OrganizationCall,
   type OrganizationRoute,
+  type RouteDescription,
 } from "./route.ts";
 import { showUsageRoute } from "./usage.ts";
 
@@ -146,72 +144,60 @@ const create = defineOrganizationRoute({
   },
 });
 
-const showOne = defineOrganizationRoute({
-  method: "GET",
+/** A normal route below `…/me`: the same method, answers and handler, in the scope of the caller. */
+function ownRoute<Route extends OrganizationRoute, const Path extends string>(
+  route: Route,
+  scope: (handle: Handle) => Handle,
+  own: Pick<RouteDescription, "operationId" | "summary" | "query" | "body"> & { readonly path: Path },
+) {
+  const { description: _description, otherMediaType: _media, ...shared }: OrganizationRoute = route;
+  return {
+    ...shared,
+    ...own,
+    method: route.method as Route["method"],
+    answers: route.answers as Route["answers"],
+    member: true as const,
+    handleInOrganization: scope(route.handleInOrganization),
+  };
+}
+
+const showOne = ownRoute(showKeyRoute, ofOwnKey, {
   path: ONE,
   operationId: "getOwnKey",
   summary: "Show an API key of yours.",
-  member: true,
-  answers: { 200: key },
-  handleInOrganization: ofOwnKey(showKeyRoute),
 });
 
-const change = defineOrganizationRoute({
-  method: "PATCH",
+const change = ownRoute(changeKeyRoute, ofOwnKey, {
   path: ONE,
   operationId: "changeOwnKey",
   summary: "Change name or note of an API key of yours, or disable it.",
-  member: true,
   body: ownKeyChange,
-  usesIfMatch: true,
-  answers: { 200: key },
-  handleInOrganization: ofOwnKey(changeKeyRoute),
 });
 
-const rotate = defineOrganizationRoute({
-  method: "POST",
+const rotate = ownRoute(rotateKeyRoute, ofOwnKey, {
   path: `${ONE}/rotate`,
   operationId: "rotateOwnKey",
   summary: "Give an API key of yours a new secret. `key` in the response is shown only once.",
-  member: true,
-  body: keyRotation,
-  isBodyOptional: true,
-  usesIfMatch: true,
-  answers: { 200: keyWithSecret },
-  handleInOrganization: ofOwnKey(rotateKeyRoute),
 });
 
-const remove = defineOrganizationRoute({
-  method: "DELETE",
+const remove = ownRoute(deleteKeyRoute, ofOwnKey, {
   path: ONE,
   operationId: "deleteOwnKey",
   summary: "Permanently delete an API key of yours.",
-  member: true,
-  usesIfMatch: true,
-  answers: { 204: null },
-  handleInOrganization: ofOwnKey(deleteKeyRoute),
 });
 
-const showUsage = defineOrganizationRoute({
-  method: "GET",
+const showUsage = ownRoute(showUsageRoute, ofOwnRequests, {
   path: `${ME}/usage`,
   operationId: "getOwnUsage",
   summary: "Show what your requests of a month used and cost.",
-  member: true,
   query: ownUsageQuery,
-  answers: { 200: usage },
-  handleInOrganization: ofOwnRequests(showUsageRoute),
 });
 
-const listRequests = defineOrganizationRoute({
-  method: "GET",
+const listRequests = ownRoute(listRequestsRoute, ofOwnRequests, {
   path: `${ME}/requests`,
   operationId: "listOwnRequests",
   summary: "List your recent requests, newest first.",
-  member: true,
   query: ownRequestQuery,
-  answers: { 200: recentRequestPage },
-  handleInOrganization: ofOwnRequests(listRequestsRoute),
 });
 
 /** @throws AdminError 404 for who is no user of the organization. */
@@ -227,24 +213,24 @@ async function requireSelf(
   throw new AdminError("user_not_found", { message });
 }
 
-type Handled = Pick<OrganizationRoute, "handleInOrganization">;
+type Handle = OrganizationRoute["handleInOrganization"];
 
 /** A call about a key, for one's own alone. One that is somebody else's is answered as one that is not there: nothing tells which. */
-function ofOwnKey({ handleInOrganization }: Handled): Handled["handleInOrganization"] {
+function ofOwnKey(handle: Handle): Handle {
   return async (call, services) => {
     const user = await requireSelf(call, services);
     const record = await requireKey(call, services);
     if (record.userId !== user.id) throw new AdminError("key_not_found");
-    return handleInOrganization(call, services);
+    return handle(call, services);
   };
 }
 
 /** A call about requests, of one's own alone. */
-function ofOwnRequests({ handleInOrganization }: Handled) {
-  return async (call: OrganizationCall<object>, services: ApiServices): Promise<ApiAnswer> => {
+function ofOwnRequests(handle: Handle): Handle {
+  return async (call, services) => {
     const { id } = await requireSelf(call, services);
-    const query = { ...call.query, [KEY_SETTINGS.userId.apiName]: id };
-    return handleInOrganization({ ...call, query }, services);
+    const query = { ...(call.query as object), [KEY_SETTINGS.userId.apiName]: id };
+    return handle({ ...call, query }, services);
   };
 }
 

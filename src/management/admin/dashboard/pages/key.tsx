@@ -8,7 +8,6 @@ import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } 
 import { ConfirmedForm, Form, Select } from "../parts/fields.tsx";
 import { OwnerLink, State, Time } from "../parts/inline.tsx";
 import { Section } from "../parts/layout.tsx";
-import { requestRateOf } from "../request-rate.ts";
 import { KEY_FORM } from "../setting-form.ts";
 import type { KeyView } from "../views.ts";
 import { NewKey } from "./key-creation.tsx";
@@ -88,7 +87,7 @@ function describeTokens(bucket: KeyView["token_buckets"][number]): string {
 
 function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyView }) {
   const { currency } = page.organization;
-  const rate = requestRateOf(apiKey);
+  const { requests_per_minute: perMinute, bucket } = apiKey;
   return (
     <div class="card">
       <p>
@@ -100,11 +99,11 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
         {formatLimitRows(apiKey.limits).join(", ") || "none"}
       </p>
       <p>
-        {formatCountOf(rate.perMinute, "request")} per minute, burst {formatCount(rate.burst)};{" "}
-        {formatCount(rate.left)} left now
+        {formatCountOf(perMinute, "request")} per minute, burst {formatCount(bucket.capacity)};{" "}
+        {formatCount(bucket.remaining)} left now
       </p>
-      {apiKey.token_buckets.map((bucket) => (
-        <p key={bucket.type}>{describeTokens(bucket)}</p>
+      {apiKey.token_buckets.map((tokens) => (
+        <p key={tokens.type}>{describeTokens(tokens)}</p>
       ))}
       {apiKey.user === null && apiKey.group === null ? null : (
         <p>

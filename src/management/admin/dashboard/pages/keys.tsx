@@ -8,7 +8,6 @@ import { isSure, Layout, Section } from "../parts/layout.tsx";
 import { ConfirmedForm } from "../parts/fields.tsx";
 import { List, pageQueryOf, type RowTableColumns, SearchForm, searchOf } from "../parts/table.tsx";
 import { KeyName, OwnerLink, State, Time } from "../parts/inline.tsx";
-import { requestRateOf } from "../request-rate.ts";
 import { spendingOf } from "../limit-words.ts";
 import type { KeyView, RequestView } from "../views.ts";
 import { createKey, showKeyCreation } from "./key-creation.tsx";
@@ -104,17 +103,14 @@ function columnsOf(
     },
     {
       label: "rate",
-      cell: (key) => {
-        const { perMinute, burst, left } = requestRateOf(key);
-        return (
-          <>
-            <span class="whole">{formatCount(perMinute)} per minute</span>
-            <span class="below whole">
-              burst {formatCount(burst)}, {formatCount(left)} left now
-            </span>
-          </>
-        );
-      },
+      cell: ({ requests_per_minute: perMinute, bucket }) => (
+        <>
+          <span class="whole">{formatCount(perMinute)} per minute</span>
+          <span class="below whole">
+            burst {formatCount(bucket.capacity)}, {formatCount(bucket.remaining)} left now
+          </span>
+        </>
+      ),
     },
     {
       label: "last used",

@@ -30,11 +30,7 @@ function pathOf({ params }: PageCall): string {
   return `/organizations/${params["organization"] ?? ""}/me`;
 }
 
-function showOwn(page: PageCall): Promise<PageAnswer> {
-  return renderOwn(page, NO_PROBLEMS);
-}
-
-async function renderOwn(page: PageCall, problems: Problems): Promise<PageAnswer> {
+async function showOwn(page: PageCall, problems: Problems = NO_PROBLEMS): Promise<PageAnswer> {
   const [me, ownLimits, keys, usage, requests] = await Promise.all([
     page.api(`GET ${ME}`),
     page.api(`GET ${ME}/limits`),
@@ -77,7 +73,7 @@ async function renderOwn(page: PageCall, problems: Problems): Promise<PageAnswer
         label="Requests"
         rows={requests.body.data}
         columns={requestColumns(currency)}
-        empty="No alerts yet."
+        empty="No requests yet."
       />
     </Layout>,
     problems,
@@ -161,18 +157,45 @@ function requestColumns(currency: string): RowTableColumns<RequestPageView["data
   ];
 }
 
-const ACTIONS = [
+interface Action {
+  readonly action: "rotate" | "disable" | "delete";
+  readonly label: string;
+  readonly asks: string;
+  readonly run: (page: PageCall) => Promise<PageAnswer>;
+}
+
+const ACTIONS: readonly Action[] = [
   {
     action: "rotate",
     label: "Rotate",
     asks: "Rotate the API key? Requests with its current secret return 401 at once.",
+    async run(page) {
+      const { body } = await page.api(`POST ${ME}/keys/{key}/rotate`);
+      return showPage(<NewKey page={page} created={body} />);
+    },
   },
-  { action: "disable", label: "Disable", asks: "Disable the key? Only an administrator enables it again." },
-  { action: "delete", label: "Delete", asks: "Delete the key? This cannot be undone." },
-] as const;
+  {
+    action: "disable",
+    label: "Disable",
+    asks: "Disable the key? Only an administrator enables it again.",
+    async run(page) {
+      await page.api(`PATCH ${ME}/keys/{key}`, { body: { [KEY_SETTINGS.disabled.apiName]: true } });
+      return { redirect: `${pathOf(page)}?done=own_disabled` };
+    },
+  },
+  {
+    action: "delete",
+    label: "Delete",
+    asks: "Delete the key? This cannot be undone.",
+    async run(page) {
+      await page.api(`DELETE ${ME}/keys/{key}`);
+      return { redirect: `${pathOf(page)}?done=deleted` };
+    },
+  },
+];
 
 /** What tokens of a provider go by has no secret to be given anew. */
-function canDo(action: (typeof ACTIONS)[number]["action"], view: KeyView): boolean {
+function canDo(action: Action["action"], view: KeyView): boolean {
   if (action === "disable") return !view.disabled;
   return action !== "rotate" || !isProviderKey(view);
 }
@@ -217,7 +240,7 @@ function createKey(page: PageCall): Promise<PageAnswer> {
       const { body } = await page.api(`POST ${ME}/keys`, { body: readBody(page.form, FORM) });
       return showPage(<NewKey page={page} created={body} />, 201);
     },
-    refused: (problems) => renderOwn(page, problems),
+    refused: (problems) => showOwn(page, problems),
   });
 }
 
@@ -238,26 +261,8 @@ function NewKey({ page, created }: { page: PageCall; created: KeyWithSecretView 
   );
 }
 
-async function rotateKey(page: PageCall): Promise<PageAnswer> {
-  if (!isSure(page)) return ask(page, "rotate");
-  const { body } = await page.api(`POST ${ME}/keys/{key}/rotate`);
-  return showPage(<NewKey page={page} created={body} />);
-}
-
-async function disableKey(page: PageCall): Promise<PageAnswer> {
-  if (!isSure(page)) return ask(page, "disable");
-  await page.api(`PATCH ${ME}/keys/{key}`, { body: { [KEY_SETTINGS.disabled.apiName]: true } });
-  return { redirect: `${pathOf(page)}?done=own_disabled` };
-}
-
-async function deleteKey(page: PageCall): Promise<PageAnswer> {
-  if (!isSure(page)) return ask(page, "delete");
-  await page.api(`DELETE ${ME}/keys/{key}`);
-  return { redirect: `${pathOf(page)}?done=deleted` };
-}
-
-function ask(page: PageCall, wanted: (typeof ACTIONS)[number]["action"]): PageAnswer {
-  const { label, asks } = ACTIONS.find(({ action }) => action === wanted) ?? ACTIONS[0];
+async function act(page: PageCall, { label, asks, run }: Action): Promise<PageAnswer> {
+  if (isSure(page)) return run(page);
   return askFirst(page, {
     title: `${label} a key`,
     section: "",
@@ -268,9 +273,10 @@ function ask(page: PageCall, wanted: (typeof ACTIONS)[number]["action"]): PageAn
 }
 
 export const ownPageRoutes: readonly PageRoute[] = [
-  { method: "GET", path: PATH, member: true, run: showOwn },
+  { method: "GET", path: PATH, member: true, run: (page) => showOwn(page) },
   { method: "POST", path: `${PATH}/keys`, member: true, run: createKey },
-  { method: "POST", path: `${PATH}/keys/:key/rotate`, member: true, run: rotateKey },
-  { method: "POST", path: `${PATH}/keys/:key/disable`, member: true, run: disableKey },
-  { method: "POST", path: `${PATH}/keys/:key/delete`, member: true, run: deleteKey },
+  ...ACTIONS.map((one): PageRoute => {
+    const path = `${PATH}/keys/:key/${one.action}`;
+    return { method: "POST", path, member: true, run: (page) => act(page, one) };
+  }),
 ];

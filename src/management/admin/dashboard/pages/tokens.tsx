@@ -21,10 +21,6 @@ const MAX_PAGES = 10;
 
 type TokenView = TokenPageView["data"][number];
 
-function showTokens(page: OrganizationPageCall): Promise<PageAnswer> {
-  return renderTokens(page, NO_PROBLEMS);
-}
-
 function createToken(page: OrganizationPageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
@@ -33,7 +29,7 @@ function createToken(page: OrganizationPageCall): Promise<PageAnswer> {
       });
       return showPage(<NewToken page={page} created={body} />, 201);
     },
-    refused: (problems) => renderTokens(page, problems),
+    refused: (problems) => showTokens(page, problems),
   });
 }
 
@@ -47,7 +43,7 @@ async function deleteToken(page: OrganizationPageCall): Promise<PageAnswer> {
   return { redirect: `${back}?done=token_deleted` };
 }
 
-async function renderTokens(page: OrganizationPageCall, problems: Problems): Promise<PageAnswer> {
+async function showTokens(page: OrganizationPageCall, problems: Problems = NO_PROBLEMS): Promise<PageAnswer> {
   const { items } = await readList<TokenView>(page.api, `GET ${LIST}`, MAX_PAGES);
   const typed = typedIn(page, problems);
   return showForm(
@@ -117,7 +113,7 @@ function NewToken({ page, created }: { page: OrganizationPageCall; created: Toke
 }
 
 export const tokenPageRoutes: readonly PageRoute[] = [
-  { method: "GET", path: PATH, runInOrganization: showTokens },
+  { method: "GET", path: PATH, runInOrganization: (page) => showTokens(page) },
   { method: "POST", path: PATH, runInOrganization: createToken },
   { method: "POST", path: `${PATH}/:token/delete`, runInOrganization: deleteToken },
 ];

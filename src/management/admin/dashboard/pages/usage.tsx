@@ -41,10 +41,6 @@ import type { UsageRowView } from "../views.ts";
 
 const PATH = "/organizations/:organization/usage";
 
-function showUsage(page: OrganizationPageCall): Promise<PageAnswer> {
-  return renderUsage(page, NO_PROBLEMS);
-}
-
 interface Shown {
   readonly filters: UsageFilterValues;
   readonly rows: readonly UsageRowView[];
@@ -80,7 +76,7 @@ async function tryToRead(page: OrganizationPageCall): Promise<{ shown: Shown; pr
   }
 }
 
-async function renderUsage(page: OrganizationPageCall, problems: Problems): Promise<PageAnswer> {
+async function showUsage(page: OrganizationPageCall, problems: Problems = NO_PROBLEMS): Promise<PageAnswer> {
   const [{ shown, problem }, keys, catalog] = await Promise.all([
     tryToRead(page),
     nameKeys(page),
@@ -293,7 +289,7 @@ function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
         .catch(tellOfFirst);
       return { redirect: `${page.base}/usage?done=corrected` };
     },
-    refused: (problems) => renderUsage(page, problems),
+    refused: (problems) => showUsage(page, problems),
   });
 }
 
@@ -306,7 +302,7 @@ function tellOfFirst(thrown: unknown): never {
 }
 
 export const usagePageRoutes: readonly PageRoute[] = [
-  { method: "GET", path: PATH, runInOrganization: showUsage },
+  { method: "GET", path: PATH, runInOrganization: (page) => showUsage(page) },
   { method: "GET", path: `${PATH}.csv`, runInOrganization: downloadUsage },
   { method: "GET", path: `${PATH}/export`, runInOrganization: exportUsage },
   { method: "POST", path: `${PATH}/corrections`, access: "operator", runInOrganization: correctSpend },

@@ -28,14 +28,10 @@ interface FormState {
 
 const EMPTY: FormState = { format: "slack", url: "", routingKey: "", alerts: WEBHOOK_ALERTS };
 
-function showNew(page: OrganizationPageCall): Promise<PageAnswer> {
-  return Promise.resolve(renderForm(page, null, EMPTY, NO_PROBLEMS));
-}
-
-function showOne(page: OrganizationPageCall): Promise<PageAnswer> {
+async function showOne(page: OrganizationPageCall): Promise<PageAnswer> {
   const webhook = findOne(page);
-  if (webhook === null) return Promise.resolve({ redirect: settingsOf(page) });
-  return Promise.resolve(renderForm(page, webhook, { ...EMPTY, alerts: webhook.alerts }, NO_PROBLEMS));
+  if (webhook === null) return { redirect: settingsOf(page) };
+  return renderForm(page, webhook, { ...EMPTY, alerts: webhook.alerts }, NO_PROBLEMS);
 }
 
 function save(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -67,10 +63,8 @@ function save(page: OrganizationPageCall): Promise<PageAnswer> {
 
 async function remove(page: OrganizationPageCall): Promise<PageAnswer> {
   const kept = page.organization.notifications.webhooks.filter(({ id }) => id !== page.params["webhook"]);
-  await changeWebhooks(
-    page,
-    kept.map(({ id }) => ({ id })),
-  );
+  const webhooks = kept.map(({ id }) => ({ id }));
+  await changeWebhooks(page, webhooks);
   return { redirect: `${settingsOf(page)}?done=saved` };
 }
 
@@ -202,7 +196,12 @@ function Alerts({ chosen, problem }: { chosen: readonly string[]; problem: strin
 }
 
 export const webhookPageRoutes: readonly PageRoute[] = [
-  { method: "GET", path: `${PATH}/new`, access: "write", runInOrganization: showNew },
+  {
+    method: "GET",
+    path: `${PATH}/new`,
+    access: "write",
+    runInOrganization: async (page) => renderForm(page, null, EMPTY, NO_PROBLEMS),
+  },
   { method: "POST", path: `${PATH}/new`, runInOrganization: save },
   { method: "GET", path: `${PATH}/:webhook`, access: "write", runInOrganization: showOne },
   { method: "POST", path: `${PATH}/:webhook`, runInOrganization: save },
