@@ -7,17 +7,19 @@
  */
 import { Server, ServerCredentials, type ServerDuplexStream, type ServerUnaryCall } from "@grpc/grpc-js";
 import type { sendUnaryData } from "@grpc/grpc-js";
-import {
-  type CheckRequest,
-  type CheckResponse,
-  GENERIC_CHECK,
-  GENERIC_PROCESS,
-  HEALTH_CHECK,
-  type HealthCheckRequest,
-  type HealthCheckResponse,
-  type ProcessingRequest,
-  type ProcessingResponse,
+import type {
+  CheckRequest,
+  CheckResponse,
+  HealthCheckRequest,
+  HealthCheckResponse,
+  ProcessingRequest,
+  ProcessingResponse,
 } from "../../src/envoy/messages/codec.ts";
+import {
+  GENERIC_CHECK,
+  GENERIC_HEALTH_CHECK,
+  GENERIC_PROCESS,
+} from "../../src/envoy/messages/generic-codec.ts";
 import { findHeader, formatRawHeader } from "../../src/envoy/messages/headers.ts";
 import { UPSTREAM_HEADER } from "../../src/envoy/names.ts";
 import {
@@ -64,13 +66,13 @@ server.register(
   "unary",
 );
 server.register(
-  HEALTH_CHECK.path,
+  GENERIC_HEALTH_CHECK.path,
   (
     _call: ServerUnaryCall<HealthCheckRequest, HealthCheckResponse>,
     answer: sendUnaryData<HealthCheckResponse>,
   ) => answer(null, { status: "SERVING" }),
-  HEALTH_CHECK.encodeResponse,
-  HEALTH_CHECK.decodeRequest,
+  GENERIC_HEALTH_CHECK.encodeResponse,
+  GENERIC_HEALTH_CHECK.decodeRequest,
   "unary",
 );
 server.register(

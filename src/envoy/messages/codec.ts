@@ -1,24 +1,27 @@
 /**
- * Bytes on the wire ⇄ messages, for all transports. The API files are read once, when this module is loaded.
+ * Bytes on the wire ⇄ messages, for all transports. What Envoy sends and gets for each request is coded by hand; the rest
+ * by the library, which is loaded with the first message that needs it: that takes 0.1 s of CPU.
  *
  * What a decoded message does not set is absent, not a default; enums are their names, `bytes` are Buffers. Two traps on
  * the way out: an encoder drops fields that it does not know without a word, so replies must be built with these types
  * and never with a cast; and it takes a string in a `bytes` field for base64, so bodies and `raw_value` must be Buffers.
  */
-import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 
 import type { CheckRequest__Output } from "./generated/envoy/service/auth/v3/CheckRequest.ts";
 import type { CheckResponse as GeneratedCheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
 import type { StreamAccessLogsMessage__Output } from "./generated/envoy/service/accesslog/v3/StreamAccessLogsMessage.ts";
-import type { StreamAccessLogsResponse } from "./generated/envoy/service/accesslog/v3/StreamAccessLogsResponse.ts";
 import type { ProcessingRequest__Output } from "./generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import type { ProcessingResponse as GeneratedProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { HealthCheckRequest__Output } from "./generated/grpc/health/v1/HealthCheckRequest.ts";
 import type { HealthCheckResponse as GeneratedHealthCheckResponse } from "./generated/grpc/health/v1/HealthCheckResponse.ts";
+import { programModule } from "../../shared/host/package-files.ts";
 import { encodeOnce } from "./constant-replies.ts";
+import { decodeAccessLog } from "./decode-reports.ts";
+import { decodeHealthCheck, encodeHealth } from "./health-messages.ts";
 import { decodeCheckRequest, decodeProcessingRequest } from "./decode-requests.ts";
 import { encodeCheckResponse, encodeProcessingResponse } from "./encode-replies.ts";
-import { PROTO_FOLDER, SERVICE_FILES } from "./proto-files.ts";
 import { Unusual } from "./protobuf-reader.ts";
 
 /** What ext_authz asks. */
@@ -50,61 +53,59 @@ export interface MethodCodec<Request, Response> {
   readonly decodeResponse: (bytes: Buffer) => Response;
 }
 
-const definitions = loadSync([...SERVICE_FILES], {
-  includeDirs: [PROTO_FOLDER],
-  keepCase: true,
-  longs: String,
-  enums: String,
-  oneofs: true,
-  defaults: false,
-});
+/** What generic-codec.ts exports, which needs this module's types. */
+interface GenericCodecs {
+  readonly GENERIC_CHECK: MethodCodec<CheckRequest, CheckResponse>;
+  readonly GENERIC_PROCESS: MethodCodec<ProcessingRequest, ProcessingResponse>;
+  readonly GENERIC_ACCESS_LOG: MethodCodec<AccessLogMessage, object>;
+  readonly GENERIC_HEALTH_CHECK: MethodCodec<HealthCheckRequest, HealthCheckResponse>;
+  readonly GENERIC_HEALTH_WATCH: MethodCodec<HealthCheckRequest, HealthCheckResponse>;
+}
 
-/** ext_authz, by the generic codec alone: what the one by hand is held equal to. */
-export const GENERIC_CHECK = codecOf<CheckRequest, CheckResponse>(
-  "envoy.service.auth.v3.Authorization",
-  "Check",
-);
-/** ext_proc, by the generic codec alone: what the one by hand is held equal to. */
-export const GENERIC_PROCESS = codecOf<ProcessingRequest, ProcessingResponse>(
-  "envoy.service.ext_proc.v3.ExternalProcessor",
-  "Process",
-);
+let loaded: GenericCodecs | undefined;
+
+function generic(): GenericCodecs {
+  const path = fileURLToPath(programModule("envoy/messages/generic-codec"));
+  return (loaded ??= createRequire(path)(path) as GenericCodecs);
+}
+
 /** ext_authz. */
-export const CHECK = byHand(GENERIC_CHECK, decodeCheckRequest, encodeCheckResponse);
+export const CHECK = byHand({
+  path: "/envoy.service.auth.v3.Authorization/Check",
+  generic: () => generic().GENERIC_CHECK,
+  decode: decodeCheckRequest,
+  encode: encodeCheckResponse,
+});
 /** ext_proc. */
 export const PROCESS = withConstants(
-  byHand(GENERIC_PROCESS, decodeProcessingRequest, encodeProcessingResponse),
+  byHand({
+    path: "/envoy.service.ext_proc.v3.ExternalProcessor/Process",
+    generic: () => generic().GENERIC_PROCESS,
+    decode: decodeProcessingRequest,
+    encode: encodeProcessingResponse,
+  }),
 );
 /** Envoy's access log: a stream of messages that none answers. */
-export const ACCESS_LOG = codecOf<AccessLogMessage, StreamAccessLogsResponse>(
-  "envoy.service.accesslog.v3.AccessLogService",
-  "StreamAccessLogs",
-);
+export const ACCESS_LOG = byHand({
+  path: "/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs",
+  generic: () => generic().GENERIC_ACCESS_LOG,
+  decode: decodeAccessLog,
+  encode: () => null,
+});
 /** gRPC health checks. */
-export const HEALTH_CHECK = codecOf<HealthCheckRequest, HealthCheckResponse>(
-  "grpc.health.v1.Health",
-  "Check",
-);
+export const HEALTH_CHECK = byHand({
+  path: "/grpc.health.v1.Health/Check",
+  generic: () => generic().GENERIC_HEALTH_CHECK,
+  decode: decodeHealthCheck,
+  encode: encodeHealth,
+});
 /** gRPC health checks as a stream of changes. */
-export const HEALTH_WATCH = codecOf<HealthCheckRequest, HealthCheckResponse>(
-  "grpc.health.v1.Health",
-  "Watch",
-);
-
-function codecOf<Request, Response>(service: string, method: string): MethodCodec<Request, Response> {
-  const methods = definitions[service] as ServiceDefinition | undefined;
-  const definition = methods?.[method];
-  if (definition === undefined) throw new Error(`${service}/${method} is not in ${PROTO_FOLDER}`);
-  const encodeResponse = definition.responseSerialize as (response: Response) => Buffer;
-  return {
-    path: definition.path,
-    decodeRequest: definition.requestDeserialize as (bytes: Buffer) => Request,
-    encodeResponse,
-    encodeResponseParts: (response) => [encodeResponse(response)],
-    encodeRequest: definition.requestSerialize as (request: Request) => Buffer,
-    decodeResponse: definition.responseDeserialize as (bytes: Buffer) => Response,
-  };
-}
+export const HEALTH_WATCH = byHand({
+  path: "/grpc.health.v1.Health/Watch",
+  generic: () => generic().GENERIC_HEALTH_WATCH,
+  decode: decodeHealthCheck,
+  encode: encodeHealth,
+});
 
 /** What was marked as constant is encoded once. */
 function withConstants(
@@ -117,26 +118,34 @@ function withConstants(
   };
 }
 
+interface HandCodec<Request, Response> {
+  readonly path: string;
+  readonly generic: () => MethodCodec<Request, Response>;
+  /** @throws Unusual, or RangeError at the end of the bytes */
+  readonly decode: (bytes: Buffer) => Request;
+  /** Null for what is rare. */
+  readonly encode: (response: Response) => Buffer[] | null;
+}
+
 /** Decoder and encoder by hand for what is usual; the generic ones for the rest. */
-function byHand<Request, Response>(
-  generic: MethodCodec<Request, Response>,
-  decode: (bytes: Buffer) => Request,
-  encode: (response: Response) => Buffer[] | null,
-): MethodCodec<Request, Response> {
+function byHand<Request, Response>(hand: HandCodec<Request, Response>): MethodCodec<Request, Response> {
+  const { path, generic: codec, decode, encode } = hand;
   const encodeResponseParts = (response: Response): readonly Buffer[] =>
-    encode(response) ?? [generic.encodeResponse(response)];
+    encode(response) ?? [codec().encodeResponse(response)];
   return {
-    ...generic,
+    path,
     decodeRequest(bytes) {
       try {
         return decode(bytes);
       } catch (error) {
-        if (error instanceof Unusual || error instanceof RangeError) return generic.decodeRequest(bytes);
+        if (error instanceof Unusual || error instanceof RangeError) return codec().decodeRequest(bytes);
         throw error;
       }
     },
     encodeResponse: (response) => join(encodeResponseParts(response)),
     encodeResponseParts,
+    encodeRequest: (request) => codec().encodeRequest(request),
+    decodeResponse: (bytes) => codec().decodeResponse(bytes),
   };
 }
 

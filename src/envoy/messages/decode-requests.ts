@@ -12,7 +12,7 @@ import type { Metadata__Output } from "./generated/envoy/config/core/v3/Metadata
 import type { ListValue__Output } from "./generated/google/protobuf/ListValue.ts";
 import type { Struct__Output } from "./generated/google/protobuf/Struct.ts";
 import type { Value__Output } from "./generated/google/protobuf/Value.ts";
-import { ProtobufReader, Unusual } from "./protobuf-reader.ts";
+import { checkEnd, once, ProtobufReader, skip, Unusual } from "./protobuf-reader.ts";
 
 type BodyMode = NonNullable<NonNullable<ProcessingRequest__Output["protocol_config"]>["request_body_mode"]>;
 type Http = NonNullable<NonNullable<AttributeContext__Output["request"]>["http"]>;
@@ -348,6 +348,8 @@ function readValue(reader: ProtobufReader): Value__Output {
     else if (tag === 0x20) value = { boolValue: reader.readBoolean(), kind: "boolValue" };
     else if (tag === 0x2a) value = { structValue: readStruct(reader), kind: "structValue" };
     else if (tag === 0x32) value = { listValue: readList(reader), kind: "listValue" };
+    else if (tag === 0x08 && reader.readUInt32() === 0)
+      value = { nullValue: "NULL_VALUE", kind: "nullValue" };
     else throw new Unusual("a value of a rare kind");
   }
   checkEnd(reader, end);
@@ -364,19 +366,4 @@ function readList(reader: ProtobufReader): ListValue__Output {
   }
   checkEnd(reader, end);
   return values.length === 0 ? {} : { values };
-}
-
-/** Passes over a field; one whose number is known came as another type than it is. */
-function skip(reader: ProtobufReader, tag: number, known: readonly number[]): void {
-  if (known.includes(tag >>> 3)) throw new Unusual("a field of another type");
-  reader.skip(tag);
-}
-
-function checkEnd(reader: ProtobufReader, end: number): void {
-  if (reader.at !== end) throw new Unusual("a field beyond the end of its message");
-}
-
-/** A message within a message that comes twice would have to be merged. */
-function once(before: unknown): void {
-  if (before !== undefined) throw new Unusual("a field that comes twice");
 }

@@ -102,3 +102,19 @@ export class ProtobufReader {
     return byte;
   }
 }
+
+/** Passes over a field; one whose number is known came as another type than it is. */
+export function skip(reader: ProtobufReader, tag: number, known: readonly number[]): void {
+  if (known.includes(tag >>> 3)) throw new Unusual("a field of another type");
+  reader.skip(tag);
+}
+
+/** Checks that a message's last field ended where the message ends. */
+export function checkEnd(reader: ProtobufReader, end: number): void {
+  if (reader.at !== end) throw new Unusual("a field beyond the end of its message");
+}
+
+/** A message within a message that comes twice would have to be merged. */
+export function once(before: unknown): void {
+  if (before !== undefined) throw new Unusual("a field that comes twice");
+}

@@ -18,8 +18,12 @@ import { runCommand } from "./run-command.js";
 import { SetupError } from "./setup-error.js";
 
 const STAMP = ".build-stamp";
-/** What a process or a thread is started by, below `src`. Everything else is reached from these. */
-const ENTRIES = ["main.ts", "data-path/settlement/tokens/tokenizer-thread.ts"];
+/** What is loaded by its path, by a process or a thread, below `src`. Everything else is reached from these. */
+const ENTRIES = [
+  "main.ts",
+  "data-path/settlement/tokens/tokenizer-thread.ts",
+  "envoy/messages/generic-codec.ts",
+];
 /** Not taken into the bundle: two megabytes of vocabulary, which only the tokenizer's thread reads. */
 const APART = ["gpt-tokenizer"];
 /** Files beside `src` that the output depends on. */

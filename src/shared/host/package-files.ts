@@ -21,9 +21,14 @@ export function programFile(path: string): URL {
   return new URL(path, PROGRAM_FOLDER);
 }
 
+/** A module that is loaded by its path, without its ending: `envoy/messages/generic-codec`. */
+export function programModule(path: string): URL {
+  return programFile(`${path}.${IS_SOURCE ? "ts" : "js"}`);
+}
+
 /** The program itself, which starts its own processes by it: compiled or run from its sources. */
 export function entryFile(): string {
-  return fileURLToPath(programFile(IS_SOURCE ? "main.ts" : "main.js"));
+  return fileURLToPath(programModule("main"));
 }
 
 /** The package's version. */

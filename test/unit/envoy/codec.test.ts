@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
-import { CHECK, HEALTH_CHECK, HEALTH_WATCH, PROCESS } from "../../../src/envoy/messages/codec.ts";
+import { ACCESS_LOG, CHECK, HEALTH_CHECK, HEALTH_WATCH, PROCESS } from "../../../src/envoy/messages/codec.ts";
+import * as library from "../../../src/envoy/messages/generic-codec.ts";
 import type { HeaderValueOption__Output } from "../../../src/envoy/messages/generated/envoy/config/core/v3/HeaderValueOption.ts";
 import type { CheckRequest__Output } from "../../../src/envoy/messages/generated/envoy/service/auth/v3/CheckRequest.ts";
 import type { CheckResponse__Output } from "../../../src/envoy/messages/generated/envoy/service/auth/v3/CheckResponse.ts";
@@ -199,13 +200,17 @@ describe("codec", () => {
     expect(() => PROCESS.decodeRequest(Buffer.from([0xff, 0xff, 0xff]))).toThrow(RangeError);
   });
 
-  it("knows the paths that Envoy calls", () => {
-    expect([CHECK.path, PROCESS.path, HEALTH_CHECK.path, HEALTH_WATCH.path]).toEqual([
-      "/envoy.service.auth.v3.Authorization/Check",
-      "/envoy.service.ext_proc.v3.ExternalProcessor/Process",
-      "/grpc.health.v1.Health/Check",
-      "/grpc.health.v1.Health/Watch",
-    ]);
+  it("knows the paths of the API files", () => {
+    const byHand = [CHECK, PROCESS, ACCESS_LOG, HEALTH_CHECK, HEALTH_WATCH].map(({ path }) => path);
+    expect(byHand).toEqual(
+      [
+        library.GENERIC_CHECK,
+        library.GENERIC_PROCESS,
+        library.GENERIC_ACCESS_LOG,
+        library.GENERIC_HEALTH_CHECK,
+        library.GENERIC_HEALTH_WATCH,
+      ].map(({ path }) => path),
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { GENERIC_PROCESS, PROCESS } from "../../../src/envoy/messages/codec.ts";
+import { PROCESS } from "../../../src/envoy/messages/codec.ts";
+import { GENERIC_PROCESS } from "../../../src/envoy/messages/generic-codec.ts";
 import { createStreamStartReply, NOTHING_IN } from "../../../src/envoy/messages/format-replies.ts";
 
 const startOfStream = () =>

@@ -2,13 +2,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { CHECK, GENERIC_CHECK, GENERIC_PROCESS, PROCESS } from "../../../src/envoy/messages/codec.ts";
+import { ACCESS_LOG, CHECK, HEALTH_CHECK, HEALTH_WATCH, PROCESS } from "../../../src/envoy/messages/codec.ts";
 import type {
   CheckRequest,
   CheckResponse,
   ProcessingRequest,
   ProcessingResponse,
 } from "../../../src/envoy/messages/codec.ts";
+import * as library from "../../../src/envoy/messages/generic-codec.ts";
 import { runs } from "../../support/extent.ts";
 
 const text = fc.oneof(
@@ -159,6 +160,25 @@ const processingResponse = fc
   )
   .map(([message, member]) => ({ ...message, ...member }) as ProcessingResponse);
 
+const accessLog = some({
+  http_logs: some({
+    log_entry: fc.array(
+      some({
+        request: some({ request_id: text }),
+        response: some({
+          response_code: some({ value: fc.integer({ min: 0, max: 2 ** 32 - 1 }) }),
+          response_code_details: text,
+        }),
+      }),
+      { maxLength: 3 },
+    ),
+  }),
+});
+const health = some({ service: text });
+const healthReply = some({
+  status: fc.constantFrom("UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"),
+});
+
 /** What a decoder makes of bytes, whether a message or an error. */
 function outcome(decode: (bytes: Buffer) => unknown, of: Buffer): unknown {
   try {
@@ -171,8 +191,15 @@ function outcome(decode: (bytes: Buffer) => unknown, of: Buffer): unknown {
 const RUNS = { numRuns: runs(1_000) };
 
 describe.each([
-  { name: "CheckRequest", by: CHECK, generic: GENERIC_CHECK, messages: checkRequest },
-  { name: "ProcessingRequest", by: PROCESS, generic: GENERIC_PROCESS, messages: processingRequest },
+  { name: "CheckRequest", by: CHECK, generic: library.GENERIC_CHECK, messages: checkRequest },
+  { name: "ProcessingRequest", by: PROCESS, generic: library.GENERIC_PROCESS, messages: processingRequest },
+  {
+    name: "StreamAccessLogsMessage",
+    by: ACCESS_LOG,
+    generic: library.GENERIC_ACCESS_LOG,
+    messages: accessLog,
+  },
+  { name: "HealthCheckRequest", by: HEALTH_CHECK, generic: library.GENERIC_HEALTH_CHECK, messages: health },
 ] as const)("decoding a $name by hand", ({ by, generic, messages }) => {
   const encode = generic.encodeRequest as (message: unknown) => Buffer;
 
@@ -204,8 +231,14 @@ describe.each([
 });
 
 describe.each([
-  { name: "CheckResponse", by: CHECK, generic: GENERIC_CHECK, messages: checkResponse },
-  { name: "ProcessingResponse", by: PROCESS, generic: GENERIC_PROCESS, messages: processingResponse },
+  { name: "CheckResponse", by: CHECK, generic: library.GENERIC_CHECK, messages: checkResponse },
+  { name: "ProcessingResponse", by: PROCESS, generic: library.GENERIC_PROCESS, messages: processingResponse },
+  {
+    name: "HealthCheckResponse",
+    by: HEALTH_WATCH,
+    generic: library.GENERIC_HEALTH_WATCH,
+    messages: healthReply,
+  },
 ] as const)("encoding a $name by hand", ({ by, generic, messages }) => {
   it("gives the bytes that the generic encoder gives", () => {
     const encode = (codec: typeof by) => codec.encodeResponse as (message: unknown) => Buffer;
@@ -237,7 +270,7 @@ describe("encoding a large body by hand", () => {
         dynamic_metadata: metadata,
       };
       const parts = PROCESS.encodeResponseParts(reply);
-      expect(Buffer.concat(parts).equals(GENERIC_PROCESS.encodeResponse(reply))).toBe(true);
+      expect(Buffer.concat(parts).equals(library.GENERIC_PROCESS.encodeResponse(reply))).toBe(true);
       expect(PROCESS.encodeResponse(reply).equals(Buffer.concat(parts))).toBe(true);
       expect(parts.includes(body)).toBe(length >= 16_384);
     }

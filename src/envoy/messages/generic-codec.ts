@@ -1,0 +1,68 @@
+/**
+ * The codecs of the library, made of the API files when this module is loaded: what the codecs by hand are held equal to,
+ * and what reads and writes for them whatever is rare. A worker loads them with the first message that needs them.
+ */
+import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
+
+import type {
+  AccessLogMessage,
+  CheckRequest,
+  CheckResponse,
+  HealthCheckRequest,
+  HealthCheckResponse,
+  MethodCodec,
+  ProcessingRequest,
+  ProcessingResponse,
+} from "./codec.ts";
+import type { StreamAccessLogsResponse } from "./generated/envoy/service/accesslog/v3/StreamAccessLogsResponse.ts";
+import { PROTO_FOLDER, SERVICE_FILES } from "./proto-files.ts";
+
+const definitions = loadSync([...SERVICE_FILES], {
+  includeDirs: [PROTO_FOLDER],
+  keepCase: true,
+  longs: String,
+  enums: String,
+  oneofs: true,
+  defaults: false,
+});
+
+/** ext_authz. */
+export const GENERIC_CHECK = codecOf<CheckRequest, CheckResponse>(
+  "envoy.service.auth.v3.Authorization",
+  "Check",
+);
+/** ext_proc. */
+export const GENERIC_PROCESS = codecOf<ProcessingRequest, ProcessingResponse>(
+  "envoy.service.ext_proc.v3.ExternalProcessor",
+  "Process",
+);
+/** Envoy's access log. */
+export const GENERIC_ACCESS_LOG = codecOf<AccessLogMessage, StreamAccessLogsResponse>(
+  "envoy.service.accesslog.v3.AccessLogService",
+  "StreamAccessLogs",
+);
+/** gRPC health checks. */
+export const GENERIC_HEALTH_CHECK = codecOf<HealthCheckRequest, HealthCheckResponse>(
+  "grpc.health.v1.Health",
+  "Check",
+);
+/** gRPC health checks as a stream of changes. */
+export const GENERIC_HEALTH_WATCH = codecOf<HealthCheckRequest, HealthCheckResponse>(
+  "grpc.health.v1.Health",
+  "Watch",
+);
+
+function codecOf<Request, Response>(service: string, method: string): MethodCodec<Request, Response> {
+  const methods = definitions[service] as ServiceDefinition | undefined;
+  const definition = methods?.[method];
+  if (definition === undefined) throw new Error(`${service}/${method} is not in ${PROTO_FOLDER}`);
+  const encodeResponse = definition.responseSerialize as (response: Response) => Buffer;
+  return {
+    path: definition.path,
+    decodeRequest: definition.requestDeserialize as (bytes: Buffer) => Request,
+    encodeResponse,
+    encodeResponseParts: (response) => [encodeResponse(response)],
+    encodeRequest: definition.requestSerialize as (request: Request) => Buffer,
+    decodeResponse: definition.responseDeserialize as (bytes: Buffer) => Response,
+  };
+}
