@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configCheckEnvoy } from "../../src/operation/cli/config-check-envoy.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
+import type { Config } from "../../src/shared/config/schema.ts";
 import { PROVEN_ENVOYS } from "../../src/shared/contract/proven-versions.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { checkBootstrap } from "../../src/envoy/check-bootstrap/check-bootstrap.ts";
@@ -28,6 +29,7 @@ catalog:
 `;
 
 let dir: string;
+let plainConfig: Config;
 let rendered: string;
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), "igw-"));
@@ -36,13 +38,10 @@ beforeAll(() => {
   for (const name of ["hosted", "hosted.x-account"]) {
     writeFileSync(join(dir, `run/secrets/${name}.yaml`), "resources: []\n");
   }
-  rendered = renderBootstrap(readConfig());
+  plainConfig = parseConfig(GATEWAY, { baseDir: dir, source: "gateway.yaml", secrets: "none" });
+  rendered = renderBootstrap(plainConfig);
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
-
-function readConfig() {
-  return parseConfig(GATEWAY, { baseDir: dir, source: "gateway.yaml", secrets: "none" });
-}
 
 const SIDECAR = "- name: sidecar";
 const PLAIN_SIDECAR = "sidecar: {workers: 2, sockets: run}";
@@ -51,7 +50,7 @@ const TLS_SIDECAR =
 
 describe("checkBootstrap", () => {
   it("finds nothing in what is rendered", () => {
-    expect(checkBootstrap(rendered, readConfig())).toEqual([]);
+    expect(checkBootstrap(rendered, plainConfig)).toEqual([]);
   });
 
   it.each([...FILTER_MUTATIONS, ...EDGE_MUTATIONS])(
@@ -59,7 +58,7 @@ describe("checkBootstrap", () => {
     ({ check, after = "", find, write, line }) => {
       const mutated = mutate(rendered, after, find, write);
       expect(mutated).not.toBe(rendered);
-      const findings = checkBootstrap(mutated, readConfig());
+      const findings = checkBootstrap(mutated, plainConfig);
       expect([...new Set(findings.map((finding) => finding.check))]).toEqual([check]);
       const [finding] = findings;
       expect(mutated.split("\n")[(finding?.line ?? 0) - 1]).toMatch(line);
@@ -87,7 +86,7 @@ describe("checkBootstrap", () => {
 
   it("reads Envoy's camel case too", () => {
     const camel = rendered.replace("failure_mode_allow: false", "failureModeAllow: true");
-    expect(checkBootstrap(camel, readConfig())).toMatchObject([{ check: "failure_mode_allow" }]);
+    expect(checkBootstrap(camel, plainConfig)).toMatchObject([{ check: "failure_mode_allow" }]);
   });
 
   it("takes a limit of requests per connection for the flag", () => {
@@ -101,7 +100,7 @@ describe("checkBootstrap", () => {
       "explicit_http_config:",
       "common_http_protocol_options: {max_requests_per_connection: 900}\n          explicit_http_config:",
     );
-    expect(checkBootstrap(text, readConfig())).toEqual([]);
+    expect(checkBootstrap(text, plainConfig)).toEqual([]);
   });
 
   it("finds connections without a limit of calls where the workers take them by Node's HTTP/2", () => {
@@ -113,7 +112,7 @@ describe("checkBootstrap", () => {
 
   it("says what lies elsewhere instead of calling it right", () => {
     const text = `dynamic_resources: {cds_config: {ads: {}}}\n${rendered.replace("- name: local", "- name: other")}`;
-    expect(checkBootstrap(text, readConfig())).toMatchObject([
+    expect(checkBootstrap(text, plainConfig)).toMatchObject([
       { check: "upstream_cluster", level: "unchecked" },
     ]);
   });
@@ -123,7 +122,7 @@ describe("checkBootstrap", () => {
     ["an empty file", "", "filter_order"],
     ["a list", "- 1", "filter_order"],
   ])("never throws: %s", (_name, text, check) => {
-    expect(checkBootstrap(text, readConfig()).map((finding) => finding.check)).toContain(check);
+    expect(checkBootstrap(text, plainConfig).map((finding) => finding.check)).toContain(check);
   });
 });
 

@@ -1,10 +1,14 @@
 /** What goes on while a part of the gateway is replaced: streams that are open, and clients that ask again and again. */
+import { setTimeout as wait } from "node:timers/promises";
 import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { type HttpAnswer, readEvents, send } from "../support/http.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
 import type { ScriptedUpstream } from "../support/upstream.ts";
 import { createGate, waitFor } from "../support/wait.ts";
+
+/** Between the requests of a client: without one they would have both cores for themselves. */
+const PAUSE_MS = 10;
 
 export interface SteadyLoad {
   /** Answers of the clients so far. */
@@ -46,6 +50,7 @@ export async function startSteadyLoad(options: SteadyLoadOptions): Promise<Stead
   const state = { isOver: false };
   const clients = Array.from({ length: options.clients }, async () => {
     while (!state.isOver) {
+      await wait(PAUSE_MS);
       const answer = await post(chatBody());
       const outcome = answer.status === 200 ? "200" : `${answer.status} ${summarizeError(answer).code}`;
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);

@@ -1,5 +1,6 @@
 /** Alarms by what is done to Redis and to the spool's disk. */
 import { execFileSync } from "node:child_process";
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { listWorkers } from "../envoy/access/worker-processes.ts";
 import { createRedisClient, waitUntilReady } from "../../src/data-path/store/redis/client.ts";
@@ -25,11 +26,17 @@ afterAll(async () => {
   await redis.stop();
 });
 
+/** Between requests: without one they would have a core for themselves. */
+const PAUSE_MS = 20;
+
 /** Requests one after the other, whatever they are answered, until it is told to stop. */
 function startTraffic(): () => Promise<void> {
   const state = { isOver: false };
   const run = async (): Promise<void> => {
-    while (!state.isOver) await chat.send({ body: chatBody() }).catch(() => undefined);
+    while (!state.isOver) {
+      await chat.send({ body: chatBody() }).catch(() => undefined);
+      await wait(PAUSE_MS);
+    }
   };
   const running = run();
   return async () => {

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { chatBody, CHAT_PATH, withChatStack } from "../support/chat-stack.ts";
 import { findFreePort } from "../support/free-port.ts";
@@ -23,11 +24,17 @@ const chat = withChatStack(() => ({
 }));
 const prometheus = withPrometheus(() => chat.stack);
 
+/** Between requests: without one they would have a core for themselves. */
+const PAUSE_MS = 20;
+
 /** Requests one after the other until `stop`. */
 function startTraffic(key: string = chat.key.key): () => Promise<void> {
   const state = { isOver: false };
   const run = async (): Promise<void> => {
-    while (!state.isOver) await chat.send({ key, body: chatBody() }).catch(() => undefined);
+    while (!state.isOver) {
+      await chat.send({ key, body: chatBody() }).catch(() => undefined);
+      await wait(PAUSE_MS);
+    }
   };
   const running = run();
   return async () => {

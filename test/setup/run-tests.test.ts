@@ -106,6 +106,7 @@ describe("npm test", () => {
       "hostile begins with all",
       "hostile ends",
       "",
+      expect.stringContaining("TEST_EXTENT=nightly"),
       "0 retried",
       "5 passed, 0 failed",
     ]);

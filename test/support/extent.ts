@@ -1,6 +1,7 @@
 /**
  * How much the tests do. On each push every claim is shown once. With `TEST_EXTENT=nightly` it is shown again with what
- * should make no difference: the other transport, the other HTTP version, the whole store on a cluster, more plans.
+ * should make no difference: the other transport, HTTP version, number of workers, route, color scheme or major of an SDK,
+ * the whole store on a cluster, larger loads, ten times as many random examples.
  */
 const EXTENTS = ["push", "nightly"] as const;
 type Extent = (typeof EXTENTS)[number];

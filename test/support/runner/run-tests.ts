@@ -29,6 +29,12 @@ const PROJECTS_THAT_WAIT = ["faults", "waiting"];
 /** By itself: what nobody else is to notice would be lost in the load of other tests. */
 const PROJECT_ALONE = "hostile";
 
+/** What a whole run says of its extent. */
+const EXTENT_LINE = byExtent({
+  push: "Each claim is shown once; TEST_EXTENT=nightly repeats what test/support/extent.ts names.",
+  nightly: "TEST_EXTENT=nightly: claims are repeated with all that should make no difference.",
+});
+
 const REPORTER = fileURLToPath(new URL("summary-reporter.ts", import.meta.url));
 
 /** How vitest ended once. */
@@ -96,7 +102,7 @@ export async function runTests(
     ended.push(NO_RUN);
   }
   const summary = addUp(ended);
-  process.stdout.write(`\n${formatClosing(summary)}\n`);
+  process.stdout.write(`\n${args.length === 0 ? `${EXTENT_LINE}\n` : ""}${formatClosing(summary)}\n`);
   return summary.failed.length === 0 ? 0 : 1;
 }
 
