@@ -187,7 +187,8 @@ describe("PATCH …/keys/{key}", () => {
     const admission = await admit(admin, key);
     expect(admission).toMatchObject({
       decision: "admitted",
-      key: { requestsPerMinute: 60, hardCapCents: 1 },
+      key: { requestsPerMinute: 60 },
+      caps: [{ scope: "key", period: "month", cents: 1 }],
     });
   });
 

@@ -43,6 +43,8 @@ describe("admit", () => {
     await spend(key, 1_234_567n);
     const admission = await admitKnown(test.store, key);
     const day = new Date(admission.timeMs).toISOString().slice(0, 10);
+    const spent = { spentMicrocents: 1_234_567n, ownMicrocents: 0n };
+    const met = { period: "month", raisedCents: 0, ...spent } as const;
     expect(admission).toEqual({
       decision: "admitted",
       timeMs: admission.timeMs,
@@ -53,22 +55,17 @@ describe("admit", () => {
         name: "ci ☂",
         display: `sk-igw-…${key.hash.slice(-4)}`,
         requestsPerMinute: 6000,
-        hardCapCents: 5000,
-        budgetCents: 4000,
         allowedModels: ["acme/echo-small"],
         maxConcurrentRequests: 5,
         defaultTags: null,
         countCachedTokens: null,
         onCap: null,
         expiresAtMs: 4_102_444_800_000,
-        spentMicrocents: 1_234_567n,
       },
       organization: {
         id: key.organizationId,
         name: "Acme",
         currency: "EUR",
-        hardCapCents: 100_000,
-        budgetCents: null,
         countCachedTokens: false,
         strictCaps: true,
         onCap: "refuse",
@@ -76,7 +73,6 @@ describe("admit", () => {
         hideAmounts: false,
         budgetHeaders: "near_cap",
         modelNames: { aliases: {}, defaultModel: null },
-        spentMicrocents: 1_234_567n,
       },
       user: null,
       group: null,
@@ -84,9 +80,12 @@ describe("admit", () => {
       concurrentRequests: 0,
       isEntered: false,
       areSessionsCapped: false,
-      caps: [],
+      caps: [
+        { scope: "key", cents: 5000, ...met },
+        { scope: "organization", cents: 100_000, ...met },
+      ],
       reachedCap: null,
-      own: { keyMicrocents: 0n, organizationMicrocents: 0n, isBehind: false },
+      isBehind: false,
       tokenBuckets: [],
       takenTokens: null,
       tokenLimit: null,
@@ -261,24 +260,28 @@ describe("admit", () => {
     const key = await createTestKey(test.store, { hardCapCents: Number(cents) });
     await spend(key, cents * 1_000_000n - 1n);
     const below = await admitKnown(test.store, key);
-    expect(below).toMatchObject({ decision: "admitted", key: { spentMicrocents: cents * 1_000_000n - 1n } });
+    expect(below).toMatchObject({
+      decision: "admitted",
+      caps: [{ spentMicrocents: cents * 1_000_000n - 1n }],
+    });
     await spend(key, 1n);
     expect((await admitKnown(test.store, key)).decision).toBe("key_cap_reached");
     await spend(key, 1n);
     const above = await admitKnown(test.store, key);
     expect(above).toMatchObject({
       decision: "key_cap_reached",
-      key: { spentMicrocents: cents * 1_000_000n + 1n },
+      reachedCap: { spentMicrocents: cents * 1_000_000n + 1n },
     });
   });
 
   it("tells spend around and beyond 2^53 to the microcent", async () => {
-    const key = await createTestKey(test.store);
+    const far = { hardCapCents: 9_000_000_000 };
+    const key = await createTestKey(test.store, far, far);
     const limit = 2n ** 53n;
     await spend(key, limit - 1n);
     for (const expected of [limit - 1n, limit, limit + 1n, limit + 2n]) {
-      const { key: figures, organization } = await admitKnown(test.store, key);
-      expect([figures.spentMicrocents, organization.spentMicrocents]).toEqual([expected, expected]);
+      const { caps } = await admitKnown(test.store, key);
+      expect(caps.map(({ spentMicrocents }) => spentMicrocents)).toEqual([expected, expected]);
       await spend(key, 1n);
     }
   });

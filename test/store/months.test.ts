@@ -50,7 +50,7 @@ describe.skipIf(!canSetClock)("the month (sets Redis's clock: takes Linux and cc
     clock.set(end + 1n);
     const after = await admitKnown(store, key);
     expect(after).toMatchObject({ decision: "admitted", month: next, day: `${next}-01` });
-    expect(after.key.spentMicrocents).toBe(0n);
+    expect(after.caps).toMatchObject([{ scope: "key", spentMicrocents: 0n }]);
   });
 
   it("takes one token for an admission that met a month's change", async () => {

@@ -40,7 +40,8 @@ interface Worker {
 async function createWorker(): Promise<Worker> {
   const spend = new GraceSpend();
   const store = createStore({ client, usageMonths: 13, ownSpend: spend });
-  const key = await createTestKey(store, { requestsPerMinute: 1_000_000 });
+  const far = { hardCapCents: 9_000_000_000 };
+  const key = await createTestKey(store, { requestsPerMinute: 1_000_000, ...far }, far);
   const charge = (input: ChargeInput): Promise<unknown> => {
     spend.counted(input, input.totalMicrocents);
     return store.charge(input);
@@ -49,8 +50,8 @@ async function createWorker(): Promise<Worker> {
 }
 
 /** What a reply says that others have spent. */
-function spentElsewhere({ key, organization, own }: KnownKeyResult): readonly bigint[] {
-  return [key.spentMicrocents - own.keyMicrocents, organization.spentMicrocents - own.organizationMicrocents];
+function spentElsewhere({ caps }: KnownKeyResult): readonly bigint[] {
+  return caps.map(({ spentMicrocents, ownMicrocents }) => spentMicrocents - ownMicrocents);
 }
 
 type Step = "admit" | "progress" | "final" | "brief" | "turn";

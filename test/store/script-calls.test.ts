@@ -82,7 +82,7 @@ async function countOfSecond(
 /** The same commands as before there were other windows; a charge reads the organization once instead of twice. */
 const OF_MONTHS = {
   admission: { time: 1, hmget: 4, hset: 1, zadd: 2 },
-  charge: { exists: 1, hmget: 2, hincrby: 8, hset: 1, pexpire: 1, xadd: 1, zrem: 2 },
+  charge: { exists: 1, hget: 1, hmget: 1, hincrby: 8, hset: 1, pexpire: 1, xadd: 1, zrem: 2 },
 };
 
 describe("the commands of a request", () => {
@@ -98,14 +98,14 @@ describe("the commands of a request", () => {
     expect(await countOfSecond(key, { session: "run 1" })).toEqual(OF_MONTHS);
   });
 
-  it("are one more for a group without limits: its record", async () => {
+  it("are one more for a group without limits, and in the charge its month: its record", async () => {
     const { id } = await createTestOrganization(store, MONTH);
     const groupId = await addTestGroup(store, id);
     const key = await addTestKey(store, id, { ...MONTH, groupId });
     const owners = formatOwnerIds({ userId: null, groupId });
     expect(await countOfSecond(key, { owners })).toMatchObject({
       admission: { ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 1 },
-      charge: { hmget: OF_MONTHS.charge.hmget },
+      charge: { hmget: OF_MONTHS.charge.hmget + 1, hincrby: OF_MONTHS.charge.hincrby + 1 },
     });
   });
 
@@ -133,17 +133,17 @@ describe("the commands of a request", () => {
     });
   });
 
-  it("are with a day and a week on key and group one for each cap and each counter, and the group's record", async () => {
+  it("are with a day and a week on key and group one for each window of caps and each counter, and the group's record", async () => {
     const { id } = await createTestOrganization(store, MONTH);
     const groupId = await addTestGroup(store, id, { limits: DAY_AND_WEEK });
     const key = await addTestKey(store, id, { ...MONTH, groupId, limits: DAY_AND_WEEK });
     const owners = formatOwnerIds({ userId: null, groupId });
     const { admission, charge } = await countOfSecond(key, { owners });
-    expect(admission).toEqual({ ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 1, hget: 4 });
+    expect(admission).toEqual({ ...OF_MONTHS.admission, hmget: OF_MONTHS.admission.hmget + 3 });
     expect(charge).toMatchObject({
       hmget: OF_MONTHS.charge.hmget + 1,
-      // Of key, group and organization, in a day and in a week.
-      hincrby: OF_MONTHS.charge.hincrby + 6,
+      // Of key, group and organization, in a day and in a week; of the group in its month.
+      hincrby: OF_MONTHS.charge.hincrby + 7,
     });
   });
 });

@@ -3,7 +3,7 @@ import type { Store } from "../../src/data-path/store/types.ts";
 import { formatOwnerIds } from "../../src/data-path/store/types/owner-ids.ts";
 import type { BilledRequest } from "../../src/data-path/store/types/settlement.ts";
 import { admitInput, chargeInput, FINAL, holdInput, known, MODEL, ROUTE } from "./fixture.ts";
-import { isOwnMonth, type ModelLimit, type WindowsModel } from "./windows-model.ts";
+import type { ModelLimit, WindowsModel } from "./windows-model.ts";
 import type { OwnersUnderTest } from "./windows-owners.ts";
 import { NO_TOKENS } from "../../src/shared/usage/token-usage.ts";
 
@@ -73,7 +73,7 @@ export async function ask(
 
 async function askAdmission(store: Store, owners: OwnersUnderTest, key: number): Promise<Asked> {
   const input = admitInput(owners.keys[key]!);
-  const { decision, reachedCap, caps, user, group, month, day, organization, ...told } = known(
+  const { decision, reachedCap, caps, user, group, month, day, organization } = known(
     await store.admit(input),
   );
   const answer = {
@@ -82,8 +82,6 @@ async function askAdmission(store: Store, owners: OwnersUnderTest, key: number):
     caps: sortRows(caps.map((cap) => showLimit(cap.spentMicrocents, cap))),
     user: user === null ? null : owners.subjectOf(user.id),
     group: group === null ? null : owners.subjectOf(group.id),
-    keySpent: told.key.spentMicrocents,
-    organizationSpent: organization.spentMicrocents,
   };
   if (decision !== "admitted") return { answer, identity: null };
   const { organizationId, keyId, requestId } = input;
@@ -97,10 +95,10 @@ export function isRefusal({ decision, outcome }: Answer): boolean {
   return String(decision ?? outcome).endsWith("_cap_reached");
 }
 
-/** Gives a model the command. Any of these may be its answer. @param actual What the store has answered. */
-export function answersOf(model: WindowsModel, command: Command, actual: Answer): readonly Answer[] {
+/** Gives a model the command. Any of these may be its answer. */
+export function answersOf(model: WindowsModel, command: Command): readonly Answer[] {
   if (command.kind === "charge") return [{ outcome: model.charge(command) }];
-  if (command.kind === "admit") return [admissionOf(model, command.key, actual)];
+  if (command.kind === "admit") return [admissionOf(model, command.key)];
   const held = model.hold(command.request, command.worst, command.floor);
   if (typeof held === "string") return [{ outcome: held }];
   return held.map(({ scope, period, spent, held: inFlight, cents, raised }) => {
@@ -109,21 +107,17 @@ export function answersOf(model: WindowsModel, command: Command, actual: Answer)
   });
 }
 
-function admissionOf(model: WindowsModel, key: number, actual: Answer): Answer {
+function admissionOf(model: WindowsModel, key: number): Answer {
   const { user, group } = model.ownersOf(key);
   const met = model.capsOf(model.subjectsOf({ key, user, group }), model.nowMs);
   const cap = model.admit(key);
-  // Where nobody has more than the month's caps of key and organization, the decision alone says which it is.
-  const isNamed = cap !== null && !(actual["reached"] === null && isOwnMonth(cap));
   if (cap === null) model.enter(key);
   return {
     decision: cap === null ? "admitted" : `${cap.scope}_cap_reached`,
-    reached: isNamed ? showLimit(cap.spent, cap) : null,
-    caps: sortRows(met.filter((each) => !isOwnMonth(each)).map((each) => showLimit(each.spent, each))),
+    reached: cap === null ? null : showLimit(cap.spent, cap),
+    caps: sortRows(met.map((each) => showLimit(each.spent, each))),
     user: user === null ? null : `user ${user}`,
     group: group === null ? null : `group ${group}`,
-    keySpent: model.spentIn(`key ${key}`, "month", model.nowMs),
-    organizationSpent: model.spentIn("organization", "month", model.nowMs),
   };
 }
 

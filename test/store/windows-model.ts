@@ -98,12 +98,6 @@ const newOwner = (): ModelOwner => ({
 });
 const scopeOf = (subject: Subject): LimitScope => SCOPES.find((scope) => subject.startsWith(scope))!;
 
-/** A cap that every release has had: a month's of a key or an organization, as it is without raises. */
-export function isOwnMonth({ subject, period, raised }: ModelLimit): boolean {
-  const isOwn = subject.startsWith("key") || subject === "organization";
-  return isOwn && period === "month" && raised === 0;
-}
-
 export class WindowsModel {
   owners = new Map<Subject, ModelOwner>();
   requests: ModelRequest[] = [];
@@ -228,7 +222,7 @@ export class WindowsModel {
     if (request.state !== "admitted") return "exists";
     const caps = this.capsOf(this.subjectsOf(request), request.admittedMs);
     const named = nameReached(caps, request.admittedMs) ?? [];
-    const refused = this.isStrict ? this.#tooTight(request, caps, worst) : [named].flat();
+    const refused = this.isStrict ? this.#tooTight(caps, worst) : [named].flat();
     if (refused.length > 0) this.fire(this.limitsOf(this.subjectsOf(request)), request.admittedMs);
     if (refused.length > 0) return refused;
     const heldIn = ["month", ...this.countedFrom.keys()];
@@ -239,28 +233,15 @@ export class WindowsModel {
   }
 
   /** Of the caps that have no room for a request those with the least. */
-  #tooTight(request: ModelRequest, caps: readonly ModelCap[], worst: bigint): readonly ModelCap[] {
+  #tooTight(caps: readonly ModelCap[], worst: bigint): readonly ModelCap[] {
     const room = ({ cents, spent, held }: ModelCap) => BigInt(cents) * CENT - spent - held;
     const refusing = caps.filter((cap) => cap.spent >= BigInt(cap.cents) * CENT || room(cap) < worst);
     const least = refusing.reduce<bigint | null>(
       (sum, cap) => (sum === null || room(cap) < sum ? room(cap) : sum),
       null,
     );
-    // Where nobody has more than the month's caps of key and organization, the key's is named.
-    if (this.#hasMonthsAlone(request)) return refusing.slice(0, 1);
     const tightest = refusing.filter((cap) => room(cap) === least);
     return tightest.filter(({ subject }) => subject === tightest[0]!.subject);
-  }
-
-  #hasMonthsAlone(request: ModelRequest): boolean {
-    const owners = this.subjectsOf(request);
-    return (
-      owners.length === 2 &&
-      owners.every((subject) => {
-        const { limits, raises } = this.owner(subject);
-        return raises.length === 0 && limits.every(({ period }) => period === "month");
-      })
-    );
   }
 
   /** What a charge makes of its request's total; null when it is a repeat. */

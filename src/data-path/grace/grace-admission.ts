@@ -35,7 +35,7 @@ export interface GraceAdmissionOptions {
   /** Asks Redis for all others, and waits longer. */
   readonly admitPatiently: Admit;
   readonly outage: GraceOutage;
-  readonly spend: Pick<GraceSpend, "of" | "inWindow">;
+  readonly spend: Pick<GraceSpend, "inWindow">;
   readonly clock: Pick<Clock, "monotonicMs">;
   /** How many workers, of all hosts, share a key's rate; at least 1. */
   readonly shares: () => number;
@@ -55,9 +55,6 @@ interface LastKnown {
   readonly atMs: number;
   /** Redis does not have all charges of this organization that this worker has counted: some wait in the spool. */
   readonly isBehind: boolean;
-  /** Spend by Redis's account without what this worker has charged of it. Of before the outage, as long as Redis is behind. */
-  readonly keyMicrocents: bigint;
-  readonly organizationMicrocents: bigint;
   readonly caps: readonly KnownCap[];
   /** The buckets of an outage before go on: what was granted then is not granted again. */
   buckets: Buckets | null;
@@ -122,23 +119,13 @@ function remember(
   const before = known.get(input.presentedHash);
   const isSameRate =
     before !== undefined && requestsPerMinuteOf(before.result.key) === requestsPerMinuteOf(result.key);
-  const { key, organization, own } = result;
   // The spool has other organizations' charges, too, whose node of a cluster may be away for hours.
-  const isBehind = options.isBehind() && own.isBehind;
-  const bases =
-    isBehind && before?.result.month === result.month
-      ? before
-      : {
-          keyMicrocents: key.spentMicrocents - own.keyMicrocents,
-          organizationMicrocents: organization.spentMicrocents - own.organizationMicrocents,
-        };
+  const isBehind = options.isBehind() && result.isBehind;
   const entry: LastKnown = {
     result,
     wantedGroupId: input.groupId ?? null,
     atMs: options.clock.monotonicMs(),
     isBehind,
-    keyMicrocents: bases.keyMicrocents,
-    organizationMicrocents: bases.organizationMicrocents,
     caps: rememberCaps(result, isBehind ? (before?.caps ?? []) : []),
     buckets: isSameRate ? before.buckets : null,
     isCapped: false,
@@ -154,10 +141,8 @@ function holdToOwnCount(last: LastKnown, input: AdmitInput, options: GraceAdmiss
   const { reached } = compareCaps(last.caps, result.day, options.spend);
   if (reached === null) return result;
   options.leave(input);
-  const spent = addOwnCount(last, input, result.month, options.spend);
   return {
     ...result,
-    ...spent,
     decision: `${reached.scope}_cap_reached`,
     reachedCap: reached,
     isEntered: false,
@@ -182,12 +167,12 @@ function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptio
   // Redis's clock, carried on by this host's.
   const timeMs = result.timeMs + Math.round(nowMs - atMs);
   const month = monthAt(timeMs).name;
-  const { key, organization } = addOwnCount(last, input, month, options.spend);
+  const { key } = result;
   const shares = options.shares();
   const buckets = openBuckets(last, shares, nowMs);
   const day = dayAt(timeMs).name;
   const { reached, isUnsure } = compareCaps(last.caps, day, options.spend);
-  const asNow = { ...result, timeMs, month, day, key, organization, reachedCap: null };
+  const asNow = { ...result, timeMs, month, day, reachedCap: null };
   const isLimited = input.metered && key.maxConcurrentRequests !== null;
   const inFlight = isLimited ? options.countInFlight(key.id) : null;
   const decision = check(asNow, input, {
@@ -221,24 +206,6 @@ function check(
   // Only looks, as Redis does: the place is taken once the body is there.
   if (!fitsShare(key.maxConcurrentRequests, local.shares, local.inFlight ?? 0)) return "concurrency_limited";
   return local.reached === null ? "admitted" : `${local.reached.scope}_cap_reached`;
-}
-
-/** Key and organization with what was last known of their spend and what this worker has counted since. */
-function addOwnCount(
-  { result, keyMicrocents, organizationMicrocents }: LastKnown,
-  { organizationId, keyId }: AdmitInput,
-  month: string,
-  spend: GraceAdmissionOptions["spend"],
-): Pick<KnownKeyResult, "key" | "organization"> {
-  const own = spend.of({ organizationId, keyId, month });
-  const isSameMonth = month === result.month;
-  return {
-    key: { ...result.key, spentMicrocents: own.key + (isSameMonth ? keyMicrocents : 0n) },
-    organization: {
-      ...result.organization,
-      spentMicrocents: own.organization + (isSameMonth ? organizationMicrocents : 0n),
-    },
-  };
 }
 
 /** This worker's share, beginning with no more than what must be left in Redis's bucket by now. */

@@ -4,7 +4,6 @@
  */
 import { formatWindowEnd } from "../../shared/time/calendar.ts";
 import { isReached } from "../../shared/money/money.ts";
-import { untoldMonthCap } from "../limits/untold-cap.ts";
 import { LIMIT_PERIODS } from "../../shared/settings/limits.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import { LIMIT_SCOPES } from "../store/types/decision.ts";
@@ -28,14 +27,8 @@ const NEVER_MS = 8.64e15 / 100;
  * @param before What was known before the outage, as long as Redis has not all that this worker has counted; else none.
  */
 export function rememberCaps(result: KnownKeyResult, before: readonly KnownCap[]): readonly KnownCap[] {
-  const told = result.caps.map((cap) => createCap(result, cap, cap.spentMicrocents - cap.ownMicrocents));
-  const ofMonth = (["key", "organization"] as const).flatMap((scope) => {
-    const cap = untoldMonthCap(result, scope);
-    if (cap === null) return [];
-    const own = scope === "key" ? result.own.keyMicrocents : result.own.organizationMicrocents;
-    return [createCap(result, cap, cap.spentMicrocents - own)];
-  });
-  return [...ofMonth, ...told].map((cap) => {
+  return result.caps.map((met) => {
+    const cap = createCap(result, met, met.spentMicrocents - met.ownMicrocents);
     const same = before.find((one) => one.window === cap.window && one.subjectId === cap.subjectId);
     return same === undefined ? cap : { ...cap, baseMicrocents: same.baseMicrocents };
   });
@@ -87,7 +80,7 @@ export function compareCaps(
   };
 }
 
-/** The order in which `caps.lua` names caps: a later end goes first, then the narrower owner, then the longer period. */
+/** The order in which `name-cap.lua` names caps: a later end goes first, then the narrower owner, then the longer period. */
 function rank({ scope, period }: AdmittedCap, day: string): number {
   const end = formatWindowEnd(period, day);
   const endMs = end === null ? NEVER_MS : Date.parse(end);

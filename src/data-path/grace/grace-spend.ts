@@ -4,12 +4,11 @@
  * replies in the order in which Redis executed the commands (`OwnSpend`), so that what it says at an admission's reply is
  * what that admission's spend has in it.
  */
-import { LIMIT_PERIODS } from "../../shared/settings/limits.ts";
 import { dropCount, setBounded } from "../../shared/collections/set-bounded.ts";
 import { ShortLivedMap } from "../../shared/collections/short-lived-map.ts";
 import { parseOwnerIds } from "../store/types/owner-ids.ts";
-import { windowName } from "../store/usage/windows.ts";
-import type { OwnInReply, OwnSpend } from "../store/types/own-spend.ts";
+import { ALWAYS_COUNTED, COUNTED_PERIODS, windowName } from "../store/usage/windows.ts";
+import type { OwnSpend, OwnWindow } from "../store/types/own-spend.ts";
 import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
 
 /** Microcents, since this worker started. */
@@ -29,7 +28,7 @@ interface SubjectSums extends Sums {
 interface RequestSums extends Sums {
   readonly request: Counted;
   readonly subjects: SubjectSums[];
-  /** Its subjects are there in all their windows, and not in the month's alone. */
+  /** Its subjects are in all their windows, and not only in the month's. */
   hasWindows: boolean;
   /** The sequence of the charge that was acknowledged last. */
   sequence: number;
@@ -37,8 +36,7 @@ interface RequestSums extends Sums {
   unansweredSequence: number;
 }
 
-type Subject = Pick<RequestIdentity, "organizationId" | "keyId" | "month">;
-type Counted = Subject & Pick<RequestIdentity, "requestId" | "day" | "owners">;
+type Counted = Pick<RequestIdentity, "organizationId" | "keyId" | "requestId" | "day" | "owners">;
 
 /**
  * Sums are only held against each other, so it is all the same where they begin. One that is forgotten begins again at the
@@ -58,7 +56,7 @@ const MAX_WINDOWED = 20_000;
 export class GraceSpend implements OwnSpend {
   /** Requests whose last charge is not acknowledged: in flight, or in the spool. */
   readonly #requests = new ShortLivedMap<string, RequestSums>();
-  /** Sums by the window's name: a month has those of each key and organization, other windows those of whoever is there. */
+  /** Sums by the window's name. */
   readonly #windows = new Map<string, Window>();
   readonly #windowed = new Map<string, true>();
   readonly #maxSubjects: number;
@@ -97,20 +95,16 @@ export class GraceSpend implements OwnSpend {
     if (totalMicrocents > sums.inRedis) move(sums, "inRedis", totalMicrocents);
   }
 
-  /** @see OwnSpend.inReply */
-  inReply({ organizationId, keyId, month }: Subject): OwnInReply {
-    const organization = this.#read(month, organizationId);
-    return {
-      keyMicrocents: this.#read(month, keyId).inRedis,
-      organizationMicrocents: organization.inRedis,
-      isBehind: organization.counted !== organization.acknowledged,
-    };
+  /** @see OwnSpend.isBehind */
+  isBehind(organizationId: string, day: string): boolean {
+    const { counted, acknowledged } = this.#read(windowName(ALWAYS_COUNTED, day), organizationId);
+    return counted !== acknowledged;
   }
 
-  /** @see OwnSpend.inReplyOfWindow */
-  inReplyOfWindow(organizationId: string, window: string, subjectId: string): bigint {
-    if (!this.#windowed.has(organizationId)) this.#beginWindows(organizationId);
-    return this.#read(window, subjectId).inRedis;
+  /** @see OwnSpend.inReply */
+  inReply(organizationId: string, { period, day, subjectId }: OwnWindow): bigint {
+    if (period !== ALWAYS_COUNTED && !this.#windowed.has(organizationId)) this.#beginWindows(organizationId);
+    return this.#read(windowName(period, day), subjectId).inRedis;
   }
 
   /** Microcents that this worker has counted for a key, user, group or organization in a window of that name. */
@@ -118,16 +112,12 @@ export class GraceSpend implements OwnSpend {
     return this.#read(window, subjectId).counted;
   }
 
-  /** Microcents that this worker has counted for a key and for its organization in a month. */
-  of({ organizationId, keyId, month }: Subject): { key: bigint; organization: bigint } {
-    return { key: this.#read(month, keyId).counted, organization: this.#read(month, organizationId).counted };
-  }
-
   #requestSums(request: Counted): RequestSums {
-    const { requestId, organizationId, keyId, month } = request;
+    const { requestId, organizationId, day } = request;
     let sums = this.#requests.get(requestId);
     if (sums === undefined) {
-      const subjects = [this.#openSubject(month, keyId), this.#openSubject(month, organizationId)];
+      const window = windowName(ALWAYS_COUNTED, day);
+      const subjects = idsOf(request).map((id) => this.#openSubject(window, id));
       const none = { counted: 0n, inRedis: 0n, acknowledged: 0n };
       sums = { request, subjects, hasWindows: false, ...none, sequence: -1, unansweredSequence: -1 };
       this.#requests.set(requestId, sums);
@@ -148,15 +138,10 @@ export class GraceSpend implements OwnSpend {
    * A request that had begun before is in Redis already: who is told what is spent there hears nothing new by it.
    */
   #openWindows(sums: RequestSums): void {
-    const { organizationId, keyId, day, owners = "" } = sums.request;
     sums.hasWindows = true;
-    const { userId, groupId } = parseOwnerIds(owners);
-    const others = [userId, groupId].filter((id) => id !== null);
-    for (const period of LIMIT_PERIODS) {
-      // The month's of key and organization is there.
-      const ids = period === "month" ? others : [keyId, organizationId, ...others];
-      for (const id of ids) {
-        const subject = this.#openSubject(windowName(period, day), id);
+    for (const period of COUNTED_PERIODS) {
+      for (const id of idsOf(sums.request)) {
+        const subject = this.#openSubject(windowName(period, sums.request.day), id);
         subject.counted += sums.counted - sums.inRedis;
         sums.subjects.push(subject);
       }
@@ -210,6 +195,12 @@ export class GraceSpend implements OwnSpend {
       }
     }
   }
+}
+
+/** Whose windows a request counts in. */
+function idsOf({ keyId, organizationId, owners = "" }: Counted): readonly string[] {
+  const { userId, groupId } = parseOwnerIds(owners);
+  return [keyId, organizationId, userId, groupId].filter((id) => id !== null);
 }
 
 const NOTHING: Readonly<Sums> = { counted: 0n, inRedis: 0n, acknowledged: 0n };

@@ -8,8 +8,7 @@ import {
 } from "../../shared/contract/pages.ts";
 import { formatTimeOrNull } from "../../shared/time/calendar.ts";
 import { requestsPerMinuteOf } from "../../shared/settings/key.ts";
-import { monthCapOf } from "../../shared/settings/month-limits.ts";
-import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
+import type { KnownKeyResult } from "../store/types/admission.ts";
 import type { LimitScope } from "../store/types/decision.ts";
 import { type EndpointName, hasOutputLimit } from "../../shared/contract/endpoints.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
@@ -82,8 +81,11 @@ function describeCapError(
   result: KnownKeyResult,
   { endpoint, dashboard }: { readonly endpoint: EndpointName; readonly dashboard: DashboardAddress },
 ): GatewayError {
-  const { key, organization, day } = result;
-  const { period, cents, raisedCents, spentMicrocents } = result.reachedCap ?? reachedInMonth(scope, result);
+  const { key, organization, day, reachedCap } = result;
+  if (reachedCap === null) {
+    return new GatewayError("internal_error", { cause: new Error(`${scope}_cap_reached names no cap`) });
+  }
+  const { period, cents, raisedCents, spentMicrocents } = reachedCap;
   const ownerId = scope === "user" || scope === "group" ? (result[scope]?.id ?? null) : null;
   const owner = { scope, organizationId: organization.id, keyId: key.id, ownerId, name };
   const amounts = { capCents: cents, raisedCents, spentMicrocents, currency: organization.currency };
@@ -94,13 +96,6 @@ function describeCapError(
       ? { requestedTokens: null, affordableTokens: 0 }
       : null;
   return createCapError({ ...owner, ...amounts, areAmountsHidden, affordable, period, day }, dashboard);
-}
-
-/** Where there is none but the month's. */
-function reachedInMonth(scope: LimitScope, { key, organization }: KnownKeyResult): AdmittedCap {
-  const owner = scope === "key" ? key : organization;
-  const { spentMicrocents } = owner;
-  return { scope, period: "month", cents: monthCapOf(owner) ?? 0, raisedCents: 0, spentMicrocents };
 }
 
 /** Its words avoid those on which some SDKs stop retrying: quota, billing, credit. */

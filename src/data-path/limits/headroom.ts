@@ -3,7 +3,6 @@ import { formatWindowEnd } from "../../shared/time/calendar.ts";
 import { formatCents, MICROCENTS_PER_CENT, roomUnder, wholeCents } from "../../shared/money/money.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
 import { isHiddenFromClients } from "./spend-cap.ts";
-import { untoldMonthCap } from "./untold-cap.ts";
 
 type Header = readonly [name: string, value: string];
 
@@ -17,8 +16,7 @@ const FIRST_ALERT_PERCENT = 90n;
  * is no headroom. By what was spent at the admission.
  */
 export function formatHeadroom(result: KnownKeyResult): readonly Header[] {
-  const { organization, day } = result;
-  const caps = capsOf(result);
+  const { organization, day, caps } = result;
   const [tightest] = caps.toSorted((one, other) => (leftOf(one) < leftOf(other) ? -1 : 1));
   if (tightest === undefined) return NOTHING;
   const isNear = caps.some((cap) => usedPercent(cap) >= FIRST_ALERT_PERCENT);
@@ -35,12 +33,6 @@ export function formatHeadroom(result: KnownKeyResult): readonly Header[] {
     ["x-budget-period", period],
     ...(resetsAt === null ? [] : [["x-budget-resets-at", resetsAt] as const]),
   ];
-}
-
-/** The narrowest owner's first. */
-function capsOf(result: KnownKeyResult): readonly AdmittedCap[] {
-  const ofMonth = [untoldMonthCap(result, "key"), untoldMonthCap(result, "organization")];
-  return [...ofMonth.filter((cap) => cap !== null), ...result.caps];
 }
 
 function leftOf({ cents, spentMicrocents }: AdmittedCap): bigint {

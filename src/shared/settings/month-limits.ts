@@ -19,7 +19,6 @@ export function monthRows({ subject, examples }: MonthTexts) {
     hardCapCents: {
       apiName: MONTH_NAMES.cap,
       field: MONTH_NAMES.cap,
-      inAdmission: true,
       kind: amountOrNull(),
       default: null,
       description: `Monthly hard cap${subject}, in whole cents; null: none.`,
@@ -37,7 +36,6 @@ export function monthRows({ subject, examples }: MonthTexts) {
     budgetCents: {
       apiName: MONTH_NAMES.budget,
       field: MONTH_NAMES.budget,
-      inAdmission: true,
       kind: amountOrNull(),
       default: null,
       description: `Monthly budget${subject}, in whole cents; alerts only. Null: none.`,
@@ -58,6 +56,20 @@ export interface MonthCap {
 }
 export interface MonthLimits extends MonthCap {
   readonly budgetCents: number | null;
+}
+
+/** All limits of an owner: a key and an organization have those of the month in settings of their own. */
+export function limitRowsOf({
+  hardCapCents = null,
+  budgetCents = null,
+  limits = [],
+}: Partial<MonthLimits> & { readonly limits?: readonly Limit[] }): readonly Limit[] {
+  const ofMonth = { budget: budgetCents, cap: hardCapCents };
+  const rows = (["budget", "cap"] as const).flatMap((kind): Limit[] => {
+    const cents = ofMonth[kind];
+    return cents === null ? [] : [{ period: "month", kind, cents }];
+  });
+  return [...rows, ...limits];
 }
 
 /** Whole cents, without raises; null for none. */

@@ -9,11 +9,11 @@ import {
 } from "../../../src/data-path/exchange/admission/admit-request.ts";
 import type { LocalEndpoints } from "../../../src/data-path/exchange/admission/local-endpoints.ts";
 import type {
+  AdmittedCap,
   AdmitInput,
   AdmitResult,
   KnownKeyResult,
 } from "../../../src/data-path/store/types/admission.ts";
-import { NOTHING_OWN } from "../../../src/data-path/store/types/own-spend.ts";
 import { PROTOCOLS } from "../../../src/data-path/translation/protocols.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
 
@@ -30,21 +30,16 @@ export const ADMITTED: KnownKeyResult = {
     display: "sk-igw-…1234",
     requestsPerMinute: 60,
     countCachedTokens: null,
-    hardCapCents: null,
-    budgetCents: null,
     allowedModels: null,
     maxConcurrentRequests: null,
     expiresAtMs: null,
     defaultTags: null,
     onCap: null,
-    spentMicrocents: 0n,
   },
   organization: {
     id: "org_1",
     name: "Acme",
     currency: "USD",
-    hardCapCents: null,
-    budgetCents: null,
     countCachedTokens: false,
     strictCaps: false,
     onCap: "refuse",
@@ -52,7 +47,6 @@ export const ADMITTED: KnownKeyResult = {
     hideAmounts: false,
     budgetHeaders: "near_cap",
     modelNames: { aliases: {}, defaultModel: null },
-    spentMicrocents: 0n,
   },
   user: null,
   group: null,
@@ -62,10 +56,19 @@ export const ADMITTED: KnownKeyResult = {
   areSessionsCapped: false,
   caps: [],
   reachedCap: null,
-  own: NOTHING_OWN,
+  isBehind: false,
   tokenBuckets: [],
   takenTokens: null,
   tokenLimit: null,
+};
+
+/** A key's cap of the month. */
+export const REACHED: AdmittedCap = {
+  scope: "key",
+  period: "month",
+  cents: 10,
+  raisedCents: 0,
+  spentMicrocents: 10_000_000n,
 };
 
 interface Script {

@@ -5,7 +5,7 @@ import { createDeferred } from "../../../src/shared/event-loop/deferred.ts";
 import type { Verdict } from "../../../src/data-path/exchange/admission/admit-request.ts";
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import type { AdmitResult } from "../../../src/data-path/store/types/admission.ts";
-import { ADMITTED, away, KEY, openAdmission } from "./admit-request-fixture.ts";
+import { ADMITTED, away, KEY, openAdmission, REACHED } from "./admit-request-fixture.ts";
 
 const OF_NO_TOKENS = { owners: "", takenTokens: null };
 const MODELS = { status: 200, headers: [], body: "{}" };
@@ -145,7 +145,9 @@ describe("createAdmitRequest", () => {
     { decision: "key_cap_reached", refused: "402 hard_cap_reached" },
     { decision: "organization_cap_reached", refused: "402 org_hard_cap_reached" },
   ] as const)("means $refused by $decision, whatever the endpoint", async ({ decision, refused }) => {
-    const { refusal } = openAdmission({ admit: () => Promise.resolve({ ...ADMITTED, decision }) });
+    const { refusal } = openAdmission({
+      admit: () => Promise.resolve({ ...ADMITTED, reachedCap: REACHED, decision }),
+    });
     expect(await refusal()).toBe(refused);
     expect(await refusal({ path: "/v1/nothing" })).toBe(refused);
   });
@@ -247,7 +249,7 @@ describe("createAdmitRequest", () => {
     it.each([
       {
         name: "Redis refuses it",
-        script: { decision: "key_cap_reached" as const },
+        script: { decision: "key_cap_reached" as const, reachedCap: REACHED },
         code: "hard_cap_reached",
       },
       { name: "Redis does not answer", script: null, code: "gateway_unavailable" },

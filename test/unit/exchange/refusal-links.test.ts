@@ -7,7 +7,7 @@ import type { DashboardAddress } from "../../../src/shared/contract/pages.ts";
 import { createAdmissionError } from "../../../src/data-path/limits/admission-error.ts";
 import type { KnownKeyResult } from "../../../src/data-path/store/types/admission.ts";
 import { createConfigOf } from "../catalog/support.ts";
-import { ADMITTED } from "./admit-request-fixture.ts";
+import { ADMITTED, REACHED } from "./admit-request-fixture.ts";
 
 const BASE = "https://dash.example.com";
 const NOWHERE: DashboardAddress = { baseUrl: null, contact: null };
@@ -15,7 +15,11 @@ const SET: DashboardAddress = { baseUrl: BASE, contact: null };
 
 const KEY_PAGE = `${BASE}/organizations/${ADMITTED.organization.id}/keys/${ADMITTED.key.id}`;
 const admission = (decision: KnownKeyResult["decision"]) => (dashboard: DashboardAddress) =>
-  createAdmissionError({ ...ADMITTED, decision, tokenLimit: null }, "chat_completions", dashboard);
+  createAdmissionError(
+    { ...ADMITTED, reachedCap: REACHED, decision, tokenLimit: null },
+    "chat_completions",
+    dashboard,
+  );
 
 function caught(run: () => unknown): GatewayError {
   try {

@@ -124,10 +124,14 @@ describe("admission while Redis is unreachable", () => {
   });
 
   it.each([
-    ["key", { key: { hardCapCents: 10, spentMicrocents: 6n * CENT } }, "key_cap_reached"],
+    [
+      "key",
+      { caps: [createCap({ scope: "key", cents: 10, spentMicrocents: 6n * CENT })] },
+      "key_cap_reached",
+    ],
     [
       "organization",
-      { organization: { hardCapCents: 10, spentMicrocents: 6n * CENT } },
+      { caps: [createCap({ scope: "organization", cents: 10, spentMicrocents: 6n * CENT })] },
       "organization_cap_reached",
     ],
   ] as const)(
@@ -150,10 +154,14 @@ describe("admission while Redis is unreachable", () => {
   );
 
   it.each([
-    ["key", { key: { hardCapCents: 10, spentMicrocents: 6n * CENT } }, "key_cap_reached"],
+    [
+      "key",
+      { caps: [createCap({ scope: "key", cents: 10, spentMicrocents: 6n * CENT })] },
+      "key_cap_reached",
+    ],
     [
       "organization",
-      { organization: { hardCapCents: 10, spentMicrocents: 6n * CENT } },
+      { caps: [createCap({ scope: "organization", cents: 10, spentMicrocents: 6n * CENT })] },
       "organization_cap_reached",
     ],
   ] as const)(
@@ -182,18 +190,18 @@ describe("admission while Redis is unreachable", () => {
 
   it("goes by Redis's spend where the spool has charges of other organizations alone", async () => {
     const { decide, comeBack, setBehind, answerWith } = await createOutage({
-      key: { hardCapCents: 10, spentMicrocents: 10n * CENT },
+      caps: [createCap({ cents: 10, spentMicrocents: 10n * CENT })],
     });
     expect(await decide()).toBe("key_cap_reached");
     setBehind(true);
     comeBack();
     // Corrected meanwhile.
-    answerWith({ key: { hardCapCents: 10, spentMicrocents: 4n * CENT } });
+    answerWith({ caps: [createCap({ scope: "key", cents: 10, spentMicrocents: 4n * CENT })] });
     expect(await decide()).toBe("admitted");
   });
 
   it("counts a charge once that Redis has executed and not acknowledged: nothing is refused for its double", async () => {
-    const before = { key: { hardCapCents: 10, spentMicrocents: 6n * CENT } };
+    const before = { caps: [createCap({ scope: "key", cents: 10, spentMicrocents: 6n * CENT })] };
     const { decide, spend, comeBack, setBehind, answerWith } = await createOutage(before);
     const request = {
       organizationId: "org_1",
@@ -205,13 +213,13 @@ describe("admission while Redis is unreachable", () => {
     spend.counted(request, 2n * CENT);
     setBehind(true);
     comeBack();
-    answerWith({ key: { hardCapCents: 10, spentMicrocents: 8n * CENT } });
+    answerWith({ caps: [createCap({ scope: "key", cents: 10, spentMicrocents: 8n * CENT })] });
     expect(await decide()).toBe("admitted");
   });
 
   it("begins a new month without spend", async () => {
-    const key = { hardCapCents: 10, spentMicrocents: 10n * CENT };
-    const { decide, wait } = await createOutage({ key, timeMs: Date.UTC(2026, 10, 30, 23, 59, 59) });
+    const caps = [createCap({ cents: 10, spentMicrocents: 10n * CENT })];
+    const { decide, wait } = await createOutage({ caps, timeMs: Date.UTC(2026, 10, 30, 23, 59, 59) });
     expect(await decide()).toBe("key_cap_reached");
     wait(1_000);
     expect(await decide()).toBe("admitted");
@@ -308,7 +316,7 @@ describe("admission while Redis is unreachable", () => {
     const seen = await createOutage();
     await seen.decide({ requestId: "req_admitted" });
     expect(seen.left).toEqual([]);
-    const capped = await createOutage({ key: { hardCapCents: 0 } });
+    const capped = await createOutage({ caps: [createCap({ cents: 0 })] });
     await capped.decide({ requestId: "req_capped" });
     expect(capped.left).toEqual(["req_capped"]);
     const unseen = await createOutage({}, { isSeen: false });

@@ -15,6 +15,7 @@ type Group = (typeof GROUPS)[number];
 const CAP_CENTS = 20;
 const CAP = BigInt(CAP_CENTS) * CENT;
 const WINDOW = "2026-11";
+const DAY = "2026-11-21";
 
 const group = fc.constantFrom(...GROUPS);
 const amount = fc.bigInt({ min: 0n, max: 12n * CENT });
@@ -36,7 +37,7 @@ function createWorker() {
     if (isAway) throw new Error("Command timed out");
     const wanted = groupId as Group;
     const spentMicrocents = spent.get(wanted)!;
-    const own = spend.inReplyOfWindow(INPUT.organizationId, WINDOW, wanted);
+    const own = spend.inReply(INPUT.organizationId, { period: "month", day: DAY, subjectId: wanted });
     const cap = createCap({ scope: "group", cents: CAP_CENTS, spentMicrocents, ownMicrocents: own });
     const isReached = spentMicrocents >= CAP;
     return createResult({
@@ -44,7 +45,7 @@ function createWorker() {
       group: { id: wanted, name: wanted },
       caps: [cap],
       reachedCap: isReached ? cap : null,
-      own: spend.inReply({ ...INPUT, month: WINDOW }),
+      isBehind: spend.isBehind(INPUT.organizationId, DAY),
     });
   };
   const admit = createGraceAdmission({
@@ -77,7 +78,7 @@ function createWorker() {
         keyId: INPUT.keyId,
         requestId,
         month: WINDOW,
-        day: "2026-11-21",
+        day: DAY,
         owners: of,
         model: "acme/echo-small",
         route: INPUT.route,

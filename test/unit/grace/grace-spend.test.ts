@@ -34,6 +34,15 @@ function charge(
   };
 }
 
+const MONTH = "2026-11";
+const WEEK = { period: "week", day: "2026-11-21", subjectId: "user_1" } as const;
+
+/** What of the key's month is in an admission's figures. */
+function inMonth(spend: GraceSpend) {
+  const microcents = spend.inReply("org_1", { period: "month", day: REQUEST.day, subjectId: "key_1" });
+  return { microcents, isBehind: spend.isBehind("org_1", REQUEST.day) };
+}
+
 describe("GraceSpend", () => {
   it("knows of each key and organization what was counted and what of it is in Redis's figures", () => {
     const spend = new GraceSpend();
@@ -41,16 +50,12 @@ describe("GraceSpend", () => {
     spend.counted({ ...REQUEST, keyId: "key_2", requestId: "req_2" }, 7n);
     spend.acknowledged(charge(5n, 1));
     spend.counted(REQUEST, 8n);
-    expect(spend.of(REQUEST)).toEqual({ key: 8n, organization: 15n });
-    const own = { keyMicrocents: 5n, organizationMicrocents: 5n, isBehind: true };
-    expect(spend.inReply(REQUEST)).toEqual(own);
-    const december = { ...REQUEST, month: "2026-12" };
-    expect(spend.of(december)).toEqual({ key: 0n, organization: 0n });
-    expect(spend.inReply(december)).toEqual({
-      keyMicrocents: 0n,
-      organizationMicrocents: 0n,
-      isBehind: false,
-    });
+    expect([spend.inWindow(MONTH, "key_1"), spend.inWindow(MONTH, "org_1")]).toEqual([8n, 15n]);
+    expect(inMonth(spend)).toEqual({ microcents: 5n, isBehind: true });
+    expect(spend.inWindow("2026-12", "key_1")).toBe(0n);
+    const december = { period: "month", day: "2026-12-01", subjectId: "key_1" } as const;
+    expect(spend.inReply("org_1", december)).toBe(0n);
+    expect(spend.isBehind("org_1", "2026-12-01")).toBe(false);
   });
 
   it("passes over an acknowledgement that is older than one before", () => {
@@ -58,24 +63,24 @@ describe("GraceSpend", () => {
     spend.counted(REQUEST, 9n);
     spend.acknowledged(charge(9n, 2));
     spend.acknowledged(charge(4n, 0));
-    expect(spend.inReply(REQUEST)).toMatchObject({ keyMicrocents: 9n, isBehind: false });
+    expect(inMonth(spend)).toEqual({ microcents: 9n, isBehind: false });
   });
 
   it("passes over what it never counted: an earlier process's", () => {
     const spend = new GraceSpend();
     spend.acknowledged(charge(9n, 2, { isFinal: true }));
     spend.unanswered(charge(9n, 2));
-    expect(spend.inReply(REQUEST)).toMatchObject({ keyMicrocents: 0n, isBehind: false });
+    expect(inMonth(spend)).toEqual({ microcents: 0n, isBehind: false });
   });
 
   it("takes what was not answered as in Redis until it is acknowledged, and Redis as behind", () => {
     const spend = new GraceSpend();
     spend.counted(REQUEST, 9n);
     spend.unanswered(charge(9n, 1));
-    expect(spend.inReply(REQUEST)).toMatchObject({ keyMicrocents: 9n, isBehind: true });
+    expect(inMonth(spend)).toEqual({ microcents: 9n, isBehind: true });
     spend.counted(REQUEST, 7n);
     spend.acknowledged(charge(7n, 2, { isFinal: true }));
-    expect(spend.inReply(REQUEST)).toMatchObject({ keyMicrocents: 7n, isBehind: false });
+    expect(inMonth(spend)).toEqual({ microcents: 7n, isBehind: false });
   });
 
   it.each([
@@ -119,8 +124,8 @@ describe("GraceSpend in other windows", () => {
   it("counts every owner in every window, of organizations that have such caps", () => {
     const spend = new GraceSpend();
     spend.counted(REQUEST, 5n);
-    expect(inWindows(spend, "user_1")).toEqual([0n, 0n, 0n, 0n]);
-    spend.inReplyOfWindow("org_1", "week:2968", "user_1");
+    expect(inWindows(spend, "user_1")).toEqual([0n, 0n, 5n, 0n]);
+    spend.inReply("org_1", WEEK);
     spend.counted({ ...REQUEST, requestId: "req_2" }, 7n);
     // With what was in flight when the first was heard of.
     for (const id of ["user_1", "group_1", "key_1", "org_1"]) {
@@ -135,24 +140,24 @@ describe("GraceSpend in other windows", () => {
     spend.counted(REQUEST, 5n);
     spend.acknowledged(charge(5n, 1));
     spend.counted(REQUEST, 8n);
-    spend.inReplyOfWindow("org_1", "week:2968", "user_1");
+    spend.inReply("org_1", WEEK);
     spend.counted(REQUEST, 9n);
     expect(spend.inWindow("week:2968", "user_1")).toBe(4n);
     spend.acknowledged(charge(9n, 2, { isFinal: true }));
-    expect(spend.inReplyOfWindow("org_1", "week:2968", "user_1")).toBe(4n);
+    expect(spend.inReply("org_1", WEEK)).toBe(4n);
   });
 });
 
 describe("GraceSpend with more keys and organizations than it keeps", () => {
   const spendOf = (spend: GraceSpend, keyId: string, microcents: bigint, isFinal = true): void => {
     const requestId = `req_${keyId}_${microcents}`;
-    const ids = { keyId, organizationId: `org_${keyId}`, requestId };
+    const ids = { keyId, organizationId: `org_${keyId}`, requestId, owners: "" };
     spend.counted({ ...REQUEST, ...ids }, microcents);
     spend.acknowledged({ ...charge(microcents, 1, { isFinal }), ...ids });
   };
   const own = (spend: GraceSpend, keyId: string) => {
-    const subject = { ...REQUEST, keyId, organizationId: `org_${keyId}` };
-    return { counted: spend.of(subject).key, inReply: spend.inReply(subject).keyMicrocents };
+    const window = { period: "month", day: REQUEST.day, subjectId: keyId } as const;
+    return { counted: spend.inWindow(MONTH, keyId), inReply: spend.inReply(`org_${keyId}`, window) };
   };
 
   it("shows of a forgotten one never less than is spent since its last admission", () => {
@@ -208,12 +213,12 @@ interface Figures {
 }
 
 const OF_MONTH: Figures = {
-  inReply: (spend) => spend.inReply(REQUEST).keyMicrocents,
-  counted: (spend) => spend.of(REQUEST).key,
+  inReply: (spend) => inMonth(spend).microcents,
+  counted: (spend) => spend.inWindow(MONTH, "key_1"),
   isSureAtOnce: true,
 };
 const OF_WEEK: Figures = {
-  inReply: (spend) => spend.inReplyOfWindow("org_1", "week:2968", "user_1"),
+  inReply: (spend) => spend.inReply("org_1", WEEK),
   counted: (spend) => spend.inWindow("week:2968", "user_1"),
   isSureAtOnce: false,
 };

@@ -3,7 +3,6 @@ import { createGraceAdmission } from "../../../src/data-path/grace/grace-admissi
 import { GraceOutage } from "../../../src/data-path/grace/grace-outage.ts";
 import { GraceSpend } from "../../../src/data-path/grace/grace-spend.ts";
 import type { AdmitInput, KnownKeyResult, MetCap } from "../../../src/data-path/store/types/admission.ts";
-import { NOTHING_OWN } from "../../../src/data-path/store/types/own-spend.ts";
 
 export const CENT = 1_000_000n;
 export const MINUTE_MS = 60_000;
@@ -38,7 +37,7 @@ export function createResult(changes: Changes): KnownKeyResult {
     areSessionsCapped: false,
     caps: [],
     reachedCap: null,
-    own: NOTHING_OWN,
+    isBehind: false,
     tokenBuckets: [],
     takenTokens: null,
     tokenLimit: null,
@@ -49,22 +48,17 @@ export function createResult(changes: Changes): KnownKeyResult {
       display: "sk-igw-…a1B2",
       countCachedTokens: null,
       requestsPerMinute: 600,
-      hardCapCents: null,
-      budgetCents: null,
       allowedModels: null,
       maxConcurrentRequests: null,
       expiresAtMs: null,
       defaultTags: null,
       onCap: null,
-      spentMicrocents: 0n,
       ...changes.key,
     },
     organization: {
       id: "org_1",
       name: "Acme",
       currency: "USD",
-      hardCapCents: null,
-      budgetCents: null,
       countCachedTokens: false,
       strictCaps: false,
       onCap: "refuse",
@@ -72,7 +66,6 @@ export function createResult(changes: Changes): KnownKeyResult {
       hideAmounts: false,
       budgetHeaders: "near_cap",
       modelNames: { aliases: {}, defaultModel: null },
-      spentMicrocents: 0n,
       ...changes.organization,
     },
   };
@@ -107,7 +100,11 @@ export async function createOutage(
   const ask = (isPatient: boolean) => async () => {
     patience.push(isPatient);
     if (isAway) throw failure;
-    return { ...answer, own: spend.inReply({ ...INPUT, month: answer.month }) };
+    const { day, caps } = answer;
+    const isBehind = spend.isBehind(INPUT.organizationId, day);
+    const ownOf = ({ scope, period }: MetCap) =>
+      spend.inReply(INPUT.organizationId, { period, day, subjectId: answer[scope]?.id ?? "" });
+    return { ...answer, isBehind, caps: caps.map((cap) => ({ ...cap, ownMicrocents: ownOf(cap) })) };
   };
   const admit = createGraceAdmission({
     leave: ({ requestId }) => void left.push(requestId),

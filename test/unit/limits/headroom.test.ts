@@ -4,20 +4,19 @@ import type { KnownKeyResult } from "../../../src/data-path/store/types/admissio
 import { ADMITTED } from "../exchange/admit-request-fixture.ts";
 
 const CENT = 1_000_000n;
-const key = (spent: bigint): KnownKeyResult["key"] => ({
-  ...ADMITTED.key,
-  hardCapCents: 1_000,
-  spentMicrocents: spent * CENT,
-});
+const capped = (spent: bigint): KnownKeyResult => {
+  const amounts = { cents: 1_000, raisedCents: 0, spentMicrocents: spent * CENT, ownMicrocents: 0n };
+  return { ...ADMITTED, caps: [{ scope: "key", period: "month", ...amounts }] };
+};
 
 describe("formatHeadroom", () => {
   it("says nothing without a cap, and nothing far from one", () => {
     expect(formatHeadroom(ADMITTED)).toEqual([]);
-    expect(formatHeadroom({ ...ADMITTED, key: key(899n) })).toEqual([]);
+    expect(formatHeadroom(capped(899n))).toEqual([]);
   });
 
   it("says what the tightest cap leaves, from its first alert on", () => {
-    expect(Object.fromEntries(formatHeadroom({ ...ADMITTED, key: key(950n) }))).toMatchObject({
+    expect(Object.fromEntries(formatHeadroom(capped(950n)))).toMatchObject({
       "x-budget-remaining": "0.50 USD",
       "x-budget-scope": "key",
       "x-budget-period": "month",

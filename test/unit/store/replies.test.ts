@@ -24,17 +24,15 @@ const RECORD_AFTER = (record: string) => `redis.call('HGETALL', ${record})`;
 /** Fields that stand together; a field that is added to a reply afterwards is in `LATER`. */
 const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
   admit: [
-    `return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s,"%s","%s","%s","%s"]', `,
+    `return string.format('["decided","%d","%d","%s",%s,[%s],[%s],"%s","%s","%s","%s","%s"]', `,
     {
       timeMs: "now_ms",
-      keySpent: "key_spent",
-      organizationSpent: "organization_spent",
       capacity: "capacity",
       settingsVersion: "settings_version",
       settings: "settings",
       requests: "table.concat(decided, ',')",
-      caps: "caps_told or '[]'",
-      reached: "reached",
+      caps: "table.concat(caps_told, ',')",
+      reached: "reached_place",
       tokenBuckets: "bucket_names",
       tokenLimit: "token_limit",
       sessionsCapped: "are_sessions_capped and '1' or ''",
@@ -53,8 +51,8 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
     },
   ],
   admitCap: [
-    `told[#told + 1] = string.format('["%s","%s","%d","%d","%s"]', owner.scope, `,
-    { period: "period", cents: "cents", raisedCents: "raised", spent: "spent" },
+    `caps_told[position] = string.format('["%s","%s","%d","%d","%s"]', cap.scope, `,
+    { period: "cap.period", cents: "cap.cents", raisedCents: "cap.raised", spent: "cap.spent" },
   ],
   limitsRead: ["write_list({ 'read', ", { timeMs: "integer(now_ms)", limits: "rows" }],
   limitRead: [
@@ -81,8 +79,8 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
       period: "named.period",
       raisedCents: "integer(named.raised)",
       ownerName: "name",
-      amountsHidden: "amounts_hidden()",
-      alertsFired: `reply[9] = ${ALERTS_FIRED}`,
+      amountsHidden: "amounts_hidden",
+      alertsFired: "fired",
     },
   ],
   charged: ["write_list({ 'applied', ", { alertsFired: "fired", fell: "fell" }],
@@ -178,13 +176,6 @@ describe("the replies of scripts", () => {
       expect(replies.map(([, ...behindOutcome]) => behindOutcome)).toContainEqual(inWords);
     },
   );
-
-  it("have the session's cap and the month's like every other", () => {
-    const lua = load("hold.lua");
-    expect(lua).toContain(
-      "{ decision, spent_text or '0', strict and held_text or '0', cap_cents, 'month', '0', '', amounts_hidden() }",
-    );
-  });
 });
 
 describe("the settings that an admission tells", () => {

@@ -26,16 +26,25 @@ function takeApart(lua: string, names: string, pattern: string, text: string): R
 describe("texts in records", () => {
   it("have a limit's period, kind and cents where scripts read them", () => {
     const text = KEY_SETTINGS.limits.kind.format([{ period: "week", kind: "cap", cents: 700 }]);
-    const limits = load("limits.lua");
-    expect(limits).toContain("local ALL_ROWS, CAP_ROWS = '(%a+) (%a+) (%d+)', '(%a+) (cap) (%d+)'");
-    for (const pattern of ["(%a+) (%a+) (%d+)", "(%a+) (cap) (%d+)"]) {
-      const read = takeApart(limits, "period, kind, text", pattern, text);
-      expect(read).toEqual({ period: "week", kind: "cap", text: "700" });
-    }
-    const loops = limits.matchAll(/for ([\w, ]+) in string\.gmatch\([\w.]+, rows\)/g);
-    expect(Array.from(loops, ([, names]) => names)).toEqual(["period, kind, text", "period, kind, text"]);
-    const reached = takeApart(load("reached.lua"), "period, cents", "(%a+) %a+ (%d+)", text);
-    expect(reached).toEqual({ period: "week", cents: "700" });
+    const row = { period: "week", kind: "cap", text: "700" };
+    const all = "(%a+) (%a+) (%d+)";
+    expect(takeApart(load("limits.lua"), "period, kind, text", all, text)).toEqual(row);
+    const { kind, text: cents, period } = row;
+    expect(takeApart(load("reached.lua"), "period, kind, cents", all, text)).toEqual({ period, kind, cents });
+    const caps = takeApart(load("caps.lua"), "period, text", "(%a+) cap (%d+)", text);
+    expect(caps).toEqual({ period, text: cents });
+    const members = takeApart(load("limits.lua"), "row, kind", "((%a+ %a+ )%d+)", text);
+    expect(members).toEqual({ row: text, kind: "week cap " });
+  });
+
+  it("have all limits in one field, in the order in which scripts rewrite it", () => {
+    const limits = [{ period: "day", kind: "cap", cents: 3 }] as const;
+    const fields = formatKeySettings({ hardCapCents: 2, budgetCents: 1, limits });
+    expect(fields[fields.indexOf("limit_rows") + 1]).toBe("month budget 1,month cap 2,day cap 3");
+    expect(load("records.lua")).toContain(
+      "{ { 'month budget ', budget }, { 'month cap ', cap }, { '', limits } }",
+    );
+    expect(load("records.lua")).toContain("'HMGET', record, 'hard_cap_cents', 'budget_cents', 'limits')");
   });
 
   it("have a raise's period, cents and end where scripts read them", () => {
@@ -49,9 +58,9 @@ describe("texts in records", () => {
       createdBy,
     } as const;
     const text = KEY_SETTINGS.raises.kind.format([raise]);
-    const names = "of_period, cents, until_ms";
+    const names = "of_period, added, until_ms";
     const read = takeApart(load("limits.lua"), names, "(%a+) (%d+) (%d+)", text);
-    expect(read).toEqual({ of_period: "month", cents: "900", until_ms: "5000" });
+    expect(read).toEqual({ of_period: "month", added: "900", until_ms: "5000" });
   });
 
   it("have the limits of tokens in the order in which scripts read and rewrite them", () => {

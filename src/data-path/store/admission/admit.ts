@@ -20,8 +20,7 @@ import { dayAt, monthAt } from "../../../shared/time/calendar.ts";
 import { amountAt, integerAt, integerOrNullAt, parseArray, textAt } from "../redis/parse-reply.ts";
 import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
 import { ADMISSION_DECISIONS, LIMIT_SCOPES } from "../types/decision.ts";
-import type { OwnInReply, OwnSpend } from "../types/own-spend.ts";
-import { windowName } from "../usage/windows.ts";
+import type { OwnSpend } from "../types/own-spend.ts";
 import type {
   AdmittedCap,
   AdmitInput,
@@ -60,7 +59,7 @@ async function admitAll(
   question: Question,
   inputs: readonly AdmitInput[],
 ): Promise<readonly AdmitResult[]> {
-  const { organizationId, keyId } = question;
+  const { keyId } = question;
   const known = knownSettings(keyId);
   const ofEach = inputs.flatMap(({ requestId, route, promptTokens, reservedTokens = 0 }) =>
     listOf["admitted-request"]({
@@ -87,9 +86,8 @@ async function admitAll(
     // What of the figures is this process's own is so at this moment.
     return inReplyOrder(command, (answered) => {
       if (answered[OUTCOME] !== "unknown_key" && answered[OUTCOME] !== "month_changed") {
-        const own = context.ownSpend.inReply({ organizationId, keyId, month: month.name });
         countFiredAlerts(context, answered, AT.admit.alertsFired);
-        results = parseAdmitReply(answered, inputs, { known, own, ownSpend: context.ownSpend });
+        results = parseAdmitReply(answered, inputs, { known, ownSpend: context.ownSpend });
       }
       return answered;
     });
@@ -116,15 +114,13 @@ export function admitKeys({ organizationId, keyId }: KeyReference, month: string
 interface Sent {
   /** The settings whose version was sent: the reply has none when they are still those. */
   readonly known: AdmittedSettings | null;
-  /** What stands in this reply. */
-  readonly own: OwnInReply;
   readonly ownSpend: OwnSpend;
 }
 
 function parseAdmitReply(
   reply: readonly unknown[],
   inputs: readonly AdmitInput[],
-  { known, own, ownSpend }: Sent,
+  { known, ownSpend }: Sent,
 ): AdmitResult[] {
   const { keyId = "", organizationId = "" } = inputs[0] ?? {};
   const at = AT.admit;
@@ -137,14 +133,9 @@ function parseAdmitReply(
   const key = {
     id: keyId,
     display: settings.display,
-    spentMicrocents: amountAt(reply, at.keySpent),
     ...settings.key,
   };
-  const organization = {
-    id: organizationId,
-    spentMicrocents: amountAt(reply, at.organizationSpent),
-    ...settings.organization,
-  };
+  const organization = { id: organizationId, ...settings.organization };
   const shared = {
     timeMs,
     month,
@@ -153,7 +144,7 @@ function parseAdmitReply(
     organization,
     user: settings.user,
     group: settings.group,
-    own,
+    isBehind: ownSpend.isBehind(organizationId, day),
     tokenLimit: parseTokenLimit(textAt(reply, at.tokenLimit)),
     ...parseCaps(reply, createOwnReader({ ...settings, key, organization }, day, ownSpend)),
   };
@@ -211,7 +202,7 @@ function createOwnReader(
 ): (cap: AdmittedCap) => bigint {
   return ({ scope, period }) => {
     const subjectId = owners[scope]?.id ?? "";
-    return ownSpend.inReplyOfWindow(owners.organization.id, windowName(period, day), subjectId);
+    return ownSpend.inReply(owners.organization.id, { period, day, subjectId });
   };
 }
 
@@ -226,11 +217,11 @@ function parseCaps(
   reply: readonly unknown[],
   ownOf: (cap: AdmittedCap) => bigint,
 ): Pick<KnownKeyResult, "caps" | "reachedCap" | "areSessionsCapped"> {
-  const reached = parseArray(reply[AT.admit.reached]);
-  const met = parseArray(reply[AT.admit.caps]).map((cap) => parseCap(parseArray(cap)));
+  const caps = parseArray(reply[AT.admit.caps]).map((cap) => parseCap(parseArray(cap)));
+  const reached = integerOrNullAt(reply, AT.admit.reached);
   return {
-    caps: met.map((cap) => ({ ...cap, ownMicrocents: ownOf(cap) })),
-    reachedCap: reached.length === 0 ? null : parseCap(reached),
+    caps: caps.map((cap) => ({ ...cap, ownMicrocents: ownOf(cap) })),
+    reachedCap: reached === null ? null : (caps[reached - 1] ?? null),
     areSessionsCapped: textAt(reply, AT.admit.sessionsCapped) !== "",
   };
 }

@@ -16,12 +16,11 @@
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; the only reply after which the
 --   caller may send it again.
 --   {'unknown_key', time ms}
---   JSON of {'decided', time ms, key spent, organization spent, capacity, settings version, settings, requests, caps,
---   reached, token buckets, token limit, sessions capped, alerts fired}; the settings and their version are '' when ARGV[7]
---   is the version of the settings as they are.
---   caps: of a request that meets more than the month's caps of key and organization, for each cap in force {scope, period,
---   cents, raised cents, spent}; else none. reached: {scope, period, cents, raised cents, spent} of the cap that refuses,
---   as caps.lua names it, else {}
+--   JSON of {'decided', time ms, capacity, settings version, settings, requests, caps, reached, token buckets, token limit,
+--   sessions capped, alerts fired}; the settings and their version are '' when ARGV[7] is the version of the settings as they
+--   are.
+--   caps: each cap in force {scope, period, cents, raised cents, spent}. reached: the place among them, from 1, of the cap that
+--   refuses, as name-cap.lua names it, else ''
 --   token buckets: those that the requests meet, see token-buckets.lua; '' for none. token limit: the one that refuses,
 --   "<scope> <type> <limit>", else ''; sessions capped: '1' when a request that names a session needs a hold (sessions.lua)
 --   requests, for each: {decision, remaining, reset ms, retry after seconds, concurrent, entered, tokens}
@@ -72,13 +71,14 @@ if now_ms < month_start_ms or now_ms >= month_end_ms then
   return { 'month_changed', integer(now_ms) }
 end
 
-local hash, deleted_at, disabled, expires_at, rpm_text, key_cap, max_concurrent_text, key_version, key_stamp, user_id, group_id,
+local hash, deleted_at, disabled, expires_at, rpm_text, max_concurrent_text, key_version, key_stamp, user_id, group_id,
   key_limits, key_raises, key_tokens, session_cap, budgets_until = unpack(redis.call('HMGET',
-  key_record, 'hash', 'deleted_at', 'disabled', 'expires_at', 'rpm', 'hard_cap_cents', 'max_concurrent', 'version', 'stamp',
-  'user_id', 'group_id', 'limits', 'raises', 'token_limits', 'session_cap_cents', 'session_budgets_until'))
-local organization_cap, strict_caps, suspended, currency, organization_version, organization_stamp, organization_deleted_at,
-  organization_limits, organization_raises, member_limits, organization_tokens, organization_session_cap = unpack(redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'suspended', 'currency',
-  'version', 'stamp', 'deleted_at', 'limits', 'raises', 'member_limits', 'token_limits', 'session_cap_cents'))
+  key_record, 'hash', 'deleted_at', 'disabled', 'expires_at', 'rpm', 'max_concurrent', 'version', 'stamp',
+  'user_id', 'group_id', 'limit_rows', 'raises', 'token_limits', 'session_cap_cents', 'session_budgets_until'))
+local strict_caps, suspended, currency, organization_version, organization_stamp, organization_deleted_at,
+  organization_limits, organization_raises, member_limits, organization_tokens, organization_session_cap =
+  unpack(redis.call('HMGET', organization, 'strict_caps', 'suspended', 'currency', 'version', 'stamp', 'deleted_at',
+  'limit_rows', 'raises', 'member_limits', 'token_limits', 'session_cap_cents'))
 local is_known = hash and organization_version and (deleted_at or '') == '' and (organization_deleted_at or '') == ''
 if is_known and hash ~= presented_hash then
   local former_hash, former_until = unpack(redis.call('HMGET', key_record, 'former_hash', 'former_until'))
@@ -89,29 +89,26 @@ if not is_known then
 end
 
 local rpm, expires_at_ms, max_concurrent = tonumber(rpm_text), tonumber(expires_at or ''), tonumber(max_concurrent_text or '')
-local key_cap_cents, organization_cap_cents = tonumber(key_cap or ''), tonumber(organization_cap or '')
-local key_spent, organization_spent = unpack(redis.call('HMGET', spend, 'key:' .. key_id, 'organization'))
-key_spent, organization_spent = key_spent or '0', organization_spent or '0'
 
 -- What a caller's token says goes first, then the key's own group, then its user's. Who was deleted is nobody: the key goes on without.
 local user_version, user_stamp, user_name, user_disabled, group_of_user, user_limits, user_raises, user_tokens =
-  read_owner(organization, 'user', user_id, 'disabled', 'group_id', 'limits', 'raises', 'token_limits')
+  read_owner(organization, 'user', user_id, 'disabled', 'group_id', 'limit_rows', 'raises', 'token_limits')
 user_id = user_version and user_id or ''
 local group_of_key = group_id
 if wanted_group_id ~= '' then
   group_id = wanted_group_id
 end
 local group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tokens =
-  read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'token_limits')
+  read_owner(organization, 'group', group_id, 'limit_rows', 'raises', 'member_limits', 'token_limits')
 if not group_version and wanted_group_id ~= '' then
   group_id = group_of_key
   group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tokens =
-    read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'token_limits')
+    read_owner(organization, 'group', group_id, 'limit_rows', 'raises', 'member_limits', 'token_limits')
 end
 if not group_version and user_version then
   group_id = group_of_user
   group_version, group_stamp, group_name, group_limits, group_raises, group_member_limits, group_tokens =
-    read_owner(organization, 'group', group_id, 'limits', 'raises', 'member_limits', 'token_limits')
+    read_owner(organization, 'group', group_id, 'limit_rows', 'raises', 'member_limits', 'token_limits')
 end
 group_id = group_version and group_id or ''
 local owner_ids = user_id ~= '' and group_id ~= '' and user_id .. '.' .. group_id or user_id .. group_id
@@ -163,58 +160,39 @@ if is_counted and not refusal then
   bucket, left = count_bucket, bucket_units(count_bucket, rpm, count_capacity(rpm), now_us)
 end
 
--- Few meet more than the caps of a month: one after the other those of key, user, group and organization. A user has what its
--- group gives each member, which may be another than the request's.
-local named, caps_told
+-- The caps of key, user, group and organization. A user has what its group gives each member, which may be another group than
+-- the request's.
+local caps, named = {}, nil
 local has_members = user_version and ((group_of_user or '') == '' and (member_limits or '') ~= ''
   or (group_of_user or '') ~= '' and (group_of_user ~= group_id or (group_member_limits or '') ~= ''))
-local has_more = has_members or (user_limits or '') ~= '' or (group_limits or '') ~= '' or (key_limits or '') ~= ''
-  or (key_raises or '') ~= '' or (organization_limits or '') ~= '' or (organization_raises or '') ~= ''
-if has_more and metered and not refusal then
+if metered and not refusal and (has_members or (key_limits or '') ~= '' or (organization_limits or '') ~= ''
+  or (user_limits or '') ~= '' or (group_limits or '') ~= '') then
 -- @include windows.lua
--- @include amounts.lua
 -- @include limits.lua
-  local owners = { { scope = 'key', id = key_id, subject = 'key:' .. key_id, hard_cap = key_cap, limits = key_limits,
-    raises = key_raises, spent = key_spent } }
+-- @include caps.lua
+  local owners = { { scope = 'key', subject = 'key:' .. key_id, limits = key_limits or '', raises = key_raises or '' } }
   if user_version then
     local of_members = group_of_user == group_id and group_version and (group_member_limits or '')
       or member_limits_of(organization, group_of_user, member_limits)
-    owners[#owners + 1] = { scope = 'user', id = user_id, subject = 'user:' .. user_id, limits = user_limits,
-      raises = user_raises, member_limits = of_members }
+    owners[2] = { scope = 'user', subject = 'user:' .. user_id, raises = user_raises or '',
+      limits = with_member_limits(user_limits or '', of_members) }
   end
   if group_version then
-    owners[#owners + 1] = { scope = 'group', id = group_id, subject = 'group:' .. group_id, limits = group_limits,
-      raises = group_raises }
+    owners[#owners + 1] = { scope = 'group', subject = 'group:' .. group_id, limits = group_limits or '', raises = group_raises or '' }
   end
-  owners[#owners + 1] = { scope = 'organization', id = '', subject = 'organization', hard_cap = organization_cap,
-    limits = organization_limits, raises = organization_raises, spent = organization_spent }
+  owners[#owners + 1] = { scope = 'organization', subject = 'organization', limits = organization_limits or '',
+    raises = organization_raises or '' }
   local number, month = math.floor(now_ms / 86400000), string.match(spend, '[^:]+$')
-  local windows, told, reached = windows_of(number, month), {}, {}
-  local spends = { month = spend }
-  local function compare(owner, period, _, cents, raised)
-    local window, spent = spends[period], period == 'month' and owner.spent or nil
-    if not window then
-      window = sibling(organization, 'spend:' .. windows[period])
-      spends[period] = window
-    end
-    if not spent then
-      spent = redis.call('HGET', window, owner.subject) or '0'
-    end
-    -- The caller knows of the month's of key and organization as they are without a raise.
-    if period ~= 'month' or not owner.spent or raised > 0 then
-      told[#told + 1] = string.format('["%s","%s","%d","%d","%s"]', owner.scope, period, cents, raised, spent)
-    end
-    if is_reached(cents, tonumber(spent)) then
-      reached[#reached + 1] = { scope = owner.scope, subject = owner.subject, period = period, cents = cents, raised = raised,
-        spent = spent }
+  caps = read_caps(organization, owners, windows_of(number, month), now_ms, false)
+  local reached
+  for position = 1, #caps do
+    if is_reached(caps[position].cents, tonumber(caps[position].spent)) then
+      reached = reached or {}
+      reached[#reached + 1] = caps[position]
     end
   end
-  for _, owner in ipairs(owners) do
-    each_limit(owner, CAP_ROWS, now_ms, compare)
-  end
-  caps_told = '[' .. table.concat(told, ',') .. ']'
-  if #reached > 0 then
--- @include caps.lua
+  if reached then
+-- @include name-cap.lua
     named = name_cap(reached, resets_of(number, month))
   end
 end
@@ -230,25 +208,32 @@ if not refusal and metered and left >= UNITS_PER_TOKEN then
       behind_bucket = 'concurrency_limited'
     end
   end
-  if behind_bucket == 'admitted' and caps_told then
-    behind_bucket = named and named.scope .. '_cap_reached' or 'admitted'
-  elseif behind_bucket == 'admitted' and key_cap_cents and is_reached(key_cap_cents, tonumber(key_spent)) then
-    behind_bucket = 'key_cap_reached'
-  elseif behind_bucket == 'admitted' and organization_cap_cents
-    and is_reached(organization_cap_cents, tonumber(organization_spent)) then
-    behind_bucket = 'organization_cap_reached'
+  if behind_bucket == 'admitted' and named then
+    behind_bucket = named.scope .. '_cap_reached'
   end
 end
 
--- Whatever the cap is reached by.
-local alerts_fired = '0'
+-- Whatever the cap is reached by. The list of refused requests shows the month's caps of key and organization together, any
+-- other cap alone.
+local alerts_fired, key_spent, organization_spent, key_cap, organization_cap, shown = '0', '0', '0', '', '', nil
 if string.sub(behind_bucket, -11) == 'cap_reached' then
 -- @include windows.lua
--- @include amounts.lua
 -- @include limits.lua
 -- @include thresholds.lua
-  alerts_fired = fire_alerts(organization, key_record, key_id, owner_ids,
-    windows_of(math.floor(now_ms / 86400000), string.match(spend, '[^:]+$')))
+  local month = string.match(spend, '[^:]+$')
+  alerts_fired = fire_alerts(organization, key_record, key_id, owner_ids, windows_of(math.floor(now_ms / 86400000), month))
+  local read = redis.call('HMGET', spend, 'key:' .. key_id, 'organization')
+  key_spent, organization_spent = read[1] or '0', read[2] or '0'
+  for position = 1, #caps do
+    local cap = caps[position]
+    if cap.period ~= 'month' or cap.raised > 0 or cap.scope == 'user' or cap.scope == 'group' then
+      shown = named
+    elseif cap.scope == 'key' then
+      key_cap = integer(cap.cents)
+    else
+      organization_cap = integer(cap.cents)
+    end
+  end
 end
 
 local can_enter = strict_caps ~= '1' and not max_concurrent
@@ -294,12 +279,12 @@ for position = 1, #requests, 4 do
   local remaining, entered = math.floor(units / UNITS_PER_TOKEN), ''
   if decision ~= 'admitted' then
     add_refused(refused, request_id, {
-      key = key_id, route = route, decision = decision, bucket = bucket_name, rpm = rpm_text, hard_cap_cents = key_cap or '',
+      key = key_id, route = route, decision = decision, bucket = bucket_name, rpm = rpm_text, hard_cap_cents = key_cap,
       max_concurrent = max_concurrent_text or '', expires_at = expires_at or '', spent = key_spent, currency = currency or '',
-      organization_hard_cap_cents = organization_cap or '', organization_spent = organization_spent,
+      organization_hard_cap_cents = organization_cap, organization_spent = organization_spent,
       remaining = integer(remaining), capacity = integer(capacity), retry_after = integer(retry_after_s), concurrent = others,
-      reached_period = named and named.period or '', reached_cap_cents = named and integer(named.cents) or '',
-      reached_spent = named and named.spent or '', token_limit = token_limit,
+      reached_period = shown and shown.period or '', reached_cap_cents = shown and integer(shown.cents) or '',
+      reached_spent = shown and shown.spent or '', token_limit = token_limit,
       owners = owner_ids,
     })
   elseif metered then
@@ -402,12 +387,16 @@ else
   settings = write_list(texts)
 end
 -- As write_list would write it, at half the cost: none of these texts has what JSON would write differently.
-local reached = '[]'
-if named then
-  reached = string.format('["%s","%s","%d","%d","%s"]', named.scope, named.period, named.cents, named.raised, named.spent)
+local caps_told, reached_place = {}, ''
+for position = 1, #caps do
+  local cap = caps[position]
+  caps_told[position] = string.format('["%s","%s","%d","%d","%s"]', cap.scope, cap.period, cap.cents, cap.raised, cap.spent)
+  if cap == named then
+    reached_place = position
+  end
 end
 local are_sessions_capped = (session_cap or '') ~= '' or (organization_session_cap or '') ~= ''
   or number_or_zero(budgets_until) > now_ms
-return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s],%s,%s,"%s","%s","%s","%s"]', now_ms, key_spent, organization_spent,
-  capacity, settings_version, settings, table.concat(decided, ','), caps_told or '[]', reached, bucket_names,
-  token_limit, are_sessions_capped and '1' or '', alerts_fired)
+return string.format('["decided","%d","%d","%s",%s,[%s],[%s],"%s","%s","%s","%s","%s"]', now_ms, capacity, settings_version,
+  settings, table.concat(decided, ','), table.concat(caps_told, ','), reached_place, bucket_names, token_limit,
+  are_sessions_capped and '1' or '', alerts_fired)

@@ -19,7 +19,6 @@
 -- @include links.lua
 -- @include owners.lua
 -- @include windows.lua
--- @include amounts.lua
 -- @include limits.lua
 -- @include cap-rule.lua
 -- @include thresholds.lua

@@ -2,9 +2,9 @@
 -- requests; those of one turn that count in the same usage row come together, and cost little more than one of them.
 -- charge.lua takes all other charges, and from then on these requests', too.
 --
--- KEYS[1] holds                KEYS[2] spend of the month of admission   KEYS[3] usage of the day of admission
--- KEYS[4] requests in flight of the key   KEYS[5] recent requests   KEYS[6] key record   KEYS[7] organization
--- KEYS[8] combinations of tags in the month of admission; then for each request its record
+-- KEYS[1] holds                KEYS[2] usage of the day of admission
+-- KEYS[3] requests in flight of the key   KEYS[4] recent requests   KEYS[5] key record   KEYS[6] organization
+-- KEYS[7] combinations of tags in the month of admission; then for each request its record
 -- ARGV[1] the JSON of the list of these
 --   1 key id   2 month of admission   3 day of admission   4 model   5 tags, '' for none   6 tag row, '' when not known
 --   7 when the month's figures expire, ms   8 currency, '' when not known   9 owners, '' for none
@@ -24,9 +24,9 @@
 -- @include spend.lua
 -- @include currency.lua
 -- @include ended.lua
--- @include amounts.lua
 -- @include owners.lua
 -- @include windows.lua
+-- @include counters.lua
 -- @include cap-rule.lua
 -- @include reached.lua
 -- @include tags.lua
@@ -42,8 +42,8 @@ local microcents = figures_of_all[COST_MICROCENTS]
 if redis.call('EXISTS', unpack(requests)) > 0 then
   return '["on_record"]'
 end
-local amounts = { read_amounts(organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding') }
-local billed_in, windows, seeding = unpack(amounts, 5)
+local of_organization = redis.call('HMGET', organization, 'limit_rows', 'member_limits', 'currency', 'windows', 'windows_seeding')
+local billed_in, windows, seeding = unpack(of_organization, 3)
 if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
@@ -75,7 +75,7 @@ for position, request in ipairs(requests) do
 end
 redis.call('ZREM', holds, unpack(ids))
 redis.call('ZREM', inflight, unpack(ids))
-if are_alerts_far(organization, amounts, key_record, spend, key_id, owners, sums) then
+if are_alerts_far(organization, of_organization, key_record, owners, sums) then
   return '["applied","0"]'
 end
 

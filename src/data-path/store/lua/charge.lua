@@ -3,9 +3,9 @@
 -- bound of its cost; the best estimate beside it stays in the record, for the one who closes it if its owner dies. On a
 -- record that another has closed it is the estimate that counts.
 --
--- KEYS[1] request record      KEYS[2] holds         KEYS[3] spend of the month of admission
--- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
--- KEYS[7] key record          KEYS[8] organization  KEYS[9] combinations of tags in the month of admission
+-- KEYS[1] request record      KEYS[2] holds         KEYS[3] usage of the day of admission
+-- KEYS[4] requests in flight of the key     KEYS[5] recent requests
+-- KEYS[6] key record          KEYS[7] organization  KEYS[8] combinations of tags in the month of admission
 -- ARGV: two. The second: what the list of recent requests gets, see requests/recent-entry.ts (final only, '' otherwise).
 --   The first: the JSON of the list of these
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
@@ -44,7 +44,7 @@
 -- @include reaped.lua
 -- @include owners.lua
 -- @include windows.lua
--- @include amounts.lua
+-- @include counters.lua
 -- @include cap-rule.lua
 -- @include reached.lua
 -- @include token-units.lua
@@ -76,8 +76,8 @@ end
 if tonumber(seq) <= record.seq then
   return { 'repeated' }
 end
-local amounts = { read_amounts(organization, 'limits', 'member_limits', 'currency', 'windows', 'windows_seeding') }
-local billed_in, windows, seeding = unpack(amounts, 5)
+local of_organization = redis.call('HMGET', organization, 'limit_rows', 'member_limits', 'currency', 'windows', 'windows_seeding')
+local billed_in, windows, seeding = unpack(of_organization, 3)
 if is_other_currency(billed_in, currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
@@ -203,7 +203,7 @@ if final or not exists then
 end
 local fired = '0'
 if (final or total > record.figures[COST_MICROCENTS])
-  and not are_alerts_far(organization, amounts, key_record, spend, key_id, record.owners, sums) then
+  and not are_alerts_far(organization, of_organization, key_record, record.owners, sums) then
 -- @include limits.lua
 -- @include thresholds.lua
   fired = fire_alerts(organization, key_record, key_id, record.owners, windows_of(day_number(day), month))

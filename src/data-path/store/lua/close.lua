@@ -1,9 +1,9 @@
 -- Closes a request whose owner has let its deadline pass, at the best estimate that it left, at least what was charged and
 -- the prompt floor. By anyone, any number of times.
 --
--- KEYS[1] request record      KEYS[2] holds         KEYS[3] spend of the month of admission
--- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
--- KEYS[7] key record          KEYS[8] organization
+-- KEYS[1] request record      KEYS[2] holds         KEYS[3] usage of the day of admission
+-- KEYS[4] requests in flight of the key     KEYS[5] recent requests
+-- KEYS[6] key record          KEYS[7] organization
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
 --         (2 to 4: what the caller read from the record, '' when there was none: the KEYS were made from them)
 -- ARGV[5] when the month's figures expire, ms
@@ -20,7 +20,7 @@
 -- @include requests.lua
 -- @include owners.lua
 -- @include windows.lua
--- @include amounts.lua
+-- @include counters.lua
 -- @include limits.lua
 -- @include reaped.lua
 -- @include cap-rule.lua

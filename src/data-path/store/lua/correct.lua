@@ -20,7 +20,7 @@
 -- @include spend.lua
 -- @include owners.lua
 -- @include windows.lua
--- @include amounts.lua
+-- @include counters.lua
 -- @include limits.lua
 -- @include cap-rule.lua
 -- @include thresholds.lua

@@ -3,8 +3,8 @@
 -- headers.
 --
 -- KEYS[1] request record      KEYS[2] holds (open requests by deadline)   KEYS[3] key record
--- KEYS[4] organization        KEYS[5] spend of the month of admission      KEYS[6] requests in flight of the key
--- KEYS[7] combinations of tags in the month of admission
+-- KEYS[4] organization        KEYS[5] requests in flight of the key
+-- KEYS[6] combinations of tags in the month of admission
 -- ARGV[1] request id          ARGV[2] key id         ARGV[3] month of admission     ARGV[4] day of admission
 -- ARGV[5] model               ARGV[6] route          ARGV[7] worst case, microcents, '' when not known
 -- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
@@ -18,7 +18,7 @@
 --   {'currency_changed', currency}: the organization has another than ARGV[13];
 --   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
 --   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name, amounts hidden, alerts fired} of a key,
---   a user, a group or an organization, or of a session, whose period is 'session': the cap that caps.lua names, with
+--   a user, a group or an organization, or of a session, whose period is 'session': the cap that name-cap.lua names, with
 --   strict caps the one that leaves least room.
 --
 -- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
@@ -34,7 +34,7 @@
 -- @include tags.lua
 -- @include owners.lua
 -- @include windows.lua
--- @include amounts.lua
+-- @include counters.lua
 -- @include limits.lua
 -- @include cap-rule.lua
 -- @include caps.lua
@@ -49,11 +49,11 @@ if redis.call('EXISTS', request) == 1 then
 end
 
 local now_ms = now_milliseconds()
-local _, key_cap, max_concurrent_text, key_limits, key_raises, session_cap, budgets_until = read_amounts(key_record,
-  'max_concurrent', 'limits', 'raises', 'session_cap_cents', 'session_budgets_until')
-local _, organization_cap, strict_caps, billed_in, organization_limits, organization_raises, windows_text, seeding_text,
-  organization_session_cap = read_amounts(organization, 'strict_caps', 'currency', 'limits', 'raises', 'windows',
+local key = redis.call('HMGET', key_record, 'limit_rows', 'raises', 'max_concurrent', 'session_cap_cents', 'session_budgets_until')
+local max_concurrent_text, session_cap, budgets_until = unpack(key, 3)
+local of_organization = redis.call('HMGET', organization, 'limit_rows', 'raises', 'strict_caps', 'currency', 'windows',
   'windows_seeding', 'session_cap_cents')
+local strict_caps, billed_in, windows_text, seeding_text, organization_session_cap = unpack(of_organization, 3)
 -- What its admission left here kept the currency from being changed, but for no longer than a minute.
 if is_other_currency(billed_in, currency) then
   return { 'currency_changed', billed_in }
@@ -89,44 +89,12 @@ if session_name ~= '' and is_session_capped then
     organization_session_cap, session_budget, budgets_until)
 end
 
-local spent = redis.call('HMGET', spend, 'key:' .. key_id, 'held:key:' .. key_id, 'organization', 'held:organization')
-
--- '1': what clients are told is without the figures.
-local function amounts_hidden()
-  return redis.call('HGET', organization, 'hide_amounts') or ''
-end
-
--- And the room that the cap leaves; nil when it fits. Sums beyond 2^53 are inexact, but then beyond any cap (9 * 10^15 at
--- most).
-local function refusal(decision, cap_cents, spent_text, held_text)
-  local cap = tonumber(cap_cents or '')
-  if not cap then
-    return nil
-  end
-  local settled, held = number_or_zero(spent_text), strict and number_or_zero(held_text) or 0
-  local room = room_under(cap, settled + held)
-  if not is_reached(cap, settled) and (not strict or worst <= room) then
-    return nil
-  end
-  return { decision, spent_text or '0', strict and held_text or '0', cap_cents, 'month', '0', '', amounts_hidden() },
-    room
-end
-
--- Few have more than the caps of a month.
-local has_more = session or owners ~= '' or (key_limits or '') ~= '' or (key_raises or '') ~= '' or (organization_limits or '') ~= ''
-  or (organization_raises or '') ~= ''
 local counted = counted_periods(windows_text, seeding_text)
-local windows = windows_of(day_number(day), month)
 
--- As above, of all limits there are.
-local function refusal_of_any()
-  local caps = limits_of(read_owners(organization, key_record, key_id, owners), now_ms, CAP_ROWS)
+-- Of the caps that refuse the request, the one to report: with strict caps the one that leaves least room. Sums beyond 2^53 are
+-- inexact, but then beyond any cap (9 * 10^15 at most).
+local function find_refusing(caps)
   local reached, named = {}, nil
-  read_spent(caps, organization, windows, strict)
-  if session then
-    -- It never resets, and nobody's is narrower: whenever it is reached, it is named.
-    table.insert(caps, 1, session)
-  end
   for _, cap in ipairs(caps) do
     cap.room = room_under(cap.cents, tonumber(cap.spent) + tonumber(cap.held))
     local refuses = is_reached(cap.cents, tonumber(cap.spent))
@@ -137,32 +105,31 @@ local function refusal_of_any()
       named = cap
     end
   end
-  named = strict and named or name_cap(reached, resets_of(day_number(day), month))
-  if not named then
-    return nil
+  if strict or #reached == 0 then
+    return named
   end
-  local name = named.scope ~= 'organization' and named ~= session and redis.call('HGET', sibling(organization, named.subject), 'name') or ''
-  return { named.scope .. '_cap_reached', named.spent, named.held, integer(named.cents), named.period, integer(named.raised), name,
-    amounts_hidden() }
+-- @include name-cap.lua
+  return name_cap(reached, resets_of(day_number(day), month))
 end
 
-local reply
-if has_more then
-  reply = refusal_of_any()
-else
-  local room, organization_refused, organization_room
-  reply, room = refusal('key_cap_reached', key_cap, spent[1], spent[2])
-  if strict or not reply then
-    organization_refused, organization_room = refusal('organization_cap_reached', organization_cap, spent[3], spent[4])
+if session or owners ~= '' or (key[1] or '') ~= '' or (of_organization[1] or '') ~= '' then
+  local windows = windows_of(day_number(day), month)
+  local caps = read_caps(organization, owners_of(organization, key_id, key, of_organization, owners), windows, now_ms, strict)
+  if session then
+    -- It never resets, and nobody's is narrower: whenever it is reached, it is named.
+    table.insert(caps, 1, session)
   end
-  if organization_refused and (not reply or organization_room < room) then
-    reply = organization_refused
-  end
-end
-if reply then
+  local named = find_refusing(caps)
+  if named then
+    local name = (named.scope == 'user' or named.scope == 'group')
+      and redis.call('HGET', sibling(organization, named.subject), 'name') or ''
 -- @include thresholds.lua
-  reply[9] = fire_alerts(organization, key_record, key_id, owners, windows)
-  return reply
+    local fired = fire_alerts(organization, key_record, key_id, owners, windows)
+    -- '1': what clients are told is without the figures.
+    local amounts_hidden = redis.call('HGET', organization, 'hide_amounts') or ''
+    return { named.scope .. '_cap_reached', named.spent, named.held, integer(named.cents), named.period, integer(named.raised),
+      name, amounts_hidden, fired }
+  end
 end
 
 local deadline_ms = integer(now_ms + DEADLINE_MS)

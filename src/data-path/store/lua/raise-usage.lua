@@ -23,6 +23,7 @@
 -- @include tags.lua
 -- @include owners.lua
 -- @include windows.lua
+-- @include counters.lua
 
 -- @input
 local FIRST_ROW = FIRST_FURTHER_ARGUMENT

@@ -12,7 +12,6 @@
 -- @include time.lua
 -- @include owners.lua
 -- @include windows.lua
--- @include amounts.lua
 -- @include limits.lua
 
 -- @input
@@ -22,7 +21,7 @@ if now_ms < month_start_ms or now_ms >= month_end_ms then
   return write_list({ 'month_changed', integer(now_ms) })
 end
 local windows, rows = windows_of(math.floor(now_ms / 86400000), month), {}
-for _, limit in ipairs(limits_of(read_owners(organization, key_id ~= '' and key_record or nil, key_id, owners), now_ms)) do
+for _, limit in ipairs(read_limits(organization, key_id ~= '' and key_record or nil, key_id, owners, now_ms)) do
   local spent = redis.call('HGET', sibling(organization, 'spend:' .. windows[limit.period]), limit.subject)
   rows[#rows + 1] = { limit.scope, limit.period, limit.kind == 'budget' and 'budget' or 'cap', integer(limit.cents),
     integer(limit.raised), spent or '0' }

@@ -14,6 +14,7 @@
 -- @include requests.lua
 -- @include owners.lua
 -- @include windows.lua
+-- @include counters.lua
 
 -- @input
 local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)

@@ -10,6 +10,7 @@
 -- @include integer.lua
 -- @include owners.lua
 -- @include windows.lua
+-- @include counters.lua
 
 -- @input
 local FIRST_ROW = FIRST_FURTHER_ARGUMENT

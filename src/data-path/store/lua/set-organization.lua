@@ -16,7 +16,6 @@
 -- @include audit.lua
 -- @include owners.lua
 -- @include windows.lua
--- @include amounts.lua
 -- @include limits.lua
 -- @include cap-rule.lua
 -- @include thresholds.lua

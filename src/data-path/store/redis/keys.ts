@@ -147,12 +147,10 @@ export const ALERT_CHANNEL = "igw:alerts";
 export function chargedKeys({
   organizationId,
   keyId,
-  month,
   day,
-}: Readonly<Record<"organizationId" | "keyId" | "month" | "day", string>>) {
+}: Readonly<Record<"organizationId" | "keyId" | "day", string>>) {
   return {
     holds: holdsKey(organizationId),
-    spend: spendKey(organizationId, month),
     usage: usageKey(organizationId, day),
     inflight: inflightKey(organizationId, keyId),
     recent: recentKey(organizationId),

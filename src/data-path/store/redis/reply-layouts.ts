@@ -31,8 +31,6 @@ export const REPLY_LAYOUTS = {
     file: "admit.lua",
     fields: [
       "timeMs",
-      "keySpent",
-      "organizationSpent",
       "capacity",
       "settingsVersion",
       "settings",

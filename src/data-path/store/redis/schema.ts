@@ -3,7 +3,7 @@ import type { RedisClient } from "./client.ts";
 import { SCHEMA_KEY } from "./keys.ts";
 
 /** Goes up with each change that a program of the schema before could not read. Data below 4 is from before 1.0.0. */
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;
 
 /** The data in Redis has another schema, or another program wrote it. */
 export class SchemaError extends Error {

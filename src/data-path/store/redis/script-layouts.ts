@@ -18,7 +18,7 @@ export interface ScriptLayout {
   readonly furtherArguments?: true;
 }
 
-const CHARGED = ["holds", "spend", "usage", "inflight", "recent", "keyRecord", "organization"] as const;
+const CHARGED = ["holds", "usage", "inflight", "recent", "keyRecord", "organization"] as const;
 const IN_MONTH = { month: "text", monthStartMs: "number", monthEndMs: "number" } as const;
 
 /** The commands of the client, by name. */
@@ -50,7 +50,7 @@ export const SCRIPTS = {
   igwReadBuckets: { file: "read-buckets.lua", keys: [], arguments: {}, furtherKeys: true },
   igwHold: {
     file: "hold.lua",
-    keys: ["request", "holds", "keyRecord", "organization", "spend", "inflight", "combinations"],
+    keys: ["request", "holds", "keyRecord", "organization", "inflight", "combinations"],
     arguments: {
       requestId: "text",
       keyId: "text",

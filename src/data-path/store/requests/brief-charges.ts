@@ -63,7 +63,7 @@ async function chargeRow(
     sharedText: JSON.stringify([...shared, ...listTokens({ organizationId, keyId, owners }, charges)]),
     furtherKeys: charges.map(({ input }) => requestKey(organizationId, input.requestId)),
     furtherArguments: ofEach,
-    ...chargedKeys({ organizationId, keyId, month, day }),
+    ...chargedKeys({ organizationId, keyId, day }),
   });
   const inputs = charges.map(({ input }) => input);
   const reply = await hearCharges(context, inputs, command);

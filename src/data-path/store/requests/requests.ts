@@ -11,7 +11,6 @@ import {
   keyRecordKey,
   organizationKey,
   requestKey,
-  spendKey,
   tagCombinationsKey,
 } from "../redis/keys.ts";
 import { chargeBrief } from "./brief-charges.ts";
@@ -62,7 +61,6 @@ export const createRequestStore = storeOf<RequestStore>({
         holds: holdsKey(organizationId),
         keyRecord: keyRecordKey(organizationId, keyId),
         organization: organizationKey(organizationId),
-        spend: spendKey(organizationId, month),
         inflight: inflightKey(organizationId, keyId),
         combinations: tagCombinationsKey(organizationId, month),
         requestId,
@@ -193,7 +191,7 @@ export const createRequestStore = storeOf<RequestStore>({
         month,
         day,
         expiresAtMs: record === null ? "0" : String(expiryOf(month, context.usageMonths)),
-        ...chargedKeys({ organizationId, keyId, month, day }),
+        ...chargedKeys({ organizationId, keyId, day }),
       }),
     );
     const outcome = textAt(reply, OUTCOME);

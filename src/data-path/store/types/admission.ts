@@ -4,7 +4,6 @@ import type { ORGANIZATION_SETTINGS } from "../../../shared/settings/organizatio
 import type { AdmittedOf } from "../../../shared/settings/setting.ts";
 import type { LimitPeriod } from "../../../shared/settings/limits.ts";
 import type { AdmissionDecision, LimitScope } from "./decision.ts";
-import type { OwnInReply } from "./own-spend.ts";
 import type { BucketFill } from "./reporting.ts";
 import type { TakenTokens, TokenBucketState, TokenLimit } from "./token-rate.ts";
 
@@ -88,15 +87,12 @@ export interface KnownKeyResult {
   readonly isEntered: boolean;
   /** A session of this key may have a cap: a request that names one needs a hold. */
   readonly areSessionsCapped: boolean;
-  /**
-   * The caps in force, the narrowest owner's first; of a month of key and organization only where they are raised, since
-   * these stand among the settings.
-   */
+  /** The caps in force, the narrowest owner's first. */
   readonly caps: readonly MetCap[];
   /** The cap that refuses, when one does. */
   readonly reachedCap: AdmittedCap | null;
-  /** What of both spends is this process's own. */
-  readonly own: OwnInReply;
+  /** Redis has not acknowledged all that this process has charged the organization. */
+  readonly isBehind: boolean;
   /** The tightest bucket of each type of limit of tokens that the key has; none: it has no such limit. */
   readonly tokenBuckets: readonly TokenBucketState[];
   /** What was taken of them; null: it has no such limit. */
@@ -109,12 +105,10 @@ export interface KnownKeyResult {
 export interface AdmittedKey extends AdmittedOf<typeof KEY_SETTINGS> {
   readonly id: string;
   readonly display: string;
-  readonly spentMicrocents: bigint;
 }
 
 export interface AdmittedOrganization extends AdmittedOf<typeof ORGANIZATION_SETTINGS> {
   readonly id: string;
-  readonly spentMicrocents: bigint;
 }
 
 /** A user or a group that the request counts to beside its key and its organization. */

@@ -1,12 +1,13 @@
-import type { ChargeInput, RequestIdentity } from "./settlement.ts";
+import type { LimitPeriod } from "../../../shared/settings/limits.ts";
+import type { ChargeInput } from "./settlement.ts";
 
-/** What of a reply's spend this process has charged itself. */
-export interface OwnInReply {
-  /** Microcents; at most, where a charge was not answered. */
-  readonly keyMicrocents: bigint;
-  readonly organizationMicrocents: bigint;
-  /** Redis has not acknowledged all that this process has charged the organization. */
-  readonly isBehind: boolean;
+/** The window of a cap. */
+export interface OwnWindow {
+  readonly period: LimitPeriod;
+  /** A day of it, "2026-11-21". */
+  readonly day: string;
+  /** The key, user, group or organization of the cap. */
+  readonly subjectId: string;
 }
 
 /**
@@ -18,23 +19,19 @@ export interface OwnSpend {
   acknowledged(charge: ChargeInput): void;
   /** Whether it was executed nobody knows. */
   unanswered(charge: ChargeInput): void;
-  /** An admission was answered: what is in its figures. */
-  inReply(subject: Pick<RequestIdentity, "organizationId" | "keyId" | "month">): OwnInReply;
   /**
-   * The same answer told what was spent in a window of another cap. What of it is this process's own, of what it counts
-   * of the organization's windows since it first heard of such a cap.
-   * @param window As `windowName` has it.
-   * @param subjectId Of the key, user, group or organization.
+   * An admission was answered: what this process has charged itself of the spend in a window that the answer has. Of a
+   * period other than the month since the organization's first such answer.
    */
-  inReplyOfWindow(organizationId: string, window: string, subjectId: string): bigint;
+  inReply(organizationId: string, window: OwnWindow): bigint;
+  /** Redis has not acknowledged all that this process has charged the organization in the month of a day. */
+  isBehind(organizationId: string, day: string): boolean;
 }
-
-export const NOTHING_OWN: OwnInReply = { keyMicrocents: 0n, organizationMicrocents: 0n, isBehind: false };
 
 /** Of a process that charges nothing, or does not care. */
 export const NO_OWN_SPEND: OwnSpend = {
   acknowledged: () => undefined,
   unanswered: () => undefined,
-  inReply: () => NOTHING_OWN,
-  inReplyOfWindow: () => 0n,
+  inReply: () => 0n,
+  isBehind: () => false,
 };

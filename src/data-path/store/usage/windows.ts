@@ -30,10 +30,10 @@ const SCAN_COUNT = "500";
 const COST_FIGURE = "microcents";
 const PERIOD_IN_FIELD = /([a-z]+)=/g;
 /** Every organization counts it, from its first request on. */
-const ALWAYS_COUNTED = "month";
+export const ALWAYS_COUNTED = "month";
 export type CountedPeriod = Exclude<LimitPeriod, typeof ALWAYS_COUNTED>;
 /** Counted from when the first limit asks for them. */
-const COUNTED_PERIODS = LIMIT_PERIODS.filter((period) => period !== ALWAYS_COUNTED);
+export const COUNTED_PERIODS = LIMIT_PERIODS.filter((period) => period !== ALWAYS_COUNTED);
 
 /** So many days behind its beginning a window's counters are gone, at the earliest: those of other periods stay longer. */
 export const KEPT_DAYS = { day: 15, week: 22 } as const;

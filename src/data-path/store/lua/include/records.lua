@@ -25,12 +25,30 @@ local function join_token_limits(record)
   end
 end
 
+-- All limits of a record in one field, which decides: of a key and an organization those of a month as well, which have fields of
+-- their own, as the API has them. formatLimitRows of records.ts writes the same into a new record.
+local function join_limits(record)
+  local cap, budget, limits = unpack(redis.call('HMGET', record, 'hard_cap_cents', 'budget_cents', 'limits'))
+  local rows = {}
+  for _, row in ipairs({ { 'month budget ', budget }, { 'month cap ', cap }, { '', limits } }) do
+    if (row[2] or '') ~= '' then
+      rows[#rows + 1] = row[1] .. row[2]
+    end
+  end
+  if #rows == 0 then
+    redis.call('HDEL', record, 'limit_rows')
+  else
+    redis.call('HSET', record, 'limit_rows', table.concat(rows, ','))
+  end
+end
+
 -- Changes fields (name, value, name, value … in ARGV from `first` on). Returns the reply: the record before and after.
 local function change_record(record, first)
   local before = redis.call('HGETALL', record)
   if ARGV[first] then
     redis.call('HSET', record, unpack(ARGV, first))
     join_token_limits(record)
+    join_limits(record)
   end
   redis.call('HINCRBY', record, 'version', '1')
   return { 'changed', before, redis.call('HGETALL', record) }

@@ -90,7 +90,7 @@ local function fire_alerts(organization, key_record, key_id, owners, windows)
   end
   local names = { organization = organization, key = key_record, windows = windows, currency = currency or '',
     day_alerts = day_alerts }
-  for _, limit in ipairs(limits_of(read_owners(organization, key_record, key_id, owners), now_milliseconds())) do
+  for _, limit in ipairs(read_limits(organization, key_record, key_id, owners, now_milliseconds())) do
     local spend = sibling(organization, 'spend:' .. windows[limit.period])
     fire_limit(message, names, limit, spend, redis.call('HGET', spend, limit.subject) or '0')
   end

@@ -1,0 +1,27 @@
+-- Which of several caps is named. Waiting for another would not help, so it is the one that resets last; of those the
+-- narrowest owner's, and of one owner the longest period's.
+
+local LENGTHS = { day = 1, week = 2, month = 3, total = 4 }
+
+-- `limits`: the narrowest owner's first. `resets`: by period, ms; a total never does.
+local function name_cap(limits, resets)
+  local named
+  for _, limit in ipairs(limits) do
+    local at, named_at = resets[limit.period] or math.huge, named and (resets[named.period] or math.huge)
+    local is_longer = named and at == named_at and limit.subject == named.subject
+      and LENGTHS[limit.period] > LENGTHS[named.period]
+    if not named or at > named_at or is_longer then
+      named = limit
+    end
+  end
+  return named
+end
+
+-- When the windows of a day end, ms. `month`: "2026-11".
+local function resets_of(number, month)
+  local year, name = string.match(month, '^(%d+)-(%d+)$')
+  local next_month = tonumber(year) * 12 + tonumber(name)
+  local first_day = string.format('%04d-%02d-01', math.floor(next_month / 12), next_month % 12 + 1)
+  return { day = (number + 1) * 86400000, week = (math.floor((number + 3) / 7) * 7 + 4) * 86400000,
+    month = day_number(first_day) * 86400000 }
+end
