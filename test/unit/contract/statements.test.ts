@@ -98,7 +98,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     where: "the order of the checks",
-    text: () => section("docs/request-limits.md", "## Order of the checks", "A request that waits"),
+    text: () => section("docs/request-limits.md", "## Order of the checks", "If a request waits"),
     says: ["caps of the key, its user, its group and the organization | 402", "the session's cap | 402"],
   },
   {
@@ -143,7 +143,7 @@ const STATEMENTS: readonly Statement[] = [
   {
     where: "the runbook's address in alert rules",
     text: () => section("docs/kubernetes.md", "- **Metrics:**", "- **Memory:**"),
-    says: ["`prometheusRule.enabled` installs them", "`gateway.documentationUrl`"],
+    says: ["`prometheusRule.enabled` installs the rules", "`gateway.documentationUrl`"],
     never: ["is relative"],
   },
   {
