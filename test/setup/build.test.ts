@@ -36,6 +36,8 @@ function createRepository(): string {
     join(root, "src", "data-path", "settlement", "tokens", "tokenizer-thread.ts"),
     'import "gpt-tokenizer/encoding/o200k_base";\n',
   );
+  mkdirSync(join(root, "src", "envoy", "messages"), { recursive: true });
+  writeFileSync(join(root, "src", "envoy", "messages", "generic-codec.ts"), "export const CODEC = 1;\n");
   writeFileSync(join(root, "src", "part.ts"), "export const part: number = 1;\n");
   writeFileSync(join(root, "src", "lua", "admit.lua"), "return 1\n");
   return root;
@@ -101,6 +103,16 @@ describe("ensureBuild", () => {
     const files = readdirSync(join(root, "dist")).filter((name) => name.endsWith(".js"));
     const built = files.map((name) => readFileSync(join(root, "dist", name), "utf8")).join("");
     for (const name of ["buffer", "perf_hooks", "process"]) expect(built).toContain(`from "node:${name}"`);
+  });
+
+  it("loads nothing that only Node's exports for an import of node:http need", async () => {
+    const root = createRepository();
+    writeFileSync(
+      join(root, "src", "main.ts"),
+      'import { createServer } from "node:http";\nconst { moduleLoadList } = process as unknown as { moduleLoadList: string[] };\nprocess.stdout.write(`${typeof createServer} ${moduleLoadList.filter((name) => name.includes("undici"))}\\n`);\n',
+    );
+    await ensureBuild(root);
+    expect(run(root).stdout).toBe("function \n");
   });
 
   it("removes what Node compiled of the former program, which keeps that for its next start", async () => {

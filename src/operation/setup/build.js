@@ -54,6 +54,7 @@ export const BUNDLE = {
   target: `node${MINIMUM_NODE}`,
   external: APART,
   inject: [fileURLToPath(new URL("imported-globals.js", import.meta.url))],
+  alias: { "node:http": fileURLToPath(new URL("node-http.cjs", import.meta.url)) },
   banner: { js: COMMONJS },
   keepNames: true,
   logLevel: /** @type {const} */ ("silent"),

@@ -65,7 +65,9 @@ export function parseConfig(text: string, options: ParseOptions): Config {
   if (foreign !== null) throw new ConfigError(name, foreign);
 
   const secretSource = { baseDir, env };
-  const result = createConfigSchema(secretSource).safeParse(writeOutServers(source.value));
+  // A schema that is used once is not worth a function compiled for it.
+  const once = { jitless: true };
+  const result = createConfigSchema(secretSource).safeParse(writeOutServers(source.value), once);
   const crossProblems = [
     ...checkNames(source.value),
     ...checkSettings(source.value, baseDir),
