@@ -86,30 +86,30 @@ describe("GET …/usage", () => {
     return {
       day: [{ day: today, ...figures(4, 3_150_000) }],
       key: [
-        { key_id: a, ...figures(3, 2_900_000) },
-        { key_id: b, ...figures(1, 250_000) },
+        { key_id: a, key_name: "a", ...figures(3, 2_900_000) },
+        { key_id: b, key_name: "b", ...figures(1, 250_000) },
       ],
       model: [
         { model: "acme/echo-large", ...figures(1, 400_000) },
         { model: "acme/echo-small", ...figures(3, 2_750_000) },
       ],
       "day,key": [
-        { day: today, key_id: a, ...figures(3, 2_900_000) },
-        { day: today, key_id: b, ...figures(1, 250_000) },
+        { day: today, key_id: a, key_name: "a", ...figures(3, 2_900_000) },
+        { day: today, key_id: b, key_name: "b", ...figures(1, 250_000) },
       ],
       "day,model": [
         { day: today, model: "acme/echo-large", ...figures(1, 400_000) },
         { day: today, model: "acme/echo-small", ...figures(3, 2_750_000) },
       ],
       "key,model": [
-        { key_id: a, model: "acme/echo-large", ...figures(1, 400_000) },
-        { key_id: a, model: "acme/echo-small", ...figures(2, 2_500_000) },
-        { key_id: b, model: "acme/echo-small", ...figures(1, 250_000) },
+        { key_id: a, key_name: "a", model: "acme/echo-large", ...figures(1, 400_000) },
+        { key_id: a, key_name: "a", model: "acme/echo-small", ...figures(2, 2_500_000) },
+        { key_id: b, key_name: "b", model: "acme/echo-small", ...figures(1, 250_000) },
       ],
       "day,key,model": [
-        { day: today, key_id: a, model: "acme/echo-large", ...figures(1, 400_000) },
-        { day: today, key_id: a, model: "acme/echo-small", ...figures(2, 2_500_000) },
-        { day: today, key_id: b, model: "acme/echo-small", ...figures(1, 250_000) },
+        { day: today, key_id: a, key_name: "a", model: "acme/echo-large", ...figures(1, 400_000) },
+        { day: today, key_id: a, key_name: "a", model: "acme/echo-small", ...figures(2, 2_500_000) },
+        { day: today, key_id: b, key_name: "b", model: "acme/echo-small", ...figures(1, 250_000) },
       ],
     };
   };
@@ -175,11 +175,15 @@ describe("GET …/usage", () => {
     expect(await admin.refused("GET", path)).toMatchObject({ status: 400, param });
   });
 
-  it("keeps the rows of a deleted key", async () => {
+  it("keeps the rows of a deleted key, with its name", async () => {
     const { id, path } = await createApiKey(admin, organization);
     await spend(id, "acme/echo-small", 1n);
     await admin.ok("DELETE", path);
-    expect((await usage("?group_by=key"))["data"]).toContainEqual({ key_id: id, ...figures(1, 1) });
+    expect((await usage("?group_by=key"))["data"]).toContainEqual({
+      key_id: id,
+      key_name: "ci",
+      ...figures(1, 1),
+    });
   });
 });
 

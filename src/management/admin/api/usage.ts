@@ -67,9 +67,8 @@ const show = defineOrganizationRoute({
     );
     const all = totals.map((total) => ({ total, parts: readParts(total, groups) }));
     if (query.format !== "csv") {
-      // Keys' names are in no row.
-      const ownersAlone = all.map(({ parts }) => ({ keyId: null, owners: parts.owners }));
-      const namesOf = await readUsageNames(store, organization.id, ownersAlone);
+      const keyed = all.map(({ parts }) => parts);
+      const namesOf = await readUsageNames(store, organization.id, keyed);
       const data = all.map(({ total, parts }) => ({
         ...formatGroups(total, groups, namesOf(parts)),
         ...formatFigures(total),
@@ -171,7 +170,7 @@ function createTotal(values: Total["values"]): Total {
 function formatGroups(
   { values }: Total,
   groups: readonly UsageGroup[],
-  { userName, groupName }: Omit<UsageNames, "keyName">,
+  { keyName, userName, groupName }: UsageNames,
 ): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   const tags: Record<string, string | null> = {};
@@ -179,6 +178,7 @@ function formatGroups(
     const value = values[position] ?? null;
     if (group.kind === "tag") tags[group.name] = value;
     else row[PLAIN_GROUPS[group.kind].column] = value;
+    if (group.kind === "key") row["key_name"] = keyName;
     if (group.kind === "user") row["user_name"] = userName;
     if (group.kind === "group") row["group_name"] = groupName;
   }

@@ -9,26 +9,19 @@ import {
 import { formatRowId, formatUsageTable, type UsageTableRow } from "../usage-export/usage-table.ts";
 import type { OrganizationView, UsageRowView } from "./views.ts";
 
-interface UsageCsvOptions {
-  readonly organization: Pick<OrganizationView, "id" | "name" | "currency">;
-  /** Key id → name. */
-  readonly names: ReadonlyMap<string, string>;
-}
-
 /** What the page shows, row by row, in the columns of every table of usage. */
 export function formatUsageCsv(
   rows: readonly UsageRowView[],
-  { organization, names }: UsageCsvOptions,
+  organization: Pick<OrganizationView, "id" | "name" | "currency">,
 ): string {
   return formatUsageTable(
     rows.map((row): UsageTableRow => {
-      const keyId = row.key_id ?? null;
       const tags = Object.entries(row.tags ?? {}).flatMap(([name, value]) =>
         value === null ? [] : [`${name}=${value}`],
       );
       const parts = {
         day: row.day ?? null,
-        keyId,
+        keyId: row.key_id ?? null,
         owners: formatOwnerIds({ userId: row.user_id ?? null, groupId: row.group_id ?? null }),
         model: row.model ?? null,
         tags: tags.toSorted().join(","),
@@ -38,7 +31,7 @@ export function formatUsageCsv(
         ...readFigures(row),
         id: formatRowId(parts),
         organization,
-        keyName: keyId === null ? null : (names.get(keyId) ?? null),
+        keyName: row.key_name ?? null,
         userName: row.user_name ?? null,
         groupName: row.group_name ?? null,
       };

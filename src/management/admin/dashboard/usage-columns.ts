@@ -103,8 +103,14 @@ const CORRECTIONS = "spend corrections";
 /** Of an id, where a name alone would not tell two keys apart. */
 const ID_END_LENGTH = 4;
 
-/** @param names Key id → name, of all keys in the rows. */
-export function groupByKey(names: ReadonlyMap<string, string>): Grouping {
+/** Key id → name, of the keys in the rows; a name that is not kept any more is missing. */
+export function keyNamesIn(rows: readonly UsageRowView[]): ReadonlyMap<string, string> {
+  return new Map(rows.flatMap(({ key_id: id, key_name: name }) => (id && name ? [[id, name]] : [])));
+}
+
+/** @param rows All that are shown: where two of their keys have one name, it gets the end of the id. */
+export function groupByKey(rows: readonly UsageRowView[]): Grouping {
+  const names = keyNamesIn(rows);
   const all = [...names.values()];
   const isShared = (name: string): boolean => all.indexOf(name) !== all.lastIndexOf(name);
   return {

@@ -104,6 +104,7 @@ export const usage = answer("Usage", {
     z.strictObject({
       day: z.string().optional().describe("UTC day, with `group_by=day`."),
       key_id: textOrNull("Null: a spend correction of the organization as a whole.").optional(),
+      key_name: formerOwnerName().optional(),
       user_id: textOrNull("User at the requests' admission; null: none.").optional(),
       user_name: formerOwnerName().optional(),
       group_id: textOrNull("Group at the requests' admission; null: none.").optional(),

@@ -62,10 +62,7 @@ const show: OrganizationCommandRow = {
     };
     if (options.csv) return client.text("GET", `${path}/usage`, { query: { ...query, format: "csv" } });
     const usage = await client.call("GET", `${path}/usage`, { query });
-    const rows = usage["data"] as readonly JsonObject[];
-    const hasKeys = !options.json && rows.some((row) => typeof row["key_id"] === "string");
-    const names = hasKeys ? namesOf(await client.list(`${path}/keys`)) : new Map<string, string>();
-    return { json: usage, text: (screen) => formatUsage(screen, usage, names) };
+    return { json: usage, text: (screen) => formatUsage(screen, usage) };
   },
 };
 
@@ -120,24 +117,20 @@ export const USAGE_COMMANDS: CommandGroup = {
   rows: [show, exportUsage, correct],
 };
 
-function namesOf(keys: readonly JsonObject[]): Map<string, string> {
-  return new Map(keys.map((key) => [String(key["id"]), String(key["name"])]));
-}
-
-/** A key by its name; a deleted one, which has left the list, by its id. Users and groups by their names. */
-function formatUsage(screen: Screen, usage: JsonObject, names: ReadonlyMap<string, string>): string {
+function formatUsage(screen: Screen, usage: JsonObject): string {
   const rows = usage["data"] as readonly JsonObject[];
   const currency = String(usage["currency"]);
   const groups = GROUPS.filter(({ field }) => rows.some((row) => field in row));
   const tagNames = Object.keys(rows[0]?.["tags"] ?? {});
-  const [nameUser, nameGroup] = [nameOwners(rows, "user"), nameOwners(rows, "group")];
-  const formatGroup = (row: JsonObject, { field, none }: (typeof GROUPS)[number]): string => {
-    const value = row[field];
-    if (typeof value !== "string") return none;
-    if (field === "key_id") return names.get(value) ?? value;
-    if (field === "user_id") return nameUser(row);
-    return field === "group_id" ? nameGroup(row) : value;
+  const nameOf = {
+    key_id: nameOwners(rows, "key"),
+    user_id: nameOwners(rows, "user"),
+    group_id: nameOwners(rows, "group"),
+    day: ({ day }: JsonObject) => String(day),
+    model: ({ model }: JsonObject) => String(model),
   };
+  const formatGroup = (row: JsonObject, { field, none }: (typeof GROUPS)[number]): string =>
+    typeof row[field] === "string" ? nameOf[field](row) : none;
   const costs = formatExactAmounts(
     rows.map((row) => row["cost_microcents"]),
     currency,
@@ -159,8 +152,8 @@ function formatUsage(screen: Screen, usage: JsonObject, names: ReadonlyMap<strin
   return tagNames.length === 0 ? text : text + formatNotice(usage["tag_combinations"] as JsonObject);
 }
 
-/** How the users or groups of a table are called: where two have one name, with their short ids. */
-function nameOwners(rows: readonly JsonObject[], kind: OwnerKind): (row: JsonObject) => string {
+/** How the keys, users or groups of a table are called: where two have one name, with their short ids. */
+function nameOwners(rows: readonly JsonObject[], kind: "key" | OwnerKind): (row: JsonObject) => string {
   const names = new Map(rows.map((row) => [row[`${kind}_id`], row[`${kind}_name`]]));
   const bearers = new Map<unknown, number>();
   for (const name of names.values()) bearers.set(name, (bearers.get(name) ?? 0) + 1);

@@ -2,7 +2,6 @@
 import type { Child } from "hono/jsx";
 import { monthAt } from "../../../../shared/time/calendar.ts";
 import { AdminError } from "../../admin-error.ts";
-import { readKeyNames } from "../../api/names.ts";
 import { keysWithReachedLimits, listAttention } from "../attention.ts";
 import type { Attention, LimitAttentionInput } from "../limit-attention.ts";
 import { formatLimit, formatMoney, formatTickMoney, monthName } from "../../format.ts";
@@ -33,8 +32,7 @@ import { nameStopped, scanRecent } from "../recent-requests.ts";
 const SHOWN_ALERTS = 5;
 
 async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { id, currency } = page.organization;
-  const { store } = page.options;
+  const { currency } = page.organization;
   const [[byModel, byKey], { items: keys }, requests, limited, alerts] = await Promise.all([
     readMonth(page),
     readList<KeyView>(page.api, "GET /api/organizations/{organization}/keys", MAX_KEY_PAGES),
@@ -42,11 +40,6 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
     readLimitAttention(page),
     readAlerts(page),
   ]);
-  const names = await readKeyNames(
-    store,
-    id,
-    (byKey ?? []).map((row) => row.key_id ?? null),
-  );
   const spending = spendingOf(page.organization);
   const progress = measureProgress(page.organization.month, spending.spentMicrocents, page.nowMs);
   const attention = listAttention({
@@ -69,9 +62,9 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
           {byKey === null ? (
             <Days page={page} rows={byModel} by="model" grouping={GROUP_BY_MODEL} />
           ) : (
-            <Days page={page} rows={byKey} by="key" grouping={groupByKey(names)} />
+            <Days page={page} rows={byKey} by="key" grouping={groupByKey(byKey)} />
           )}
-          {byKey === null ? null : <UsageByKey rows={byKey} currency={currency} names={names} />}
+          {byKey === null ? null : <UsageByKey rows={byKey} currency={currency} />}
           <UsageByModel rows={byModel} currency={currency} />
         </>
       )}

@@ -1,7 +1,7 @@
 /** *Usage*: what a stretch of days cost, by key, model and day; CSV; the operator's corrections. */
 import { randomBytes } from "node:crypto";
-import { readKeyNames } from "../../api/names.ts";
 import { AdminError } from "../../admin-error.ts";
+import { readKeyNames } from "../../api/names.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage, submit } from "../page.ts";
 import { formatCount, formatMoney, formatTickCount, formatTickMoney } from "../../format.ts";
@@ -28,6 +28,7 @@ import {
   groupByKey,
   groupByTag,
   type Grouping,
+  keyNamesIn,
 } from "../usage-columns.ts";
 import {
   addUp,
@@ -46,17 +47,13 @@ interface Shown {
   readonly rows: readonly UsageRowView[];
   readonly before: readonly UsageRowView[];
   readonly tags: Pick<RangeUsage, "monthsWithOther" | "mostCombinations">;
-  /** Key id → name, of deleted ones too. */
-  readonly names: ReadonlyMap<string, string>;
 }
 
 async function readShown(page: OrganizationPageCall): Promise<Shown> {
   const filters = readUsageFilters(page);
   const { rows, ...tags } = await readUsageRange(page, filters.range, filters);
   const before = await readUsageRange(page, rangeBefore(filters.range), filters);
-  const ids = [filters.key || null, ...rows.map((row) => row.key_id ?? null)];
-  const names = await readKeyNames(page.options.store, page.organization.id, ids);
-  return { filters, rows, before: before.rows, tags, names };
+  return { filters, rows, before: before.rows, tags };
 }
 
 /** What is wrong with a filter is said beside the fields. */
@@ -70,16 +67,16 @@ async function tryToRead(page: OrganizationPageCall): Promise<{ shown: Shown; pr
       rows: [],
       before: [],
       tags: NO_OTHER_TAGS,
-      names: new Map(),
     };
     return { shown, problem: error.message };
   }
 }
 
 async function showUsage(page: OrganizationPageCall, problems: Problems = NO_PROBLEMS): Promise<PageAnswer> {
-  const [{ shown, problem }, keys, catalog] = await Promise.all([
+  const [{ shown, problem }, keys, chosen, catalog] = await Promise.all([
     tryToRead(page),
     nameKeys(page),
+    readKeyNames(page.options.store, page.organization.id, [readUsageFilters(page).key || null]),
     page.api("GET /api/catalog"),
   ]);
   const { currency } = page.organization;
@@ -92,7 +89,7 @@ async function showUsage(page: OrganizationPageCall, problems: Problems = NO_PRO
       <UsageFilters
         page={page}
         filters={shown.filters}
-        keys={new Map([...keys, ...shown.names])}
+        keys={new Map([...keys, ...chosen, ...keyNamesIn(shown.rows)])}
         models={[...models, ...shown.rows.map(({ model = null }) => model)]}
       />
       {problem === null ? null : <FilterProblem text={problem} />}
@@ -189,11 +186,11 @@ function describeChange(now: number, before: number): string {
 
 /** With the figures of the charts. */
 function Tables({ shown, currency }: FiguresProps) {
-  const { filters, rows, names } = shown;
+  const { filters, rows } = shown;
   const columns = columnsOf(filters.range);
   return (
     <>
-      <UsageByKey rows={rows} currency={currency} names={names} />
+      <UsageByKey rows={rows} currency={currency} />
       <UsageByModel rows={rows} currency={currency} />
       {filters.byTag === "" ? null : (
         <UsageTable
@@ -217,9 +214,9 @@ function Tables({ shown, currency }: FiguresProps) {
 }
 
 /** What the columns are stacked by. */
-function groupingOf({ filters: { by, byTag }, names }: Shown): Grouping {
+function groupingOf({ filters: { by, byTag }, rows }: Shown): Grouping {
   if (byTag !== "") return groupByTag(byTag);
-  return by === "model" ? GROUP_BY_MODEL : groupByKey(names);
+  return by === "model" ? GROUP_BY_MODEL : groupByKey(rows);
 }
 
 function Charts({ shown, currency }: FiguresProps) {
@@ -254,10 +251,10 @@ function Charts({ shown, currency }: FiguresProps) {
 }
 
 async function downloadUsage(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { filters, rows, names } = await readShown(page);
+  const { filters, rows } = await readShown(page);
   const { from, to } = filters.range;
   return {
-    text: formatUsageCsv(rows, { organization: page.organization, names }),
+    text: formatUsageCsv(rows, page.organization),
     headers: {
       "content-type": "text/csv; charset=utf-8",
       "content-disposition": `attachment; filename="usage-${page.organization.id}-${from}-${to}.csv"`,

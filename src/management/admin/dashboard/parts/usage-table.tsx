@@ -96,9 +96,8 @@ interface OfRowsProps {
   readonly currency: string;
 }
 
-/** @param names Key id → name. */
-export function UsageByKey({ names, ...rest }: OfRowsProps & { names: ReadonlyMap<string, string> }) {
-  return <UsageTable id="by-key" title="By key" grouping={groupByKey(names)} {...rest} />;
+export function UsageByKey(props: OfRowsProps) {
+  return <UsageTable id="by-key" title="By key" grouping={groupByKey(props.rows)} {...props} />;
 }
 
 export function UsageByModel(props: OfRowsProps) {
