@@ -6,6 +6,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inflightKey } from "../../src/data-path/store/redis/keys.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 import { readError, type SendOptions } from "../support/http.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
@@ -14,7 +15,8 @@ import { RunningRequests } from "../support/running-requests.ts";
 
 const LIMIT = 5;
 const CLIENTS = 24;
-const REQUESTS = 100;
+/** Requests of each client. */
+const REQUESTS = byExtent({ push: 40, nightly: 100 });
 const MAX_BODY_BYTES = 100_000;
 const upstream = new RunningRequests();
 let server: Server;

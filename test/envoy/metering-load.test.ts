@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { readUsage } from "../../src/data-path/translation/upstream/usage.ts";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { byExtent } from "../support/extent.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import {
   finishChunk,
@@ -31,7 +32,7 @@ const chat = withChatStack(() => ({
   // A request that goes on without Redis counts in no row of its tags.
   overrides: { settlement: { grace_seconds: 0 } },
 }));
-const REQUESTS = 600;
+const REQUESTS = byExtent({ push: 300, nightly: 600 });
 /** Envoy gives each 2 s to be admitted: a machine with a third of two cores admits a hundred meanwhile. */
 const CONCURRENT = 100;
 /** In turn; the first request has none. */
