@@ -30,6 +30,7 @@ const FAULTS = readRows("faults.csv");
 const LONG = readRows("faults-long.csv");
 const RECOVERIES = readRows("recoveries.csv");
 const HOSTILE = readRows("hostile.csv");
+const SHARED = readRows("hostile-shared.csv");
 
 describe("docs/results", () => {
   it.each([
@@ -60,6 +61,7 @@ describe("docs/results", () => {
 
   it("hostile.csv: nobody else lost a response or a microcent", () => {
     expect([sum(HOSTILE, "failures"), sum(HOSTILE, "microcents_off")]).toEqual([0, 0]);
+    expect(sum(SHARED, "failures")).toBe(0);
   });
 });
 
@@ -77,5 +79,20 @@ describe("docs/reliability-results.md", () => {
     const losing = FAULTS.filter((row) => row["difference_cents"] !== "0").map((row) => row["scenario"]);
     expect(PAGE).toContain("Seven scenarios lose something");
     expect(new Set(losing).size).toBe(7);
+  });
+
+  it("quotes each attack on what organizations share", () => {
+    const inGroups = (number: number): string => number.toLocaleString("en-US");
+    for (const row of SHARED) {
+      const times = ["p99_ms", "calls_p99_ms", "probes_p99_ms"].map(
+        (name) => `${inGroups(numberAt(row, name))} ms`,
+      );
+      const sizes = ["redis_data_mib", "log_mib"].map((name) => `${row[name] ?? ""} MiB`);
+      expect(PAGE).toContain(`| ${[...times, ...sizes].join(" | ")} |`);
+    }
+    const [requests, calls, probes] = ["requests", "calls", "probes"].map((name) =>
+      inGroups(sum(SHARED, name)),
+    );
+    expect(PAGE).toContain(`${requests} requests, ${calls} calls and ${probes} probes`);
   });
 });
