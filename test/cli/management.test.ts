@@ -117,12 +117,11 @@ describe("key", () => {
       decision: "admitted",
       key: {
         requestsPerMinute: 90,
-        hardCapCents: 5000,
-        budgetCents: 4000,
         allowedModels: ["acme/echo-small", "acme/echo-large"],
         maxConcurrentRequests: 4,
         expiresAtMs: Date.UTC(2100, 0, 1),
       },
+      caps: [{ scope: "key", period: "month", cents: 5000 }],
     });
     const list = await ok("key list --org", org);
     expect(list.stdout).toMatch(/key_\S+ +ci +sk-igw-…\S{4} +90 +0\.00 USD +50\.00 USD +40\.00 USD +active/);
