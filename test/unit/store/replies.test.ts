@@ -51,8 +51,8 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
     },
   ],
   admitCap: [
-    `caps_told[position] = string.format('["%s","%s","%d","%d","%s"]', cap.scope, `,
-    { period: "cap.period", cents: "cap.cents", raisedCents: "cap.raised", spent: "cap.spent" },
+    `caps_told[position] = string.format('["%s","%s","%s","%s","%s"]', cap.scope, `,
+    { period: "cap.period", cents: "cap.text", raisedCents: "raised", spent: "cap.spent" },
   ],
   limitsRead: ["write_list({ 'read', ", { timeMs: "integer(now_ms)", limits: "rows" }],
   limitRead: [

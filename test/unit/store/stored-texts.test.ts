@@ -33,7 +33,7 @@ describe("texts in records", () => {
     expect(takeApart(load("reached.lua"), "period, kind, cents", all, text)).toEqual({ period, kind, cents });
     const caps = takeApart(load("caps.lua"), "period, text", "(%a+) cap (%d+)", text);
     expect(caps).toEqual({ period, text: cents });
-    const members = takeApart(load("limits.lua"), "row, kind", "((%a+ %a+ )%d+)", text);
+    const members = takeApart(load("inherited-limits.lua"), "row, kind", "((%a+ %a+ )%d+)", text);
     expect(members).toEqual({ row: text, kind: "week cap " });
   });
 
@@ -59,7 +59,7 @@ describe("texts in records", () => {
     } as const;
     const text = KEY_SETTINGS.raises.kind.format([raise]);
     const names = "of_period, added, until_ms";
-    const read = takeApart(load("limits.lua"), names, "(%a+) (%d+) (%d+)", text);
+    const read = takeApart(load("raises.lua"), names, "(%a+) (%d+) (%d+)", text);
     expect(read).toEqual({ of_period: "month", added: "900", until_ms: "5000" });
   });
 

@@ -168,10 +168,11 @@ local has_members = user_version and ((group_of_user or '') == '' and (member_li
 if metered and not refusal and (has_members or (key_limits or '') ~= '' or (organization_limits or '') ~= ''
   or (user_limits or '') ~= '' or (group_limits or '') ~= '') then
 -- @include windows.lua
--- @include limits.lua
+-- @include raises.lua
 -- @include caps.lua
   local owners = { { scope = 'key', subject = 'key:' .. key_id, limits = key_limits or '', raises = key_raises or '' } }
   if user_version then
+-- @include inherited-limits.lua
     local of_members = group_of_user == group_id and group_version and (group_member_limits or '')
       or member_limits_of(organization, group_of_user, member_limits)
     owners[2] = { scope = 'user', subject = 'user:' .. user_id, raises = user_raises or '',
@@ -218,6 +219,8 @@ end
 local alerts_fired, key_spent, organization_spent, key_cap, organization_cap, shown = '0', '0', '0', '', '', nil
 if string.sub(behind_bucket, -11) == 'cap_reached' then
 -- @include windows.lua
+-- @include raises.lua
+-- @include inherited-limits.lua
 -- @include limits.lua
 -- @include thresholds.lua
   local month = string.match(spend, '[^:]+$')
@@ -390,7 +393,8 @@ end
 local caps_told, reached_place = {}, ''
 for position = 1, #caps do
   local cap = caps[position]
-  caps_told[position] = string.format('["%s","%s","%d","%d","%s"]', cap.scope, cap.period, cap.cents, cap.raised, cap.spent)
+  local raised = cap.raised == 0 and '0' or integer(cap.raised)
+  caps_told[position] = string.format('["%s","%s","%s","%s","%s"]', cap.scope, cap.period, cap.text, raised, cap.spent)
   if cap == named then
     reached_place = position
   end

@@ -19,6 +19,8 @@
 -- @include links.lua
 -- @include owners.lua
 -- @include windows.lua
+-- @include raises.lua
+-- @include inherited-limits.lua
 -- @include limits.lua
 -- @include cap-rule.lua
 -- @include thresholds.lua

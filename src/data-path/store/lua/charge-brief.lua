@@ -81,6 +81,8 @@ end
 
 -- Behind the usual return.
 -- @include time.lua
+-- @include raises.lua
+-- @include inherited-limits.lua
 -- @include limits.lua
 -- @include thresholds.lua
 

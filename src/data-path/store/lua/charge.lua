@@ -204,6 +204,8 @@ end
 local fired = '0'
 if (final or total > record.figures[COST_MICROCENTS])
   and not are_alerts_far(organization, of_organization, key_record, record.owners, sums) then
+-- @include raises.lua
+-- @include inherited-limits.lua
 -- @include limits.lua
 -- @include thresholds.lua
   fired = fire_alerts(organization, key_record, key_id, record.owners, windows_of(day_number(day), month))

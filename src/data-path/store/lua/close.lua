@@ -21,6 +21,8 @@
 -- @include owners.lua
 -- @include windows.lua
 -- @include counters.lua
+-- @include raises.lua
+-- @include inherited-limits.lua
 -- @include limits.lua
 -- @include reaped.lua
 -- @include cap-rule.lua

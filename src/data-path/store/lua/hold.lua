@@ -35,6 +35,8 @@
 -- @include owners.lua
 -- @include windows.lua
 -- @include counters.lua
+-- @include raises.lua
+-- @include inherited-limits.lua
 -- @include limits.lua
 -- @include cap-rule.lua
 -- @include caps.lua

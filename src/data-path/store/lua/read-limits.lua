@@ -12,6 +12,8 @@
 -- @include time.lua
 -- @include owners.lua
 -- @include windows.lua
+-- @include raises.lua
+-- @include inherited-limits.lua
 -- @include limits.lua
 
 -- @input

@@ -16,6 +16,8 @@
 -- @include audit.lua
 -- @include owners.lua
 -- @include windows.lua
+-- @include raises.lua
+-- @include inherited-limits.lua
 -- @include limits.lua
 -- @include cap-rule.lua
 -- @include thresholds.lua

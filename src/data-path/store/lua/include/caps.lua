@@ -1,5 +1,5 @@
 -- The caps in force of these owners (limits.lua), the narrowest owner's first, with what is spent and, if caps are strict,
--- reserved in these windows. One command for each period.
+-- reserved in these windows. One command for each period. `text`: the cents.
 local function read_caps(organization, owners, windows, now_ms, strict)
   local caps, fields, read = {}, {}, {}
   local width = strict and 2 or 1
@@ -18,10 +18,14 @@ local function read_caps(organization, owners, windows, now_ms, strict)
         sums = redis.call('HMGET', sibling(organization, 'spend:' .. windows[period]), unpack(fields))
         read[period] = sums
       end
-      local cents, raised = raised_cap(tonumber(text), owner.raises, period, now_ms)
+      local cents, raised = tonumber(text), 0
+      if owner.raises ~= '' then
+        cents, raised = raised_cap(cents, owner.raises, period, now_ms)
+        text = integer(cents)
+      end
       local place = width * (position - 1) + 1
-      caps[#caps + 1] = { scope = owner.scope, subject = owner.subject, period = period, cents = cents, raised = raised,
-        spent = sums[place] or '0', held = strict and sums[place + 1] or '0' }
+      caps[#caps + 1] = { scope = owner.scope, subject = owner.subject, period = period, cents = cents, text = text,
+        raised = raised, spent = sums[place] or '0', held = strict and sums[place + 1] or '0' }
     end
   end
   return caps

@@ -17,6 +17,6 @@ end
 
 -- The windows that a day is in, by period. Weeks begin on Mondays.
 local function windows_of(number, month)
-  return { day = 'day:' .. integer(number), week = 'week:' .. integer(math.floor((number + 3) / 7)), month = month,
+  return { day = string.format('day:%d', number), week = string.format('week:%d', math.floor((number + 3) / 7)), month = month,
     total = 'total' }
 end

@@ -1,0 +1,21 @@
+-- Limits that a group or an organization gives each member.
+
+-- What a user's group, or without one its organization, gives each member. `of_organization`: nil when not read yet.
+local function member_limits_of(organization, group_id, of_organization)
+  local version, _, _, of_group = read_owner(organization, 'group', group_id, 'member_limits')
+  if version then
+    return of_group or ''
+  end
+  return of_organization or redis.call('HGET', organization, 'member_limits') or ''
+end
+
+-- The limits of a user: its own, and of each other period and kind what each member has.
+local function with_member_limits(own, of_members)
+  local rows = own
+  for row, kind in string.gmatch(of_members, '((%a+ %a+ )%d+)') do
+    if not string.find(own, kind, 1, true) then
+      rows = rows .. ',' .. row
+    end
+  end
+  return rows
+end
