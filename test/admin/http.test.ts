@@ -110,7 +110,7 @@ describe("a request body", () => {
       status: 413,
       code: "request_too_large",
     },
-    { name: "very deep JSON", body: "[".repeat(500_000), status: 400, code: "invalid_json" },
+    { name: "very deep JSON", body: "[".repeat(500_000), status: 400, code: "invalid_parameter" },
   ])("of $name is $status", async ({ body, status, code }) => {
     expect(await admin.refused("PATCH", path(), { body })).toMatchObject({ status, code });
   });
