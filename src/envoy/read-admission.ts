@@ -7,7 +7,7 @@ import {
   parseAdmissionHeader,
   parseAwaitedHeader,
 } from "../data-path/exchange/admission/admission-header.ts";
-import type { AdmissionsUnderWay } from "../data-path/exchange/admission/admissions-under-way.ts";
+import type { DeferredAdmissions } from "../data-path/exchange/admission/deferred-admissions.ts";
 import type { Decision } from "../data-path/exchange/admission/decision.ts";
 import { createErrorReply, type Header, type ReplyContext } from "../data-path/exchange/reply.ts";
 import type { Admission } from "../data-path/limits/admission.ts";
@@ -23,7 +23,7 @@ import { ADMISSION_HEADER } from "./names.ts";
 
 export interface AdmissionReader {
   /** Requests that ext_authz has let pass before they were decided. */
-  readonly underWay: Pick<AdmissionsUnderWay, "take">;
+  readonly deferred: Pick<DeferredAdmissions, "take">;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** A request came without an admission; for an alarm. */
   readonly onUnadmitted?: () => void;
@@ -53,16 +53,16 @@ export function readAdmission(
   if (awaited === null) {
     return { kind: "admitted", admission: parseAdmissionHeader(header), lateHeaders: [] };
   }
-  const underWay = reader.underWay.take(awaited.requestId);
-  if (underWay === null) {
+  const deferred = reader.deferred.take(awaited.requestId);
+  if (deferred === null) {
     reader.logger.error(
       { request_id: awaited.requestId },
       "request rejected: the worker that admitted it has ended",
     );
     return refuse(new GatewayError("gateway_unavailable"), awaited, reader);
   }
-  const { decision, decided } = underWay;
-  return decision === null ? decided.then(readDecision) : readDecision(decision);
+  const { decision, decisionPromise } = deferred;
+  return decision === null ? decisionPromise.then(readDecision) : readDecision(decision);
 }
 
 function readDecision(decision: Decision): ReadAdmission {

@@ -272,7 +272,7 @@ export class RequestStream implements ProcessListener {
     }
     set.push(["cache-control", "no-cache"]);
     const watched = silence.watch({
-      tellAlive: () => this.#pieces.add(Buffer.from(response.keepAlive)),
+      sendKeepAlive: () => this.#pieces.add(Buffer.from(response.keepAlive)),
       giveUp: () => this.#turns.waitFor(this.#onLastPiece(request, response.onSilence())),
     });
     this.#enter({ name: "streaming", request, routed, response, silence: watched });

@@ -16,7 +16,7 @@ const GIVEN_UP_TICKS = Math.ceil(GIVEN_UP_MS / TICK_MS);
 /** What a stream does about silence. */
 export interface SilentStream {
   /** Its client has heard nothing since the tick before. */
-  tellAlive(): void;
+  sendKeepAlive(): void;
   /** Its upstream has said nothing for longer than anybody waits. Called once. */
   giveUp(): void;
 }
@@ -80,6 +80,6 @@ class WatchedStream {
     }
     const isTold = this.#isTold;
     this.#isTold = false;
-    if (!isTold) this.#stream.tellAlive();
+    if (!isTold) this.#stream.sendKeepAlive();
   }
 }

@@ -1,7 +1,7 @@
 import type { Outcome } from "../request-log/line.ts";
 import type { Answer, AnswerOutput } from "../translation/client-protocol.ts";
 
-/** An error in an answer of status 200 is one all the same: where it came before anything was generated, it is free. */
+/** An error inside a response of status 200 counts as a failure: it is free if it came before any output. */
 export function howItFailed({ observation }: Answer): Outcome {
   return observation.isRefused ? "refused_by_upstream" : "broken";
 }

@@ -1,7 +1,7 @@
 /**
- * `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens`. An upstream that speaks the protocol is asked.
- * If it cannot count, or needs a translation, a tokenizer estimates the prompt's tokens. Nothing is held and nothing is
- * charged.
+ * `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens`. Forwards the count to an upstream that
+ * speaks the protocol. If the upstream cannot count, or the model needs a translation, estimates the prompt's tokens
+ * with a tokenizer. Counts are free: no reservation, no charge.
  */
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../../shared/contract/errors.ts";
@@ -41,8 +41,8 @@ export interface CountServices extends Pick<
   readonly meter: Pick<RequestMeter, "finished">;
 }
 
-/** This is known of a request that was sent upstream. */
-interface Asked {
+/** A count request that was sent upstream. */
+interface CountRequest {
   readonly model: Model;
   readonly counting: TokenCounting;
   readonly prompt: PromptText;
@@ -50,11 +50,12 @@ interface Asked {
 
 const EMPTY = new Uint8Array(0);
 /**
- * An error of one of these statuses is about the request, the operator's account or the moment, unless its text says that
- * the upstream cannot count; all others mean that it cannot.
+ * Error statuses that are passed to the client, because they concern the request, the operator's account or a
+ * temporary condition (unless the text says that the upstream cannot count). Any other status means that the upstream
+ * cannot count.
  */
-const TOLD_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 413, 422, 429, 503, 529]);
-/** Bedrock's "The provided model doesn't support counting tokens." and its like. */
+const PASSED_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 413, 422, 429, 503, 529]);
+/** Bedrock's "The provided model doesn't support counting tokens." and similar texts. */
 const CANNOT_COUNT =
   /(?=.*(?:count|input_tokens|endpoint|route))(?=.*(?:not|n['’]t|un)[ -]?(?:support|implement|available|recogni|found|known))/is;
 
@@ -62,7 +63,7 @@ export class CountExchange implements UpstreamCall {
   readonly admission: Admission;
   readonly services: CountServices;
   readonly settled = null;
-  /** It costs nothing, and tells nothing of it. */
+  /** Counts are free and report no cost. */
   readonly formattedCost = null;
   readonly #startedMs = performance.now();
   readonly #counted: CountedBody;
@@ -87,21 +88,21 @@ export class CountExchange implements UpstreamCall {
       const turn = this.#counted.begin(body);
       if (turn !== undefined) await turn;
       const protocol = protocols[this.admission.protocol];
-      const told = await this.#counted.work(protocol.readBody(body));
-      const model = catalog().requireModel(told.model, this.admission);
-      const read = withoutSession(told, model.profile);
+      const parsed = await this.#counted.work(protocol.readBody(body));
+      const model = catalog().requireModel(parsed.model, this.admission);
+      const read = withoutSession(parsed, model.profile);
       this.#model = model;
       const translation = chooseTranslation(protocol, model, protocols);
       const { counting, forwardedQuery = [] } = translation;
       const forwardedHeaders = listForwarded(model, translation);
       if (counting === null) throw new GatewayError("unknown_endpoint");
       const prompt = await this.#counted.work(counting.readPrompt(read, model));
-      const asked = { model, counting, prompt };
-      const promptBytes = measureText(asked.prompt.text);
+      const count = { model, counting, prompt };
+      const promptBytes = measureText(count.prompt.text);
       this.#counted.made(measureParsed(read) + promptBytes);
       if (counting.upstream === null) {
-        this.#counted.letGo(promptBytes);
-        return await this.estimate(asked);
+        this.#counted.release(promptBytes);
+        return await this.estimate(count);
       }
       keptBytes = promptBytes;
       const { upstreamPath, createBody } = counting.upstream;
@@ -109,10 +110,10 @@ export class CountExchange implements UpstreamCall {
       const upstreamBody = createBody(read, model);
       budget.checkUpstreamBody(upstreamBody.byteLength);
       const { upstream, contextWindow } = model;
-      const call = new RoutedCount(this, asked);
+      const call = new RoutedCount(this, count);
       return { upstream, path, body: upstreamBody, forwardedHeaders, contextWindow, call };
     } finally {
-      this.#counted.letGo(keptBytes);
+      this.#counted.release(keptBytes);
     }
   }
 
@@ -120,45 +121,45 @@ export class CountExchange implements UpstreamCall {
     this.finish(error.status(this.admission.protocol), error);
   }
 
-  /** It ended before the client was told anything: Envoy knows why. */
+  /** The call ended before the client got a response; Envoy's log has the reason. */
   async onEnd(): Promise<void> {
-    this.#counted.letGo(0);
+    this.#counted.release(0);
     const { result, error } = describeBrokenEnd(await this.#reported.take());
     this.finish(result.status, error);
   }
 
   async onEndAnswered(): Promise<void> {
-    this.#counted.letGo(0);
+    this.#counted.release(0);
     this.#reported.drop();
   }
 
-  async estimate(asked: Asked): Promise<Reply> {
-    return createJsonReply(200, await this.estimateCount(asked), this.admission);
+  async estimate(count: CountRequest): Promise<Reply> {
+    return createJsonReply(200, await this.estimateCount(count), this.admission);
   }
 
-  /** The body of the client's answer. */
-  async estimateCount({ model, counting, prompt }: Asked): Promise<object> {
+  /** Response body for the client. */
+  async estimateCount({ model, counting, prompt }: CountRequest): Promise<object> {
     const subject = { model: model.id, organizationId: this.admission.organizationId };
     const tokens = await this.services.estimator.countPrompt(subject, prompt.text);
     this.finish(200, null);
     return counting.formatCount(tokens + prompt.media * MEDIA_TOKENS);
   }
 
-  /** What the client got is known. It is called once, in the phase of the stream that decides it. */
+  /** Records the client's result. Call once, in the phase that decides it. */
   finish(status: number, error: GatewayError | null): void {
     const durationMs = performance.now() - this.#startedMs;
     this.services.meter.finished(describeEnd(this.admission, { status, error, durationMs }));
   }
 }
 
-/** The upstream is asked for this count. */
+/** A count that is answered by the upstream. */
 class RoutedCount implements RoutedCall {
   readonly #exchange: CountExchange;
-  readonly #asked: Asked;
+  readonly #count: CountRequest;
 
-  constructor(exchange: CountExchange, asked: Asked) {
+  constructor(exchange: CountExchange, count: CountRequest) {
     this.#exchange = exchange;
-    this.#asked = asked;
+    this.#count = count;
   }
 
   onSent(): void {}
@@ -172,26 +173,26 @@ class RoutedCount implements RoutedCall {
   }
 
   onResponseStart(start: ResponseStart): UpstreamResponse | Promise<Reply> {
-    const { model } = this.#asked;
+    const { model } = this.#count;
     const { reached } = this.#exchange.services;
     if (!isFromUpstream(start.codeDetails)) {
       const { startupSeconds } = model;
       const wasEverReached = reached.has(model.upstream);
-      // A count is free: when its connection was lost decides nothing.
+      // A count is free, so the time at which its connection was lost does not matter.
       const reply = { ...start, sinceSentMs: 0 };
       throw mapLocalOutcome(reply, { startupSeconds, wasEverReached }).error;
     }
     reached.note(model.upstream);
     const { status, endOfStream } = start;
     if (status >= 200 && status <= 299 && !endOfStream) return this.#whole;
-    if (!TOLD_STATUSES.has(status)) return this.#exchange.estimate(this.#asked);
+    if (!PASSED_STATUSES.has(status)) return this.#exchange.estimate(this.#count);
     if (endOfStream) throw this.#upstreamError(start, EMPTY);
     return {
       kind: "error",
       onBody: async (body) => {
         const error = this.#upstreamError(start, body);
         if (!CANNOT_COUNT.test(error.message)) throw error;
-        return this.#exchange.estimate(this.#asked);
+        return this.#exchange.estimate(this.#count);
       },
       onEnd: () => this.#exchange.onEnd(),
     };
@@ -205,7 +206,7 @@ class RoutedCount implements RoutedCall {
       onBody: async (body) => {
         const counted = tryParseJsonText(asBuffer(body).toString("utf8"));
         if (!isJsonObject(counted) || !Number.isSafeInteger(counted["input_tokens"])) {
-          return Buffer.from(JSON.stringify(await this.#exchange.estimateCount(this.#asked)));
+          return Buffer.from(JSON.stringify(await this.#exchange.estimateCount(this.#count)));
         }
         this.#exchange.finish(200, null);
         return body;
@@ -218,7 +219,7 @@ class RoutedCount implements RoutedCall {
 
   #upstreamError({ status, ...start }: ResponseStart, body: Uint8Array): GatewayError {
     const retryAfter = start.retryAfter ?? null;
-    const { startupSeconds, id } = this.#asked.model;
+    const { startupSeconds, id } = this.#count.model;
     const { admission, services } = this.#exchange;
     const { protocol, requestId } = admission;
     const error = mapUpstreamError({ status, retryAfter, body, startupSeconds, model: id, protocol });

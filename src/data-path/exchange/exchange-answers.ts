@@ -1,6 +1,4 @@
-/**
- * What an upstream answers to a metered request: whole, streamed, or with an error. Each ends in the request's charge.
- */
+/** Upstream responses to a metered request: whole, streamed, or an error. Each ends with the request's charge. */
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../../shared/contract/errors.ts";
 import type { ClientResult } from "../request-log/line.ts";
@@ -20,7 +18,7 @@ import { withStartupTime } from "./upstream/upstream-outcome.ts";
 
 const SUCCESS: ClientResult = { status: 200, errorCode: null };
 
-/** All of it is known when an answer has begun. */
+/** Everything known when a response has begun. */
 export interface BegunAnswer {
   readonly exchange: ExchangeHost;
   readonly model: Model;
@@ -28,7 +26,7 @@ export interface BegunAnswer {
   readonly budgetHeaders: readonly Header[];
 }
 
-/** What whole and streamed answers have in common. */
+/** Common part of whole and streamed responses. */
 abstract class SuccessfulAnswer {
   protected readonly begun: BegunAnswer;
 
@@ -55,7 +53,7 @@ export class WholeAnswer extends SuccessfulAnswer implements WholeResponse {
       output = answer.translateBody(body);
     } catch (thrown) {
       const error = withStartupTime(GatewayError.from(thrown), model);
-      exchange.way.failed(error.cause);
+      exchange.timer.failed(error.cause);
       return exchange.refuse(howItFailed(answer), error);
     }
     await exchange.settle("complete", SUCCESS);
@@ -65,7 +63,7 @@ export class WholeAnswer extends SuccessfulAnswer implements WholeResponse {
 
   async onBodyRefused(error: GatewayError): Promise<never> {
     const { exchange } = this.begun;
-    exchange.way.failed(error.cause ?? error.code);
+    exchange.timer.failed(error.cause ?? error.code);
     return exchange.refuse("broken", error);
   }
 }
@@ -85,9 +83,9 @@ export class StreamedAnswer extends SuccessfulAnswer implements StreamedResponse
       endOfStream && !pushed.final && pushed.failed === null ? joinOutputs(pushed, answer.end()) : pushed;
     const isOver = output.failed !== null || output.final || endOfStream;
     const isAnswer = output.bytes.byteLength > 0 && output.isKeepAlive !== true;
-    if (isAnswer || isOver) exchange.way.reach("firstTokenMs");
+    if (isAnswer || isOver) exchange.timer.reach("firstTokenMs");
     if (isOver) return this.#finish(output);
-    exchange.way.streamed(output.bytes.byteLength);
+    exchange.timer.streamed(output.bytes.byteLength);
     exchange.services.meter.chunk((performance.now() - startMs) / 1000);
     return output.bytes;
   }
@@ -101,7 +99,7 @@ export class StreamedAnswer extends SuccessfulAnswer implements StreamedResponse
     const { answer, exchange } = this.begun;
     const result = { status: SUCCESS.status, errorCode: failed?.publicCode ?? null };
     if (failed !== null) {
-      exchange.way.failed(failed.cause);
+      exchange.timer.failed(failed.cause);
       logFailedUpstream(exchange.services.logger, exchange.named, failed);
     }
     await exchange.settle(failed === null ? "complete" : howItFailed(answer), result);
@@ -110,7 +108,7 @@ export class StreamedAnswer extends SuccessfulAnswer implements StreamedResponse
   }
 }
 
-/** An upstream that answers with an error status has generated nothing: the request costs nothing. */
+/** An error response of an upstream. Nothing was generated, so the request is free. */
 export class FailedAnswer implements ErrorResponse {
   readonly kind = "error";
   readonly #routed: RoutedRequest;
@@ -133,7 +131,7 @@ export class FailedAnswer implements ErrorResponse {
       model: target.id,
       protocol: exchange.protocol.name,
     });
-    exchange.way.failed(error.cause);
+    exchange.timer.failed(error.cause);
     logFailedUpstream(exchange.services.logger, exchange.named, error, this.#status);
     return exchange.refuse("refused_by_upstream", error);
   }

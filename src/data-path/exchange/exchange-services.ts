@@ -1,4 +1,4 @@
-/** What every metered request of a worker uses. */
+/** Services shared by all metered requests of a worker. */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Logger } from "../../shared/host/logger.ts";
 import type { Settlement } from "../settlement/settlement.ts";

@@ -1,10 +1,11 @@
 /**
- * One metered request after its admission: body → model → hold → route. From there on it is a `RoutedExchange`, and then
- * one of the answers of `exchange-answers.ts`; they settle and finish it here.
+ * One metered request after its admission: body → model → hold → route. A `RoutedExchange` then takes over, followed
+ * by one of the responses of `exchange-answers.ts`; they settle and finish the request here.
  *
- * It conducts the stages and decides nothing that belongs to one of them. A request is routed only when it is on record;
- * the last piece of an answer is given out only after its final charge is, or (of a brief one) is on its way; whatever way
- * the exchange ends, it is settled exactly once. When Redis fails at the hold, the request is refused.
+ * Runs the stages in order and leaves each decision to its stage. A request is routed only after its record exists.
+ * The last piece of a response is sent only after the final charge, or, for a short-lived request, while the charge
+ * is on its way. Every exchange is settled exactly once, however it ends. If Redis fails at the hold, the request is
+ * rejected.
  */
 import type { Model } from "../catalog/catalog.ts";
 import type { GatewayError } from "../../shared/contract/errors.ts";
@@ -29,26 +30,26 @@ import {
 import { describeEnd } from "./ends/describe-end.ts";
 import type { ExchangeServices } from "./exchange-services.ts";
 import { CountedBody } from "./bodies/counted-body.ts";
-import { recordName } from "./record-name.ts";
+import { sanitizeModelName } from "./sanitize-model-name.ts";
 import type { ExpectedEnd } from "./ends/reported-ends.ts";
 import { RoutedExchange } from "./routed-exchange.ts";
 import type { ExchangeHost } from "./routed-request.ts";
 import { takeSession } from "./take-session.ts";
 import type { Route, UpstreamCall } from "./upstream/upstream-call.ts";
 import { UpstreamDraft } from "./upstream/upstream-draft.ts";
-import { WayMeter } from "./ends/way-meter.ts";
+import { RequestTimer } from "./ends/request-timer.ts";
 
 export interface ExchangeOptions {
   readonly admission: Admission;
   readonly protocol: Protocol;
-  /** The client asks by a header for the cost in the usage of its answer; its body may ask for it, too. */
+  /** A request header asks for the cost in the response's usage. The body can ask for it as well. */
   readonly wantsCost?: boolean;
 }
 
 export class Exchange implements UpstreamCall, ExchangeHost {
   readonly protocol: Protocol;
   readonly services: ExchangeServices;
-  readonly way = new WayMeter();
+  readonly timer = new RequestTimer();
   readonly #wantsCost: boolean;
   readonly #counted: CountedBody;
   readonly #reported: ExpectedEnd;
@@ -86,23 +87,25 @@ export class Exchange implements UpstreamCall, ExchangeHost {
   }
 
   /**
-   * The client's whole body has come.
-   * @param query It is that of the client's path, without the question mark.
-   * @throws GatewayError It rejects with it when the request is refused; nothing is held then.
+   * Handles the client's complete body.
+   * @param query Query of the client's path, without the question mark.
+   * @throws GatewayError (as a rejection) if the request is rejected; nothing is reserved then.
    */
   async onRequestBody(body: Uint8Array, query = ""): Promise<Route> {
     const { budget, catalog, protocols, settlement, meter } = this.services;
     const startMs = performance.now();
-    this.way.reach("bodyMs");
+    this.timer.reach("bodyMs");
     let keptBytes = 0;
     try {
       const turn = this.#counted.begin(body);
       if (turn !== undefined) await turn;
-      const { body: told, wantsCost } = takeCostWish(await this.#counted.work(this.protocol.readBody(body)));
-      const requestedModel = (this.#requestedModel = recordName(told.model));
-      const model = (this.#model = catalog().requireModel(told.model, this.#admission));
-      const target = targetOf(model, told.model);
-      const { body: read, admission } = takeSession(told, model.profile, this.#admission);
+      const { body: parsed, wantsCost } = takeCostWish(
+        await this.#counted.work(this.protocol.readBody(body)),
+      );
+      const requestedModel = (this.#requestedModel = sanitizeModelName(parsed.model));
+      const model = (this.#model = catalog().requireModel(parsed.model, this.#admission));
+      const target = targetOf(model, parsed.model);
+      const { body: read, admission } = takeSession(parsed, model.profile, this.#admission);
       this.#admission = admission;
       const translation = atEndpoint(chooseTranslation(this.protocol, model, protocols), admission.endpoint);
       const request = translation.parseRequest(read);
@@ -135,55 +138,55 @@ export class Exchange implements UpstreamCall, ExchangeHost {
       const forwardedHeaders = listForwarded(model, translation);
       return { upstream, path, body: draft.bytes, forwardedHeaders, contextWindow, call };
     } finally {
-      this.#counted.letGo(keptBytes);
+      this.#counted.release(keptBytes);
     }
   }
 
-  /** The client was told an error. One that came before the hold is put on the list of recent requests here. */
+  /** The client got an error. Errors before the hold are added to the list of recent requests here. */
   onRefused(error: GatewayError): void {
-    const told = this.#told(error);
+    const clientResult = this.#resultOf(error);
     if (this.#account === null) {
       this.services.settlement.leave(this.#admission);
-      this.#recordRefusal(told, error);
+      this.#recordRefusal(clientResult, error);
     }
-    this.finish(told, error);
+    this.finish(clientResult, error);
   }
 
-  /** It ended while its body was on its way. */
+  /** The call ended while the body was still arriving. */
   async onEnd(): Promise<void> {
     this.services.settlement.leave(this.#admission);
     const { result, error, cause } = describeBrokenEnd(await this.#reported.take());
-    this.way.failed(cause);
-    const told = error === null ? result : this.#told(error);
-    if (error !== null) this.#recordRefusal(told, error);
-    this.finish(told, error);
+    this.timer.failed(cause);
+    const clientResult = error === null ? result : this.#resultOf(error);
+    if (error !== null) this.#recordRefusal(clientResult, error);
+    this.finish(clientResult, error);
   }
 
   async onEndAnswered(): Promise<void> {
-    this.#counted.letGo(0);
+    this.#counted.release(0);
     this.#reported.drop();
     await this.settle("broken", CLIENT_GONE);
   }
 
   async end(outcome: Outcome, settledAs?: ClientResult): Promise<void> {
-    this.#counted.letGo(0);
+    this.#counted.release(0);
     if (settledAs !== undefined) await this.settle(outcome, settledAs);
     const end = await this.#reported.take();
-    const { result, error, cause } = describeBrokenEnd(end, this.way.streamedBytes);
-    this.way.failed(cause);
+    const { result, error, cause } = describeBrokenEnd(end, this.timer.streamedBytes);
+    this.timer.failed(cause);
     await this.settle(outcome, result);
     this.finish(result, error);
   }
 
   async refuse(outcome: Outcome, error: GatewayError): Promise<never> {
-    await this.settle(outcome, this.#told(error));
+    await this.settle(outcome, this.#resultOf(error));
     throw error;
   }
 
-  /** Nothing is charged before it is routed. */
+  /** Nothing is charged before routing. */
   async settle(outcome: Outcome, { status, errorCode }: ClientResult): Promise<void> {
     if (this.#account === null) return;
-    const way = this.way.read(this.#names);
+    const way = this.timer.read(this.#names);
     this.#settled = await this.#account.settle(outcome, { status, errorCode, way });
   }
 
@@ -199,8 +202,8 @@ export class Exchange implements UpstreamCall, ExchangeHost {
       settled: this.#settled,
       usageContradiction: this.#observation?.usageContradiction ?? null,
       unknownFinishReason: this.#observation?.unknownFinishReason ?? null,
-      durationMs: this.way.elapsedMs,
-      firstTokenMs: this.way.firstTokenMs,
+      durationMs: this.timer.elapsedMs,
+      firstTokenMs: this.timer.firstTokenMs,
     };
     this.services.meter.finished(describeEnd(this.#admission, end));
   }
@@ -209,18 +212,18 @@ export class Exchange implements UpstreamCall, ExchangeHost {
     return { requestId: this.#admission.requestId, model: this.modelId };
   }
 
-  /** The list of recent requests names the request by these. */
+  /** Names of the request in the list of recent requests. */
   get #names(): NamedModel {
     return { model: this.modelId, requestedModel: this.#requestedModel };
   }
 
-  #recordRefusal(told: ClientResult, error: GatewayError): void {
+  #recordRefusal(clientResult: ClientResult, error: GatewayError): void {
     const names = this.#names;
-    const result = { ...told, way: this.way.read(names) };
+    const result = { ...clientResult, way: this.timer.read(names) };
     this.services.settlement.recordRefusal(this.#admission, names, result, error);
   }
 
-  #told(error: GatewayError): ClientResult {
+  #resultOf(error: GatewayError): ClientResult {
     return { status: error.status(this.protocol.name), errorCode: error.publicCode };
   }
 }

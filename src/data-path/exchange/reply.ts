@@ -1,6 +1,6 @@
 /**
- * Answers that the gateway gives by itself, and the headers that the contract puts on every response. Plain values:
- * `src/envoy/` turns them into Envoy's messages.
+ * Responses that the gateway gives by itself, and the headers of the contract that every response carries. Plain
+ * values: `src/envoy/` turns them into Envoy's messages.
  */
 import type { GatewayError } from "../../shared/contract/errors.ts";
 import { formatRateHeaders, type RateState } from "../limits/rate-headers.ts";
@@ -8,26 +8,26 @@ import type { Shrunk } from "../limits/spend-cap.ts";
 import { BUDGET_MAX_TOKENS_HEADER, REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 
-/** Name in lower case and value. */
+/** Name in lower case, and value. */
 export type Header = readonly [name: string, value: string];
 
-/** A whole HTTP response. */
+/** A complete HTTP response. */
 export interface Reply {
   readonly status: number;
   readonly headers: readonly Header[];
   readonly body: string;
 }
 
-/** What the contract's headers are made of; `rate` is null where no key is known. */
+/** Input of the contract's headers. `rate` is null if no API key is known. */
 export interface ReplyContext {
   readonly requestId: string;
   readonly protocol: ProtocolName;
   readonly rate: RateState | null;
-  /** What the caps have left; left out where nobody knows, or it is not told. */
+  /** Remaining amounts of the caps. Omitted if unknown or hidden. */
   readonly headroom?: readonly Header[];
 }
 
-/** Those of the headers that every response carries that are known before its request is decided. */
+/** Headers of every response that are known before its request is decided. */
 export function formatIdHeaders(requestId: string): Header[] {
   return [
     ["x-request-id", requestId],
@@ -35,7 +35,7 @@ export function formatIdHeaders(requestId: string): Header[] {
   ];
 }
 
-/** The headers that every response to a client carries. */
+/** Headers of every response to a client. */
 function formatContractHeaders(context: ReplyContext): Header[] {
   const headers = formatIdHeaders(context.requestId);
   if (context.rate === null) headers.push([REMAINING_HEADER, "0"]);
@@ -44,18 +44,18 @@ function formatContractHeaders(context: ReplyContext): Header[] {
   return headers;
 }
 
-/** What a whole answer's header tells of what it cost; null: nothing. */
+/** The cost header of a whole response; none for null. */
 export function formatCostHeader(formattedCost: string | null): Header[] {
   return formattedCost === null ? [] : [["x-request-cost", formattedCost]];
 }
 
-/** Of a request whose limit of output was lowered; nothing where that would tell an amount that is hidden. */
+/** Headers of a request whose output limit was lowered; none if they would reveal a hidden amount. */
 export function formatShrunkHeader(shrunk: Shrunk | null): Header[] {
   if (shrunk === null || shrunk.isHidden) return [];
   return [[BUDGET_MAX_TOKENS_HEADER, String(shrunk.maxTokens)]];
 }
 
-/** An answer with a JSON body, contract headers included. */
+/** Creates a response with a JSON body and the contract's headers. */
 export function createJsonReply(status: number, body: unknown, context: ReplyContext): Reply {
   return {
     status,
@@ -64,7 +64,7 @@ export function createJsonReply(status: number, body: unknown, context: ReplyCon
   };
 }
 
-/** An error in the envelope of the route's protocol, contract headers included. */
+/** Creates an error response in the envelope of the route's protocol, with the contract's headers. */
 export function createErrorReply(error: GatewayError, protocol: Protocol, context: ReplyContext): Reply {
   const headers: Header[] = [
     ["content-type", "application/json"],

@@ -1,4 +1,4 @@
-/** A metered request that is on record and has its route: what its upstream answers with, or what ends it before. */
+/** A metered request that is recorded and routed: handles the upstream's response, or an earlier end. */
 import { type ErrorOptions, GatewayError } from "../../shared/contract/errors.ts";
 import type { Outcome } from "../request-log/line.ts";
 import { CLIENT_GONE } from "./ends/broken-end.ts";
@@ -20,21 +20,21 @@ export class RoutedExchange implements RoutedCall {
 
   onSent(): void {
     const { exchange, model } = this.#routed;
-    exchange.way.handOver(model.upstream);
+    exchange.timer.handOver(model.upstream);
   }
 
   onEndUnsent(): Promise<void> {
     return this.#routed.exchange.end("not_sent", CLIENT_GONE);
   }
 
-  /** @throws GatewayError It is what the client is told instead; the request is settled then. */
+  /** @throws GatewayError the client's error. The request is settled before it is thrown. */
   onResponseStart(start: ResponseStart): UpstreamResponse | Promise<never> {
     const { exchange, model, request } = this.#routed;
-    const { services, way } = exchange;
+    const { services, timer } = exchange;
     if (start.attempts > 1) services.meter.retried(model.upstream);
     if (!isFromUpstream(start.codeDetails)) return this.#onLocalOutcome(start);
     services.reached.note(model.upstream);
-    way.answered(start.status);
+    timer.answered(start.status);
     if (start.status < 200 || start.status > 299) return this.#onErrorStart(start);
     const { coding, contentType = "" } = start;
     if (coding !== null && !isDecodable(coding)) {
@@ -52,7 +52,7 @@ export class RoutedExchange implements RoutedCall {
 
   #refuseUnusable(reason: Pick<ErrorOptions, "message" | "cause">): Promise<never> {
     const { exchange } = this.#routed;
-    exchange.way.failed(reason.cause ?? reason.message);
+    exchange.timer.failed(reason.cause ?? reason.message);
     return exchange.refuse("broken", new GatewayError("upstream_error", reason));
   }
 
@@ -80,14 +80,14 @@ export class RoutedExchange implements RoutedCall {
     return [...exchange.admission.headroom, ...formatShrunkHeader(account.shrunk)];
   }
 
-  /** Envoy has answered by itself, in the upstream's place. */
+  /** Envoy responded in place of the upstream. */
   #onLocalOutcome(start: ResponseStart): Promise<never> {
     const { exchange, model } = this.#routed;
     const { upstream, startupSeconds } = model;
     const { reached } = exchange.services;
-    exchange.way.failed(start.codeDetails);
+    exchange.timer.failed(start.codeDetails);
     const wasEverReached = reached.has(upstream);
-    const reply = { ...start, sinceSentMs: exchange.way.sinceRoutedMs };
+    const reply = { ...start, sinceSentMs: exchange.timer.sinceRoutedMs };
     const { error, outcome } = mapLocalOutcome(reply, { startupSeconds, wasEverReached });
     if (outcome !== "not_sent") reached.note(upstream);
     return exchange.refuse(outcome, error);

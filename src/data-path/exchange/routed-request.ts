@@ -1,4 +1,4 @@
-/** A metered request once it is routed, as the stages from there on share it. */
+/** A routed metered request, as its later stages share it. */
 import type { Model } from "../catalog/catalog.ts";
 import type { GatewayError } from "../../shared/contract/errors.ts";
 import type { Admission } from "../limits/admission.ts";
@@ -6,28 +6,28 @@ import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { RequestAccount } from "../settlement/request-account.ts";
 import type { ClientRequest, ModelTarget, Observation, Protocol } from "../translation/client-protocol.ts";
 import type { ExchangeServices } from "./exchange-services.ts";
-import type { WayMeter } from "./ends/way-meter.ts";
+import type { RequestTimer } from "./ends/request-timer.ts";
 
-/** An exchange as what comes behind its route sees it. */
+/** Interface of an exchange towards the stages after routing. */
 export interface ExchangeHost {
   readonly services: ExchangeServices;
   readonly protocol: Protocol;
-  /** It has its session once the body has named one. */
+  /** Its session is set once the body has named one. */
   readonly admission: Admission;
-  readonly way: WayMeter;
-  /** The log names the request by these. */
+  readonly timer: RequestTimer;
+  /** Names of the request in the log. */
   readonly named: { readonly requestId: string; readonly model: string | null };
-  /** The answer has begun; its end may contradict what it says of its usage. */
+  /** The response has begun; its end may correct the observed usage. */
   observe(observation: Observation): void;
-  /** It makes the final charge. The first call decides. */
+  /** Makes the final charge. Only the first call counts. */
   settle(outcome: Outcome, result: ClientResult): Promise<void>;
-  /** It settles the request and throws the error that the client is told. */
+  /** Settles the request and throws the client's error. */
   refuse(outcome: Outcome, error: GatewayError): Promise<never>;
-  /** What the client got is known. It is called once, in the phase of the stream that decides it. */
+  /** Records the client's result. Call once, in the phase that decides it. */
   finish(result: ClientResult, error?: GatewayError | null): void;
   /**
-   * The stream ended before the client was told all: Envoy knows why.
-   * @param settledAs It is given where what goes on record is known before Envoy has told.
+   * The stream ended before the client got the whole response; Envoy's log has the reason.
+   * @param settledAs Result to record if it is known before Envoy's log entry arrives.
    */
   end(outcome: Outcome, settledAs?: ClientResult): Promise<void>;
 }
@@ -35,10 +35,10 @@ export interface ExchangeHost {
 export interface RoutedRequest {
   readonly exchange: ExchangeHost;
   readonly model: Model;
-  /** It is the model under the name that the client asked for. */
+  /** The model, under the name that the client used. */
   readonly target: ModelTarget;
   readonly account: RequestAccount;
   readonly request: ClientRequest;
-  /** The client asks for the cost in the usage of its answer. */
+  /** The client asks for the cost in the response's usage. */
   readonly wantsCost: boolean;
 }

@@ -7,8 +7,8 @@ import { withoutField } from "../translation/without-field.ts";
 type Profile = Pick<ModelProfile, "passthroughFields">;
 
 /**
- * A request with the session that its body names where no header does, and its body without the name.
- * @throws GatewayError 400 `invalid_parameter` when that is no name of a session, or a budget is for none.
+ * Takes the session from the body if no header names one, and removes it from the body.
+ * @throws GatewayError 400 `invalid_parameter` if the name is invalid, or a session budget has no session.
  */
 export function takeSession(
   body: RequestBody,
@@ -24,7 +24,7 @@ export function takeSession(
   };
 }
 
-/** It is the gateway's: no upstream sees it but one whose profile passes the field. */
+/** Removes the gateway's own field, which goes upstream only if the model's profile passes it through. */
 export function withoutSession(body: RequestBody, { passthroughFields }: Profile): RequestBody {
   return passthroughFields.includes(SESSION_FIELD) ? body : withoutField(body, SESSION_FIELD);
 }

@@ -21,7 +21,7 @@ import { SilenceWatch } from "../../envoy/silence-watch.ts";
 import type { StreamServices } from "../../envoy/stream-services.ts";
 import { createEnvoyServer, parseAddress } from "../../envoy/server.ts";
 import type { EnvoyHandlers, EnvoyServer } from "../../envoy/transport/contract.ts";
-import { AdmissionsUnderWay } from "../../data-path/exchange/admission/admissions-under-way.ts";
+import { DeferredAdmissions } from "../../data-path/exchange/admission/deferred-admissions.ts";
 import { createAdmitRequest } from "../../data-path/exchange/admission/admit-request.ts";
 import { createLocalEndpoints } from "../../data-path/exchange/admission/local-endpoints.ts";
 import { BodyBudget } from "../../data-path/exchange/bodies/body-budget.ts";
@@ -266,7 +266,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   // In an outage every request fails in the same way.
   const errorLog = limitLog(logger);
   const isSameWorker = () => parts.isOnlyWorker && isServing();
-  const underWay = new AdmissionsUnderWay({ isSameWorker, clock });
+  const deferred = new DeferredAdmissions({ isSameWorker, clock });
   const localEndpoints = createLocalEndpoints({
     catalog: currentCatalog,
     protocols: PROTOCOLS,
@@ -284,7 +284,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     isReady: () => isServing() && !parts.isGraceOver(),
     logger: errorLog,
     meter,
-    underWay,
+    deferred,
     localEndpoints,
     checkBody: (bytes) => budget.checkBody(bytes),
     dashboard: parts.dashboard,
@@ -313,7 +313,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   const streamServices: StreamServices = {
     createExchange: (options) => new Exchange(options, exchangeServices),
     createCount: (admission) => new CountExchange(admission, countServices),
-    underWay,
+    deferred,
     protocols: PROTOCOLS,
     collecting: { budget, maxBytes: parts.maxMessageBytes },
     silence: new SilenceWatch(),

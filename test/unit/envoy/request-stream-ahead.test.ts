@@ -31,9 +31,9 @@ describe("RequestStream of a request whose admission is under way", () => {
   const ADMITTED: Decision = { kind: "admitted", admission: ADMISSION };
 
   it("sends nothing upstream before it is decided, and tells the client then what ext_authz could not", async () => {
-    const { send, replies, underWay, seen } = openStream();
+    const { send, replies, deferred, seen } = openStream();
     const { promise, resolve } = createDeferred<Decision>();
-    underWay.pass("req_1", ADMISSION, promise);
+    deferred.defer("req_1", ADMISSION, promise);
     await send(requestHeaders({}, AWAITED), VALID);
     expect(replies).toEqual([]);
     expect(seen.holds).toEqual([]);
@@ -50,8 +50,8 @@ describe("RequestStream of a request whose admission is under way", () => {
   });
 
   it("tells it with the beginning of a stream", async () => {
-    const { send, replies, underWay } = openStream();
-    underWay.pass("req_1", ADMISSION, Promise.resolve(ADMITTED));
+    const { send, replies, deferred } = openStream();
+    deferred.defer("req_1", ADMISSION, Promise.resolve(ADMITTED));
     await send(requestHeaders({}, AWAITED), STREAMED);
     await send(responseHeaders({ "content-type": "text/event-stream" }));
     const started = replies.at(-1) as ProcessingResponse;
@@ -60,9 +60,9 @@ describe("RequestStream of a request whose admission is under way", () => {
   });
 
   it.each(["before", "after"])("refuses it as ext_authz would, decided %s it comes", async (when) => {
-    const { send, replies, underWay, seen } = openStream();
+    const { send, replies, deferred, seen } = openStream();
     const { promise, resolve } = createDeferred<Decision>();
-    underWay.pass("req_1", ADMISSION, promise);
+    deferred.defer("req_1", ADMISSION, promise);
     if (when === "before") resolve(REFUSED);
     await send(requestHeaders({}, AWAITED), VALID);
     resolve(REFUSED);
@@ -84,9 +84,9 @@ describe("RequestStream of a request whose admission is under way", () => {
   });
 
   it("leaves nothing behind when the client goes away before it is decided", async () => {
-    const { send, stream, replies, underWay, seen, finished } = openStream();
+    const { send, stream, replies, deferred, seen, finished } = openStream();
     const { promise, resolve } = createDeferred<Decision>();
-    underWay.pass("req_1", ADMISSION, promise);
+    deferred.defer("req_1", ADMISSION, promise);
     await send(requestHeaders({}, AWAITED), VALID);
     stream.onEnd();
     resolve(ADMITTED);

@@ -6,7 +6,7 @@ import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
 import { RequestStream } from "../../../src/envoy/request-stream.ts";
 import type { SilentStream } from "../../../src/envoy/silence-watch.ts";
 import { formatAdmissionHeader } from "../../../src/data-path/exchange/admission/admission-header.ts";
-import { AdmissionsUnderWay } from "../../../src/data-path/exchange/admission/admissions-under-way.ts";
+import { DeferredAdmissions } from "../../../src/data-path/exchange/admission/deferred-admissions.ts";
 import type { Admission } from "../../../src/data-path/limits/admission.ts";
 import { BodyBudget } from "../../../src/data-path/exchange/bodies/body-budget.ts";
 import { CountExchange } from "../../../src/data-path/exchange/count-exchange.ts";
@@ -97,7 +97,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
   };
   const missing = () => Promise.reject(new Error("not in this test"));
   /** Admissions whose body is on its way no longer. */
-  const underWay = new AdmissionsUnderWay({ isSameWorker: () => true, clock: { monotonicMs: () => 0 } });
+  const deferred = new DeferredAdmissions({ isSameWorker: () => true, clock: { monotonicMs: () => 0 } });
   const stream = new RequestStream(
     {
       reply: (response) => void replies.push(response),
@@ -112,7 +112,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
           ...services,
           estimator: { countPrompt: script.countPrompt ?? missing },
         }),
-      underWay,
+      deferred,
       protocols: PROTOCOLS,
       silence: {
         watch: (one) => {
@@ -133,7 +133,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
     return replies;
   };
   const { budget } = services;
-  return { stream, send, replies, logged, silent, seen, finished, underWay, budget };
+  return { stream, send, replies, logged, silent, seen, finished, deferred, budget };
 }
 
 export function headers(fields: Record<string, string>, endOfStream = false): object {

@@ -173,7 +173,7 @@ describe("RequestStream", () => {
     );
     const pieceOf = (reply: ProcessingResponse | string | undefined) =>
       (reply as ProcessingResponse).response_body?.response?.body_mutation?.streamed_response;
-    silent[0]?.tellAlive();
+    silent[0]?.sendKeepAlive();
     await Promise.resolve();
     expect(pieceOf(replies.at(-1))?.body?.toString()).toBe(": in progress\n\n");
     silent[0]?.giveUp();
@@ -182,7 +182,7 @@ describe("RequestStream", () => {
     expect(pieceOf(replies.at(-1))?.body?.toString()).toContain('"code":"upstream_timeout"');
     expect(pieceOf(replies.at(-1))?.end_of_stream).toBe(true);
     const before = replies.length;
-    silent[0]?.tellAlive();
+    silent[0]?.sendKeepAlive();
     stream.onEnd();
     await settle(() => replies.length > before);
     expect(replies).toHaveLength(before);

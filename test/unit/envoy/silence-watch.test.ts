@@ -12,7 +12,7 @@ describe("SilenceWatch", () => {
     const startMs = Date.now();
     let gaveUpMs: number | null = null;
     const watched = watch.watch({
-      tellAlive: () => {
+      sendKeepAlive: () => {
         toldMs.push(Date.now() - startMs);
         watched.told();
       },

@@ -2,7 +2,7 @@
 import { GatewayError } from "../../../src/shared/contract/errors.ts";
 import { KeyDirectory } from "../../../src/data-path/auth/key-directory.ts";
 import { createKey } from "../../../src/data-path/auth/key-format.ts";
-import { AdmissionsUnderWay } from "../../../src/data-path/exchange/admission/admissions-under-way.ts";
+import { DeferredAdmissions } from "../../../src/data-path/exchange/admission/deferred-admissions.ts";
 import {
   createAdmitRequest,
   type IncomingRequest,
@@ -96,7 +96,7 @@ export function openAdmission(script: Script = {}) {
   });
   const { meter, finished } = createRecordingMeter();
   const isSameWorker = () => script.isOnlyWorker ?? false;
-  const underWay = new AdmissionsUnderWay({ isSameWorker, clock: { monotonicMs: () => 0 } });
+  const deferred = new DeferredAdmissions({ isSameWorker, clock: { monotonicMs: () => 0 } });
   const logger = { error: (fields: object) => void seen.logged.push(fields) };
   const admitRequest = createAdmitRequest({
     directory,
@@ -112,7 +112,7 @@ export function openAdmission(script: Script = {}) {
     isReady: () => script.isReady ?? true,
     logger,
     meter,
-    underWay,
+    deferred,
     localEndpoints: { answer: script.answer ?? (() => Promise.reject(new Error("not in this test"))) },
     checkBody: (bytes) => {
       if (bytes > MAX_BODY_BYTES) throw new GatewayError("request_too_large");
@@ -136,7 +136,7 @@ export function openAdmission(script: Script = {}) {
     const { error } = JSON.parse(verdict.reply.body) as { error: { code: string } };
     return `${verdict.reply.status} ${error.code}`;
   };
-  return { send, refusal, seen, finished, underWay };
+  return { send, refusal, seen, finished, deferred };
 }
 
 export const away = () => Promise.reject(new Error("Redis is unreachable: secret.internal"));

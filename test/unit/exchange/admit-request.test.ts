@@ -221,7 +221,7 @@ describe("createAdmitRequest", () => {
     it("lets a request pass before Redis has decided; ext_proc gets the decision, with what ext_authz could not say", async () => {
       let answer: (result: AdmitResult) => void = () => undefined;
       const answers = [Promise.resolve(ADMITTED), new Promise<AdmitResult>((resolve) => (answer = resolve))];
-      const { send, underWay } = openAdmission({
+      const { send, deferred } = openAdmission({
         admit: () => answers.shift() ?? away(),
         isOnlyWorker: true,
       });
@@ -238,9 +238,9 @@ describe("createAdmitRequest", () => {
         ],
         rateHeaders: expect.arrayContaining([["x-ratelimit-remaining-requests", "8"]]) as unknown,
       });
-      const awaited = underWay.take("req_2");
+      const awaited = deferred.take("req_2");
       answer(ADMITTED);
-      expect(await awaited?.decided).toMatchObject({
+      expect(await awaited?.decisionPromise).toMatchObject({
         kind: "admitted",
         admission: { requestId: "req_2", organizationId: "org_1", rate: { remaining: 9 } },
       });
@@ -259,20 +259,20 @@ describe("createAdmitRequest", () => {
         const result = results.shift() ?? null;
         return result === null ? away() : Promise.resolve(result);
       };
-      const { send, refusal, underWay, finished } = openAdmission({ admit, isOnlyWorker: true });
+      const { send, refusal, deferred, finished } = openAdmission({ admit, isOnlyWorker: true });
       await send({ headers });
       expect((await send({ headers })).kind).toBe("admitted");
-      const decision = await underWay.take("req_2")?.decided;
+      const decision = await deferred.take("req_2")?.decisionPromise;
       expect(decision).toMatchObject({ kind: "refused", log: { errorCode: code } });
       expect(finished).toMatchObject([{ requestId: "req_2", code }]);
       expect(await refusal({ headers })).toBe("503 gateway_unavailable");
     });
 
     it("leaves Redis when it refuses for its headers what Redis has entered", async () => {
-      const { send, seen, underWay } = openAdmission({ isOnlyWorker: true });
+      const { send, seen, deferred } = openAdmission({ isOnlyWorker: true });
       await send({ headers });
       await send({ headers: { ...headers, "x-tags": "no pair" } });
-      expect(await underWay.take("req_2")?.decided).toMatchObject({ reply: { status: 400 } });
+      expect(await deferred.take("req_2")?.decisionPromise).toMatchObject({ reply: { status: 400 } });
       expect(seen.left).toEqual([
         { organizationId: "org_1", keyId: "key_1", requestId: "req_2", ...OF_NO_TOKENS },
       ]);
@@ -285,11 +285,11 @@ describe("createAdmitRequest", () => {
       { name: "its body is compressed", request: { headers: { ...headers, "content-encoding": "gzip" } } },
       { name: "it is a count of tokens", request: { headers, path: "/v1/messages/count_tokens" } },
     ])("waits for Redis where $name", async ({ request }) => {
-      const { send, underWay } = openAdmission({ isOnlyWorker: true });
+      const { send, deferred } = openAdmission({ isOnlyWorker: true });
       await send({ headers });
       const verdict = await send(request);
       expect(admissionHeader(verdict)).not.toMatch(/^awaited/);
-      expect(underWay.take("req_2")).toBeNull();
+      expect(deferred.take("req_2")).toBeNull();
     });
   });
 });

@@ -29,10 +29,10 @@ describe("the work on large bodies", () => {
     expect(budget.bufferedBytes).toBe(4 * 32 * MEBIBYTE);
     body.made(40 * MEBIBYTE);
     expect(budget.bufferedBytes).toBe(72 * MEBIBYTE);
-    body.letGo(MEBIBYTE);
+    body.release(MEBIBYTE);
     expect(budget.bufferedBytes).toBe(MEBIBYTE);
     expect(begin(budget, "org_2", 8).turn).toBeUndefined();
-    body.letGo(0);
+    body.release(0);
   });
 
   it("waits for others, organization by organization", async () => {
@@ -47,11 +47,11 @@ describe("the work on large bodies", () => {
       // Each takes all that there is.
       body.made(60 * MEBIBYTE);
       await new Promise((resolve) => setImmediate(resolve));
-      body.letGo(0);
+      body.release(0);
     });
     // A small one waits for nobody.
     expect(new CountedBody(budget, ownerOf("org_4")).begin(Buffer.alloc(1_000))).toBeUndefined();
-    first.body.letGo(0);
+    first.body.release(0);
     await Promise.all(done);
     expect(order).toEqual([0, 2, 1]);
   });

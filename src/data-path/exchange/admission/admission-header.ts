@@ -1,31 +1,31 @@
 /**
- * An admission on its way from ext_authz to ext_proc, as one request header. Clients cannot forge it: Envoy removes what
- * they send under its prefix before routing, and ext_authz overwrites it.
+ * Codec of an admission on its way from ext_authz to ext_proc, as one request header. Clients cannot forge the
+ * header: Envoy removes what they send under its prefix before routing, and ext_authz overwrites it.
  *
- * Every request has one, made and read once, and it passes Envoy twice, so it is fields in a fixed order with a bar between
- * them: half the bytes of JSON, made in less time. What few requests have is JSON in the last one.
+ * Every request has one admission header, and it passes Envoy twice. Fields in a fixed order, separated by bars, take
+ * half the bytes of JSON and less time. Rarely used fields are JSON in the last field.
  */
 import type { EndpointName } from "../../../shared/contract/endpoints.ts";
 import type { Admission } from "../../limits/admission.ts";
 import type { RateState } from "../../limits/rate-headers.ts";
 import type { ProtocolName } from "../../translation/client-protocol.ts";
 
-/** Everything but printable ASCII, and what means something here: `%`, `,` and `|`. */
+/** Everything but printable ASCII, and the separators `%`, `,` and `|`. */
 const ESCAPED = /[^\x20-\x24\x26-\x2b\x2d-\x7b\x7d\x7e]/;
 const EACH_ESCAPED = new RegExp(ESCAPED, "g");
 const NON_ASCII = /[^\x20-\x7e]/g;
 const PRESENT = "=";
-/** No request id begins so. */
+/** Prefix that no request id has. */
 const AWAITED = "awaited ";
-/** Which hold it needs before it goes upstream: one of its worst case, none, or (empty) one of its record. */
+/** What must happen before routing: reserve the worst case, nothing, or (empty) create a record. */
 const STRICT = "1";
 const ENTERED = "e";
 
-/** What few requests have; left out where they have not. */
-interface Others {
+/** Rarely used fields, omitted when absent. */
+interface OptionalFields {
   readonly owners?: string | undefined;
   readonly takenTokens?: NonNullable<Admission["takenTokens"]> | undefined;
-  /** As in its rate. */
+  /** Tokens of the admission's rate. */
   readonly tokens?: RateState["tokens"] | undefined;
   readonly keepsEndUser?: true | undefined;
   readonly shrinksOnCap?: true | undefined;
@@ -36,7 +36,7 @@ interface Others {
   readonly areSessionsCapped?: true | undefined;
 }
 
-/** One line of ASCII. */
+/** Encodes an admission as one line of ASCII. */
 export function formatAdmissionHeader(admission: Admission): string {
   const {
     requestId,
@@ -81,13 +81,13 @@ export function formatAdmissionHeader(admission: Admission): string {
 }
 
 /**
- * The admission that this gateway's own ext_authz wrote.
- * @throws SyntaxError when it is none, which only a broken filter chain can cause.
+ * Decodes an admission that this gateway's ext_authz wrote.
+ * @throws SyntaxError if the header is malformed, which only a broken filter chain can cause.
  */
 export function parseAdmissionHeader(header: string): Admission {
   const fields = new Fields(header);
   const requestId = fields.next();
-  // Written by formatAdmissionHeader of the same deployment, behind a header that clients cannot set.
+  // Written by formatAdmissionHeader of the same deployment, in a header that clients cannot set.
   const endpoint = fields.next() as EndpointName;
   const protocol = fields.next() as ProtocolName;
   const route = unescape(fields.next());
@@ -132,22 +132,22 @@ export function parseAdmissionHeader(header: string): Admission {
   };
 }
 
-/** A request that goes on before its admission is decided. */
+/** A request that ext_authz let pass before its admission was decided. */
 export interface AwaitedRequest {
   readonly requestId: string;
   readonly protocol: ProtocolName;
-  /** The key's bucket as it is likely to become, for the answer of one who finds that the admission is lost. */
+  /** Estimated state of the key's bucket, for the response if the admission was lost. */
   readonly rate: RateState | null;
 }
 
-/** In the place of an admission that is still under way (admissions-under-way.ts). */
+/** Takes the place of an admission that is still being decided (deferred-admissions.ts). */
 export function formatAwaitedHeader({ requestId, protocol, rate }: AwaitedRequest): string {
   const head = `${AWAITED}${requestId} ${protocol}`;
   if (rate === null) return head;
   return `${head} ${rate.limit} ${rate.capacity} ${rate.remaining} ${rate.resetMs} ${rate.timeMs}`;
 }
 
-/** Null: the header is no such one. */
+/** Returns null if the header has another form. */
 export function parseAwaitedHeader(header: string): AwaitedRequest | null {
   if (!header.startsWith(AWAITED)) return null;
   const [requestId = "", protocol, ...figures] = header.slice(AWAITED.length).split(" ");
@@ -156,7 +156,7 @@ export function parseAwaitedHeader(header: string): AwaitedRequest | null {
   return { requestId, protocol: protocol as ProtocolName, rate: figures.length === 0 ? null : rate };
 }
 
-/** Reads field after field. */
+/** Reads one field after the other. */
 class Fields {
   readonly #text: string;
   #at = 0;
@@ -173,7 +173,7 @@ class Fields {
     return field;
   }
 
-  /** The last one, which is JSON and may have bars of its own. */
+  /** The last field: JSON, which may contain bars. */
   rest(): string {
     return this.#text.slice(this.#at);
   }
@@ -195,7 +195,7 @@ function formatOthers(admission: Admission): string {
   const hasSettings = keepsEndUser || shrinksOnCap || headroom.length > 0 || modelNames !== null;
   const hasSession = session !== null || sessionBudgetCents !== null || areSessionsCapped;
   if (owners === "" && !hasSettings && !hasTokens && !hasSession) return "";
-  const others: Others = {
+  const others: OptionalFields = {
     owners: owners === "" ? undefined : owners,
     takenTokens: takenTokens ?? undefined,
     tokens: hasTokens ? rate.tokens : undefined,
@@ -210,7 +210,7 @@ function formatOthers(admission: Admission): string {
   return JSON.stringify(others).replace(NON_ASCII, (unit) => `\\u${hexOf(unit)}`);
 }
 
-type ParsedOthers = Pick<Admission, Exclude<keyof Others, "tokens">> & Pick<RateState, "tokens">;
+type ParsedOthers = Pick<Admission, Exclude<keyof OptionalFields, "tokens">> & Pick<RateState, "tokens">;
 
 const NO_OTHERS: ParsedOthers = {
   owners: "",
@@ -230,7 +230,7 @@ function parseOthers(text: string): ParsedOthers {
   return { ...NO_OTHERS, ...(JSON.parse(text) as Partial<ParsedOthers>) };
 }
 
-/** Each unit of UTF-16 as four digits, so that a text that is not well-formed comes back too. */
+/** Writes each UTF-16 unit as four digits, so that ill-formed text survives the round trip. */
 function escape(text: string): string {
   return ESCAPED.test(text) ? text.replace(EACH_ESCAPED, (unit) => `%${hexOf(unit)}`) : text;
 }

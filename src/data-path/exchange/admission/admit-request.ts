@@ -1,9 +1,10 @@
 /**
- * May this request go on? Key → bucket → caps → endpoint, in this order; the first three in one step in Redis.
+ * Decides whether a request may continue: key → bucket → caps → endpoint, in this order, the first three in one step
+ * in Redis.
  *
- * Decided from the headers alone, before any body is read. Whatever goes wrong here is a refusal: an admission is never
- * given on a guess, and never asked for twice, because the first answer may only be late. Where ext_proc can wait for the
- * decision in its place, ext_authz does not (admissions-under-way.ts).
+ * Decides from the headers, before any body is read. Every failure here rejects the request: an admission is never
+ * guessed, and never requested twice, because the first reply may only be late. If ext_proc can wait for the
+ * decision, ext_authz does not (deferred-admissions.ts).
  */
 import { requestsPerMinuteOf } from "../../../shared/settings/key.ts";
 import type { Caller } from "../../auth/key-directory.ts";
@@ -24,7 +25,7 @@ import { mergeTags, parseTagList } from "../../../shared/usage/tags.ts";
 import type { RequestMeter } from "../../../shared/telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../../translation/client-protocol.ts";
 import { formatAdmissionHeader, formatAwaitedHeader } from "./admission-header.ts";
-import type { AdmissionsUnderWay } from "./admissions-under-way.ts";
+import type { DeferredAdmissions } from "./deferred-admissions.ts";
 import { type Decision, NOBODY, type Refusal, type RefusalLog } from "./decision.ts";
 import { TAGS_HEADER } from "../../../shared/contract/header-names.ts";
 import { describeEnd } from "../ends/describe-end.ts";
@@ -38,100 +39,102 @@ import { describeUnreadable, refuseEndpoint } from "./unknown-endpoint.ts";
 /** A request as ext_authz sees it. */
 export interface IncomingRequest {
   readonly method: string;
-  /** With the query. */
+  /** Path with query. */
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** `context_extensions` of the route in Envoy's configuration: `parseRouteRestrictions`. */
+  /** `context_extensions` of the route in Envoy's configuration, see `parseRouteRestrictions`. */
   readonly extensions?: Readonly<Record<string, string>>;
-  /** What Envoy has found out about its token, where it has one that looks like one. */
+  /** Envoy's verdict on the request's token, if it has one. */
   readonly token?: TokenVerdict | null;
 }
 
 export type Verdict =
-  /** The gateway's own answer, by the head alone: nothing of a body behind it is read. */
+  /** The gateway responds by itself from the headers; the body is not read. */
   | { readonly kind: "answered"; readonly reply: Reply; readonly log: RefusalLog }
-  /** Also one whose admission is under way: ext_proc waits for it. */
+  /** Admitted, or still being decided: ext_proc then waits. */
   | {
       readonly kind: "admitted";
-      /** For ext_proc: `formatAdmissionHeader`, or `formatAwaitedHeader`. */
+      /** For ext_proc: made by `formatAdmissionHeader` or `formatAwaitedHeader`. */
       readonly admissionHeader: string;
       readonly requestId: string;
-      /** For whatever response the request gets. */
+      /** For every response to this request. */
       readonly responseHeaders: readonly Header[];
-      /** For what Envoy answers by itself where these do not come: as they are, or as they are likely to become. */
+      /**
+       * For Envoy's own responses, which lack the headers above. Estimated if the admission is still being decided.
+       */
       readonly rateHeaders: readonly Header[];
     }
   | Refusal;
 
-/** Who waits for the verdict. */
-export interface Asker {
-  /** Nobody does any more: the client has taken its request back, which then never goes on. */
+/** State of the ext_authz call that waits for the verdict. */
+export interface CallState {
+  /** The client has canceled its request, which then never continues. */
   readonly isOver: boolean;
 }
 
 /** Never rejects. */
-export type AdmitRequest = (request: IncomingRequest, asker: Asker) => Promise<Verdict>;
+export type AdmitRequest = (request: IncomingRequest, call: CallState) => Promise<Verdict>;
 
 export interface AdmissionServices extends CallerServices {
   readonly admit: Admit;
-  /** Mean output of the key's requests, which shared limits of tokens set aside; 0 if unknown. */
+  /** Mean output tokens of the key's requests, which shared token limits set aside; 0 if unknown. */
   readonly meanOutput: (caller: Pick<Caller, "organizationId" | "keyId">) => number;
-  /** A request does not go on that its admission has put among the holds. */
+  /** Withdraws the entry of an admitted request that does not continue. */
   readonly leave: (request: EnteredRequest & Pick<AdmitInput, "organizationId">) => void;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** `req_` + UUID v7. */
   readonly createRequestId: () => string;
-  /** Whether a request could be admitted: Redis answers or the grace period is not over, no drain has begun. */
+  /** Whether requests can be admitted: Redis answers or the grace period runs, and no drain has begun. */
   readonly isReady: () => boolean;
   readonly logger: Logger<"error">;
   readonly meter: Pick<RequestMeter, "admitted" | "finished">;
-  /** Requests that go on before they are decided. */
-  readonly underWay: Pick<AdmissionsUnderWay, "mayPass" | "pass" | "learn" | "estimate">;
+  /** Requests that pass before they are decided. */
+  readonly deferred: Pick<DeferredAdmissions, "canDefer" | "defer" | "learn" | "estimate">;
   readonly localEndpoints: LocalEndpoints;
-  /** @throws GatewayError 413 `request_too_large` where a body has more bytes than one may have. */
+  /** @throws GatewayError 413 `request_too_large` if a body exceeds the limit. */
   readonly checkBody: (bytes: number) => void;
 }
 
-/** What of an admission the request's head says. */
+/** The parts of an admission that come from the request headers. */
 type ReadFromHead = Pick<Admission, "tags" | "session" | "sessionBudgetCents">;
 
-/** A request, and what was read of it so far. */
-interface Asked {
+/** A request and everything parsed from it so far. */
+interface ParsedRequest {
   readonly request: IncomingRequest;
   readonly requestId: string;
   readonly match: EndpointMatch;
   readonly protocol: ProtocolName;
   readonly route: string;
-  /** It goes upstream if nothing else refuses it. */
+  /** The request goes upstream unless it is rejected. */
   readonly isMetered: boolean;
   readonly startMs: number;
 }
 
 export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
-  return async (request, asker) => {
+  return async (request, call) => {
     const requestId = services.createRequestId();
     const match = findEndpoint(request.path);
     const protocol = protocolOf(match.endpoint, request);
-    // A wrong method is refused as it is everywhere: after the key.
+    // A wrong method is rejected after the key is checked, as on every endpoint.
     if (match.endpoint.name === "readiness" && match.endpoint.methods.includes(request.method)) {
-      // A probe is nobody's request, neither logged nor counted.
+      // A probe belongs to no key; it is neither logged nor counted.
       return { kind: "answered", reply: readinessReply(services.isReady(), requestId), log: NOBODY };
     }
     const startMs = performance.now();
     const route = formatRoute(request);
     const isMetered = isMeteredCall(match.endpoint, request);
-    const asked: Asked = { request, requestId, match, protocol, route, isMetered, startMs };
+    const parsed: ParsedRequest = { request, requestId, match, protocol, route, isMetered, startMs };
     let caller: Caller;
     try {
       caller = await findCaller(services, request, requestId);
     } catch (thrown) {
-      return refuse(services, asked, { thrown, caller: NOBODY, rate: null });
+      return refuse(services, parsed, { thrown, caller: NOBODY, rate: null });
     }
-    const decided = decide(services, asked, caller);
-    if (services.underWay.mayPass(caller, bodyBytesOf(asked))) {
-      services.underWay.pass(requestId, caller, decided);
-      const rate = services.underWay.estimate(caller.keyId);
+    const decisionPromise = decide(services, parsed, caller);
+    if (services.deferred.canDefer(caller, bodyBytesOf(parsed))) {
+      services.deferred.defer(requestId, caller, decisionPromise);
+      const rate = services.deferred.estimate(caller.keyId);
       return {
         kind: "admitted",
         admissionHeader: formatAwaitedHeader({ requestId, protocol, rate }),
@@ -140,19 +143,19 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
         rateHeaders: rate === null ? [] : formatRateHeaders(rate, protocol),
       };
     }
-    const decision = await decided;
+    const decision = await decisionPromise;
     if (decision.kind === "refused") return decision;
-    if (LOCAL_ENDPOINTS.has(match.endpoint.name)) return answer(services, asked, decision.admission);
-    // It never goes on. Where its admission was not answered (grace period), Redis may still carry it out.
-    if (asker.isOver) services.leave(decision.admission);
+    if (LOCAL_ENDPOINTS.has(match.endpoint.name)) return answer(services, parsed, decision.admission);
+    // The request never continues. If its admission failed (grace period), Redis may still execute it.
+    if (call.isOver) services.leave(decision.admission);
     return formatAdmitted(decision.admission);
   };
 }
 
-/** Here and not at ext_proc, before which Envoy takes in whatever body comes behind the head. */
+/** Responds here and not in ext_proc, because Envoy would read the whole body before calling ext_proc. */
 async function answer(
   { localEndpoints, logger, protocols }: AdmissionServices,
-  { request, requestId }: Asked,
+  { request, requestId }: ParsedRequest,
   admission: Admission,
 ): Promise<Verdict> {
   const { keyId, organizationId, protocol } = admission;
@@ -169,45 +172,49 @@ async function answer(
   }
 }
 
-/** Never rejects: whatever goes wrong is a refusal. */
-async function decide(services: AdmissionServices, asked: Asked, caller: Caller): Promise<Decision> {
-  const { request, requestId, match } = asked;
+/** Never rejects: every error becomes a refusal. */
+async function decide(services: AdmissionServices, parsed: ParsedRequest, caller: Caller): Promise<Decision> {
+  const { request, requestId, match } = parsed;
   let rate: RateState | null = null;
   let named = NOBODY;
   let admitted: KnownKeyResult | null = null;
   try {
-    const result = await admit(services, asked, caller);
+    const result = await admit(services, parsed, caller);
     rate = rateState(result);
     named = { keyId: result.key.id, organizationId: result.organization.id, errorCode: null };
     if (result.decision !== "admitted") {
       throw createAdmissionError(result, match.endpoint.name, services.dashboard);
     }
-    if (asked.isMetered) admitted = result;
+    if (parsed.isMetered) admitted = result;
     requireUser(services, caller, result);
     refuseEndpoint(match.endpoint, request);
     const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
     const sessionHeaders = match.endpoint.isMetered ? readSessionHeaders(request.headers) : NO_SESSION;
     if (!LOCAL_ENDPOINTS.has(match.endpoint.name)) services.checkBody(declaredBytes(request) ?? 0);
-    services.underWay.learn(caller.keyId, rate);
-    services.meter.admitted((performance.now() - asked.startMs) / 1000);
+    services.deferred.learn(caller.keyId, rate);
+    services.meter.admitted((performance.now() - parsed.startMs) / 1000);
     return {
       kind: "admitted",
-      admission: createAdmission(result, rate, asked, { tags, ...sessionHeaders }),
+      admission: createAdmission(result, rate, parsed, { tags, ...sessionHeaders }),
     };
   } catch (thrown) {
-    services.underWay.learn(caller.keyId, null);
+    services.deferred.learn(caller.keyId, null);
     if (admitted !== null) {
       const { organization, key, takenTokens } = admitted;
       const owners = ownersOf(admitted);
       services.leave({ organizationId: organization.id, keyId: key.id, requestId, owners, takenTokens });
     }
-    return refuse(services, asked, { thrown, caller: named, rate });
+    return refuse(services, parsed, { thrown, caller: named, rate });
   }
 }
 
-/** The answer of one Lua call. */
-async function admit(services: AdmissionServices, asked: Asked, caller: Caller): Promise<KnownKeyResult> {
-  const { requestId, route, match } = asked;
+/** Makes the one Lua call of an admission. */
+async function admit(
+  services: AdmissionServices,
+  parsed: ParsedRequest,
+  caller: Caller,
+): Promise<KnownKeyResult> {
+  const { requestId, route, match } = parsed;
   const question: AdmitInput = {
     organizationId: caller.organizationId,
     keyId: caller.keyId,
@@ -216,11 +223,11 @@ async function admit(services: AdmissionServices, asked: Asked, caller: Caller):
     requestId,
     route,
     bucket: match.endpoint.name === "count_tokens" ? "count_tokens" : "requests",
-    metered: asked.isMetered,
-    promptTokens: promptTokensByHead(asked),
-    reservedTokens: asked.isMetered ? services.meanOutput(caller) : 0,
+    metered: parsed.isMetered,
+    promptTokens: promptTokensByHead(parsed),
+    reservedTokens: parsed.isMetered ? services.meanOutput(caller) : 0,
   };
-  // Not asked again after an error: it may have been executed.
+  // Not retried after an error: the call may have been executed.
   const result = await services.admit(question).catch(throwUnavailable);
   if (result.decision === "unknown_key") {
     forget(services, caller);
@@ -231,7 +238,7 @@ async function admit(services: AdmissionServices, asked: Asked, caller: Caller):
 
 function refuse(
   services: AdmissionServices,
-  { requestId, protocol, match, startMs }: Asked,
+  { requestId, protocol, match, startMs }: ParsedRequest,
   { thrown, caller, rate }: { thrown: unknown; caller: RefusalLog; rate: RateState | null },
 ): Refusal {
   const error = GatewayError.from(thrown);
@@ -252,24 +259,24 @@ function isMeteredCall(endpoint: Endpoint, request: IncomingRequest): boolean {
   );
 }
 
-/** `content-length`; null: it is not said. */
+/** `content-length`; null if absent. */
 function declaredBytes({ headers }: IncomingRequest): number | null {
   const length = Number(headers["content-length"]);
   return Number.isSafeInteger(length) ? length : null;
 }
 
-/** `content-length` of a request that goes upstream; null: unknown, or it does not. */
-function bodyBytesOf({ request, isMetered }: Asked): number | null {
+/** `content-length` of a request that goes upstream; null if absent, or if the request stays here. */
+function bodyBytesOf({ request, isMetered }: ParsedRequest): number | null {
   return isMetered ? declaredBytes(request) : null;
 }
 
-/** A token for four bytes, as text has; longer bodies, which may be pictures, are counted when they have come. */
+/** Typical of text. Longer bodies may be images; they are counted when they have arrived. */
 const BYTES_PER_TOKEN = 4;
 const MAX_BYTES_OF_TEXT = 65_536;
 
-/** For limits of tokens, which must know of a request before its body has come; 0 where nobody knows. */
-function promptTokensByHead(asked: Asked): number {
-  const bytes = Math.max(0, bodyBytesOf(asked) ?? 0);
+/** Estimates the prompt for token limits, which apply before the body has arrived; 0 if unknown. */
+function promptTokensByHead(parsed: ParsedRequest): number {
+  const bytes = Math.max(0, bodyBytesOf(parsed) ?? 0);
   return Math.floor(Math.min(bytes, MAX_BYTES_OF_TEXT) / BYTES_PER_TOKEN);
 }
 
@@ -288,10 +295,10 @@ function formatAdmitted(admission: Admission): Verdict {
 function createAdmission(
   result: KnownKeyResult,
   rate: RateState,
-  asked: Asked,
+  parsed: ParsedRequest,
   { tags, session, sessionBudgetCents }: ReadFromHead,
 ): Admission {
-  const { match, protocol, requestId, request, route } = asked;
+  const { match, protocol, requestId, request, route } = parsed;
   const { key, organization, month, day, isEntered, areSessionsCapped, takenTokens } = result;
   const restrictions = parseRouteRestrictions(request.extensions ?? {});
   return {
@@ -318,7 +325,7 @@ function createAdmission(
     sessionBudgetCents,
     areSessionsCapped,
     keepsEndUser: organization.endUserTag,
-    headroom: asked.isMetered ? formatHeadroom(result) : [],
+    headroom: parsed.isMetered ? formatHeadroom(result) : [],
     modelNames: hasModelNames(organization) ? organization.modelNames : null,
     rate,
     takenTokens,
@@ -334,9 +341,9 @@ function hasModelNames({ modelNames }: KnownKeyResult["organization"]): boolean 
 }
 
 /**
- * The tags of a request: those of its header, and the key's default ones beside them. A header given several times is one
- * list (RFC 9110, section 5.3), as Envoy joins it.
- * @throws GatewayError 400 saying what is wrong with the header.
+ * Merges the tags of the request's header with the key's default tags. Repeated headers are one list (RFC 9110,
+ * section 5.3), as Envoy joins them.
+ * @throws GatewayError 400 if the header is invalid.
  */
 function readTagsHeader({ headers }: IncomingRequest, defaultTags: string | null): string {
   const header = headers[TAGS_HEADER];
@@ -358,15 +365,17 @@ function readinessReply(ready: boolean, requestId: string): Reply {
   return { ...reply, headers: [...reply.headers, ["retry-after", "1"], ["x-should-retry", "true"]] };
 }
 
-/** The model list has both protocols' shapes; a client that names its Anthropic version gets that envelope. */
+/**
+ * The model list exists in both protocols' shapes; a client that sends `anthropic-version` gets Anthropic's envelope.
+ */
 function protocolOf(endpoint: Endpoint, request: IncomingRequest): ProtocolName {
   const isModels = endpoint.name === "models" || endpoint.name === "model";
   return isModels && request.headers["anthropic-version"] !== undefined ? "messages" : endpoint.protocol;
 }
 
 /**
- * "POST /v1/messages": without the query, which may hold anything, without what has the form of a credential, since it
- * is kept where others read it, and never longer than a log line should be.
+ * "POST /v1/messages": without the query, scrubbed of credentials, and cut to the length of a log line, because
+ * operators read it.
  */
 function formatRoute({ method, path }: IncomingRequest): string {
   const query = path.indexOf("?");

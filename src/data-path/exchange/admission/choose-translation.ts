@@ -1,4 +1,4 @@
-/** How a client's request is carried to its model's upstream, and what a client is told where it cannot be. */
+/** Chooses how a client's request reaches its model's upstream, or the client's error if it cannot. */
 import type { Model } from "../../catalog/catalog.ts";
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import type { EndpointName } from "../../../shared/contract/endpoints.ts";
@@ -6,7 +6,7 @@ import type { ModelTarget, Protocol, ProtocolName, Translation } from "../../tra
 import { listWords } from "../../../shared/text/list-words.ts";
 import { listAnsweringPaths } from "./endpoints.ts";
 
-/** What the upstream speaks itself passes through; chat is what everything else is translated to. */
+/** An upstream's own protocol passes through; all other protocols are translated to chat. */
 function findTranslation(
   { name, translations }: Protocol,
   { protocols }: Pick<Model, "protocols">,
@@ -15,7 +15,7 @@ function findTranslation(
   return own ?? (protocols.has("chat") ? translations.chat : undefined) ?? null;
 }
 
-/** @throws GatewayError 400 `endpoint_not_available_for_model` naming the endpoints that the model has. */
+/** @throws GatewayError 400 `endpoint_not_available_for_model`, which names the model's endpoints. */
 export function chooseTranslation(
   protocol: Protocol,
   model: Pick<Model, "id" | "protocols">,
@@ -28,14 +28,14 @@ export function chooseTranslation(
   throw new GatewayError("endpoint_not_available_for_model", { message, param: "model" });
 }
 
-/** The translation at one of the protocol's endpoints. */
+/** Restricts a translation to one endpoint of the protocol. */
 export function atEndpoint(translation: Translation, endpoint: EndpointName): Translation {
   if (endpoint !== "responses_compact") return translation;
   if (translation.compaction === undefined) throw new GatewayError("unknown_endpoint");
   return translation.compaction;
 }
 
-/** The paths at which a model is served. */
+/** Lists the paths at which a model is served. */
 export function listEndpoints(
   model: Pick<Model, "protocols">,
   protocols: Readonly<Record<ProtocolName, Protocol>>,
@@ -43,13 +43,13 @@ export function listEndpoints(
   return listAnsweringPaths((name) => findTranslation(protocols[name], model) !== null);
 }
 
-/** The model under the name that the client asked for, which its answer carries. */
+/** The model under the name that the client used, which the response repeats. */
 export function targetOf(model: Model, name: string): ModelTarget {
   const { id, upstreamModel, maxOutputTokens, profile } = model;
   return id === name ? model : { id: name, upstreamModel, maxOutputTokens, profile };
 }
 
-/** Headers of clients that the upstream gets beside those that every one gets. */
+/** Client headers that this upstream gets in addition to those that every upstream gets. */
 export function listForwarded(
   { forwardHeaders }: Pick<Model, "forwardHeaders">,
   { forwardedHeaders = [] }: Pick<Translation, "forwardedHeaders">,
@@ -58,7 +58,7 @@ export function listForwarded(
   return forwardedHeaders.length === 0 ? forwardHeaders : [...forwardedHeaders, ...forwardHeaders];
 }
 
-/** Where a request goes at its upstream: of the client's query only what the upstream's protocol has. */
+/** Path of a request at its upstream. Of the client's query, only parameters of the upstream's protocol are kept. */
 export function formatUpstreamPath(
   { pathPrefix }: Pick<Model, "pathPrefix">,
   { upstreamPath, forwardedQuery = [] }: Pick<Translation, "upstreamPath" | "forwardedQuery">,

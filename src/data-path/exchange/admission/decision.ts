@@ -1,8 +1,8 @@
-/** What became of a request's admission. */
+/** Results of admissions. */
 import type { Admission } from "../../limits/admission.ts";
 import type { Reply } from "../reply.ts";
 
-/** What the access log tells of a request that ended at ext_authz. */
+/** Access log fields of a request that ended at ext_authz. */
 export interface RefusalLog {
   readonly keyId: string | null;
   readonly organizationId: string | null;
@@ -17,5 +17,5 @@ export interface Refusal {
 
 export type Decision = { readonly kind: "admitted"; readonly admission: Admission } | Refusal;
 
-/** No key is known. */
+/** The API key is unknown. */
 export const NOBODY: RefusalLog = { keyId: null, organizationId: null, errorCode: null };

@@ -1,27 +1,27 @@
 /**
- * Which endpoint a request names. Read once, at admission; the later stages act on the endpoint that the admission
- * carries and never on their own reading of the path.
+ * Finds the endpoint of a request. The path is read once, at admission; later stages use the admission's endpoint and
+ * never read the path again.
  */
 import { type EndpointName, ENDPOINTS } from "../../../shared/contract/endpoints.ts";
 import type { ProtocolName } from "../../translation/client-protocol.ts";
 
 export interface Endpoint {
   readonly name: EndpointName;
-  /** Which protocol's envelope and header names its answers have. */
+  /** Decides the error envelope and header names of responses. */
   readonly protocol: ProtocolName;
-  /** Calls that cost money: caps refuse these and nothing else. */
+  /** The call costs money. Caps block only metered calls. */
   readonly isMetered: boolean;
   readonly methods: readonly string[];
 }
 
-/** An endpoint as one request named it. */
+/** An endpoint, and the resource in the request's path. */
 export interface EndpointMatch {
   readonly endpoint: Endpoint;
-  /** The model or request id in the path, decoded; null where the path has none. */
+  /** Model or request id in the path, decoded; null if the path has none. */
   readonly resource: string | null;
 }
 
-/** Answered by Envoy itself; here only for the 405 of other methods. */
+/** Envoy itself responds here; this entry only gives other methods their 405. */
 const PROBE: Endpoint = { name: "unknown", protocol: "chat", isMetered: false, methods: ["GET", "HEAD"] };
 const UNKNOWN: Endpoint = { name: "unknown", protocol: "chat", isMetered: false, methods: [] };
 const UNKNOWN_MESSAGES: Endpoint = { ...UNKNOWN, protocol: "messages" };
@@ -36,7 +36,7 @@ const BY_PATH: ReadonlyMap<string, Endpoint> = new Map([
   ["/api/hello", PROBE],
 ]);
 
-/** "/v1/models/": what comes behind it is an id. */
+/** "/v1/models/": the rest of the path is an id. */
 const BY_PREFIX: readonly (readonly [prefix: string, endpoint: Endpoint])[] = ENDPOINTS.filter(({ path }) =>
   path.endsWith("}"),
 ).map((row) => [row.path.slice(0, row.path.indexOf("{")), createEndpoint(row)]);
@@ -46,7 +46,7 @@ function createEndpoint({ name, protocol, method, kind }: (typeof ENDPOINTS)[num
   return { name, protocol, isMetered: kind === "generates", methods };
 }
 
-/** The endpoint that a path (with or without a query) names; `unknown` for every other path. */
+/** Returns the endpoint of a path (with or without a query); `unknown` for every other path. */
 export function findEndpoint(path: string): EndpointMatch {
   const query = path.indexOf("?");
   const bare = query === -1 ? path : path.slice(0, query);
@@ -58,7 +58,7 @@ export function findEndpoint(path: string): EndpointMatch {
   return { endpoint: findUnknown(bare), resource: null };
 }
 
-/** What lies under an endpoint is refused in its protocol's envelope. */
+/** Paths below an endpoint are rejected in the endpoint's protocol. */
 function findUnknown(path: string): Endpoint {
   if (path.startsWith("/v1/messages")) return UNKNOWN_MESSAGES;
   return path.startsWith("/v1/responses") ? UNKNOWN_RESPONSES : UNKNOWN;
@@ -70,7 +70,7 @@ function withResource(endpoint: Endpoint, encoded: string): EndpointMatch {
   return { endpoint, resource };
 }
 
-/** Model ids have a slash, which clients send raw or as `%2F`. Null where the escapes are no UTF-8. */
+/** Model ids contain slashes, which clients send raw or as `%2F`. Returns null if the escapes are invalid UTF-8. */
 function decode(encoded: string): string | null {
   try {
     return decodeURIComponent(encoded);
@@ -80,17 +80,17 @@ function decode(encoded: string): string | null {
   }
 }
 
-/** Paths of the endpoints at which models answer, of the protocols that are wanted. */
+/** Paths of the model endpoints of the selected protocols. */
 export function listAnsweringPaths(isWanted: (protocol: ProtocolName) => boolean): string[] {
   return ENDPOINTS.filter(
     (row) => row.kind === "generates" && !("isCompanion" in row) && isWanted(row.protocol),
   ).map(({ path }) => path);
 }
 
-/** Names of the endpoints that the gateway answers by itself, by the head of a request alone. */
+/** Endpoints that the gateway serves from the request's headers. */
 export const LOCAL_ENDPOINTS: ReadonlySet<EndpointName> = namesOf("tells");
 
-/** Names of the endpoints whose requests go upstream. */
+/** Endpoints whose requests go upstream. */
 export const METERED_ENDPOINTS: ReadonlySet<EndpointName> = namesOf("generates");
 
 function namesOf(wanted: (typeof ENDPOINTS)[number]["kind"]): ReadonlySet<EndpointName> {

@@ -1,4 +1,4 @@
-/** Who a request is from: by its key, or by a token that Envoy has verified. */
+/** Finds a request's caller, by its API key or by a token that Envoy has verified. */
 import type { Caller, KeyDirectory } from "../../auth/key-directory.ts";
 import { invalidKey, readKey, unknownKey } from "../../auth/read-key.ts";
 import { readToken, type TokenVerdict } from "../../auth/read-token.ts";
@@ -9,19 +9,19 @@ import type { KnownKeyResult } from "../../store/types/admission.ts";
 
 export interface CallerServices {
   readonly directory: KeyDirectory;
-  /** Null where only keys are taken. */
+  /** Null if only API keys are accepted. */
   readonly tokenCallers: Pick<TokenCallers, "issuers" | "find" | "forget"> | null;
-  /** Where refusals lead. */
+  /** Linked in errors. */
   readonly dashboard: DashboardAddress;
 }
 
-/** What a request says of whom it is from, and what Envoy has found out of it. */
+/** Credentials of a request, and Envoy's verdict on them. */
 interface Presented {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly token?: TokenVerdict | null;
 }
 
-/** A key that is nobody's is refused without a call. */
+/** Returns the caller. An unknown key is rejected without an admission call. */
 export async function findCaller(
   { directory, tokenCallers, dashboard }: CallerServices,
   request: Presented,
@@ -36,13 +36,13 @@ export async function findCaller(
   return caller;
 }
 
-/** Admission found that its key or user is there no more. */
+/** Drops a cached key or user that, according to Redis, no longer exists. */
 export function forget({ directory, tokenCallers }: CallerServices, caller: Caller): void {
   if (caller.userId === null) directory.forget(caller.presentedHash);
   else tokenCallers?.forget(caller);
 }
 
-/** The key of somebody with a token is that user's: it does not go on without, as others do. */
+/** A token's key belongs to its user and is rejected without that user; other keys keep working without theirs. */
 export function requireUser(services: CallerServices, caller: Caller, { user }: KnownKeyResult): void {
   if (caller.userId === null || caller.userId === user?.id) return;
   forget(services, caller);
@@ -51,7 +51,7 @@ export function requireUser(services: CallerServices, caller: Caller, { user }: 
   );
 }
 
-/** What is no refusal already is Redis that does not answer. */
+/** Rethrows a GatewayError. Any other error means that Redis is unreachable. */
 export function throwUnavailable(cause: unknown): never {
   if (cause instanceof GatewayError) throw cause;
   throw new GatewayError("gateway_unavailable", { cause });

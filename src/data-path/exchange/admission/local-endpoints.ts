@@ -1,4 +1,4 @@
-/** The endpoints that the gateway answers by itself: models, the key's status, its recent requests. */
+/** Endpoints that the gateway serves itself: models, the key's status, recent requests. */
 import type { Catalog } from "../../catalog/catalog.ts";
 import { getModel, listModels, type ModelQuestion } from "../../catalog/models-response.ts";
 import { GatewayError } from "../../../shared/contract/errors.ts";
@@ -14,7 +14,11 @@ import { describeEnd } from "../ends/describe-end.ts";
 import { type Reply, createJsonReply } from "../reply.ts";
 
 export interface LocalEndpoints {
-  /** An endpoint without a body. @param path With the query. @throws GatewayError */
+  /**
+   * Serves an endpoint without a body.
+   * @param path Path with query.
+   * @throws GatewayError
+   */
   answer(admission: Admission, path: string): Promise<Reply>;
 }
 
@@ -36,7 +40,7 @@ export function createLocalEndpoints(services: LocalEndpointServices): LocalEndp
   };
 }
 
-/** Tells the meter how the request ends with this answer. */
+/** Reports the result of the request to the meter. */
 async function telling(
   admission: Admission,
   meter: LocalEndpointServices["meter"],
@@ -84,7 +88,7 @@ async function answerWithoutBody(
   throw new GatewayError("unknown_endpoint");
 }
 
-/** By Redis's clock. */
+/** The time is that of Redis at the admission. */
 function questionOf({ protocols }: LocalEndpointServices, admission: Admission): ModelQuestion {
   return {
     viewer: admission,

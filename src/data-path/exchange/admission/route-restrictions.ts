@@ -1,21 +1,21 @@
 /**
- * What an operator allows on a route, written in Envoy's configuration alone: `context_extensions` of ext_authz, comma
- * separated. Only Envoy's configuration can set them, never a client.
+ * Restrictions that an operator sets on a route in Envoy's configuration: `context_extensions` of ext_authz, comma
+ * separated. Clients cannot set them.
  */
 export interface RouteRestrictions {
-  /** Ids; null: every organization. */
+  /** Ids; null allows every organization. */
   readonly organizations: readonly string[] | null;
-  /** Ids of the catalog; null: every model. */
+  /** Ids of the catalog; null allows every model. */
   readonly models: readonly string[] | null;
 }
 
 const ORGANIZATIONS = "allowed_organizations";
 const MODELS = "allowed_models";
 
-/** Names in `context_extensions` that mean something to the gateway. */
+/** Names in `context_extensions` that the gateway reads. */
 export const RESTRICTION_NAMES: readonly string[] = [ORGANIZATIONS, MODELS];
 
-/** A name with nothing behind it allows nothing: an empty variable in a template must not open a route. */
+/** Parses the restrictions. An empty value allows nothing, so that an empty template variable cannot open a route. */
 export function parseRouteRestrictions(
   extensions: Readonly<Record<string, string | undefined>>,
 ): RouteRestrictions {
@@ -25,7 +25,7 @@ export function parseRouteRestrictions(
   };
 }
 
-/** The models of a key (null: all) that are allowed on this route too; none for an organization that is not. */
+/** Models of a key (null: all) that the route allows; empty if the route excludes the organization. */
 export function restrictModels(
   keyModels: readonly string[] | null,
   organizationId: string,

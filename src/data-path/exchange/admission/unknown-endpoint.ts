@@ -1,4 +1,4 @@
-/** 404, 405 and 415: requests that are refused by their first line and headers, after the key and its bucket. */
+/** Rejections by method, path and headers (404, 405 and 415), after the key and its bucket are checked. */
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import { isGrpcType } from "../../../shared/contract/grpc-type.ts";
 import { listWords } from "../../../shared/text/list-words.ts";
@@ -10,11 +10,11 @@ interface RequestLine {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where no better hint is known. */
+/** The default hint. */
 const PROTOCOLS =
   "Use `POST /v1/chat/completions`, `POST /v1/responses` or `POST /v1/messages`; `GET /` lists all endpoints.";
 
-/** Paths that clients ask for by habit or mistake, and what helps. */
+/** Paths that clients often request by mistake, each with a hint. */
 const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
   ["/v1/completions/", "This gateway doesn't store completions."],
   ["/v1/complete", "Use `client.messages.create(…)` in the Anthropic SDK."],
@@ -25,12 +25,14 @@ const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
   ["/v1/v1/", "Your base URL repeats `/v1`. Remove one; Anthropic clients need the base URL without a path."],
 ];
 
-/** What clients ask for by the id of an earlier response. */
+/** Requests for an earlier response by its id. */
 const STORED_RESPONSE = /^\/v1\/responses\/[^/]+(?:\/(?:cancel|input_items))?$/;
 
 /**
- * Rejects an unknown endpoint, a method that it does not take, and a body that `describeUnreadable` names.
- * @throws GatewayError 404 `unknown_endpoint` or `response_not_found`, 405 `method_not_allowed`, 415 `unsupported_media_type`.
+ * Rejects an unknown endpoint, a method that the endpoint does not support, and an unreadable body
+ * (`describeUnreadable`).
+ * @throws GatewayError 404 `unknown_endpoint` or `response_not_found`, 405 `method_not_allowed`, 415
+ * `unsupported_media_type`.
  */
 export function refuseEndpoint(endpoint: Endpoint, { method, path, headers }: RequestLine): void {
   if (endpoint.methods.length === 0) {
@@ -51,7 +53,7 @@ export function refuseEndpoint(endpoint: Endpoint, { method, path, headers }: Re
   if (message !== null) throw new GatewayError("unsupported_media_type", { message });
 }
 
-/** Why a request's headers rule its body out; null: they do not. */
+/** Returns the reason why a body cannot be read, by its headers; null if it can. */
 export function describeUnreadable({
   method,
   headers,

@@ -1,10 +1,10 @@
 /**
- * The bytes of bodies that one worker holds at a time, and the most that one body may have. A worker that would hold more
- * refuses the request instead of running out of memory under many large bodies at once.
+ * Memory of one worker for bodies, and the largest body. A worker rejects requests before many large bodies at once
+ * exhaust its memory.
  *
- * Whoever holds much is refused before all is taken: an organization, and a key in it, has a part of what the others leave
- * free. So what one tenant holds (bodies that wait, what answers depend on, answers that are collected) is refused to itself,
- * and leaves room for the next.
+ * An organization, and each of its keys, has only a fraction of what the others leave free. So an organization that
+ * uses much memory (waiting bodies, state of responses, collected responses) is the one that gets rejected, and
+ * others keep their part.
  */
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import { Tally } from "../../../shared/collections/tally.ts";
@@ -14,19 +14,25 @@ import { BodyWork } from "./body-work.ts";
 import { StepTurns } from "./step-turns.ts";
 
 export interface BodyLimits {
-  /** `limits.max_body_bytes`. Envoy refuses first what is larger by more than a body may gain on its way. */
+  /**
+   * `limits.max_body_bytes`. Envoy itself rejects larger bodies, with a margin for what a body may gain in
+   * translation.
+   */
   readonly maxBodyBytes: number;
-  /** The largest body that may go upstream in the place of a client's: what Envoy takes back. */
+  /** The largest body that Envoy accepts back as the upstream's body. */
   readonly maxUpstreamBytes: number;
   /** `limits.max_buffered_bytes`. */
   readonly maxBufferedBytes: number;
 }
 
-/** Of what other organizations leave free. */
+/** Fraction of the memory that other organizations have not used. */
 const ORGANIZATION_SHARE = 1 / 2;
-/** Of what the organization's other keys leave of its share. */
+/** Fraction of the organization's share that its other keys have not used. */
 const KEY_SHARE = 3 / 4;
-/** Beside so much of others a single body of any size is taken: else a worker could have a budget that is less than a body. */
+/**
+ * A single body of any size is accepted while all others use no more than this. Otherwise a budget below one body's
+ * size would block the worker.
+ */
 const BESIDE_SINGLE_SHARE = 1 / 4;
 
 export class BodyBudget {
@@ -43,13 +49,13 @@ export class BodyBudget {
     this.#limits = limits;
   }
 
-  /** All of it: what is kept, and what the work on bodies takes for the moment. */
+  /** Bytes in use: stored ones, and the temporary ones of work on bodies. */
   get bufferedBytes(): number {
     return this.#keptBytes + this.#workBytes;
   }
 
   /**
-   * @param bytes Of the body so far.
+   * @param bytes Size of the body so far.
    * @throws GatewayError 413 `request_too_large`
    */
   checkBody(bytes: number): void {
@@ -59,7 +65,7 @@ export class BodyBudget {
     throw new GatewayError("request_too_large", { message });
   }
 
-  /** @throws GatewayError 413 `request_too_large`: what the upstream would get has grown too much. */
+  /** @throws GatewayError 413 `request_too_large` if the translated body is too large. */
   checkUpstreamBody(bytes: number): void {
     const { maxUpstreamBytes } = this.#limits;
     if (bytes <= maxUpstreamBytes) return;
@@ -68,10 +74,11 @@ export class BodyBudget {
   }
 
   /**
-   * @param heldOfBody What the same body has taken before: a single body has the same room in pieces as at once.
-   * @param part Of the owner's shares.
-   * @throws GatewayError 429 `buffer_limit_exceeded` where it is more than the owner's share, 503 `gateway_overloaded` where
-   * others hold the rest; nothing is counted then.
+   * @param heldOfBody Bytes already counted for the same body, so that a body in pieces has the same limit as a whole
+   * one.
+   * @param part Fraction of the owner's shares that may be used.
+   * @throws GatewayError 429 `buffer_limit_exceeded` if the bytes exceed the owner's share, 503 `gateway_overloaded`
+   * if others use the rest. Nothing is counted then.
    */
   take(owner: BodyOwner, bytes: number, heldOfBody = 0, part = 1): void {
     const { keyId, organizationId } = owner;
@@ -80,7 +87,7 @@ export class BodyBudget {
     const ofOrganization = this.#ofOrganization.of(organizationId);
     const organizationShare = (maxBufferedBytes - (this.#keptBytes - ofOrganization)) * ORGANIZATION_SHARE;
     const keyShare = (organizationShare - (ofOrganization - ofKey)) * KEY_SHARE;
-    // A body that is the owner's only one is within its share, whatever its size.
+    // An owner's only body is within its share at any size.
     if (ofOrganization > heldOfBody && ofOrganization + bytes > organizationShare * part) {
       throw overShare("The organization of this API key");
     }
@@ -90,7 +97,7 @@ export class BodyBudget {
     this.keep(owner, bytes);
   }
 
-  /** Counts what is there already. */
+  /** Counts bytes that are already in memory. */
   keep({ keyId, organizationId }: BodyOwner, bytes: number): void {
     this.#keptBytes += bytes;
     this.#ofKey.add(keyId, bytes);
@@ -98,17 +105,17 @@ export class BodyBudget {
     if (bytes < 0) this.room.wake();
   }
 
-  /** Gives back what `take` or `keep` counted. */
+  /** Releases bytes that `take` or `keep` counted. */
   release(owner: BodyOwner, bytes: number): void {
     this.keep(owner, -bytes);
   }
 
-  /** Whether work that takes so much fits in; the work on one body does, whatever it takes. */
+  /** Returns whether work of this size fits. The only work is always accepted. */
   hasRoomForWork(bytes: number): boolean {
     return this.#workBytes === 0 || this.bufferedBytes + bytes <= this.#limits.maxBufferedBytes;
   }
 
-  /** @param bytes Negative: it is done, or takes less. */
+  /** @param bytes Negative when the work ends or needs less. */
   countWork(bytes: number): void {
     this.#workBytes += bytes;
   }

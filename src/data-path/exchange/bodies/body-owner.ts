@@ -1,4 +1,4 @@
-/** Whose bytes a worker holds. */
+/** Owner of bytes in a worker's memory. */
 export interface BodyOwner {
   readonly keyId: string;
   readonly keyName: string;

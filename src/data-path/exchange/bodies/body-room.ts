@@ -1,20 +1,24 @@
 /**
- * Room for large bodies before they come. A body that says its length takes room for all of it; another one, once it is
- * large, for the most that a body may have. Where its key or organization holds much already, it waits with its client. So
- * many large bodies at once are taken in one after the other, and those that never end hold no more than their owner's share.
+ * Reserves memory for large bodies before they arrive. A body with a declared length reserves its length; one without
+ * reserves the largest body once it has become large. If its owner uses much memory already, the body waits on the
+ * client's side. So large bodies arrive one after the other, and bodies that never end use no more than their owner's
+ * share.
  */
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import { createDeferred } from "../../../shared/event-loop/deferred.ts";
 import type { BodyOwner } from "./body-owner.ts";
 
-/** Smaller bodies count as they come. It is also what Envoy may hold of a body that waits, and what one counts for. */
+/**
+ * Smaller bodies are counted as they arrive. Also the most that Envoy may buffer of a waiting body, and the size that
+ * a waiting body counts for.
+ */
 export const LARGE_BYTES = 2 * 1024 ** 2;
-/** The parts of an owner's share that large bodies take: those that come, and those with the ones that wait. */
+/** Fractions of an owner's share for large bodies: for arriving ones, and for arriving and waiting ones together. */
 const PART_FOR_COMING = 1 / 2;
 const PART_WITH_WAITING = 3 / 4;
 const MAX_WAIT_MS = 20_000;
 
-/** What each owner may hold: `BodyBudget.take`. */
+/** What each owner may use, see `BodyBudget.take`. */
 interface Shares {
   take(owner: BodyOwner, bytes: number, heldOfBody: number, part: number): void;
 }
@@ -25,14 +29,14 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** The room of one body. */
+/** The memory reserved for one body. */
 export interface Room {
-  /** It is counted for the body now. */
+  /** Bytes counted for the body now. */
   readonly bytes: number;
-  /** There is room for all of it then. Rejects with a GatewayError 429 `buffer_limit_exceeded` where that takes too long. */
+  /** Resolves when all of the body fits. Rejects with GatewayError 429 `buffer_limit_exceeded` on timeout. */
   readonly turn: Promise<void> | undefined;
-  /** Nobody waits for it any more; what is counted stays so. */
-  readonly leave: () => void;
+  /** Stops waiting; counted bytes stay counted. */
+  readonly stopWaiting: () => void;
 }
 
 export class BodyRoom {
@@ -47,18 +51,18 @@ export class BodyRoom {
   }
 
   /**
-   * @param bytes What the body says that it has.
-   * @throws GatewayError as `BodyBudget.take`, where not even so many may wait.
+   * @param bytes Declared size of the body.
+   * @throws GatewayError as `BodyBudget.take`, if even a waiting body does not fit.
    */
   take(owner: BodyOwner, bytes: number): Room {
-    if (bytes < LARGE_BYTES) return { bytes: 0, turn: undefined, leave: nothing };
+    if (bytes < LARGE_BYTES) return { bytes: 0, turn: undefined, stopWaiting: nothing };
     const isFirst = this.#waiting.every((one) => one.owner.keyId !== owner.keyId);
-    if (isFirst && this.#hasTaken(owner, bytes)) return { bytes, turn: undefined, leave: nothing };
+    if (isFirst && this.#hasTaken(owner, bytes)) return { bytes, turn: undefined, stopWaiting: nothing };
     this.#budget.take(owner, LARGE_BYTES, 0, PART_WITH_WAITING);
     return this.#wait(owner, bytes);
   }
 
-  /** Something was given back: those that wait may be next. */
+  /** Memory was released: starts waiting bodies. */
   wake(): void {
     if (this.#isNextDue || this.#waiting.length === 0) return;
     this.#isNextDue = true;
@@ -70,30 +74,30 @@ export class BodyRoom {
 
   #wait(owner: BodyOwner, bytes: number): Room {
     const { promise, resolve } = createDeferred<void>();
-    // A stream that has ended meanwhile waits for no turn.
+    // A stream that has ended no longer awaits its turn.
     promise.catch(nothing);
-    const room = { bytes: LARGE_BYTES, turn: promise, leave: () => this.#leave(waiting, timer) };
+    const room = { bytes: LARGE_BYTES, turn: promise, stopWaiting: () => this.#stopWaiting(waiting, timer) };
     const begin = (): void => {
-      room.leave();
+      room.stopWaiting();
       room.bytes = bytes;
       resolve();
     };
     const waiting: Waiting = { owner, bytes, begin };
     const timer = setTimeout(() => {
-      room.leave();
+      room.stopWaiting();
       resolve(Promise.reject(new GatewayError("buffer_limit_exceeded")));
     }, this.#maxWaitMs);
     this.#waiting.push(waiting);
     return room;
   }
 
-  #leave(waiting: Waiting, timer: NodeJS.Timeout): void {
+  #stopWaiting(waiting: Waiting, timer: NodeJS.Timeout): void {
     clearTimeout(timer);
     const index = this.#waiting.indexOf(waiting);
     if (index !== -1) this.#waiting.splice(index, 1);
   }
 
-  /** Lets bodies begin; those of one key in the order in which they came. */
+  /** Starts bodies; those of one key in their order of arrival. */
   #next(): void {
     const behind = new Set<string>();
     for (const { owner, bytes, begin } of this.#waiting.slice()) {
@@ -103,7 +107,7 @@ export class BodyRoom {
     }
   }
 
-  /** Whatever waits, one body of an organization is always taken: those that wait would wait for each other. */
+  /** One body of an organization is always accepted, because waiting bodies would otherwise wait for each other. */
   #hasTaken(owner: BodyOwner, bytes: number): boolean {
     const waiting = this.#waiting.filter((one) => one.owner.organizationId === owner.organizationId);
     try {

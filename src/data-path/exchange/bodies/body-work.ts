@@ -1,20 +1,20 @@
 /**
- * Turns of large bodies. To read a body takes several times its bytes, for as long as it is worked on: milliseconds, and a
- * round trip to Redis. Where that is more than the worker has left, bodies wait for one another instead of being refused,
- * organization by organization, and what comes meanwhile is served between two of them.
+ * Schedules work on large bodies. Reading a body takes several times its size, during the work: milliseconds and a
+ * round trip to Redis. If the worker has not enough memory, bodies wait instead of being rejected, organizations take
+ * turns, and other requests are served between two bodies.
  */
 import { GatewayError } from "../../../shared/contract/errors.ts";
 
-/** Of the body's bytes; smaller ones do not wait, and are counted alone. */
+/** In bytes of the body; smaller bodies never wait. */
 const LARGE_BYTES = 256 * 1024;
-/** Twice what the work itself may take: after each step the event loop rests for as long. */
+/** Twice the time of the work itself: after each step the event loop rests for as long. */
 const MAX_WAIT_MS = 8_000;
 
-/** What a worker has left. */
+/** Free memory of a worker. */
 interface WorkRoom {
-  /** Whether work that takes so much fits in. */
+  /** Returns whether work of this size fits. */
   hasRoomForWork(bytes: number): boolean;
-  /** @param bytes Negative: it is done, or takes less. */
+  /** @param bytes Negative when the work ends or needs less. */
   countWork(bytes: number): void;
 }
 
@@ -36,8 +36,8 @@ export class BodyWork {
   }
 
   /**
-   * Counts what the work on a body takes, once there is room for it. A promise only where it has to wait; it rejects with a
-   * GatewayError 503 `gateway_overloaded` where that takes too long, and nothing is counted then.
+   * Counts the memory that work on a body needs. Returns a promise only if it has to wait; the promise rejects with
+   * GatewayError 503 `gateway_overloaded` on timeout, and nothing is counted then.
    */
   begin(organizationId: string, bodyBytes: number, workBytes: number): Promise<void> | undefined {
     const isLarge = bodyBytes >= LARGE_BYTES;
@@ -49,14 +49,14 @@ export class BodyWork {
     return this.#wait(organizationId, workBytes);
   }
 
-  /** It takes so much more, or less, than was counted. */
+  /** Changes the counted memory by this many bytes. */
   change(bytes: number): void {
     this.#budget.countWork(bytes);
   }
 
   end(workBytes: number): void {
     this.#budget.countWork(-workBytes);
-    // What has come meanwhile is served first.
+    // Serves requests that arrived meanwhile first.
     if (this.#waiting.length > 0) setImmediate(() => this.#next());
   }
 
@@ -75,7 +75,7 @@ export class BodyWork {
     });
   }
 
-  /** Those of one organization do not stand before another's. */
+  /** Takes turns between organizations. */
   #next(): void {
     const other = this.#waiting.findIndex(
       ({ organizationId }) => organizationId !== this.#lastOrganizationId,

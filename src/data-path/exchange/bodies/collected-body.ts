@@ -1,6 +1,6 @@
 /**
- * A body whose pieces arrive one by one, until it is whole. Usually it is one piece, which is not copied. Further ones are
- * copied together at once: a view of a few bytes would keep all the memory that it was read into.
+ * Collects the pieces of a body until it is complete. Usually there is one piece, which is not copied. Further pieces
+ * are copied as they arrive, because a view of a few bytes would retain the whole read buffer.
  */
 import { type ErrorCode, GatewayError } from "../../../shared/contract/errors.ts";
 import type { BodyBudget } from "./body-budget.ts";
@@ -8,25 +8,25 @@ import type { BodyOwner } from "./body-owner.ts";
 import { LARGE_BYTES, type Room } from "./body-room.ts";
 
 const EMPTY = new Uint8Array(0);
-/** Each piece costs a call of Envoy's. A body may come in so many pieces, whatever their size; one in more has larger ones. */
+/** Each piece costs a call from Envoy. This many pieces of any size are accepted; after them the mean size counts. */
 const PIECES_OF_ANY_SIZE = 1_000;
-/** On average. What a network brings at a time has 1,400 bytes or more. */
+/** Mean size. Network packets bring 1,400 bytes or more. */
 const MIN_PIECE_BYTES = 512;
 
 export interface CollectedBodyOptions {
-  /** A worker counts all bodies together in it. */
+  /** Counts all bodies of the worker. */
   readonly budget: Pick<BodyBudget, "checkBody" | "take" | "keep" | "release" | "room">;
-  /** One body may have so much. */
+  /** Largest size of one body. */
   readonly maxBytes: number;
 }
 
 export class CollectedBody {
   readonly #options: CollectedBodyOptions;
   readonly #owner: BodyOwner;
-  /** The body so far is its beginning. */
+  /** The body so far, at the beginning of this buffer. */
   #memory: Uint8Array = EMPTY;
   #byteLength = 0;
-  /** It is counted as it came, and as room before it comes. */
+  /** Bytes counted, for pieces that arrived and for expected ones. */
   #takenBytes = 0;
   #room: Room | null = null;
   #pieces = 0;
@@ -37,9 +37,10 @@ export class CollectedBody {
   }
 
   /**
-   * So much is to come in all, and counts from now on. It returns a promise where that has to wait for others.
-   * @param bytes What its sender says; left out: the most that it may have.
-   * @throws GatewayError 429 `buffer_limit_exceeded`, 503 `gateway_overloaded`; a promise rejects with the same.
+   * Reserves memory for the whole body. Returns a promise if it has to wait for other bodies.
+   * @param bytes Declared size. Default: the largest size of a body.
+   * @throws GatewayError 429 `buffer_limit_exceeded`, 503 `gateway_overloaded`; the promise rejects with the same
+   * errors.
    */
   expect(bytes = this.#options.maxBytes): Promise<void> | undefined {
     const { budget } = this.#options;
@@ -49,14 +50,14 @@ export class CollectedBody {
     return this.#room.turn;
   }
 
-  /** Nobody has said how large it is, and it is large. */
+  /** The body is large, and its size was not declared. */
   get isUnexpected(): boolean {
     return this.#room === null && this.#byteLength >= LARGE_BYTES;
   }
 
   /**
-   * It returns an error where that becomes too much, `tooLarge` or what `BodyBudget.take` throws: the piece is not kept
-   * then.
+   * Adds a piece. Returns an error (`tooLarge`, or an error of `BodyBudget.take`) if the body becomes too large; the
+   * piece is dropped then.
    */
   add(piece: Uint8Array = EMPTY, tooLarge: ErrorCode): GatewayError | null {
     const { budget, maxBytes } = this.#options;
@@ -80,8 +81,8 @@ export class CollectedBody {
   }
 
   /**
-   * An error where a client's body is too large, or comes in more and smaller pieces than any network or client cuts it
-   * into; each costs a call.
+   * Returns an error if a client's body is too large, or is cut into more and smaller pieces than any network or
+   * client produces. Each piece costs a call.
    */
   refusalOfRequest(): GatewayError | null {
     try {
@@ -95,19 +96,17 @@ export class CollectedBody {
     });
   }
 
-  /** It returns all of it, which is the caller's from here on, and this is empty. */
+  /** Returns the whole body, which the caller owns then, and empties this one. */
   take(): Uint8Array {
     const counted = this.#countedBytes;
-    this.#room?.leave();
+    this.#room?.stopWaiting();
     this.#room = null;
     const bytes = this.#takeWhole();
     if (counted > 0) this.#options.budget.release(this.#owner, counted);
     return bytes;
   }
 
-  /**
-   * It does the same, but all is counted until `use` is done: as it came, and as what is made of it, which is as large.
-   */
+  /** As `take`, but keeps counting the body until `use` is done, and the same size again for the result of `use`. */
   async takeFor<Made>(use: (bytes: Uint8Array) => Promise<Made>): Promise<Made> {
     const { budget } = this.#options;
     const bytes = this.#takeWhole();
@@ -128,7 +127,7 @@ export class CollectedBody {
     if (this.#byteLength === 0) {
       this.#memory = piece;
     } else {
-      // Always the case after the first piece, whose memory is not written to.
+      // Always so after the first piece, whose memory must not be written to.
       if (byteLength > this.#memory.byteLength) {
         const grown = Buffer.allocUnsafeSlow(2 * byteLength);
         grown.set(this.#memory.subarray(0, this.#byteLength));

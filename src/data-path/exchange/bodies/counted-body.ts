@@ -3,14 +3,14 @@ import { atOnce, type Steps } from "../../../shared/event-loop/steps.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { BodyOwner } from "./body-owner.ts";
 
-/** Work on a body takes so many times its bytes: its text and what is parsed of it, and the body that goes upstream. */
+/** Memory that work on a body needs, as a multiple of its bytes: text, parsed values, and the upstream's body. */
 const ASCII_WORK = 3;
-/** Text that is not ASCII has two bytes a character. */
+/** Text that is not ASCII has two bytes per character. */
 const OTHER_WORK = 5;
-/** A smaller body is read in milliseconds, whatever it consists of. */
+/** A smaller body is read within milliseconds, whatever it contains. */
 const STEPPED_BYTES = 1024 ** 2;
 
-/** What one request counts for in its worker's budget, from its whole body to its end. */
+/** Memory that one request uses in its worker's budget, from its complete body to its end. */
 export class CountedBody {
   readonly #budget: BodyBudget;
   readonly #owner: BodyOwner;
@@ -23,7 +23,7 @@ export class CountedBody {
   }
 
   /**
-   * The client's whole body is read next. It returns a promise where that has to wait for others.
+   * Begins to read the client's complete body. Returns a promise if it has to wait for other bodies.
    * @throws GatewayError 413 `request_too_large`, 429 `buffer_limit_exceeded`, 503 `gateway_overloaded`
    */
   begin(body: Uint8Array): Promise<void> | undefined {
@@ -45,19 +45,19 @@ export class CountedBody {
     this.#workBytes = workBytes;
   }
 
-  /** It works on a large body step by step, and others are served between two of them; only then it returns a promise. */
+  /** Works on a large body step by step, with other requests served in between, and only then returns a promise. */
   work<Result>(steps: Steps<Result>): Result | Promise<Result> {
     return this.#keptBytes >= STEPPED_BYTES ? this.#budget.steps.run(steps) : atOnce(steps);
   }
 
-  /** So much has been made of the body, and is kept beside it. */
+  /** Counts bytes made from the body, in addition to the body. */
   made(bytes: number): void {
     this.#budget.work.change(bytes - this.#workBytes);
     this.#workBytes = bytes;
   }
 
-  /** From here on no more than so much is kept of it. */
-  letGo(keptBytes: number): void {
+  /** Releases all but this many bytes. */
+  release(keptBytes: number): void {
     const kept = Math.min(keptBytes, this.#keptBytes + this.#workBytes);
     this.#budget.keep(this.#owner, kept - this.#keptBytes);
     this.#keptBytes = kept;

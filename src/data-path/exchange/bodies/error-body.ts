@@ -1,20 +1,20 @@
 /**
- * The beginning of the body of an upstream's error response: enough to say why, whose fault it is and who must act. Its
- * end is not waited for where it is long or late: the client learns of the error all the same.
+ * Reads the beginning of an upstream's error body: enough for the reason, whose fault it is and who must act. Does
+ * not wait for the end of a long or late body: the client gets its error anyway.
  */
 import type { BodyOwner } from "./body-owner.ts";
 import { CollectedBody, type CollectedBodyOptions } from "./collected-body.ts";
 
-/** What servers write of an error is much shorter. */
+/** Real error bodies are much shorter. */
 const MAX_BYTES = 65_536;
 const MAX_WAIT_MS = 2_000;
 
 export interface ErrorBodyOptions {
   readonly budget: CollectedBodyOptions["budget"];
   readonly owner: BodyOwner;
-  /** It is told once what there is, when that is enough or late, and returns a promise where the reply has to wait. */
+  /** Called once with the bytes read, when they suffice or time is up. Returns a promise if the reply has to wait. */
   readonly onRead: (body: Uint8Array) => Promise<void> | undefined;
-  /** It takes what `onRead` returns where no message from Envoy brought it about. */
+  /** Receives the result of `onRead` if a timeout and not a message from Envoy caused it. */
   readonly onLate: (replied: Promise<void> | undefined) => void;
   readonly maxWaitMs?: number;
 }
@@ -32,7 +32,7 @@ export class ErrorBody {
     this.#timer = setTimeout(() => options.onLate(this.end()), options.maxWaitMs ?? MAX_WAIT_MS);
   }
 
-  /** What is beyond the bound is not kept, nor what the worker has no room for. */
+  /** Drops bytes beyond the bound, and bytes that the worker has no memory for. */
   add(piece: Uint8Array, isLast: boolean): Promise<void> | undefined {
     if (this.#isOver) return undefined;
     const problem = this.#body.add(piece.subarray(0, this.#room), "upstream_error");
@@ -40,12 +40,12 @@ export class ErrorBody {
     return isLast || this.#room <= 0 || problem !== null ? this.end() : undefined;
   }
 
-  /** Nothing more comes. */
+  /** The body has ended. */
   end(): Promise<void> | undefined {
     return this.#isOver ? undefined : this.#options.onRead(this.drop());
   }
 
-  /** Nobody asks for it any more. */
+  /** The body is no longer needed. */
   drop(): Uint8Array {
     this.#isOver = true;
     clearTimeout(this.#timer);

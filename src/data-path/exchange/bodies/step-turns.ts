@@ -1,19 +1,20 @@
 /**
- * Work on large bodies takes hundreds of milliseconds, and a request of others needs the event loop several times until it
- * has its answer. So of all large bodies together one step is taken at a time, and after each the loop is left to others for
- * as long as the step took: a whole request of theirs fits in, so it waits for one step, however many large bodies there are.
+ * Shares the event loop between large bodies and other requests. Work on large bodies takes hundreds of milliseconds,
+ * and another request needs the loop several times until it has its response. So all large bodies together run one
+ * step at a time, and after each step the loop rests for as long as the step took. Another request fits into that
+ * rest, so it waits for one step at most, however many large bodies there are.
  */
 import type { Steps } from "../../../shared/event-loop/steps.ts";
 
-/** A step that takes longer was most likely interrupted: the machine slept, or the process was stopped. */
+/** A longer step was most likely interrupted: the machine slept, or the process was stopped. */
 const MAX_REST_MS = 1_000;
-/** What is shorter keeps nobody waiting. */
+/** Shorter steps need no rest. */
 const SHORT_MS = 2;
 
 export class StepTurns {
   #last: Promise<void> = Promise.resolve();
 
-  /** Rejects with what a step throws. */
+  /** Rejects with the error of a step. */
   async run<Result>(steps: Steps<Result>): Promise<Result> {
     for (;;) {
       let tookMs = 0;

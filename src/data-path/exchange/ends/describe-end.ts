@@ -3,18 +3,18 @@ import type { GatewayError } from "../../../shared/contract/errors.ts";
 import type { Admission } from "../../limits/admission.ts";
 import type { FinishedRequest } from "../../../shared/telemetry/request-meter.ts";
 
-/** Whose request it was; what is left out was not known when it ended. */
+/** Identity of a request; unknown fields are omitted. */
 export type Ended = Pick<Admission, "requestId" | "endpoint"> &
   Partial<Pick<FinishedRequest, "organizationId" | "keyId" | "currency">>;
 
-/** How it ended; what is left out it did not come to. */
+/** Result of a request; fields of stages that it did not reach are omitted. */
 export type End = Pick<FinishedRequest, "status" | "durationMs"> & {
   readonly error: Pick<GatewayError, "publicCode" | "ownCode" | "fields"> | null;
 } & Partial<
     Pick<FinishedRequest, "model" | "settled" | "usageContradiction" | "unknownFinishReason" | "firstTokenMs">
   >;
 
-/** The one event that metrics and the log know a request by, made where its end is known. */
+/** Builds the one event from which metrics and the request log learn of a request. */
 export function describeEnd(ended: Ended, end: End): FinishedRequest {
   const { requestId, endpoint, organizationId = null, keyId = null, currency = null } = ended;
   const {

@@ -1,7 +1,10 @@
 import type { GatewayError } from "../../../shared/contract/errors.ts";
 import type { Logger } from "../../../shared/host/logger.ts";
 
-/** A line of the log for an upstream's failure. @param status The upstream's own; left out: it gave none. */
+/**
+ * Logs an upstream's failure.
+ * @param status The upstream's status, if it gave one.
+ */
 export function logFailedUpstream(
   logger: Logger<"warn">,
   request: { readonly requestId: string; readonly model: string | null },

@@ -1,7 +1,7 @@
 /**
- * Which upstreams have been reached since the gateway started on this host. A server that was there and is gone is
- * starting again, as far as anybody can tell; one that was never there may as well have the wrong address, and a client
- * is told that instead. The workers of a host share what they know, so that each tells the same.
+ * Remembers which upstreams have been reached since the gateway started on this host. A server that was reached and
+ * is gone is presumably restarting; one that was never reached may have a wrong address, and the client's error says
+ * so. The workers of a host share this knowledge, so that all give the same error.
  */
 import type { Channel } from "../../../shared/host/channel.ts";
 
@@ -11,7 +11,7 @@ export class ReachedUpstreams {
   readonly #names = new Set<string>();
   readonly #channel: Channel;
 
-  /** Asks for what the host's other workers know already. */
+  /** Asks the host's other workers for what they know. */
   constructor(channel: Channel) {
     this.#channel = channel;
     channel.onMessage((message) => {
@@ -24,7 +24,7 @@ export class ReachedUpstreams {
     return this.#names.has(upstream);
   }
 
-  /** It has taken a connection. Called with every response: only the first one is more than a look-up. */
+  /** The upstream has accepted a connection. Called with every response; a known upstream costs one look-up. */
   note(upstream: string): void {
     if (this.#names.has(upstream)) return;
     this.#names.add(upstream);
@@ -36,7 +36,7 @@ export class ReachedUpstreams {
   }
 }
 
-/** The supervisor's part: what one worker tells, every worker hears, together with all that was told before. */
+/** The supervisor's side: sends each worker's upstreams to every worker, with all earlier ones. */
 export function shareReachedUpstreams(channel: Channel): void {
   const names = new Set<string>();
   channel.onMessage((message) => {

@@ -1,24 +1,24 @@
 /**
- * What Envoy says of how a request ended. The end of an ext_proc call carries no reason: a client that goes away, an
- * upstream that breaks off and a timeout of Envoy's own look alike there. Envoy's access log has the reason, and comes
- * over gRPC as well, for requests that did not end in order (`bootstrap/access-log.ts`). It comes by another call, which
- * may be another worker's: the workers of a host hand each other what is not their own.
+ * Envoy's reports on how requests ended. The end of an ext_proc call carries no reason: a client that leaves, an
+ * upstream that breaks off and a timeout in Envoy look alike. Envoy's access log has the reason, and arrives over
+ * gRPC for requests that ended early (`bootstrap/access-log.ts`). It uses another call, possibly to another worker:
+ * workers of a host forward entries that are not their own.
  *
- * It never decides what a request costs, and nothing fails without it: who is told nothing in time names nobody.
+ * Reports never decide a cost, and nothing fails without them: without one in time, the cause is logged as unknown.
  */
 import type { Channel } from "../../../shared/host/channel.ts";
 import { ShortLivedMap } from "../../../shared/collections/short-lived-map.ts";
 
 /** One entry of Envoy's access log. */
 export interface ReportedEnd {
-  /** What the client has got; 0: nothing. */
+  /** Status that the client got; 0 if none. */
   readonly status: number;
   /** @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/response_code_details */
   readonly details: string;
 }
 
 const KIND = "request_ended";
-/** Envoy writes its entry before it ends the call; the rest is the way from another worker. */
+/** Envoy writes its entry before it ends the call; the rest allows for the way from another worker. */
 const REPORTED_WITHIN_MS = 500;
 
 export class ReportedEnds {
@@ -26,7 +26,7 @@ export class ReportedEnds {
   readonly #channel: Channel;
   readonly #isOnlyWorker: boolean;
 
-  /** @param isOnlyWorker Whether each entry of Envoy's comes to this process. */
+  /** @param isOnlyWorker Whether all of Envoy's entries come to this process. */
   constructor(channel: Channel, { isOnlyWorker }: { readonly isOnlyWorker: boolean }) {
     this.#channel = channel;
     this.#isOnlyWorker = isOnlyWorker;
@@ -35,14 +35,14 @@ export class ReportedEnds {
     });
   }
 
-  /** A request has begun here. */
+  /** A request has begun on this worker. */
   expect(requestId: string): ExpectedEnd {
     const expected = new ExpectedEnd(() => this.#expected.delete(requestId));
     this.#expected.set(requestId, expected);
     return expected;
   }
 
-  /** Envoy's word on a request, which may be another worker's. */
+  /** Takes Envoy's report on a request, possibly another worker's. */
   report(requestId: string, end: ReportedEnd): void {
     const expected = this.#expected.get(requestId);
     if (expected !== undefined) expected.report(end);
@@ -50,16 +50,16 @@ export class ReportedEnds {
   }
 }
 
-/** The supervisor's part: what one worker has no request for, every worker hears. */
+/** The supervisor's side: sends entries whose request a worker does not have to all workers. */
 export function shareReportedEnds(channel: Channel): void {
   channel.onMessage((message) => {
     if (isOwn(message)) channel.send(message);
   });
 }
 
-/** The end of one request, for as long as it may be asked for. */
+/** The expected report of one request. */
 export class ExpectedEnd {
-  /** Nobody will ask. */
+  /** The report is no longer needed. */
   readonly drop: () => void;
   #end: ReportedEnd | null = null;
   #tell: ((end: ReportedEnd | null) => void) | null = null;
@@ -73,7 +73,10 @@ export class ExpectedEnd {
     this.#tell?.(this.#end);
   }
 
-  /** What was reported, or is within half a second; null: nothing. Called once at most; nothing is expected after it. */
+  /**
+   * Returns the report, waiting for half a second at most; null if there is none. Call once: nothing is expected
+   * afterwards.
+   */
   async take(): Promise<ReportedEnd | null> {
     let timer: NodeJS.Timeout | undefined;
     try {

@@ -1,13 +1,14 @@
 /**
- * Content codings of upstreams' answers (RFC 9110, section 8.4). Upstreams are asked for none; some compress all the same.
- * A body is decoded piece by piece as it comes, so that its bytes count where they are kept, and a stream is no later.
+ * Content codings of upstream responses (RFC 9110, section 8.4). The gateway requests none, but some upstreams
+ * compress anyway. Bodies are decoded piece by piece as they arrive, so that decoded bytes are counted where they are
+ * stored and streams are not delayed.
  */
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import type { Transform } from "node:stream";
 import type { UpstreamResponse } from "./upstream-call.ts";
 
 const FLUSHED = { flush: constants.Z_SYNC_FLUSH };
-/** The low half of the first byte of a zlib stream (RFC 1950); some servers send a bare deflate stream (RFC 1951). */
+/** Low half of the first byte of a zlib stream (RFC 1950). Some servers send a bare deflate stream (RFC 1951). */
 const ZLIB_METHOD = 8;
 
 const DECODERS: Readonly<Record<string, (firstByte: number) => Transform>> = {
@@ -17,11 +18,11 @@ const DECODERS: Readonly<Record<string, (firstByte: number) => Transform>> = {
   br: () => createBrotliDecompress({ flush: constants.BROTLI_OPERATION_FLUSH }),
 };
 
-/** What a server writes becomes 5 to 40 times as small; what becomes smaller was made to fill memory. */
+/** Real bodies expand 5 to 40 times. A higher ratio is an attempt to fill memory. */
 const MAX_RATIO = 100;
 const ALWAYS_ALLOWED_BYTES = 1_048_576;
 
-/** The coding of a body; null: it is as it is. */
+/** Returns a body's coding; null if it is not coded. */
 export function readCoding(contentEncoding: string | undefined): string | null {
   const codings = (contentEncoding ?? "").split(",").map((coding) => coding.trim().toLowerCase());
   return codings.filter((coding) => coding !== "" && coding !== "identity").join(", ") || null;
@@ -31,12 +32,12 @@ export function isDecodable(coding: string): boolean {
   return Object.hasOwn(DECODERS, coding);
 }
 
-/** Says to client and log why a body could not be read. */
+/** Explains to client and log why a body could not be read. */
 export function describeCoding(coding: string): string {
   return `The model server sent its answer with \`content-encoding: ${coding.slice(0, 40)}\`, which this gateway does not read.`;
 }
 
-/** An error whose coding is not read says so in the place of its reason. */
+/** Replaces the reason of an error response whose coding is unreadable. */
 export function readableResponse(response: UpstreamResponse, coding: string | null): UpstreamResponse {
   if (response.kind !== "error" || coding === null || isDecodable(coding)) return response;
   const body = Buffer.from(JSON.stringify({ error: { message: describeCoding(coding) } }));
@@ -52,7 +53,7 @@ export class BodyDecoder {
   #onPiece: (piece: Uint8Array) => void = () => undefined;
   #onRead: (problem: Error | null) => void = () => undefined;
 
-  /** @param coding One that is decodable. */
+  /** @param coding A decodable coding. */
   constructor(coding: string) {
     const create = DECODERS[coding];
     if (create === undefined) throw new Error(`no decoder for ${coding}`);
@@ -60,8 +61,8 @@ export class BodyDecoder {
   }
 
   /**
-   * Hands on all that these bytes hold. Never rejects.
-   * @returns What is wrong with them, or null. Nothing may follow then.
+   * Decodes these bytes and passes the result to `onPiece`. Never rejects.
+   * @returns An error text, or null. Nothing may follow an error.
    */
   push(coded: Uint8Array, onPiece: (piece: Uint8Array) => void): Promise<Error | null> {
     const [first] = coded;
@@ -76,7 +77,7 @@ export class BodyDecoder {
     });
   }
 
-  /** Nobody wants the rest. */
+  /** The rest is not needed. */
   close(): void {
     this.#stream?.destroy();
   }
@@ -85,7 +86,7 @@ export class BodyDecoder {
     const stream = this.#create(firstByte);
     stream.on("data", (piece: Uint8Array) => this.#take(piece));
     stream.on("error", (error) => (this.#problem ??= error));
-    // A stream that breaks, or is closed, calls back no write.
+    // A broken or closed stream calls no write callback.
     stream.on("close", () => this.#onRead(this.#problem));
     return stream;
   }

@@ -1,8 +1,7 @@
 /**
- * Which headers pass. Towards an upstream go those of a closed list, what its protocol needs, and what its operator has
- * listed: providers can be steered by headers of any name (to another model, deployment, account or price). Towards the
- * client, of an upstream's headers, only three come through: everything else that a client may rely on is the gateway's
- * own.
+ * Decides which headers pass. An upstream gets a closed list, its protocol's headers and those that its operator
+ * lists, because headers of any name can steer a provider (to another model, deployment, account or price). A client
+ * gets three of the upstream's headers; the gateway itself sets all others.
  */
 import {
   CLIENT_CREDENTIAL_HEADERS,
@@ -13,7 +12,7 @@ import type { Header } from "../reply.ts";
 import { setBounded } from "../../../shared/collections/set-bounded.ts";
 import type { Route } from "./upstream-call.ts";
 
-/** What every upstream gets: what the body is, who speaks, and the trace that it is part of. docs/api.md has it for people. */
+/** Headers for every upstream: the body's type, the client's name and the trace. docs/api.md lists them for users. */
 const FOR_UPSTREAMS: ReadonlySet<string> = new Set([
   "content-type",
   "content-length",
@@ -32,10 +31,10 @@ const FOR_UPSTREAMS: ReadonlySet<string> = new Set([
   "x-b3-flags",
 ]);
 
-/** What Envoy needs until a server is chosen: the upstream's cluster takes it off. */
+/** Envoy needs these until it has chosen a server; the upstream's cluster removes them. */
 const FOR_ENVOY = [":", "x-envoy-", "x-forwarded-", "x-igw-"];
 
-/** Taken off by the upstream's cluster in Envoy, too, whatever the sidecar did. */
+/** The upstream's cluster in Envoy removes these as well, whatever the sidecar did. */
 export const HEADERS_NOT_FOR_UPSTREAMS = [
   ...CLIENT_CREDENTIAL_HEADERS,
   "forwarded",
@@ -43,7 +42,7 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
   "te",
   "upgrade",
   TAGS_HEADER,
-  // What Codex and the AI SDK tell about the user's installation and session.
+  // Identify the user's installation and session, sent by Codex and the AI SDK.
   "session-id",
   "thread-id",
   "originator",
@@ -51,7 +50,7 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
   INCLUDE_COST_HEADER,
 ];
 
-/** The same by prefix. */
+/** The same, by prefix. */
 export const PREFIXES_NOT_FOR_UPSTREAMS = [
   "x-stainless-",
   "x-amz-",
@@ -63,15 +62,15 @@ export const PREFIXES_NOT_FOR_UPSTREAMS = [
 
 export const MESSAGES_PREFIX = "anthropic-";
 /**
- * Where an upstream speaks messages, its cluster lets `anthropic-version` and `anthropic-beta` through: of that prefix it
- * takes off what is known, and the sidecar all others, request by request.
+ * For upstreams that speak messages: the cluster lets `anthropic-version` and `anthropic-beta` pass and removes the
+ * other known headers of that prefix. The sidecar removes unknown ones, request by request.
  */
 export const MESSAGES_HEADERS_NOT_FOR_UPSTREAMS = [
   "anthropic-dangerous-direct-browser-access",
   "anthropic-workspace-id",
 ];
 
-/** What became of names that came before; clients may make up names, and long ones. */
+/** Cache of decisions by header name. Clients may invent names, and long ones. */
 const MAX_KNOWN_NAMES = 250;
 const MAX_KNOWN_LENGTH = 64;
 const knownNames = new Map<string, boolean>();
@@ -79,8 +78,8 @@ const knownNames = new Map<string, boolean>();
 const FOR_CLIENTS: ReadonlySet<string> = new Set(["content-type", "cache-control", "date"]);
 
 /**
- * Names, of those of a request, that are taken off before it goes upstream, each once. Pseudo-headers stay.
- * @param forwarded Names that stay: of the protocol that the upstream speaks, and those that its operator has listed.
+ * Lists headers of a request to remove before it goes upstream, each once. Pseudo-headers stay.
+ * @param forwarded Headers to keep: those of the upstream's protocol, and those that its operator lists.
  */
 export function namesToRemoveUpstream(names: Iterable<string>, forwarded: readonly string[] = []): string[] {
   const remove: string[] = [];
@@ -90,14 +89,14 @@ export function namesToRemoveUpstream(names: Iterable<string>, forwarded: readon
   return remove;
 }
 
-/** Of a request's headers what decides anything here. */
+/** Headers of a request that affect decisions here. */
 export interface RequestHeaders {
   readonly names: readonly string[];
   /** The value of `BETA_HEADER`. */
   readonly betas?: string | undefined;
 }
 
-/** What is changed in a request's headers before it goes upstream. */
+/** Changes to a request's headers before it goes upstream. */
 export function changesForUpstream(
   { names, betas }: RequestHeaders,
   { forwardedHeaders, contextWindow }: Pick<Route, "forwardedHeaders" | "contextWindow">,
@@ -119,14 +118,14 @@ function isForUpstreams(name: string): boolean {
   return isFor;
 }
 
-/** Names of features that a client wants of Anthropic's API, with a comma between them. */
+/** Lists features of Anthropic's API that a client requests, comma separated. */
 export const BETA_HEADER = "anthropic-beta";
 /** "context-1m-2025-08-07": a context window of a million tokens. */
 const WINDOW_BETA = /^context-(\d{1,6})([km])(?:-|$)/i;
 
 /**
- * Those that go upstream: none that asks for a larger context window than the model's, by which caps reckon.
- * @returns "" where none is left.
+ * Removes betas that request a larger context window than the model's, because caps are calculated with the model's.
+ * @returns "" if no beta remains.
  */
 export function limitBetas(betas: string, contextWindow: number): string {
   const kept = betas.split(",").filter((beta) => windowOf(beta.trim()) <= contextWindow);
@@ -138,7 +137,7 @@ function windowOf(beta: string): number {
   return count === undefined ? 0 : Number(count) * (unit.toLowerCase() === "m" ? 1_000_000 : 1_000);
 }
 
-/** Names, of those of an upstream's response, that are taken off before it goes to the client, each once. Pseudo-headers stay. */
+/** Lists headers of an upstream's response to remove before it goes to the client, each once. Pseudo-headers stay. */
 export function namesToRemoveDownstream(names: Iterable<string>): string[] {
   const remove: string[] = [];
   for (const name of names) {

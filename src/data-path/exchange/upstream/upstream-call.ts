@@ -1,131 +1,121 @@
-/** What Envoy's stream of one admitted request with a body is told and answers, phase by phase. */
+/** Contract between Envoy's stream and the handling of one admitted request with a body, by phase. */
 import type { GatewayError } from "../../../shared/contract/errors.ts";
 import type { Admission } from "../../limits/admission.ts";
 import type { Settled } from "../../settlement/settled.ts";
 import type { Header, Reply } from "../reply.ts";
 
-/** A request goes there, with this body. */
+/** Upstream and body of a routed request. */
 export interface Route {
-  /** It is the name of an Envoy cluster. */
+  /** Name of an Envoy cluster. */
   readonly upstream: string;
   readonly path: string;
   readonly body: Uint8Array;
-  /** These request headers go along though they are of a client's protocol. */
+  /** Protocol-specific request headers that are forwarded upstream. */
   readonly forwardedHeaders: readonly string[];
-  /** It is the model's, in tokens: what asks for a larger one does not go along. */
+  /** Size of the model's context window in tokens. Headers that request a larger one are removed. */
   readonly contextWindow: number;
-  /** It is the call from here on. */
+  /** Handles the call from here on. */
   readonly call: RoutedCall;
 }
 
 export interface ResponseStart {
   readonly status: number;
-  /** Of the response's headers these decide something. They are undefined where there are none. */
+  /** Response headers that affect decisions; undefined if absent. */
   readonly contentType: string | undefined;
   /** `content-encoding`, as `readCoding` reads it. */
   readonly coding: string | null;
   readonly retryAfter: string | undefined;
-  /** It is Envoy's `response.code_details`. */
+  /** Envoy's `response.code_details`. */
   readonly codeDetails: string;
-  /**
-   * Envoy says it of a connection that the upstream has broken, see `LOST_CONNECTION_HEADER`; most often it says
-   * nothing.
-   */
+  /** Envoy's report of a connection that the upstream broke, see `LOST_CONNECTION_HEADER`; usually absent. */
   readonly lostConnection: string | undefined;
-  /** It is Envoy's `upstream.request_attempt_count`: so many of the upstream's servers were tried. */
+  /** Envoy's `upstream.request_attempt_count`: number of upstream servers tried. */
   readonly attempts: number;
   readonly endOfStream: boolean;
 }
 
-/**
- * A request is this until it is routed, and what is known of it is kept here. Where a method throws, the client is told
- * that error.
- */
+/** A request before it is routed, and its results. Errors that methods throw are sent to the client. */
 export interface UpstreamCall {
   readonly admission: Admission;
-  /** The access log names this model of the catalog, once it is known. */
+  /** Id of the catalog's model for the access log, once known. */
   readonly modelId: string | null;
-  /** The request cost this, once it is settled. */
+  /** The request's cost, once settled. */
   readonly settled: Settled | null;
-  /** A whole answer's header tells this of its cost; null stands for nothing. */
+  /** Value of the cost header of a whole response; null for no header. */
   readonly formattedCost: string | null;
   /**
-   * The client's whole body has come. It resolves with a reply where no upstream has to be asked.
-   * @param query It is that of the client's path, without the question mark.
-   * @throws GatewayError when the request is refused.
+   * Handles the client's complete body. Resolves with a reply if no upstream is needed.
+   * @param query Query of the client's path, without the question mark.
+   * @throws GatewayError if the request is rejected.
    */
   onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply>;
-  /** The client was told an error. */
+  /** The client got an error. */
   onRefused(error: GatewayError): void;
-  /** The stream has ended before the body had come. It never throws. */
+  /** The stream ended before the body was complete. Never throws. */
   onEnd(): Promise<void>;
-  /** The stream has ended, and what the client is told was decided before. It never throws. */
+  /** The stream ended after the client's response was decided. Never throws. */
   onEndAnswered(): Promise<void>;
 }
 
-/** A request is this once it has its route. */
+/** A request once it is routed. */
 export interface RoutedCall {
-  /** It goes upstream now. */
+  /** The request is being sent upstream. */
   onSent(): void;
-  /** The stream has ended while it was being routed: nothing is sent. It never throws. */
+  /** The stream ended during routing, and nothing is sent. Never throws. */
   onEndUnsent(): Promise<void>;
   /**
-   * The upstream's response has begun. It returns at once what that response is, or a promise of the reply that the client
-   * gets in its place.
-   * @throws GatewayError The promise rejects with it once the request is settled.
+   * Handles the beginning of the upstream's response. Returns the response at once, or a promise of the reply that
+   * replaces it.
+   * @throws GatewayError (as a rejection) once the request is settled.
    */
   onResponseStart(start: ResponseStart): UpstreamResponse | Promise<Reply>;
-  /** The stream has ended before the response, or in the midst of an answer. It never throws. */
+  /** The stream ended before the response, or in the middle of it. Never throws. */
   onEnd(): Promise<void>;
 }
 
-/**
- * An upstream's response is one of these by how its body is read: all of it, piece by piece, or as much as says what
- * went wrong.
- */
+/** An upstream's response, by how its body is read: whole, piece by piece, or just enough to explain an error. */
 export type UpstreamResponse = WholeResponse | StreamedResponse | ErrorResponse;
 
 interface ClientHeaders {
-  /** The answer that the client gets has this content type. */
+  /** Content type of the client's response. */
   readonly contentType: string;
-  /** A successful answer's headers say with them how the caps have changed its request; most often there are none. */
+  /** Headers of a successful response that report how caps changed its request; usually empty. */
   readonly budgetHeaders: readonly Header[];
 }
 
-/** This answer is not streamed. */
+/** A response that is not streamed. */
 export interface WholeResponse extends ClientHeaders {
   readonly kind: "whole";
   /**
-   * The whole of it has come. It resolves with the client's bytes once the request is charged.
-   * @throws GatewayError The promise rejects with it once the request is settled.
+   * Handles the complete body. Resolves with the client's bytes once the request is charged.
+   * @throws GatewayError (as a rejection) once the request is settled.
    */
   onBody(body: Uint8Array): Promise<Uint8Array>;
-  /** The rest of it is not read. It throws the error once the request is settled. */
+  /** The rest of the body is not read. Throws the error once the request is settled. */
   onBodyRefused(error: GatewayError): Promise<never>;
 }
 
-/** This answer is streamed. It never throws: what goes wrong in a stream is an event in it. */
+/** A streamed response. Never throws: errors become events of the stream. */
 export interface StreamedResponse extends ClientHeaders {
   readonly kind: "stream";
-  /** It tells the client that its answer goes on. */
+  /** Bytes that keep the client's connection alive. */
   readonly keepAlive: string;
   /**
-   * It returns the client's bytes in reply to the upstream's, and a promise of the last ones, which wait for their
-   * charge.
+   * Returns the client's bytes for the upstream's chunk, or a promise of the last ones, which wait for their charge.
    */
   onChunk(chunk: Uint8Array, endOfStream: boolean): Uint8Array | Promise<Uint8Array>;
-  /** The upstream has been silent for too long: these are the last bytes. */
+  /** The upstream has been silent for too long. Resolves with the last bytes. */
   onSilence(): Promise<Uint8Array>;
 }
 
-/** This is an error, which the client is told in the gateway's words. */
+/** An upstream's error, which the client gets in the gateway's words. */
 export interface ErrorResponse {
   readonly kind: "error";
   /**
-   * The beginning of its body has come. It throws the error once the request is settled, or resolves with what the client
-   * gets in its place.
+   * Handles the beginning of the body. Throws the error once the request is settled, or resolves with the reply that
+   * replaces it.
    */
   onBody(body: Uint8Array): Promise<Reply>;
-  /** The stream has ended before that. It never throws. */
+  /** The stream ended earlier. Never throws. */
   onEnd(): Promise<void>;
 }

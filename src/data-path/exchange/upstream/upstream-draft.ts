@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../shared/text/json-object.ts";
 import { readThinkingBudget } from "../../translation/fields/thinking-budget.ts";
 import type { ClientRequest, ModelTarget } from "../../translation/client-protocol.ts";
 
-/** The body that goes upstream, in the form that the caps demand: strict ones may come into force until the hold. */
+/** The upstream's body in the form that caps require. Strict caps may come into force until the hold. */
 export class UpstreamDraft {
   readonly #request: ClientRequest;
   readonly #model: ModelTarget;
@@ -10,15 +10,15 @@ export class UpstreamDraft {
   #bytes: Uint8Array;
   /** See UpstreamForm. */
   readonly thinkingBudget: number;
-  /** Its length with a limit of one digit, once somebody has asked. */
+  /** Body length with a one-digit limit, once computed. */
   #shortestLength: number | null = null;
 
   /**
-   * @param asked The client's body: what of an answer is for thinking.
-   * @throws GatewayError 400 as `ClientRequest.toUpstream` says.
+   * @param fields Fields of the client's body that configure thinking.
+   * @throws GatewayError 400, see `ClientRequest.toUpstream`.
    */
-  constructor(request: ClientRequest, model: ModelTarget, isStrict: boolean, asked: JsonObject = {}) {
-    this.thinkingBudget = readThinkingBudget(asked);
+  constructor(request: ClientRequest, model: ModelTarget, isStrict: boolean, fields: JsonObject = {}) {
+    this.thinkingBudget = readThinkingBudget(fields);
     this.#request = request;
     this.#model = model;
     this.#isStrict = isStrict;
@@ -33,7 +33,7 @@ export class UpstreamDraft {
     return this.#bytes.byteLength;
   }
 
-  /** @throws GatewayError 400 as `ClientRequest.toUpstream` says. */
+  /** @throws GatewayError 400, see `ClientRequest.toUpstream`. */
   becomeStrict(): void {
     if (this.#isStrict) return;
     this.#isStrict = true;

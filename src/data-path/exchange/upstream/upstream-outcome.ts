@@ -1,21 +1,20 @@
 /**
- * What became of a request that was handed to an upstream, read from how its response began. Envoy answers by itself
- * when there is nothing to pass on; all of those arrive as a `:status` of Envoy's, so `response.code_details` tells
- * them apart.
+ * Determines the outcome of a request that was handed to an upstream, from the beginning of its response. Envoy's own
+ * responses also arrive as a `:status`; only `response.code_details` distinguishes them.
  * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/response_code_details
  */
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import type { Outcome } from "../../request-log/line.ts";
 import type { ResponseStart } from "./upstream-call.ts";
 
-/** Envoy's own answer in place of an upstream's. */
+/** Envoy's own response in place of an upstream's. */
 export interface LocalOutcome {
   readonly error: GatewayError;
-  /** `not_sent`: nothing was sent to any upstream, so nothing can have been used. */
+  /** `not_sent`: nothing reached an upstream, so nothing was used. */
   readonly outcome: Exclude<Outcome, "complete">;
 }
 
-/** What Envoy says of how a request went. */
+/** Envoy's details of a failed request. */
 interface LocalReply extends Pick<ResponseStart, "codeDetails" | "lostConnection"> {
   /** Milliseconds since the request was sent to the upstream. */
   readonly sinceSentMs: number;
@@ -23,7 +22,7 @@ interface LocalReply extends Pick<ResponseStart, "codeDetails" | "lostConnection
 
 const NOT_CONNECTED = [
   "no_healthy_upstream",
-  // An endpoint picker behind this gateway's filters, which is gone or late: no server was chosen.
+  // An endpoint picker after this gateway's filters is missing or late, so no server was chosen.
   "ext_proc_error",
   "upstream_reset_before_response_started{remote_connection_failure",
   "upstream_reset_before_response_started{local_connection_failure",
@@ -32,7 +31,7 @@ const NOT_CONNECTED = [
 ];
 const OVERFLOW = "upstream_reset_before_response_started{overflow";
 const MISCONFIGURED = ["cluster_not_found", "route_not_found", "maintenance_mode"];
-/** The body was held against the rendered limit before it left here; an operator's own may be lower. */
+/** The body is within the rendered limit, which was checked here; an operator's own limit may be lower. */
 const TOO_LARGE = "request_payload_too_large";
 const TIMED_OUT = [
   "response_timeout",
@@ -43,27 +42,30 @@ const TIMED_OUT = [
 
 const BROKEN_CONNECTION = "upstream_reset_before_response_started{connection_termination";
 /**
- * The connection was there before the request, and no byte came back: the server was about to close it, behind an earlier
- * answer or a time of rest, and has most likely never read the request.
+ * The connection was older than the request, and no byte came back: the server was closing an idle connection and
+ * most likely never read the request.
  */
 const STALE = /^[1-9]\d* 0$/;
-/** A stale connection breaks as soon as it is used. One that breaks later had a server at work on the request. */
+/** A stale connection breaks on first use. A later break means that a server was working on the request. */
 const STALE_WITHIN_MS = 1_000;
 
-/** Whether the response came from an upstream; false for what Envoy answered in its place. */
+/** Returns whether the response came from an upstream, and not from Envoy. */
 export function isFromUpstream(codeDetails: string): boolean {
   return codeDetails === "via_upstream" || codeDetails === "";
 }
 
-/** What is known of the upstream beside how this request went. */
+/** Facts about the upstream that do not depend on this request. */
 export interface KnownUpstream {
-  /** What `Retry-After` says while there is no server. */
+  /** `Retry-After` while no server is available. */
   readonly startupSeconds: number;
   /** Whether any request has reached it since the gateway started. */
   readonly wasEverReached: boolean;
 }
 
-/** A server that says in an answer of status 200 that it is starting says no time: the model's own, as with a 503. */
+/**
+ * Adds `Retry-After` to the error of a server that responds that it is starting: the model's startup time, as for a
+ * 503.
+ */
 export function withStartupTime(
   error: GatewayError,
   { startupSeconds }: Pick<KnownUpstream, "startupSeconds">,
@@ -72,7 +74,7 @@ export function withStartupTime(
   return new GatewayError("model_starting", { cause: error.cause, retryAfterSeconds: startupSeconds });
 }
 
-/** The error that a client is told when Envoy answered in an upstream's place. */
+/** Maps Envoy's response in place of an upstream's to the client's error. */
 export function mapLocalOutcome(
   { codeDetails, lostConnection = "", sinceSentMs }: LocalReply,
   { startupSeconds, wasEverReached }: KnownUpstream,

@@ -1,15 +1,15 @@
 /**
- * Requests that ext_authz lets pass before Redis has decided: ext_proc, which Envoy calls next, waits for the decision
- * before anything goes upstream, and refuses what is refused. Redis is asked in the time that Envoy needs for its next call,
- * and not before it.
+ * Requests that ext_authz lets pass before Redis has decided. ext_proc, which Envoy calls next, waits for the
+ * decision before anything goes upstream, and rejects the request if Redis does. So the Redis call overlaps with
+ * Envoy's next call instead of preceding it.
  *
- * Only where nothing but speed depends on it: a request that goes through ext_proc, to this very worker, with a body that
- * Envoy has buffered by then anyway, of a key whose last request here was admitted and left room for those of its own that
- * are not decided. What this guesses wrong is refused all the same, one step later.
+ * Only used if nothing but speed depends on it: the request goes through ext_proc on this same worker, its body is
+ * small enough for Envoy to buffer it anyway, and the key's last request here was admitted and left enough requests
+ * for all of its undecided ones. A wrong guess is still rejected, one step later.
  *
- * A client that goes away before its body has come is never heard of again, and its decision stays until nobody can come
- * for it. So what is kept is shared: nobody has more of it than a part of what is free, and what one key
- * leaves behind neither stops another's requests here nor counts against its own once they are decided.
+ * We get no event when a client disconnects before its body arrives, so its decision is kept until the request must
+ * be over. Memory for decisions is therefore shared: no key or organization has more than a fraction of what is free,
+ * and abandoned decisions of one key neither block other keys nor reduce the key's own limit once they are made.
  */
 import type { Caller } from "../../auth/key-directory.ts";
 import type { Clock } from "../../../shared/time/clock.ts";
@@ -19,8 +19,8 @@ import { ShortLivedMap } from "../../../shared/collections/short-lived-map.ts";
 import { Tally } from "../../../shared/collections/tally.ts";
 import type { Decision } from "./decision.ts";
 
-export interface UnderWayOptions {
-  /** Whether the ext_proc call of each request comes to the worker that ext_authz asked. */
+export interface DeferredAdmissionsOptions {
+  /** Whether ext_proc calls always reach the worker that handled ext_authz. */
   readonly isSameWorker: () => boolean;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
@@ -28,12 +28,12 @@ export interface UnderWayOptions {
 /** An admission that ext_proc waits for. */
 export interface AwaitedAdmission {
   /** Never rejects. */
-  readonly decided: Promise<Decision>;
-  /** The same once it is there. */
+  readonly decisionPromise: Promise<Decision>;
+  /** The decision, once made. */
   decision: Decision | null;
 }
 
-/** Whose request it is. */
+/** Owner of a request. */
 type Owner = Pick<Caller, "keyId" | "organizationId">;
 
 interface Entry extends AwaitedAdmission, Owner {
@@ -48,38 +48,45 @@ interface Learned {
 
 const NOTHING_LEARNED: Learned = { rate: null, atMs: 0 };
 
-/** Well below what Envoy reads of a body in any case while ext_authz decides (docs/internals/envoy.md, "How bodies come"). */
+/**
+ * Well below the part of a body that Envoy reads in any case while ext_authz decides (docs/internals/envoy.md, "How
+ * bodies come").
+ */
 const MAX_BODY_BYTES = 128 * 1024;
-/** Some 2 kB each. Beyond it ext_authz waits. */
+/** About 2 kB each. Beyond this number ext_authz waits. */
 const MAX_AWAITED = 10_000;
 /**
- * A key, and an organization, has at most this part of what is still free. However many take all that they may, something
- * is left for the next, while one alone, with nobody beside it, has what it can use.
+ * Fraction of the free entries that one key or organization may use. Some always remain for the next, while a single
+ * key can use as many as it needs.
  */
 const KEY_SHARE = 1 / 16;
 const ORGANIZATION_SHARE = 1 / 4;
-/** Nobody comes for it any more: Envoy gives a request and its body a minute. */
+/** An entry of this age is abandoned: Envoy gives a request and its body a minute. */
 const ABANDONED_AFTER_MS = 90_000;
 const MAX_KEYS = 100_000;
 
-export class AdmissionsUnderWay {
-  readonly #options: UnderWayOptions;
-  /** By request id, the oldest first. */
+export class DeferredAdmissions {
+  readonly #options: DeferredAdmissionsOptions;
+  /** By request id, oldest first. */
   readonly #awaited = new ShortLivedMap<string, Entry>();
-  /** Of these, how many a key and an organization have. */
+  /** Number of waiting entries by key and by organization. */
   readonly #ofKey = new Tally();
   readonly #ofOrganization = new Tally();
-  /** By key id: requests that Redis has not decided, whether or not anybody waits for them. */
+  /** By key id: requests that Redis has not decided, abandoned ones included. */
   readonly #undecided = new Tally();
-  /** By key id: its bucket as its last admission here has left it; null: it was refused. */
+  /** By key id: the bucket after the key's last admission here; null if that was rejected. */
   readonly #learned = new Map<string, Learned>();
 
-  constructor(options: UnderWayOptions) {
+  constructor(options: DeferredAdmissionsOptions) {
     this.#options = options;
   }
 
-  /** @param bodyBytes `content-length` of a request that goes through ext_proc; null: it does not, or nobody knows. */
-  mayPass(owner: Owner, bodyBytes: number | null): boolean {
+  /**
+   * Returns whether the request may pass before it is decided.
+   * @param bodyBytes `content-length` of a request that goes through ext_proc; null if it does not, or if the length
+   * is unknown.
+   */
+  canDefer(owner: Owner, bodyBytes: number | null): boolean {
     const isSmall = bodyBytes !== null && bodyBytes <= MAX_BODY_BYTES;
     if (!isSmall || !this.#options.isSameWorker()) return false;
     this.#dropAbandoned();
@@ -89,10 +96,10 @@ export class AdmissionsUnderWay {
     );
   }
 
-  /** The request goes on; `take` is called next. */
-  pass(requestId: string, { keyId, organizationId }: Owner, decided: Promise<Decision>): void {
+  /** Lets the request pass. `take` collects the decision. */
+  defer(requestId: string, { keyId, organizationId }: Owner, decisionPromise: Promise<Decision>): void {
     const sinceMs = this.#options.clock.monotonicMs();
-    const entry: Entry = { requestId, keyId, organizationId, decided, decision: null, sinceMs };
+    const entry: Entry = { requestId, keyId, organizationId, decisionPromise, decision: null, sinceMs };
     this.#awaited.set(requestId, entry);
     this.#ofKey.add(keyId, 1);
     this.#ofOrganization.add(organizationId, 1);
@@ -101,22 +108,22 @@ export class AdmissionsUnderWay {
       entry.decision = decision;
       this.#undecided.add(keyId, -1);
     };
-    void decided.then(keep);
+    void decisionPromise.then(keep);
   }
 
-  /** For the one who waits for it; null: another process let it pass. */
+  /** Returns and removes the admission, or null if another process let the request pass. */
   take(requestId: string): AwaitedAdmission | null {
     const awaited = this.#awaited.get(requestId) ?? null;
     if (awaited !== null) this.#drop(awaited);
     return awaited;
   }
 
-  /** @param rate As a request's admission has left the key's bucket; null: it was refused. */
+  /** @param rate The key's bucket after an admission; null if the request was rejected. */
   learn(keyId: string, rate: RateState | null): void {
     setBounded(this.#learned, keyId, { rate, atMs: this.#options.clock.monotonicMs() }, MAX_KEYS);
   }
 
-  /** The key's bucket behind all that is not decided, as it is likely to become; null: nobody knows. */
+  /** Estimates the key's bucket after all undecided requests; null if unknown. */
   estimate(keyId: string): RateState | null {
     const { rate, atMs } = this.#learned.get(keyId) ?? NOTHING_LEARNED;
     if (rate === null) return null;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AdmissionsUnderWay } from "../../../src/data-path/exchange/admission/admissions-under-way.ts";
+import { DeferredAdmissions } from "../../../src/data-path/exchange/admission/deferred-admissions.ts";
 import type { RateState } from "../../../src/data-path/limits/rate-headers.ts";
 import { type Decision, NOBODY } from "../../../src/data-path/exchange/admission/decision.ts";
 
@@ -9,11 +9,11 @@ const OTHER = { keyId: "key_2", organizationId: "org_2" };
 
 function open({ isSameWorker = true } = {}) {
   const clock = { nowMs: 0 };
-  const underWay = new AdmissionsUnderWay({
+  const deferred = new DeferredAdmissions({
     isSameWorker: () => isSameWorker,
     clock: { monotonicMs: () => clock.nowMs },
   });
-  return { underWay, clock };
+  return { deferred, clock };
 }
 
 /** Of a bucket of 60 a minute. */
@@ -29,12 +29,12 @@ const never = new Promise<Decision>(() => undefined);
 
 describe("an admission under way", () => {
   it("is waited for by ext_authz until a request of the key was admitted, and again once one was refused", () => {
-    const { underWay } = open();
-    const seen = [underWay.mayPass(KEY, 100)];
-    underWay.learn(KEY.keyId, rateWith(9));
-    seen.push(underWay.mayPass(KEY, 100), underWay.mayPass(OTHER, 100));
-    underWay.learn(KEY.keyId, null);
-    seen.push(underWay.mayPass(KEY, 100));
+    const { deferred } = open();
+    const seen = [deferred.canDefer(KEY, 100)];
+    deferred.learn(KEY.keyId, rateWith(9));
+    seen.push(deferred.canDefer(KEY, 100), deferred.canDefer(OTHER, 100));
+    deferred.learn(KEY.keyId, null);
+    seen.push(deferred.canDefer(KEY, 100));
     expect(seen).toEqual([false, true, false, false]);
   });
 
@@ -43,64 +43,64 @@ describe("an admission under way", () => {
     { name: "a body that Envoy would buffer for it", bodyBytes: 128 * 1024 + 1 },
     { name: "a length that is none", bodyBytes: Number.NaN },
   ])("is waited for by ext_authz with $name", ({ bodyBytes }) => {
-    const { underWay } = open();
-    underWay.learn(KEY.keyId, rateWith(9));
-    expect(underWay.mayPass(KEY, bodyBytes)).toBe(false);
-    expect(underWay.mayPass(KEY, 128 * 1024)).toBe(true);
+    const { deferred } = open();
+    deferred.learn(KEY.keyId, rateWith(9));
+    expect(deferred.canDefer(KEY, bodyBytes)).toBe(false);
+    expect(deferred.canDefer(KEY, 128 * 1024)).toBe(true);
   });
 
   it("is waited for by ext_authz where ext_proc may call another worker", () => {
-    const { underWay } = open({ isSameWorker: false });
-    underWay.learn(KEY.keyId, rateWith(9));
-    expect(underWay.mayPass(KEY, 100)).toBe(false);
+    const { deferred } = open({ isSameWorker: false });
+    deferred.learn(KEY.keyId, rateWith(9));
+    expect(deferred.canDefer(KEY, 100)).toBe(false);
   });
 
   it("passes no more requests than the key's bucket has left, those counted that are not decided", async () => {
-    const { underWay } = open();
-    underWay.learn(KEY.keyId, rateWith(2));
+    const { deferred } = open();
+    deferred.learn(KEY.keyId, rateWith(2));
     const decided = Promise.resolve(REFUSED);
     for (const [requestId, decision] of [["req_1", never] as const, ["req_2", decided] as const]) {
-      expect(underWay.mayPass(KEY, 100)).toBe(true);
-      underWay.pass(requestId, KEY, decision);
+      expect(deferred.canDefer(KEY, 100)).toBe(true);
+      deferred.defer(requestId, KEY, decision);
     }
-    expect(underWay.mayPass(KEY, 100)).toBe(false);
+    expect(deferred.canDefer(KEY, 100)).toBe(false);
     await decided;
-    expect(underWay.mayPass(KEY, 100)).toBe(true);
+    expect(deferred.canDefer(KEY, 100)).toBe(true);
   });
 
   it("is given to the first who comes for it, before its decision and after it", async () => {
-    const { underWay } = open();
-    underWay.pass("req_1", KEY, Promise.resolve(REFUSED));
-    const awaited = underWay.take("req_1");
+    const { deferred } = open();
+    deferred.defer("req_1", KEY, Promise.resolve(REFUSED));
+    const awaited = deferred.take("req_1");
     expect(awaited?.decision).toBeNull();
-    expect(await awaited?.decided).toBe(REFUSED);
+    expect(await awaited?.decisionPromise).toBe(REFUSED);
     expect(awaited?.decision).toBe(REFUSED);
-    expect(underWay.take("req_1")).toBeNull();
+    expect(deferred.take("req_1")).toBeNull();
   });
 
   it("is forgotten when nobody has come for it in a minute and a half", () => {
-    const { underWay, clock } = open();
-    underWay.learn(KEY.keyId, rateWith(1_000_000));
-    underWay.pass("req_1", KEY, never);
+    const { deferred, clock } = open();
+    deferred.learn(KEY.keyId, rateWith(1_000_000));
+    deferred.defer("req_1", KEY, never);
     clock.nowMs = 90_000;
-    underWay.mayPass(KEY, 100);
-    expect(underWay.take("req_1")).not.toBeNull();
-    underWay.pass("req_2", KEY, never);
+    deferred.canDefer(KEY, 100);
+    expect(deferred.take("req_1")).not.toBeNull();
+    deferred.defer("req_2", KEY, never);
     clock.nowMs = 180_001;
-    underWay.mayPass(KEY, 100);
-    expect(underWay.take("req_2")).toBeNull();
+    deferred.canDefer(KEY, 100);
+    expect(deferred.take("req_2")).toBeNull();
   });
 });
 
 /** Requests that pass and that nobody comes for, as long as they are let through; how many. */
-function abandon(underWay: AdmissionsUnderWay, owners: readonly (typeof KEY)[]): number {
+function abandon(deferred: DeferredAdmissions, owners: readonly (typeof KEY)[]): number {
   let passed = 0;
   for (let before = -1; before < passed;) {
     before = passed;
     for (const owner of owners) {
-      underWay.learn(owner.keyId, rateWith(1_000_000));
-      if (!underWay.mayPass(owner, 100)) continue;
-      underWay.pass(`req_${passed}`, owner, Promise.resolve(REFUSED));
+      deferred.learn(owner.keyId, rateWith(1_000_000));
+      if (!deferred.canDefer(owner, 100)) continue;
+      deferred.defer(`req_${passed}`, owner, Promise.resolve(REFUSED));
       passed += 1;
     }
   }
@@ -109,12 +109,12 @@ function abandon(underWay: AdmissionsUnderWay, owners: readonly (typeof KEY)[]):
 
 describe("requests that are abandoned behind their headers", () => {
   it("stop no other key's, however many they are", async () => {
-    const { underWay } = open();
-    underWay.learn(KEY.keyId, rateWith(600));
-    underWay.learn(OTHER.keyId, rateWith(1));
-    for (let sent = 0; sent < 120; sent += 1) underWay.pass(`req_${sent}`, KEY, Promise.resolve(REFUSED));
+    const { deferred } = open();
+    deferred.learn(KEY.keyId, rateWith(600));
+    deferred.learn(OTHER.keyId, rateWith(1));
+    for (let sent = 0; sent < 120; sent += 1) deferred.defer(`req_${sent}`, KEY, Promise.resolve(REFUSED));
     await Promise.resolve();
-    expect([underWay.mayPass(OTHER, 100), underWay.mayPass(KEY, 100)]).toEqual([true, true]);
+    expect([deferred.canDefer(OTHER, 100), deferred.canDefer(KEY, 100)]).toEqual([true, true]);
   });
 
   it.each([
@@ -133,34 +133,34 @@ describe("requests that are abandoned behind their headers", () => {
       atMost: 9_999,
     },
   ])("of $whose take their share of the memory and leave some for the next", ({ owners, atMost }) => {
-    const { underWay } = open();
-    const passed = abandon(underWay, owners);
+    const { deferred } = open();
+    const passed = abandon(deferred, owners);
     expect(passed).toBeGreaterThan(atMost / 2);
     expect(passed).toBeLessThanOrEqual(atMost);
-    underWay.learn(OTHER.keyId, rateWith(1));
-    expect(underWay.mayPass(OTHER, 100)).toBe(true);
+    deferred.learn(OTHER.keyId, rateWith(1));
+    expect(deferred.canDefer(OTHER, 100)).toBe(true);
   });
 
   it("have their share back when somebody has come for them", () => {
-    const { underWay } = open();
-    const passed = abandon(underWay, [KEY]);
-    expect(underWay.mayPass(KEY, 100)).toBe(false);
-    for (let taken = 0; taken < passed; taken += 1) underWay.take(`req_${taken}`);
-    expect(abandon(underWay, [KEY])).toBeGreaterThanOrEqual(passed);
+    const { deferred } = open();
+    const passed = abandon(deferred, [KEY]);
+    expect(deferred.canDefer(KEY, 100)).toBe(false);
+    for (let taken = 0; taken < passed; taken += 1) deferred.take(`req_${taken}`);
+    expect(abandon(deferred, [KEY])).toBeGreaterThanOrEqual(passed);
   });
 
   it("is estimated to leave what has come into the bucket since, without what is not decided", () => {
-    const { underWay, clock } = open();
-    expect(underWay.estimate(KEY.keyId)).toBe(null);
-    underWay.learn(KEY.keyId, { ...rateWith(5), capacity: 10 });
-    underWay.pass("req_1", KEY, never);
-    expect(underWay.estimate(KEY.keyId)).toMatchObject({ limit: 60, remaining: 4, resetMs: 6_000 });
+    const { deferred, clock } = open();
+    expect(deferred.estimate(KEY.keyId)).toBe(null);
+    deferred.learn(KEY.keyId, { ...rateWith(5), capacity: 10 });
+    deferred.defer("req_1", KEY, never);
+    expect(deferred.estimate(KEY.keyId)).toMatchObject({ limit: 60, remaining: 4, resetMs: 6_000 });
     clock.nowMs = 1_500;
     const later = { remaining: 5, resetMs: 4_500, timeMs: 1_001_500, tokens: [] };
-    expect(underWay.estimate(KEY.keyId)).toMatchObject(later);
+    expect(deferred.estimate(KEY.keyId)).toMatchObject(later);
     clock.nowMs = 60_000;
-    expect(underWay.estimate(KEY.keyId)).toMatchObject({ remaining: 9, resetMs: 1_000 });
-    underWay.learn(KEY.keyId, null);
-    expect(underWay.estimate(KEY.keyId)).toBe(null);
+    expect(deferred.estimate(KEY.keyId)).toMatchObject({ remaining: 9, resetMs: 1_000 });
+    deferred.learn(KEY.keyId, null);
+    expect(deferred.estimate(KEY.keyId)).toBe(null);
   });
 });

@@ -1,4 +1,4 @@
-/** The clock of one request: when it came how far, and what its upstream did, for whoever asks afterwards. */
+/** Records the timeline of one request: when it reached which stage, and its upstream's failures. */
 import { scrub } from "../../../shared/text/scrub.ts";
 import type { NamedModel } from "../../settlement/settlement.ts";
 import type { RequestTimeline, RequestWay, UpstreamEnd } from "../../store/types/reporting.ts";
@@ -8,7 +8,7 @@ type Moment = Exclude<keyof RequestTimeline, "endMs">;
 /** An error's text may be a page of HTML. */
 const MAX_CAUSE_CHARACTERS = 300;
 
-export class WayMeter {
+export class RequestTimer {
   readonly #startedMs = performance.now();
   readonly #reached: { -readonly [Name in Moment]: number | null } = {
     bodyMs: null,
@@ -19,23 +19,23 @@ export class WayMeter {
   #upstream: UpstreamEnd | null = null;
   #streamedBytes = 0;
 
-  /** It counts from the admission. */
+  /** Since the admission. */
   get elapsedMs(): number {
     return performance.now() - this.#startedMs;
   }
 
-  /** It is exact, unlike in the record. */
+  /** Exact, while the record's value is rounded. */
   get firstTokenMs(): number | null {
     return this.#reached.firstTokenMs;
   }
 
-  /** Milliseconds since the request was handed to its upstream; 0 before. */
+  /** Milliseconds since the request was routed to its upstream; 0 before. */
   get sinceRoutedMs(): number {
     const { routedMs } = this.#reached;
     return routedMs === null ? 0 : this.elapsedMs - routedMs;
   }
 
-  /** Bytes of a streamed answer that were given out. */
+  /** Bytes sent of a streamed response. */
   get streamedBytes(): number {
     return this.#streamedBytes;
   }
@@ -44,12 +44,12 @@ export class WayMeter {
     this.#streamedBytes += bytes;
   }
 
-  /** The first call of each counts. */
+  /** Only the first call for each moment counts. */
   reach(moment: Moment): void {
     this.#reached[moment] ??= this.elapsedMs;
   }
 
-  /** @param name It is the upstream's, as in `gateway.yaml`. */
+  /** @param name The upstream's name in `gateway.yaml`. */
   handOver(name: string): void {
     this.reach("routedMs");
     this.#upstream = { name, status: null, cause: null };
@@ -62,18 +62,18 @@ export class WayMeter {
     this.#upstream = { name, status, cause };
   }
 
-  /** @param cause An error, or Envoy's words for what happened. The first one counts: others follow from it. */
+  /** @param cause An error, or Envoy's details. Only the first call counts: later failures follow from it. */
   failed(cause: unknown): void {
     const said = cause instanceof Error ? cause.message : cause;
-    // The status is kept by itself.
+    // The status is recorded separately.
     const text = typeof said === "string" ? said.replace(/^upstream status \d+: (?:no message$)?/, "") : "";
     if (this.#upstream === null || this.#upstream.cause !== null || text === "") return;
     this.#upstream = { ...this.#upstream, cause: scrub(text).slice(0, MAX_CAUSE_CHARACTERS) };
   }
 
   /**
-   * It returns the way as it is kept, in whole milliseconds.
-   * @param names They are the catalog's id and what the client wrote, and null where they are not known.
+   * Returns the timeline for the record, in whole milliseconds.
+   * @param names The catalog's id and the client's model name; null if unknown.
    */
   read({ model, requestedModel }: NamedModel): RequestWay {
     const { bodyMs, routedMs, upstreamMs, firstTokenMs } = this.#reached;
