@@ -1,4 +1,4 @@
-/** What is told of models and their prices, to customers and in the management API. */
+/** Schemas of models and their prices, for customers and the management API. */
 import * as z from "zod";
 import type { PartName } from "../pricing/rates.ts";
 import { TOKEN_FIGURES } from "../../shared/usage/figures.ts";
@@ -6,7 +6,7 @@ import { priceNameOf, TOKEN_KINDS } from "../../shared/usage/token-usage.ts";
 
 const price = (description: string) => z.string().meta({ description, examples: ["2.50"] });
 
-/** Every rate by its name in `gateway.yaml`, fallbacks filled in. */
+/** Every rate by its name in `gateway.yaml`, with fallbacks filled in. */
 const rates = {
   ...tokenRates(),
   request: price("Once for each request, an amount of the currency."),
@@ -34,7 +34,7 @@ const shownPrice = z.strictObject({
     .describe("Price of a thousand uses of a tool of the model server; null: unpriced."),
 });
 
-/** What a model costs in one currency now, and what it will. */
+/** Current and future prices of a model in one currency. */
 export const shownPrices = z.strictObject({
   ...shownPrice.shape,
   announced: z.array(shownPrice).describe("Future prices, the next first."),
@@ -44,7 +44,7 @@ export type ShownRates = Omit<ShownSchedule, "tiers">;
 export type ShownPrice = z.output<typeof shownPrice>;
 export type ShownPrices = z.output<typeof shownPrices>;
 
-/** One model for both SDK families. */
+/** A model in the formats of both SDK families. */
 export const modelBody = z.strictObject({
   id: z.string().meta({
     description: "Id of the catalog, or another name.",
@@ -79,7 +79,7 @@ export const modelBody = z.strictObject({
 });
 export type ModelBody = z.output<typeof modelBody>;
 
-/** A page of models for both SDK families. */
+/** A page of models in the formats of both SDK families. */
 export const modelListBody = z.strictObject({
   object: z.literal("list"),
   data: z.array(modelBody),

@@ -1,8 +1,8 @@
 import type { Catalog } from "./catalog.ts";
 
 /**
- * The catalog in force. Replaced as a whole by one assignment, so that a reader sees the old one or the new one and
- * never a mixture; a request reads it once and keeps what it got.
+ * The current catalog. A reload replaces it by one assignment, so that a reader sees the old or the new catalog, never
+ * a mixture; a request reads it once and keeps it.
  */
 export class CatalogReference {
   #current: Catalog;

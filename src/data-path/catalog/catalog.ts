@@ -1,9 +1,9 @@
 /**
- * Which model: catalog id → upstream, the upstream's own name, prices, profile. Decides whether a model exists, is in
- * service, may be used by a key and has a price in its organization's currency. Immutable: a reload makes a new
- * catalog (catalog-reference.ts), and a request keeps the model and the prices that it began with. Must never answer
- * from anything but `gateway.yaml`: no upstream is asked what it serves. Needs neither Redis nor Envoy; when those
- * fail, it goes on as it is.
+ * Maps a catalog id to upstream, upstream model name, prices and profile. Decides whether a model exists, is in
+ * service, is allowed for a key, and has a price in its organization's currency. Immutable: a reload creates a new
+ * catalog (catalog-reference.ts), and a request keeps the model and prices that it began with. The only source is
+ * `gateway.yaml`: upstreams are never asked for their models. Needs neither Redis nor Envoy, so their failures have no
+ * effect.
  */
 import { findNearest } from "../../shared/config/schema/nearest.ts";
 import type { Config, ModelConfig, UpstreamConfig } from "../../shared/config/schema.ts";
@@ -22,67 +22,67 @@ import { shorten } from "../../shared/text/shorten.ts";
 
 /** One entry of the catalog. */
 export interface Model extends ModelTarget {
-  /** What clients write as `model`: `<vendor>/<model>`. */
+  /** The `model` that clients write: `<vendor>/<model>`. */
   readonly id: string;
-  /** Other names that clients may write for it. */
+  /** Other names that clients may use. */
   readonly aliases: readonly string[];
   /** The part of the id before the slash. */
   readonly vendor: string;
   readonly displayName: string;
   /** Name of the upstream, which is its Envoy cluster. */
   readonly upstream: string;
-  /** Stands before the endpoint's path at the upstream: "/v1", or empty. */
+  /** Prefix of the upstream's endpoint paths: "/v1", or empty. */
   readonly pathPrefix: string;
-  /** Headers of clients that its upstream gets beside those that every upstream gets, in lower case. */
+  /** Client headers that this upstream gets in addition to those for all upstreams, in lower case. */
   readonly forwardHeaders: readonly string[];
-  /** What its upstream speaks for this model; at least one. */
+  /** Protocols of the upstream for this model; at least one. */
   readonly protocols: ReadonlySet<UpstreamProtocol>;
   readonly upstreamModel: string;
-  /** Tokens of prompt and answer together. */
+  /** Maximum tokens of prompt and answer together. */
   readonly contextWindow: number;
   readonly maxOutputTokens: number;
   readonly capabilities: ReadonlySet<string>;
-  /** `Retry-After` while no replica is ready, where the upstream names no time. */
+  /** `Retry-After` while no replica is ready, if the upstream sends none. */
   readonly startupSeconds: number;
-  /** Id of the model to use instead; null while this one is in service. Never the id of a retired model. */
+  /** Id of the successor; null while the model is in service. Never the id of a retired model. */
   readonly replacedBy: string | null;
-  /** Price lists by the currency's code. */
+  /** Price lists by currency code. */
   readonly prices: ReadonlyMap<string, PriceList>;
   readonly profile: ModelProfile;
-  /** Added to the worst case of strict caps for the upstream's chat template. */
+  /** Tokens for the upstream's chat template, added to the worst case of strict caps. */
   readonly promptOverheadTokens: number;
-  /** The same for requests with tools. */
+  /** The same, for requests with tools. */
   readonly promptOverheadTokensWithTools: number;
   /** Unix seconds. */
   readonly createdAtSeconds: number;
 }
 
-/** Who asks for a model. */
+/** Viewer of the catalog: an API key or its organization. */
 export interface ModelViewer {
   /** Catalog ids that the key can use; null: all. */
   readonly models: readonly string[] | null;
   /** The organization's billing currency. */
   readonly currency: string;
-  /** The organization's. Null or left out: it has none. */
+  /** The organization's own names; null or absent: it has none. */
   readonly modelNames?: ModelNames | null;
-  /** Its key; left out: it has none. */
+  /** Together with `keyId` names the API key; absent: there is no key. */
   readonly organizationId?: string;
   readonly keyId?: string;
 }
 
 const NEAREST_COUNT = 3;
-/** What a client wrote as model is repeated to it, but not at any length. */
+/** Messages repeat the client's `model`, but not at any length. */
 const MAX_SHOWN_CHARACTERS = 100;
 
 /** The models of one version of the configuration. */
 export class Catalog {
-  /** All models in the order of the file, retired ones included. */
+  /** All models in the order of the file, including retired ones. */
   readonly models: readonly Model[];
   readonly #byId: ReadonlyMap<string, Model>;
   readonly #byAlias: ReadonlyMap<string, Model>;
   readonly #dashboardUrl: string | null;
 
-  /** @param dashboardUrl Where an API key's models are changed; null: nobody has said it. */
+  /** @param dashboardUrl URL of the dashboard, where an API key's models are changed; null: not configured. */
   constructor(models: readonly Model[], dashboardUrl: string | null) {
     this.#dashboardUrl = dashboardUrl;
     this.models = Object.freeze([...models]);
@@ -95,7 +95,7 @@ export class Catalog {
     return this.#byId.get(id);
   }
 
-  /** The models that a viewer can use, in the order of the file. */
+  /** Lists the models that a viewer can use, in the order of the file. */
   listFor(viewer: ModelViewer): Model[] {
     const allowed = viewer.models === null ? null : new Set(viewer.models);
     return this.models.filter(
@@ -104,13 +104,19 @@ export class Catalog {
     );
   }
 
-  /** The model that a name stands for, without the organization's default. A name whose target is gone: undefined. */
+  /**
+   * Finds the model of a name, without the organization's default. Returns undefined if the name's target is not in
+   * the catalog.
+   */
   findByName(name: string, { modelNames }: Pick<ModelViewer, "modelNames">): Model | undefined {
     const own = findOwnName(modelNames, name);
     return this.#byId.get(name) ?? (own === null ? this.#byAlias.get(name) : this.#byId.get(own));
   }
 
-  /** The names other than ids by which a viewer can use a model, in the order of the file, then its own. */
+  /**
+   * Lists the names other than ids by which a viewer can use a model: aliases in the order of the file, then the
+   * organization's own.
+   */
   listAliases(model: Model, { modelNames }: ModelViewer): string[] {
     const own = Object.entries(modelNames?.aliases ?? {});
     return [
@@ -119,7 +125,7 @@ export class Catalog {
     ];
   }
 
-  /** Ids in service that somebody who wrote `id` may have meant, nearest first, at most `count`. */
+  /** Finds ids in service that are similar to `id`, nearest first. */
   nearest(id: string, count: number, models: readonly Model[] = this.models): string[] {
     const inService = models.filter((model) => model.replacedBy === null);
     const ids = inService.map((model) => model.id);
@@ -135,10 +141,10 @@ export class Catalog {
   }
 
   /**
-   * The model that a request names: by its id, an organization's own name, an alias, or not at all where the organization
-   * has a default model. Who may use it goes by what the name stands for.
-   * @throws GatewayError 400 `model_not_found` (unknown: with the nearest ids; retired: with its successor),
-   *   403 `model_not_allowed`, 403 `model_not_available_in_currency`.
+   * Finds the model of a request by its id, an organization's own name, an alias, or the organization's default model.
+   * Permission depends on the model, not on the name.
+   * @throws GatewayError 400 `model_not_found` (unknown: with the nearest ids; retired: with its successor), 403
+   * `model_not_allowed`, 403 `model_not_available_in_currency`.
    */
   requireModel(name: string, viewer: ModelViewer): Model {
     const model = this.findByName(name, viewer) ?? this.#findDefault(name, viewer);
@@ -168,7 +174,7 @@ export class Catalog {
     return `${this.#dashboardUrl}${formatOwnerPath(ownerOfKey({ organizationId, keyId }))}#allowed_models`;
   }
 
-  /** @throws GatewayError where the name, or the default, stands for a model that is gone. */
+  /** @throws GatewayError if the target of the name, or the default model, is not in the catalog. */
   #findDefault(name: string, { modelNames }: ModelViewer): Model | undefined {
     const own = findOwnName(modelNames, name);
     const target = own ?? modelNames?.defaultModel ?? null;
@@ -189,7 +195,7 @@ export class Catalog {
   }
 }
 
-/** The catalog of a configuration. */
+/** Creates the catalog of a configuration. */
 export function createCatalog(config: Pick<Config, "catalog" | "upstreams" | "dashboard">): Catalog {
   const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, upstream]));
   const successors = new Map(config.catalog.map((entry) => [entry.id, entry.replacedBy]));
@@ -231,7 +237,7 @@ function createModel(
 type PriceConfig = ModelConfig["prices"][string][number];
 type RatesConfig = Omit<PriceConfig, "from" | "tiers" | "serviceTiers" | "serverTools">;
 
-/** @param entries Not empty and in order, which the configuration has checked. */
+/** @param entries Not empty and in order, as validated by the configuration. */
 function createPriceList(entries: readonly PriceConfig[]): PriceList {
   const [first, ...later] = entries.map((entry) =>
     createPrice({
@@ -269,7 +275,7 @@ function requirePrice(text: string): bigint {
   return price;
 }
 
-/** Follows successors that were retired themselves; the configuration has no circles. */
+/** Follows successors that were retired themselves; the configuration has no cycles. */
 function finalSuccessor(id: string | null, successors: ReadonlyMap<string, string | null>): string | null {
   let current = id;
   for (let next = current; next !== null; next = successors.get(next) ?? null) current = next;
@@ -284,7 +290,7 @@ function nameOf(id: string): string {
   return id.slice(id.indexOf("/") + 1);
 }
 
-/** A model by its id, and by the name that the client knows it by. */
+/** Names a model by its id, and by the name that the client used. */
 function describeModel({ id }: Model, name: string): string {
   return id === name ? `\`${id}\`` : `\`${id}\` (asked for as \`${shorten(name, MAX_SHOWN_CHARACTERS)}\`)`;
 }

@@ -9,7 +9,7 @@ import {
 import { RATE_NAMES, type Rates } from "../pricing/rates.ts";
 import type { ShownPrice, ShownPrices, ShownRates, ShownSchedule } from "./answer-schemas.ts";
 
-/** The price in force at a time, and those that are announced. */
+/** Formats the price in force at a time, and future prices. */
 export function formatPrices(prices: PriceList, nowMs: number): ShownPrices {
   return {
     ...formatOne(priceInForce(prices, nowMs)),

@@ -3,7 +3,9 @@ import type { ModelProfile } from "../../shared/contract/model-profile.ts";
 
 type Field = ModelProfile["maxTokensField"];
 
-/** Providers that refuse a request with both names of the limit, and the one that all of their models take. */
+/**
+ * Hosts of providers that reject a request with both names of the limit, and the name that all of their models accept.
+ */
 const ONE_NAME: readonly (readonly [host: RegExp, field: Field])[] = [
   [/(?:^|\.)openai\.(?:com|azure\.com)$/, "max_completion_tokens"],
   [/\.(?:cognitiveservices|services\.ai)\.azure\.com$/, "max_completion_tokens"],
@@ -11,7 +13,7 @@ const ONE_NAME: readonly (readonly [host: RegExp, field: Field])[] = [
   [/(?:^|\.)mistral\.ai$/, "max_tokens"],
 ];
 
-/** The names of the limit of output tokens at an upstream of which its operator has said nothing. */
+/** Chooses the names of the output limit for an upstream, if the profile does not set them. */
 export function chooseMaxTokensField(
   endpoints: readonly Pick<UpstreamConfig["endpoints"][number], "host">[],
 ): Field {

@@ -1,35 +1,36 @@
 /**
- * Bodies of `GET /v1/models` and `GET /v1/models/{vendor}/{model}`. Each carries the fields of both protocols: the
- * OpenAI SDKs read `object`, `created` and `owned_by`, the Anthropic ones `type`, `display_name`, `created_at` and the
- * paging fields, and either ignores the rest. Only models that the key can use are shown.
+ * Bodies of `GET /v1/models` and `GET /v1/models/{vendor}/{model}`. They contain the fields of both protocols: the
+ * OpenAI SDKs read `object`, `created` and `owned_by`, the Anthropic SDKs `type`, `display_name`, `created_at` and the
+ * paging fields, and each ignores the others. Only models that the key can use are listed.
  */
 import { GatewayError } from "../../shared/contract/errors.ts";
 import type { ModelBody, ModelListBody } from "./answer-schemas.ts";
 import type { Catalog, Model, ModelViewer } from "./catalog.ts";
 import { formatPrices } from "./format-price.ts";
 
-/** Who asks, and when. */
+/** Viewer and time of a query. */
 export interface ModelQuestion {
   readonly viewer: ModelViewer;
   /** Decides which prices are in force. */
   readonly nowMs: number;
-  /** The list is asked for by Anthropic's protocol; left out: it is not. */
+  /** Whether the client speaks Anthropic's protocol; absent: false. */
   readonly isAnthropic?: boolean;
-  /** Where a model is served: "/v1/chat/completions". */
+  /** Lists the endpoints of a model: "/v1/chat/completions". */
   readonly listEndpoints: (model: Model) => readonly string[];
 }
 
-/** The largest page that the Anthropic protocol has. */
+/** Largest page of the Anthropic protocol. */
 const MAX_LIMIT = 1000;
 
-/** Claude Code keeps only such names of a gateway's list. */
+/** Names that Claude Code accepts from a gateway's list. */
 const CLAUDE_NAME = /^(?:claude|anthropic)/i;
 
 /**
- * The models that a key can use, in the order of the file. Without `limit` all of them, since the OpenAI SDKs read one
- * page only; `include=aliases` adds behind each the names that stand for it, and Anthropic's protocol those that Claude
- * Code looks for; `limit`, `after_id` and `before_id` page as in the Anthropic protocol.
- * @throws GatewayError 400 `invalid_parameter` for a query that cannot be followed.
+ * Lists the models that a key can use, in the order of the file. Returns all of them without `limit`, because the
+ * OpenAI SDKs read only one page. `include=aliases` adds each model's other names after it; for Anthropic's protocol,
+ * names that Claude Code accepts are always added. `limit`, `after_id` and `before_id` page as in the Anthropic
+ * protocol.
+ * @throws GatewayError 400 `invalid_parameter` for an invalid query.
  */
 export function listModels(catalog: Catalog, question: ModelQuestion, query: URLSearchParams): ModelListBody {
   const { viewer, isAnthropic = false } = question;
@@ -58,8 +59,8 @@ export function listModels(catalog: Catalog, question: ModelQuestion, query: URL
 }
 
 /**
- * One model.
- * @throws GatewayError 404 for an id that is not in the catalog or that the key cannot use.
+ * Describes one model.
+ * @throws GatewayError 404 if the id is not in the catalog or the key cannot use it.
  */
 export function getModel(catalog: Catalog, question: ModelQuestion, id: string): ModelBody {
   const { viewer } = question;
@@ -79,7 +80,7 @@ function describeModel(model: Model, name: string, question: ModelQuestion): Mod
   const { viewer, nowMs, listEndpoints } = question;
   const { currency } = viewer;
   const prices = model.prices.get(currency);
-  // A viewer's models all have a price in its currency.
+  // Models in a viewer's list always have a price in its currency.
   if (prices === undefined) throw new GatewayError("model_not_available_in_currency");
   return {
     id: name,
@@ -103,7 +104,7 @@ function describeModel(model: Model, name: string, question: ModelQuestion): Mod
   };
 }
 
-/** Whether names that stand for a model are wished for beside the ids. */
+/** Returns whether aliases are requested in addition to ids. */
 function readInclude(query: URLSearchParams): boolean {
   const given = query.get("include");
   if (given === null || given === "aliases") return given !== null;
@@ -119,7 +120,7 @@ function readLimit(query: URLSearchParams): number | null {
   throw new GatewayError("invalid_parameter", { message, param: "limit" });
 }
 
-/** Position of the model that a cursor names. */
+/** Returns the position of the model that a cursor names. */
 function readCursor(
   query: URLSearchParams,
   name: "after_id" | "before_id",

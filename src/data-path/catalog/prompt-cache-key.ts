@@ -1,13 +1,16 @@
 import type { UpstreamConfig } from "../../shared/config/schema.ts";
 
-/** Providers whose chat completions choose a prompt's cache by `prompt_cache_key`. Others reject unknown fields. */
+/**
+ * Hosts of providers whose chat completions select a prompt's cache by `prompt_cache_key`. Others reject unknown
+ * fields.
+ */
 const USING_HOSTS: readonly RegExp[] = [
   /(?:^|\.)openai\.(?:com|azure\.com)$/,
   /\.(?:cognitiveservices|services\.ai)\.azure\.com$/,
   /(?:^|\.)moonshot\.(?:ai|cn)$/,
 ];
 
-/** Whether an upstream uses the field if its operator has said nothing. */
+/** Returns whether an upstream uses the field, if the profile does not set it. */
 export function usesPromptCacheKey(
   endpoints: readonly Pick<UpstreamConfig["endpoints"][number], "host">[],
 ): boolean {

@@ -2,8 +2,8 @@ import { hasChat } from "../../shared/config/has-chat.ts";
 import type { UpstreamProtocol } from "../../shared/contract/model-profile.ts";
 
 /**
- * What is spoken for a model with its upstream.
- * @param conversations What the upstream can converse in.
+ * Lists the protocols that the upstream of a model speaks.
+ * @param conversations Protocols in which the upstream can converse.
  */
 export function listUpstreamProtocols(
   capabilities: readonly string[],

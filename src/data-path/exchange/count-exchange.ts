@@ -83,7 +83,7 @@ export class CountExchange implements UpstreamCall {
 
   async onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply> {
     const { budget, catalog, protocols } = this.services;
-    let keptBytes = 0;
+    let retainedBytes = 0;
     try {
       const turn = this.#counted.begin(body);
       if (turn !== undefined) await turn;
@@ -104,7 +104,7 @@ export class CountExchange implements UpstreamCall {
         this.#counted.release(promptBytes);
         return await this.estimate(count);
       }
-      keptBytes = promptBytes;
+      retainedBytes = promptBytes;
       const { upstreamPath, createBody } = counting.upstream;
       const path = formatUpstreamPath(model, { upstreamPath, forwardedQuery }, query);
       const upstreamBody = createBody(read, model);
@@ -113,7 +113,7 @@ export class CountExchange implements UpstreamCall {
       const call = new RoutedCount(this, count);
       return { upstream, path, body: upstreamBody, forwardedHeaders, contextWindow, call };
     } finally {
-      this.#counted.release(keptBytes);
+      this.#counted.release(retainedBytes);
     }
   }
 

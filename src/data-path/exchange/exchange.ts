@@ -17,7 +17,7 @@ import type { RequestAccount } from "../settlement/request-account.ts";
 import type { Settled } from "../settlement/settled.ts";
 import type { NamedModel } from "../settlement/settlement.ts";
 import type { Observation, Protocol } from "../translation/client-protocol.ts";
-import { takeCostWish } from "../translation/cost-wish.ts";
+import { takeCostRequest } from "../translation/cost-request.ts";
 import { measureParsed } from "../translation/json/measure-memory.ts";
 import { CLIENT_GONE, describeBrokenEnd } from "./ends/broken-end.ts";
 import {
@@ -95,11 +95,11 @@ export class Exchange implements UpstreamCall, ExchangeHost {
     const { budget, catalog, protocols, settlement, meter } = this.services;
     const startMs = performance.now();
     this.timer.reach("bodyMs");
-    let keptBytes = 0;
+    let retainedBytes = 0;
     try {
       const turn = this.#counted.begin(body);
       if (turn !== undefined) await turn;
-      const { body: parsed, wantsCost } = takeCostWish(
+      const { body: parsed, wantsCost } = takeCostRequest(
         await this.#counted.work(this.protocol.readBody(body)),
       );
       const requestedModel = (this.#requestedModel = sanitizeModelName(parsed.model));
@@ -122,8 +122,8 @@ export class Exchange implements UpstreamCall, ExchangeHost {
         upstream: draft,
       });
       this.#account = account;
-      request.letGo(target);
-      keptBytes = request.keptBytes;
+      request.release(target);
+      retainedBytes = request.retainedBytes;
       meter.routed((performance.now() - startMs) / 1000);
       const call = new RoutedExchange({
         exchange: this,
@@ -138,7 +138,7 @@ export class Exchange implements UpstreamCall, ExchangeHost {
       const forwardedHeaders = listForwarded(model, translation);
       return { upstream, path, body: draft.bytes, forwardedHeaders, contextWindow, call };
     } finally {
-      this.#counted.release(keptBytes);
+      this.#counted.release(retainedBytes);
     }
   }
 

@@ -1,15 +1,15 @@
 /**
- * The price that a request was charged at, as its records keep it: so that its cost can be told and checked later,
- * whatever the catalog says by then. A rate that equals what it falls back to is left out.
+ * The price at which a request was charged, as stored in its records, so that its cost can be explained and verified
+ * after the catalog changes. Rates that equal their fallbacks are omitted.
  */
 import type { ChosenRates } from "./price.ts";
 import { completeRates, fallbackOf, isAlwaysShown, RATE_NAMES, type Rates } from "./rates.ts";
 import { type ChargedTool, NO_TOOLS } from "./tool-charges.ts";
 
-/** The figures of a check named "price". */
+/** Figures of a check named "price". */
 export type PriceFigures = Readonly<Record<string, string | number | boolean | null>>;
 
-/** The price that was in force, so that a cost can be explained later. */
+/** The price in force, stored to explain the cost later. */
 export interface PriceCheck {
   readonly name: "price";
   readonly passed: true;
@@ -18,50 +18,53 @@ export interface PriceCheck {
 
 const HOLD = "hold";
 const PER_MILLION = "_microcents_per_million";
-/** Ends the name of a server tool's price. */
+/** Suffix of the name of a server tool's price. */
 const PER_THOUSAND = "_microcents_per_thousand";
 const USES = "_uses";
 
-/** A price in the words of each record. */
-interface KeptWords {
-  /** The rates that must be kept, in microcents. */
+/** A price in the form of each record. */
+interface FormattedPrice {
+  /** Rates that must be stored, in microcents. */
   readonly rates: PriceFigures;
-  /** Where in the price they stand; only what is not the default. */
+  /** Place of the rates in the price: tier, prompt size and start, unless default. */
   readonly place: PriceFigures;
   readonly json: string;
-  /** The check of the last currency, for requests without uses of tools. */
+  /** Cached check of the last currency, for requests without uses of tools. */
   check: PriceCheck | null;
 }
 
-/** Chosen rates live as long as their catalog: they are put into words once, not twice with every request. */
-const kept = new WeakMap<ChosenRates, KeptWords>();
+/** Chosen rates live as long as their catalog, so each is formatted once, not twice per request. */
+const cache = new WeakMap<ChosenRates, FormattedPrice>();
 
-function wordsOf(charged: ChosenRates): KeptWords {
-  const known = kept.get(charged);
+function formatOnce(charged: ChosenRates): FormattedPrice {
+  const known = cache.get(charged);
   if (known !== undefined) return known;
   const { rates } = charged;
-  const listed = RATE_NAMES.filter(({ rate }) => !isLeftOut(rates, rate));
+  const listed = RATE_NAMES.filter(({ rate }) => !isOmitted(rates, rate));
   const place = describePlace(charged);
   const members = [
     ...listed.map(({ rate, name }) => `"${name}":${rates[rate]}`),
     ...Object.entries(place).map(([name, value]) => `"${name}":${JSON.stringify(value)}`),
   ];
-  const words: KeptWords = {
+  const formatted: FormattedPrice = {
     rates: Object.fromEntries(listed.map(({ rate, name }) => [figureOf(name), String(rates[rate])])),
     place,
     json: `{${members.join(",")}}`,
     check: null,
   };
-  kept.set(charged, words);
-  return words;
+  cache.set(charged, formatted);
+  return formatted;
 }
 
-/** A price as JSON: microcents per million tokens, of the fee microcents; and which of the model's prices they are. */
+/**
+ * Formats a price as JSON: microcents per million tokens, the fee in microcents, and the place of the rates in the
+ * model's price.
+ */
 export function formatChargedPrice(charged: ChosenRates): string {
-  return wordsOf(charged).json;
+  return formatOnce(charged).json;
 }
 
-function isLeftOut(rates: Rates, rate: keyof Rates): boolean {
+function isOmitted(rates: Rates, rate: keyof Rates): boolean {
   if (rate === "request") return rates.request === 0n;
   const fallback = fallbackOf(rate);
   return !isAlwaysShown(rate) && fallback !== null && rates[rate] === rates[fallback];
@@ -75,26 +78,26 @@ function describePlace({ serviceTier, abovePromptTokens, from }: ChosenRates): P
   };
 }
 
-export interface KeptPrice {
+export interface StoredPrice {
   readonly charged: ChosenRates;
   readonly currency: string;
-  /** Uses of server tools that have a price. */
+  /** Uses of server tools with a price. */
   readonly tools: readonly ChargedTool[];
 }
 
-/** The same object for all requests at a price that have no uses of tools. */
-export function describePrice(price: KeptPrice): PriceCheck {
+/** Returns the same object for all requests at a price without uses of tools. */
+export function describePrice(price: StoredPrice): PriceCheck {
   if (price.tools.length > 0) return createCheck(price);
-  const words = wordsOf(price.charged);
-  if (words.check?.figures["currency"] !== price.currency) words.check = createCheck(price);
-  return words.check;
+  const formatted = formatOnce(price.charged);
+  if (formatted.check?.figures["currency"] !== price.currency) formatted.check = createCheck(price);
+  return formatted.check;
 }
 
-function createCheck(price: KeptPrice): PriceCheck {
+function createCheck(price: StoredPrice): PriceCheck {
   return Object.freeze({ name: "price", passed: true, figures: Object.freeze(formatPriceFigures(price)) });
 }
 
-/** What the tokens come to is more than strict caps held for the request, and that is what it costs. */
+/** Marks a cost that was lowered to the reservation of strict caps, because the tokens would cost more. */
 export function boundByHold({ figures, ...check }: PriceCheck): PriceCheck {
   return { ...check, figures: { ...figures, bounded_by: HOLD } };
 }
@@ -103,18 +106,18 @@ export function isBoundByHold(figures: PriceFigures): boolean {
   return figures["bounded_by"] === HOLD;
 }
 
-export function formatPriceFigures({ charged, currency, tools }: KeptPrice): PriceFigures {
+export function formatPriceFigures({ charged, currency, tools }: StoredPrice): PriceFigures {
   const counts: Record<string, number | string> = {};
   for (const { name, uses, rate } of tools) {
     counts[`${name}${USES}`] = uses;
     counts[`${name}${PER_THOUSAND}`] = String(rate);
   }
-  const { rates, place } = wordsOf(charged);
+  const { rates, place } = formatOnce(charged);
   return { currency, ...rates, ...counts, ...place };
 }
 
-/** Null: the figures are not those of a price. */
-export function parsePriceFigures(figures: PriceFigures): KeptPrice | null {
+/** Returns null if the figures are not those of a price. */
+export function parsePriceFigures(figures: PriceFigures): StoredPrice | null {
   const read = (name: string): bigint | undefined => readRate(figures[figureOf(name)]);
   const given = Object.fromEntries(RATE_NAMES.map(({ rate, name }) => [rate, read(name)]));
   const { input, output } = given;

@@ -1,4 +1,4 @@
-/** What a request cost, for clients: exact decimals of the currency. */
+/** Usage and price of a request, reported to clients as exact decimals of the currency. */
 import { formatDecimal, formatPrice, formatProduct } from "../../shared/money/money.ts";
 import type { CostReport } from "../translation/client-protocol.ts";
 import { mapTokens, type TokenUsage } from "../../shared/usage/token-usage.ts";
@@ -33,20 +33,20 @@ export function reportCost({ tokens, tools, charged, currency }: ChargedTokens):
   };
 }
 
-/** A request as the list of recent ones has it. */
+/** A request as stored in the list of recent requests. */
 export interface RecordedCost extends TokenUsage {
   readonly costMicrocents: bigint;
   readonly checks: readonly { readonly name: string; readonly figures: PriceFigures }[];
 }
 
-/** Null: it cost nothing, or its record does not say by which prices. */
+/** Returns null if the request cost nothing, or its record does not contain the price. */
 export function reportRecordedCost(request: RecordedCost): CostReport | null {
   const { costMicrocents: cost } = request;
   const figures = request.checks.find(({ name }) => name === "price")?.figures;
-  const kept = figures === undefined || cost === 0n ? null : parsePriceFigures(figures);
-  if (kept === null) return null;
-  const { charged, currency, tools } = kept;
+  const stored = figures === undefined || cost === 0n ? null : parsePriceFigures(figures);
+  if (stored === null) return null;
+  const { charged, currency, tools } = stored;
   const tokens = mapTokens((kind) => request[kind]);
-  // The cost is what was charged, even where that is not what the tokens come to.
+  // Report the charged amount even if the tokens would cost more.
   return { ...reportCost({ tokens, tools, charged, currency }), cost: formatDecimal(cost) };
 }

@@ -1,50 +1,50 @@
 /**
- * What a model costs in one currency: by size of prompt, by service tier, and from when. Which of its rates a request
- * gets is decided once, when its usage is known; what it can come to at least and at most is known before.
+ * Price of a model in one currency: by prompt size, service tier and start date. The rates of a request are chosen
+ * once, when its usage is known; its minimum and maximum cost are known before.
  */
 import { completeRates, costMicrocents, type GivenRates, type Rates, ratesOf } from "./rates.ts";
 import type { ToolPrices } from "./tool-charges.ts";
 import { plainTokens } from "../../shared/usage/token-usage.ts";
 import { DEFAULT_SERVICE_TIERS, withoutPlace } from "../../shared/usage/service-tiers.ts";
 
-/** The rates that a request is charged at, and where in the price they stand. */
+/** The rates at which a request is charged, and their place in the price. */
 export interface ChosenRates {
   readonly rates: Rates;
-  /** Null: the default. */
+  /** Null: the default tier. */
   readonly serviceTier: string | null;
-  /** Null: of prompts that no tier is for. */
+  /** Null: below all tiers of prompt size. */
   readonly abovePromptTokens: number | null;
   readonly from: string | null;
 }
 
-/** Rates of prompts that are larger than so many tokens, cached and written ones included. */
+/** Rates of prompts with more than this many tokens, including cached and written ones. */
 export interface PromptTier extends ChosenRates {
   readonly abovePromptTokens: number;
 }
 
-/** The rates of one service tier, for every size of prompt. */
+/** Rates of one service tier for every prompt size. */
 export interface Schedule {
-  /** The rates of prompts that no tier is for. */
+  /** Rates of prompts below all tiers. */
   readonly plain: ChosenRates;
-  /** Tiers by the size of prompts, in ascending order. */
+  /** Tiers by prompt size, ascending. */
   readonly tiers: readonly PromptTier[];
 }
 
-/** A price that is in force from a day on, until the next. */
+/** A price in force from a day until the next price. */
 export interface Price {
-  /** UTC day, "2027-01-01"; null: from the beginning. */
+  /** UTC day, "2027-01-01"; null: since the beginning. */
   readonly from: string | null;
-  /** The rates of requests that are served at no other service tier. */
+  /** Rates of the default service tier, and of tiers without a schedule. */
   readonly base: Schedule;
-  /** Schedules by the name that upstreams answer with, in lower case. */
+  /** Schedules by the tier's name in upstream answers, in lower case. */
   readonly serviceTiers: ReadonlyMap<string, Schedule>;
-  /** Prices of tools that run at the model's server, the same at every service tier and size of prompt. */
+  /** Prices of server tools, the same for every service tier and prompt size. */
   readonly serverTools: ToolPrices;
-  /** The cheapest that a token or a request can get, whichever rates it ends at. */
+  /** Minimum of all rates that can apply to a token or a request. */
   readonly cheapest: Rates;
 }
 
-/** Prices by the day from which they hold, the first from the beginning. Never empty. */
+/** Prices ordered by start date, the first without one. Never empty. */
 export type PriceList = readonly [Price, ...Price[]];
 
 export interface GivenSchedule extends GivenRates {
@@ -54,7 +54,7 @@ export interface GivenSchedule extends GivenRates {
 export interface GivenPrice extends GivenSchedule {
   readonly from: string | null;
   readonly serviceTiers: readonly (GivenSchedule & { readonly name: string })[];
-  /** Left out: none has a price. */
+  /** Absent: no tool has a price. */
   readonly serverTools?: ToolPrices;
 }
 
@@ -79,27 +79,28 @@ export function createPrice(given: GivenPrice): Price {
   return Object.freeze({ from, base, serviceTiers, serverTools: given.serverTools ?? NO_PRICES, cheapest });
 }
 
-/** The price that is in force at a time, by the UTC day that it falls on. */
+/** Returns the price in force on the UTC day of a time. */
 export function priceInForce(prices: PriceList, nowMs: number): Price {
   if (prices.length === 1) return prices[0];
   const today = new Date(nowMs).toISOString().slice(0, 10);
   return prices.findLast(({ from }) => from === null || from <= today) ?? prices[0];
 }
 
-/** Those that are not in force yet, the next first. */
+/** Lists future prices, the next first. */
 export function announcedPrices(prices: PriceList, nowMs: number): Price[] {
   const inForce = priceInForce(prices, nowMs);
   return prices.slice(prices.indexOf(inForce) + 1);
 }
 
-/** Whether a service tier has a price of its own, or is the default. */
+/** Returns whether a service tier is the default or has a price of its own. */
 export function isPricedTier(price: Price, serviceTier: string): boolean {
   return price.serviceTiers.has(serviceTier) || DEFAULT_SERVICE_TIERS.has(serviceTier);
 }
 
 /**
- * The rates of a request: of the service tier that the upstream answered with (where it has no price, of the same at any
- * place, else of the default) and of the size of its whole prompt. The same object for each request that is charged so.
+ * Chooses the rates for the service tier that the upstream named and for the size of the whole prompt. A tier without
+ * a price falls back to the same tier without location, then to the default. Requests with the same rates get the same
+ * object.
  */
 export function chooseRates(price: Price, serviceTier: string | null, promptTokens: number): ChosenRates {
   const { plain, tiers } = findSchedule(price, serviceTier) ?? price.base;
@@ -114,14 +115,14 @@ function findSchedule({ serviceTiers }: Price, serviceTier: string | null): Sche
   return anywhere === null ? undefined : serviceTiers.get(anywhere);
 }
 
-/** What a request has cost at least that had so many tokens, whichever rates it ends at. */
+/** Computes the minimum cost of a request with this many tokens, whichever rates apply in the end. */
 export function leastCost(price: Price, tokens: { inputTokens: number; outputTokens: number }): bigint {
   return costMicrocents(plainTokens(tokens.inputTokens, tokens.outputTokens), price.cheapest);
 }
 
 /**
- * What a request can cost at most that has so many tokens at most: at the dearest of all service tiers and sizes of
- * prompt that it can end in, since an upstream may serve a tier that nobody asked for.
+ * Computes the maximum cost of a request with at most this many tokens, over all service tiers and prompt sizes,
+ * because an upstream may serve a tier that was not requested.
  */
 export function greatestCost(price: Price, most: { inputTokens: number; outputTokens: number }): bigint {
   let greatest = 0n;
@@ -129,7 +130,7 @@ export function greatestCost(price: Price, most: { inputTokens: number; outputTo
     const sizes = [{ abovePromptTokens: -1, rates: plain.rates }, ...tiers];
     for (const [index, size] of sizes.entries()) {
       if (size.abovePromptTokens >= most.inputTokens && size.abovePromptTokens >= 0) continue;
-      // Prompts beyond the next tier's size are that one's.
+      // Larger prompts belong to the next tier.
       const inputTokens = Math.min(most.inputTokens, sizes[index + 1]?.abovePromptTokens ?? Infinity);
       const cost = costMicrocents(plainTokens(inputTokens, most.outputTokens), dearest(size.rates));
       if (cost > greatest) greatest = cost;
@@ -148,7 +149,7 @@ function createSchedule(
   return Object.freeze({ plain: choose(given, null), tiers: Object.freeze(tiers) });
 }
 
-/** Every token at the dearest rate that one of its kind can get. */
+/** Applies the highest possible rate to every token. */
 function dearest(rates: Rates): Rates {
   return completeRates({
     input: largest(RATES_OF_PROMPT.map((rate) => rates[rate])),

@@ -1,6 +1,6 @@
 /**
- * What the parts of one request cost. A request's cost is an exact sum of products, rounded up to a whole microcent once,
- * at its end; so no part is rounded by itself.
+ * Cost of the parts of a request. The cost is an exact sum of products, rounded up to a whole microcent once at the
+ * end, so that no part is rounded separately.
  */
 import { formatPrice } from "../../shared/money/money.ts";
 import { compileExpression } from "../../shared/usage/compile.ts";
@@ -17,24 +17,24 @@ import {
 } from "../../shared/usage/token-usage.ts";
 import { type ChargedTool, NO_TOOLS, toolAmount } from "./tool-charges.ts";
 
-/** The rates that have to be given. */
+/** Rates that are required. */
 type BaseRate = "input" | "output";
 
-/** Microcents per million tokens, of tokens that have no rate of their own as a part; but `request`, which is in microcents. */
+/** Microcents per million tokens that are in no part with a rate of its own. `request` is in microcents. */
 export type Rates = {
   readonly [Name in TokenRate | "request"]: bigint;
 };
 
-/** The tokens of a request as they are billed: none is in two parts. */
+/** Tokens of a request as billed; no token is in two parts. */
 export type BilledTokens = TokenUsage;
 
-/** What one part of a request came to. */
+/** Cost of one part of a request. */
 export interface CostPart {
-  /** The name of a rate, or of a server tool. */
+  /** Name of a rate or of a server tool. */
   readonly name: string;
-  /** Null: the fee of the request, or uses of a tool. */
+  /** Null for the fee per request and for tools. */
   readonly tokens: number | null;
-  /** How often a server tool was used; null: it is none. */
+  /** Uses of a server tool; null for other parts. */
   readonly uses: number | null;
   /** Per million tokens, per request, or per thousand uses. */
   readonly rate: bigint;
@@ -49,7 +49,7 @@ interface RateName {
   readonly name: PartName;
 }
 
-/** A rate's name in files, records and answers, beside that of its field, in the order in which they are shown. */
+/** Rates with their names in files, records and answers, in display order. */
 export const RATE_NAMES: readonly RateName[] = [
   ...TOKEN_KINDS.map((kind): RateName => ({ rate: rateOf(kind), name: priceNameOf(kind) })),
   { rate: "request", name: "request" },
@@ -57,7 +57,7 @@ export const RATE_NAMES: readonly RateName[] = [
 
 type Fallbacks = Readonly<Record<Exclude<TokenRate, BaseRate>, TokenRate>>;
 
-/** What a rate is when it is not given. A fee that is not given is none. */
+/** The rate that replaces a missing rate. A missing fee is 0. */
 const FALLBACKS = Object.fromEntries(
   TOKEN_KINDS.flatMap((kind) => {
     const { fallback } = TOKEN_FIGURES[kind].price;
@@ -65,20 +65,20 @@ const FALLBACKS = Object.fromEntries(
   }),
 ) as Fallbacks;
 
-/** The rates that prices are always shown with: of the kinds of tokens that are parts of nothing. */
+/** Rates that every displayed price includes: those of kinds of tokens that are not parts of others. */
 const ALWAYS_SHOWN: ReadonlySet<keyof Rates> = new Set(WHOLE_KINDS.map(rateOf));
 
-/** Whether a rate is always in what is shown and kept of a price, whatever it is. */
+/** Returns whether displayed and stored prices always include a rate. */
 export function isAlwaysShown(rate: keyof Rates): boolean {
   return ALWAYS_SHOWN.has(rate);
 }
 
-/** What a rate is when it is not given; null: it has to be given, or is the fee. */
+/** Returns the rate that replaces a missing rate; null for required rates and the fee. */
 export function fallbackOf(rate: keyof Rates): TokenRate | null {
   return FALLBACKS[rate as keyof Fallbacks] ?? null;
 }
 
-/** The rates that a token of a prompt, or of an answer, can get: the base and all that come down to it. */
+/** Lists the rates that apply to tokens of a prompt or of an answer: the base rate and all that fall back to it. */
 export function ratesOf(base: BaseRate): readonly TokenRate[] {
   const comesTo = (rate: TokenRate): TokenRate => {
     const fallback = fallbackOf(rate);
@@ -90,8 +90,7 @@ export function ratesOf(base: BaseRate): readonly TokenRate[] {
 const NO_FEE = formatPrice(0n);
 
 /**
- * The names of the rates that are not what they fall back to, the fee of a request behind them where there is one; without
- * those that are always shown.
+ * Lists the rates that differ from their fallbacks, and the fee if there is one; omits those that are always shown.
  */
 export function listOtherRates(shown: Readonly<Record<string, unknown>>): PartName[] {
   const nameOf = new Map<keyof Rates, PartName>(RATE_NAMES.map(({ rate, name }) => [rate, name]));
@@ -102,14 +101,14 @@ export function listOtherRates(shown: Readonly<Record<string, unknown>>): PartNa
   }).map(({ name }) => name);
 }
 
-/** Rates as somebody gave them: all but two may be left out. */
+/** Rates as configured; all but two are optional. */
 export type GivenRates = Pick<Rates, BaseRate> & {
   readonly [Name in Exclude<keyof Rates, BaseRate>]?: Rates[Name] | undefined;
 };
 
 export const TOKENS_PER_PRICE_UNIT = 1_000_000n;
 
-/** Rates with what was left out. */
+/** Fills in missing rates. */
 export function completeRates(given: GivenRates): Rates {
   const rateOf = (rate: keyof Rates): bigint => {
     const fallback = fallbackOf(rate);
@@ -119,12 +118,12 @@ export function completeRates(given: GivenRates): Rates {
   return Object.freeze(Object.fromEntries(rates) as Rates);
 }
 
-/** All tokens of a prompt, cached and written ones included. */
+/** Counts all tokens of a prompt, including cached and written ones. */
 export function promptTokensOf(tokens: Pick<TokenUsage, "inputTokens" | "cachedInputTokens">): number {
   return tokens.inputTokens + tokens.cachedInputTokens;
 }
 
-/** What is charged at each rate: the tokens of its kind that are in none of the kind's parts. */
+/** Charges by rate: the tokens of a kind that are in none of its parts. */
 const CHARGED = TOKEN_KINDS.map((kind) => ({
   kind,
   parts: partsOf(kind),
@@ -138,7 +137,10 @@ function countCharged(tokens: BilledTokens, { kind, parts }: (typeof CHARGED)[nu
   return count;
 }
 
-/** The tokens of each kind at its rate, never below nothing of one kind, whose cost the others would have to make up for. */
+/**
+ * Multiplies the tokens of each kind by its rate. A negative count is treated as 0, because it would reduce the cost
+ * of other kinds.
+ */
 const amountOfTokens = compileExpression(
   ["tokens", "rates"],
   CHARGED.map(({ kind, parts, rate }) => {
@@ -147,7 +149,7 @@ const amountOfTokens = compileExpression(
   }).join(" + "),
 ) as (tokens: BilledTokens, rates: Rates) => bigint;
 
-/** The cost of a request in microcents, rounded up once, on the sum. */
+/** Computes the cost of a request in microcents, rounding up the sum once. */
 export function costMicrocents(
   tokens: BilledTokens,
   rates: Rates,
@@ -158,7 +160,7 @@ export function costMicrocents(
   return roundUp(sum);
 }
 
-/** The parts of a cost, exact, without those of which there is nothing: they add up to it before it is rounded up. */
+/** Lists the exact parts of a cost, without empty ones. They add up to the cost before rounding. */
 export function costParts(
   tokens: BilledTokens,
   rates: Rates,
@@ -177,7 +179,7 @@ export function costParts(
   return [...ofTokens, ...ofRequest, ...ofTools];
 }
 
-/** Millionths of a microcent as whole microcents: the only rounding of a cost. */
+/** Rounds millionths of a microcent up to whole microcents: the only rounding of a cost. */
 export function roundUp(amount: bigint): bigint {
   return (amount + TOKENS_PER_PRICE_UNIT - 1n) / TOKENS_PER_PRICE_UNIT;
 }

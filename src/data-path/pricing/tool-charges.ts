@@ -1,10 +1,10 @@
-/** What uses of server tools cost: per thousand, exact, and rounded with the rest of a request once. */
+/** Cost of server tools: exact, per thousand uses, and rounded once with the rest of the request. */
 import type { ToolUses } from "../../shared/usage/server-tools.ts";
 
-/** Microcents per thousand uses by the tool's name; null: it passes without a price, and costs nothing here. */
+/** Microcents per thousand uses by tool name; null: no price, so uses are free here. */
 export type ToolPrices = ReadonlyMap<string, bigint | null>;
 
-/** Uses of a tool that has a price. */
+/** Uses of a tool with a price. */
 export interface ChargedTool {
   readonly name: string;
   readonly uses: number;
@@ -14,11 +14,11 @@ export interface ChargedTool {
 
 export const NO_TOOLS: readonly ChargedTool[] = Object.freeze([]);
 
-/** Amounts are in millionths of a microcent, as products of tokens are. */
+/** Amounts are in millionths of a microcent, like those of tokens. */
 const PER_USE = 1_000n;
 const MILLION = 1_000_000n;
 
-/** The same empty list for every request without such uses. */
+/** Returns the same empty list for all requests without charged tools. */
 export function chargeTools(prices: ToolPrices, uses: ToolUses): readonly ChargedTool[] {
   if (uses.size === 0 || prices.size === 0) return NO_TOOLS;
   const charged: ChargedTool[] = [];
@@ -29,7 +29,7 @@ export function chargeTools(prices: ToolPrices, uses: ToolUses): readonly Charge
   return charged.length === 0 ? NO_TOOLS : charged;
 }
 
-/** What of a cost is for tools, in whole microcents: rounded up, as the cost is, and never more than that. */
+/** Returns the cost of tools in whole microcents: rounded up like the total cost, and never above it. */
 export function toolMicrocents(tools: readonly ChargedTool[], costMicrocents: bigint): bigint {
   if (tools.length === 0) return 0n;
   const amount = tools.reduce((sum, tool) => sum + toolAmount(tool), 0n);
@@ -37,7 +37,7 @@ export function toolMicrocents(tools: readonly ChargedTool[], costMicrocents: bi
   return rounded < costMicrocents ? rounded : costMicrocents;
 }
 
-/** Exact, in millionths of a microcent. */
+/** Returns the exact amount in millionths of a microcent. */
 export function toolAmount({ uses, rate }: Pick<ChargedTool, "uses" | "rate">): bigint {
   return BigInt(uses) * rate * PER_USE;
 }

@@ -1,4 +1,4 @@
-/** A line of the log of requests: how it is written, and how those read it who add lines up. */
+/** Lines of the request log: how they are written, and which members are read to add them up. */
 import * as z from "zod";
 import { formatTime } from "../../shared/time/calendar.ts";
 import { sayReason } from "../../shared/envoy-reasons/reason.ts";
@@ -16,24 +16,24 @@ import { compileExpression } from "../../shared/usage/compile.ts";
 import { mapTokens, nameTokens, type TokenUsage } from "../../shared/usage/token-usage.ts";
 
 /**
- * How a request ended: `complete`: the answer was whole; `broken`: it was handed on, but client or upstream broke it
- * off; `refused_by_upstream`: an error status, or a connection that it was about to close, nothing generated; `not_sent`:
- * no upstream was reached.
+ * How a request ended. `complete`: the answer was whole; `broken`: client or upstream aborted it midway;
+ * `refused_by_upstream`: an error status, or a connection that the upstream was about to close, before anything was
+ * generated; `not_sent`: no upstream was reached.
  */
 export type Outcome = "complete" | "broken" | "refused_by_upstream" | "not_sent";
 
-/** What the client was told, for the list of recent requests. */
+/** Result for the client, stored in the list of recent requests. */
 export interface ClientResult {
   readonly status: number;
   readonly errorCode: string | null;
-  /** How it came there; left out where nobody measured it. */
+  /** Timeline and upstream of the request; absent if not measured. */
   readonly way?: RequestWay | undefined;
 }
 
-/** One request, as the log of requests tells it. */
+/** One request for the request log. */
 export interface LoggedRequest {
   readonly identity: Omit<BilledRequest, "model"> & { readonly model: string | null };
-  /** Null: it was refused before a price was looked up. */
+  /** Null: the request was rejected before its price was known. */
   readonly price: ChosenRates | null;
   readonly outcome: Outcome | "refused";
   readonly result: ClientResult;
@@ -41,12 +41,12 @@ export interface LoggedRequest {
   readonly tools: readonly ChargedTool[];
   readonly estimated: boolean;
   readonly costMicrocents: bigint;
-  /** What the limit of its answers was, and what it was lowered to. Null or left out: it went upstream as it was. */
+  /** The requested output limit and the limit to which it was lowered. Null or absent: it was not lowered. */
   readonly shrunk?: { readonly requestedTokens: number; readonly maxTokens: number } | null;
 }
 
-/** A request with what its members are taken from. */
-interface Told extends LoggedRequest {
+/** A request with the values of derived members. */
+interface LineSource extends LoggedRequest {
   readonly timeline: RequestTimeline | null;
   readonly upstream: UpstreamEnd | null;
   readonly owners: OwnerIds;
@@ -55,13 +55,13 @@ interface Told extends LoggedRequest {
 
 /** A member of a line. */
 interface Member {
-  /** JSON. */
-  readonly write: (told: Told) => string;
-  /** Reads the member for reports that add lines up; left out if only people read the member. */
+  /** Returns JSON. */
+  readonly write: (source: LineSource) => string;
+  /** Schema for reports that add lines up; absent if only people read the member. */
   readonly read?: z.ZodType;
 }
 
-/** The members of a line, in their order. docs/request-log.md describes them. */
+/** Members of a line in order. docs/request-log.md describes them. */
 const MEMBERS = {
   request_id: { write: ({ identity }) => formatJsonText(identity.requestId), read: z.string() },
   organization_id: { write: ({ identity }) => formatJsonText(identity.organizationId), read: z.string() },
@@ -98,7 +98,7 @@ const MEMBERS = {
   day: { write: ({ identity }) => `"${identity.day}"`, read: z.string() },
   ...nameTokens(
     mapTokens((kind) => ({
-      write: compileExpression(["told"], `String(told.tokens.${kind})`) as (told: Told) => string,
+      write: compileExpression(["source"], `String(source.tokens.${kind})`) as (source: LineSource) => string,
       read: z.number(),
     })),
   ),
@@ -121,7 +121,7 @@ const MEMBERS = {
     ),
   },
   prices: { write: ({ price }) => (price === null ? "null" : formatChargedPrice(price)) },
-  // The last one: its digits may be more than a double holds, so they are read from the text.
+  // Must be last: it may have more digits than a double holds, so it is read from the text.
   cost_microcents: { write: ({ costMicrocents }) => String(costMicrocents) },
 } as const satisfies Readonly<Record<string, Member>>;
 
@@ -134,26 +134,26 @@ const readMembers = Object.entries<Member>(MEMBERS).flatMap(([name, { read }]) =
   read === undefined ? [] : [[name, read] as const],
 );
 
-/** What those read of a line who add lines up. */
+/** The members that are read to add lines up. */
 export const lineSchema = z.object(
   Object.fromEntries(readMembers) as { [Name in ReadName]: Members[Name]["read"] },
 );
 
-/** The cost of a line, which is its end. */
+/** Matches the cost at the end of a line. */
 export const LINE_COST = /"cost_microcents":(\d{1,20})\}$/;
 
-/** Each member's writer is called at a place of its own, which V8 puts the writer's code into. */
+/** Calls each member's writer at a separate call site, so that V8 can inline it. */
 const formatMembers = compileExpression(
-  ["told", "members"],
+  ["source", "members"],
   Object.keys(MEMBERS)
-    .map((name, index) => `'${index === 0 ? "{" : ","}"${name}":' + members.${name}.write(told)`)
+    .map((name, index) => `'${index === 0 ? "{" : ","}"${name}":' + members.${name}.write(source)`)
     .join(" + "),
-) as (told: Told, members: Members) => string;
+) as (source: LineSource, members: Members) => string;
 
-/** A line of the log of requests. Amounts are written as whole numbers with all their digits. */
+/** Formats a line of the request log. Amounts are integers with all their digits. */
 export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number): string {
   const { identity, price, outcome, result, tokens, tools, estimated, costMicrocents, shrunk } = request;
-  const told: Told = {
+  const source: LineSource = {
     identity,
     price,
     outcome,
@@ -168,15 +168,17 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     owners: parseOwnerIds(identity.owners ?? ""),
     settledAtMs,
   };
-  // JSON.stringify takes twice as long for so many names.
-  return `${formatMembers(told, MEMBERS)}}`;
+  // JSON.stringify takes twice as long for this many members.
+  return `${formatMembers(source, MEMBERS)}}`;
 }
 
 function formatMoment(timeMs: number | null): string {
   return timeMs === null ? "null" : `"${formatTime(timeMs)}"`;
 }
 
-/** For people, where Envoy said the cause; null: there is none, or it is in the upstream's own words. */
+/**
+ * Explains the upstream's end if Envoy reported a cause; null if there is none, or `cause` is the upstream's own text.
+ */
 function formatReason({ name, status, cause }: UpstreamEnd): string | null {
   const reason = cause === null ? null : explainCause(status, cause);
   return reason === null ? null : sayReason(reason, name);
@@ -187,13 +189,13 @@ function formatShrunk({ shrunk = null }: LoggedRequest): string {
   return `{"requested_max_tokens":${shrunk.requestedTokens},"max_tokens":${shrunk.maxTokens}}`;
 }
 
-/** Null: without tags, or decided later by Redis, which was out of reach. */
+/** Returns null without tags, or if Redis was unreachable and decides later. */
 function formatTagRow({ tagRow }: LoggedRequest["identity"]): "own" | "other" | null {
   if (tagRow === undefined) return null;
   return tagRow === OTHER_TAGS ? "other" : "own";
 }
 
-/** What each was used and costs: microcents per thousand uses. */
+/** Formats uses and prices, in microcents per thousand uses. */
 function formatTools(tools: readonly ChargedTool[]): string {
   const members = tools.map(
     ({ name, uses, rate }) => `"${name}":{"uses":${uses},"microcents_per_thousand":${rate}}`,

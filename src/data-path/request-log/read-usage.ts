@@ -1,4 +1,4 @@
-/** The log of requests, added up: what was charged by the record of those who counted it. */
+/** Adds up the request log: the charges as recorded by the processes that counted them. */
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,13 +18,13 @@ import { type ChargeInput, LOGGED_SEQUENCE } from "../store/types/settlement.ts"
 import type { UsageRow } from "../store/types/reporting.ts";
 import { LINE_COST, lineSchema } from "./line.ts";
 
-/** Of one organization, day, key, its owners, model and combination of tags. */
+/** Usage of one organization, day, key, owners, model and combination of tags. */
 export interface LoggedRow extends UsageRow {
   readonly keyId: string;
   readonly model: string;
   /**
-   * The part of its figures that may be in the row `OTHER_TAGS` instead: of requests whose hold Redis did not answer, so
-   * that their log cannot say which.
+   * Part of the figures that Redis may have put into the row `OTHER_TAGS`: Redis did not answer these requests'
+   * admission, so their log cannot name the row.
    */
   readonly undecided: UsageFigures;
 }
@@ -34,14 +34,14 @@ export interface LoggedUsage {
   /** By organization. */
   readonly rows: ReadonlyMap<string, readonly LoggedRow[]>;
   readonly requests: number;
-  /** Lines that are none: torn by a crash. */
+  /** Lines torn by a crash. */
   readonly damagedLines: number;
-  /** Of requests in another currency than their organization's, whose charges Redis refuses: in no row. */
+  /** Requests in another currency than their organization's. Redis rejects their charges, so they are in no row. */
   readonly otherCurrencyRequests: number;
   readonly files: number;
 }
 
-/** What organizations are billed in, by organization; one that is not there may have any. */
+/** Billing currency by organization id; absent organizations may have any currency. */
 export type Currencies = ReadonlyMap<string, string>;
 
 type MutableRow = Omit<LoggedRow, keyof UsageFigures | "undecided"> &
@@ -52,12 +52,12 @@ const FILE = /^(\d{4}-\d{2}-\d{2})\..+\.jsonl$/;
 type Line = z.output<typeof lineSchema>;
 type ChargedLine = Line & { readonly model: string };
 
-/** Requests that count in the usage: those that went upstream. */
+/** Outcomes of requests that did not go upstream and do not count as usage. */
 const UNCOUNTED = new Set(["refused", "not_sent"]);
 
 /**
- * Adds up all lines of a folder whose request was admitted in a month.
- * @throws the file system's error when there is no such folder.
+ * Adds up all lines of a directory whose request was admitted in a month.
+ * @throws The file system's error if the directory does not exist.
  */
 export async function readLoggedUsage(
   dir: string,
@@ -87,7 +87,7 @@ function createCounts(): ReadCounts {
   return { files: 0, damagedLines: 0, otherCurrencyRequests: 0 };
 }
 
-/** Whose requests are read. */
+/** Which requests are read. */
 interface Wanted {
   readonly month: string;
   readonly currencies: Currencies;
@@ -99,8 +99,8 @@ interface Charged {
 }
 
 /**
- * The lines of a month's requests that were charged, in the currency that their organization is billed in: each request
- * once, whatever the files say.
+ * Reads the lines of a month's charged requests in their organization's billing currency, each request once even if
+ * the files repeat it.
  */
 async function* readCharged(
   dir: string,
@@ -135,10 +135,12 @@ function isInOtherCurrency(line: Line, currencies: Currencies): boolean {
   return billedIn !== undefined && line.currency !== billedIn;
 }
 
-/** For so long a record answers repeats, and a spool sends what it has for a day less. */
+/** Records detect repeated charges for this long; a spool sends its charges for a day less. */
 const LATE_MS = 7 * 86_400_000;
 
-/** The final charges of a month's requests that have ended so lately that their owners' own may be still to come. */
+/**
+ * Reads the final charges of a month's requests that ended so recently that their owner may still send its own charge.
+ */
 export async function* readLateCharges(
   dir: string,
   month: string,
@@ -175,12 +177,12 @@ function toCharge(line: ChargedLine, totalMicrocents: bigint): ChargeInput {
   };
 }
 
-/** By which a host's clock may be behind Redis's, which says what month it is. */
+/** Maximum delay of a host's clock behind that of Redis, which decides the month. */
 const CLOCK_BEHIND_MS = 7 * 86_400_000;
 
 /**
- * Whether a file can have requests of a month: it is named after the day, by its host's clock, on which they ended, which
- * may be in a later month than their admission.
+ * Returns whether a file may contain requests of a month. Files are named after the day, by the host's clock, on which
+ * requests ended, which may be in a later month.
  */
 function canHave(name: string, month: string): boolean {
   const day = FILE.exec(name)?.[1];
@@ -194,7 +196,7 @@ function parseLine(text: string): Line | null {
     const parsed = lineSchema.safeParse(JSON.parse(text));
     return parsed.success ? parsed.data : null;
   } catch {
-    // Torn: counted by the caller.
+    // Torn; the caller counts it.
     return null;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Brings spend and usage of a month to what the log of requests says: for a Redis that was restored from an older snapshot,
- * or has lost its last writes in a failover. Charges that lie in a spool or in a worker's memory meanwhile count once: what
- * is raised leaves a mark for each request that could still be charged.
+ * Restores spend and usage of a month from the request log: for a Redis that was restored from an older snapshot or
+ * lost its last writes in a failover. Charges that are still in a spool or in a worker's memory count once: raising a
+ * row leaves a mark for each request that could still be charged.
  */
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
@@ -14,20 +14,20 @@ export interface UsageRebuild {
   /** Rows that were raised. */
   readonly raisedRows: number;
   readonly addedMicrocents: bigint;
-  /** Requests that another had closed at an estimate, or whose charge was under way: charged as their log says. */
+  /** Requests that another process had closed at an estimate, or whose charge was incomplete: charged as logged. */
   readonly settledRequests: number;
-  /** Organizations with requests in flight: nothing more of theirs was changed. */
+  /** Organizations with requests in flight, which were not changed any further. */
   readonly inFlight: readonly string[];
 }
 
 type RebuildStore = Pick<Store, "raiseUsage" | "readUsage" | "readClosedUsage" | "markLogged" | "charge">;
-/** Of the requests for which a charge may still come, each time anew. */
+/** Lists the charges of requests that may still be charged by their owner; each call starts over. */
 type LateCharges = () => AsyncIterable<ChargeInput>;
 
-/** One look at the records takes so many. */
+/** Records per read. */
 const BATCH = 1_000;
 
-/** A repeat changes nothing. */
+/** Rebuilds usage. Idempotent. */
 export async function rebuildUsage(
   store: RebuildStore,
   logged: LoggedUsage,
@@ -35,7 +35,7 @@ export async function rebuildUsage(
 ): Promise<UsageRebuild> {
   let settledRequests = 0;
   const inFlight = new Set<string>();
-  // First, since what another has closed too high is lowered by it.
+  // First, because it lowers requests that another process closed too high.
   for await (const [organizationId, batch] of inBatches(lateCharges())) {
     settledRequests += await settle(store, organizationId, batch, { mark: false }, inFlight);
   }
@@ -58,7 +58,7 @@ export async function rebuildUsage(
   return { raisedRows, addedMicrocents, settledRequests, inFlight: [...inFlight] };
 }
 
-/** Of requests with a record that has no final charge: how many got theirs. */
+/** Charges requests whose record has no final charge; returns their number. */
 async function settle(
   store: RebuildStore,
   organizationId: string,
@@ -80,8 +80,9 @@ interface MissingRows {
 }
 
 /**
- * Days, keys and models of which the log says more than Redis, by organization and name; with what Redis has of requests
- * that another has closed, whose dead worker has written no line: else what was closed would hide what is missing.
+ * Finds days, keys and models for which the log has more than Redis, by organization and name. Adds the usage in Redis
+ * of requests that another process closed and whose dead worker logged no line, because it would hide missing usage
+ * otherwise.
  */
 async function findMissing(
   store: Pick<Store, "readUsage" | "readClosedUsage">,
@@ -105,7 +106,7 @@ async function findMissing(
   return missing;
 }
 
-/** Of one day, key, its owners and model. */
+/** Adds up rows of one day, key, owners and model. */
 function addUpByTags(rows: readonly UsageRow[]): readonly UsageRow[] {
   const sums = new Map<string, UsageRow>();
   for (const row of rows) {

@@ -1,11 +1,10 @@
 /**
- * The log of requests: one JSON line for each, appended to a file, for reconciliation and export. It is a second record
- * of what was charged, written by whoever counted it, so that it can be held against what stands in Redis.
+ * The request log: one JSON line per request, appended to a file, for reconciliation and export. It is a second record
+ * of charges, written by the process that counted them, to be compared with Redis.
  *
- * It never blocks the path and never fails it: lines wait in a bounded buffer, and what does not fit any more because
- * the disk is full or too slow is counted and reported. Files are named after the UTC day, the writer and a part
- * (`2026-11-21.worker-0.0.jsonl`); a new one begins with each day and after 64 MiB. Old files are deleted in
- * retention.ts.
+ * Never blocks or fails the data path: lines wait in a bounded buffer, and lines that do not fit because the disk is
+ * full or too slow are counted and reported. Files are named after the UTC day, the writer and a part
+ * (`2026-11-21.worker-0.0.jsonl`); a new file begins each day and after 64 MiB. retention.ts deletes old files.
  */
 import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,15 +12,15 @@ import type { Clock } from "../../shared/time/clock.ts";
 import type { Logger } from "../../shared/host/logger.ts";
 import { pause } from "../../shared/event-loop/wait.ts";
 
-/** Where a host's log of requests lies. */
+/** Returns the directory of a host's request log. */
 export function requestLogFolder({ dataDir }: { readonly dataDir: string }): string {
   return join(dataDir, "requests");
 }
 
 export interface RequestLogOptions {
-  /** Made when it is not there. */
+  /** Created if missing. */
   readonly dir: string;
-  /** Of this process, "worker-0": no two that run at the same time may have the same. */
+  /** Name of this process, "worker-0"; unique among running processes. */
   readonly writer: string;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"error">;
@@ -30,9 +29,9 @@ export interface RequestLogOptions {
 }
 
 const MAX_FILE_BYTES = 64 * 1_048_576;
-/** Some twenty thousand lines. */
+/** About twenty thousand lines. */
 const MAX_BUFFERED_BYTES = 8 * 1_048_576;
-/** Lines of so long go out in one write; a crash of the process loses no more than these. */
+/** Lines of this period are written together; a crash of the process loses at most these. */
 const GATHER_MS = 50;
 const RETRY_MS = 1_000;
 const FILE_MODE = 0o640;
@@ -56,7 +55,7 @@ export class RequestLog {
     this.#options = { maxFileBytes: MAX_FILE_BYTES, maxBufferedBytes: MAX_BUFFERED_BYTES, ...options };
   }
 
-  /** @param line JSON without a line break. Returns at once; never throws. */
+  /** Buffers a line; returns at once and never throws. @param line JSON without a line break. */
   write(line: string): void {
     const bytes = Buffer.byteLength(line) + 1;
     if (this.#bufferedBytes + bytes > this.#options.maxBufferedBytes) {
@@ -68,7 +67,7 @@ export class RequestLog {
     this.#writing ??= this.#writeOut();
   }
 
-  /** Writes what waits, once more if that fails, and closes the file. Never rejects. */
+  /** Writes buffered lines, retrying once, and closes the file. Never rejects. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#writing;
@@ -111,7 +110,7 @@ export class RequestLog {
     file.bytes += Buffer.byteLength(text);
   }
 
-  /** What a full disk has taken of a write is taken off again: the whole write is repeated, and its lines would be twice. */
+  /** Removes the partial data of a failed write: the whole write is repeated, and its lines would be duplicated. */
   async #cutBack({ handle, bytes }: OpenFile): Promise<void> {
     try {
       await handle.truncate(bytes);
@@ -120,7 +119,10 @@ export class RequestLog {
     }
   }
 
-  /** The newest part of the day, where it has room, else the next. Never one before it, which could be deleted at any time. */
+  /**
+   * Opens the newest part of the day if it is below the limit, otherwise the next. Never an earlier part, which could
+   * be deleted at any time.
+   */
   async #openFile(day: string): Promise<OpenFile> {
     const { dir, writer, maxFileBytes } = this.#options;
     await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -130,7 +132,8 @@ export class RequestLog {
       try {
         const { size } = await handle.stat();
         if (size < maxFileBytes) {
-          // What a crash or a full disk has left may have no end: an empty line hurts no reader, a joined one does.
+          // The file may end in a partial line after a crash or on a full disk. An empty line is harmless, a joined
+          // one is not.
           if (size > 0) await handle.appendFile("\n");
           isKept = true;
           return { handle, day, bytes: size === 0 ? 0 : size + 1 };
@@ -158,7 +161,7 @@ export class RequestLog {
   }
 }
 
-/** 0 where there is none. */
+/** Returns 0 if there is none. */
 async function findNewestPart(dir: string, prefix: string): Promise<number> {
   const names = (await readdir(dir)).filter((name) => name.startsWith(prefix));
   const parts = names.flatMap((name) => /^(\d+)\.jsonl$/.exec(name.slice(prefix.length))?.[1] ?? []);

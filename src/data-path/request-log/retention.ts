@@ -1,11 +1,11 @@
 /**
- * Deletes old files of the log of requests. One runs on each host, in the supervisor, for the files of all its workers,
- * those of workers that no longer exist too.
+ * Deletes old files of the request log. The supervisor of each host runs one instance for the files of all workers,
+ * including workers that no longer exist.
  *
- * Oldest first: files that are too old, but for those of the protected months; then as many of any month as it takes for
- * all to fit their bytes and to leave the spool its room on the disk. Never a file that may still be written to (the newest
- * of each writer), nor one that is not named like one of the log. What the disk refuses is logged and tried again; it
- * never keeps the gateway from working.
+ * Deletes the oldest first: files beyond the retention period, except those of protected months; then files of any
+ * month until all fit their byte limit and leave the spool its disk space. Never deletes a file that may still be
+ * written to (the newest of each writer), or a file whose name is not one of the log. Disk errors are logged and
+ * retried; they never stop the gateway.
  */
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,19 +16,19 @@ import type { Logger } from "../../shared/host/logger.ts";
 
 export interface RequestLogRetentionOptions {
   readonly dir: string;
-  /** Files whose day is longer ago go. */
+  /** Files of older days are deleted. */
   readonly requestLogDays: number;
-  /** Of all files together; null: half of the disk. */
+  /** Limit for all files together; null: half of the disk. */
   readonly requestLogMaxBytes: number | null;
-  /** So many calendar months (UTC), the current one included, are kept whatever the days say. */
+  /** Calendar months (UTC), including the current one, whose files are kept regardless of their age. */
   readonly requestLogProtectedMonths: number;
-  /** Room that the log leaves free on the disk. */
+  /** Disk space that the log leaves free. */
   readonly spoolMaxBytes: number;
-  /** Null: unknown, nothing is deleted for it. */
+  /** Null: unknown, so no file is deleted to free space. */
   readonly readSpace: () => Promise<DiskSpace | null>;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"info" | "warn">;
-  /** Told after each sweep: what is left. */
+  /** Called with the remaining bytes after each sweep. */
   readonly onBytes?: (bytes: number) => void;
 }
 
@@ -41,7 +41,7 @@ interface LogFile {
 }
 
 const FILE = /^(\d{4}-\d{2}-\d{2})\.([\w-]+)\.(\d+)\.jsonl$/;
-/** Between two sweeps. The log can grow beyond its bound for as long. */
+/** Time between two sweeps. The log can exceed its limit for as long. */
 const INTERVAL_MS = 10_000;
 
 export class RequestLogRetention {
@@ -65,7 +65,7 @@ export class RequestLogRetention {
     run();
   }
 
-  /** Resolves when the sweep that runs is over. */
+  /** Resolves once a running sweep has ended. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.#running;
@@ -79,7 +79,7 @@ export class RequestLogRetention {
     }
   }
 
-  /** Deletes what is due; resolves with its names. Rejects when the disk refuses. */
+  /** Deletes due files and resolves with their names. Rejects on disk errors. */
   async sweep(): Promise<readonly string[]> {
     const { dir, logger, onBytes, readSpace } = this.#options;
     const files = await listLogFiles(dir);
@@ -109,7 +109,7 @@ export class RequestLogRetention {
 
 const sumBytes = (files: readonly LogFile[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** What the log may hold now. */
+/** Returns the bytes that the log may take now. */
 function boundBytes(
   bytes: number,
   space: DiskSpace | null,
@@ -122,7 +122,7 @@ function boundBytes(
   );
 }
 
-/** Files of the log, oldest first; none when there is no such folder yet. */
+/** Lists the files of the log, oldest first; empty if the directory does not exist. */
 async function listLogFiles(dir: string): Promise<LogFile[]> {
   const files: LogFile[] = [];
   for (const name of await readNames(dir)) {
@@ -166,7 +166,7 @@ function chooseDue(
   return { due, ofProtected: due.filter(({ day }) => day >= firstProtected).length };
 }
 
-/** The first day of so many months that end with the current one; later than any day when there are none. */
+/** Returns the first of this many months that end with the current one; later than any day for 0. */
 function firstDayOfMonths(nowMs: number, months: number): string {
   if (months === 0) return "9999-99-99";
   const now = new Date(nowMs);

@@ -1,6 +1,6 @@
 /**
- * Holds three accounts of a month against each other: spend (what caps see), usage rows (what people see) and the log of
- * requests (what was counted, request by request). Says every difference and puts none right; `rebuildUsage` does.
+ * Compares three accounts of a month: spend (read by caps), usage rows (shown to people) and the request log (counted
+ * per request). Reports every difference and corrects none; `rebuildUsage` does.
  */
 import type { Store } from "../store/types.ts";
 import type { UsageRow } from "../store/types/reporting.ts";
@@ -13,12 +13,12 @@ import {
 } from "../../shared/usage/usage-figures.ts";
 import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
 
-/** One figure that two accounts of a month do not agree on. */
+/** A figure on which two accounts of a month differ. */
 export interface UsageDifference {
   readonly organizationId: string;
   /**
-   * "spend_of_organization", "spend_of_key": against the usage rows. The others: the usage rows against the log of
-   * requests; "in_other_tag_row": they agree on the day, key and model as a whole.
+   * "spend_of_organization" and "spend_of_key" compare spend with usage rows. The others compare usage rows with the
+   * request log; "in_other_tag_row": the totals of day, key and model are equal.
    */
   readonly kind:
     | "spend_of_organization"
@@ -29,9 +29,9 @@ export interface UsageDifference {
   readonly keyId: string | null;
   readonly day: string | null;
   readonly model: string | null;
-  /** Null: of all tags together. */
+  /** Null: all tags together. */
   readonly tags: string | null;
-  /** As the log of requests calls it. */
+  /** Name in the request log. */
   readonly figure: FigureName;
   readonly expected: bigint;
   readonly found: bigint;
@@ -47,12 +47,12 @@ export interface UsageVerification {
   readonly differences: readonly UsageDifference[];
 }
 
-/** Spend is of a month and of all models and tags. */
+/** Spend covers a month and all models and tags. */
 const SPEND = { day: null, model: null, tags: null, figure: FIGURE_NAMES.costMicrocents };
 
 type VerifyStore = Pick<Store, "listOrganizationIds" | "readSpend" | "readUsage">;
 
-/** @param logged Null: spend against usage only. */
+/** @param logged Null: compare spend with usage only. */
 export async function verifyUsage(
   store: VerifyStore,
   month: string,
@@ -95,7 +95,7 @@ function compareKeys(
   });
 }
 
-/** Corrections by hand, which have no model, are in no log of requests. */
+/** Ignores manual corrections, which have no model and are not in the request log. */
 function compareRows(
   organizationId: string,
   rows: readonly UsageRow[],
@@ -119,8 +119,8 @@ function compareRows(
 type FigureDifference = Pick<UsageDifference, "kind" | "tags" | "figure" | "expected" | "found">;
 
 /**
- * One figure of a day, key and model: its rows of tags, each by itself, and all of them together where the log of a
- * request cannot say in which of two rows it counts.
+ * Compares one figure of a day, key and model: each row of tags and, if a request's log cannot name the row, the sum
+ * of all rows.
  */
 function compareFigure(
   figure: Figure,
@@ -171,12 +171,12 @@ export function sumOf(rows: readonly UsageFigures[], figure: Figure): bigint {
 
 type Grouped = Pick<UsageRow, "day" | "keyId" | "model"> & { readonly owners?: string | undefined };
 
-/** By day, key, its owners and model. */
+/** Names a group by day, key, owners and model. */
 export function nameGroup({ day, keyId, owners = "", model }: Grouped): string {
   return `${day} ${keyId} ${owners} ${model}`;
 }
 
-/** The rows by the name of their group. */
+/** Groups rows by name. */
 export function groupRows<Row extends UsageRow>(rows: readonly Row[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {

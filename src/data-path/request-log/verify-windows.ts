@@ -1,4 +1,7 @@
-/** Holds what limits count in their windows against the usage rows of the same days. Says every difference and puts none right. */
+/**
+ * Compares the counters of limit windows with the usage rows of the same days. Reports every difference and corrects
+ * none.
+ */
 import type { WindowPeriod } from "../../shared/time/calendar.ts";
 import type { Store } from "../store/types.ts";
 import type { LimitScope } from "../store/types/decision.ts";
@@ -13,7 +16,7 @@ export interface WindowDifference {
   readonly kind: "spend_of_window";
   readonly owner: WindowOwner;
   readonly period: WindowPeriod;
-  /** Its first day; null: of all time. */
+  /** First day of the window; null: all time. */
   readonly window: string | null;
   readonly figure: typeof FIGURE_NAMES.costMicrocents;
   readonly expected: bigint;
@@ -24,14 +27,14 @@ interface WindowOwner {
   readonly scope: LimitScope;
   /** Null: the organization. */
   readonly id: string | null;
-  /** Null: nobody knows it any more. */
+  /** Null: no longer known. */
   readonly name: string | null;
 }
 
 export interface WindowVerification {
-  /** Organizations that count any. */
+  /** Organizations with windows. */
   readonly organizations: number;
-  /** Windows that were held against usage. */
+  /** Windows that were compared with usage. */
   readonly compared: number;
   readonly notCompared: readonly (ObstructedWindows & { readonly organizationId: string })[];
   readonly differences: readonly WindowDifference[];
@@ -50,7 +53,7 @@ type VerifyStore = Pick<
   | "getGroup"
 >;
 
-/** Those with a day in this month, and the totals. Exact while nothing is in flight. */
+/** Verifies the windows with a day in this month, and the totals. Exact if no request is in flight. */
 export async function verifyWindows(store: VerifyStore, month: string): Promise<WindowVerification> {
   let organizations = 0;
   let compared = 0;

@@ -140,10 +140,10 @@ const ENTERED: Entered = { kind: "entered" };
 
 /** The records of this worker's requests, by request id. */
 export class RequestRecords {
-  readonly #journal: Pick<OpenJournal, "leave">;
+  readonly #journal: Pick<OpenJournal, "release">;
   readonly #states = new ShortLivedMap<string, RecordState>();
 
-  constructor(journal: Pick<OpenJournal, "leave">) {
+  constructor(journal: Pick<OpenJournal, "release">) {
     this.#journal = journal;
   }
 
@@ -209,7 +209,7 @@ export class RequestRecords {
       this.#move(requestId, state, { kind: "kept", account: state.account });
     } else if (state.kind === "owed") this.#forget(requestId, state);
     else return;
-    if ("line" in state && state.line !== null) this.#journal.leave(state.line);
+    if ("line" in state && state.line !== null) this.#journal.release(state.line);
   }
 
   /** A charge of it was not answered. */

@@ -227,7 +227,7 @@ export class RequestAccount {
     if (observation === undefined) return this.#estimate(null, 0);
     const { usage } = observation;
     if (usage !== null && this.#tellsAll(observation)) return this.#price(usage, false);
-    if (outcome === "complete" && observation.isOfNothing) return this.#nothing();
+    if (outcome === "complete" && observation.isZeroUsage) return this.#nothing();
     const { estimator } = this.#options;
     // The tokens are never fewer than what has counted as spend already.
     const fewest = estimator.fewestOutputTokens(this.#subject, observation);
@@ -248,9 +248,9 @@ export class RequestAccount {
 
   /** Whether the upstream's usage is of all that was generated. @param counted By the tokenizer; left out: by bytes. */
   #tellsAll(observation: Observation, counted?: number): boolean {
-    const { usage, isUsageBehind } = observation;
+    const { usage, isUsageIncomplete } = observation;
     const { asked, estimator } = this.#options;
-    if (usage === null || isUsageBehind) return false;
+    if (usage === null || isUsageIncomplete) return false;
     if (asked.choices === 1) return true;
     return !isUsageOfOne(usage, counted ?? estimator.estimateOutput(this.#subject, observation));
   }
@@ -264,7 +264,7 @@ export class RequestAccount {
     const { usage } = observation;
     const { estimator, promptInkBytes } = this.#options;
     const known = usage ?? plainTokens(estimator.fewestPromptTokens(this.#subject, promptInkBytes), 0);
-    const isReported = usage !== null && !observation.isUsageBehind;
+    const isReported = usage !== null && !observation.isUsageIncomplete;
     const fewest = isReported ? 0 : estimator.fewestOutputTokens(this.#subject, observation);
     const outputTokens = Math.max(known.outputTokens, Math.min(this.#largestOutputTokens, fewest));
     const tokens: TokenUsage = { ...known, outputTokens };

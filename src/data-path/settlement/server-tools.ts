@@ -4,7 +4,7 @@ import { GatewayError } from "../../shared/contract/errors.ts";
 import type { Price } from "../pricing/price.ts";
 import { roundUp } from "../pricing/rates.ts";
 import { toolAmount } from "../pricing/tool-charges.ts";
-import type { AskedTool } from "../translation/client-protocol.ts";
+import type { RequestedTool } from "../translation/client-protocol.ts";
 
 /** Their providers bill the tokens alone. */
 const FREE_TOOLS: ReadonlySet<string> = new Set(["tool_search"]);
@@ -13,7 +13,7 @@ const FREE_TOOLS: ReadonlySet<string> = new Set(["tool_search"]);
 export function refuseUnpricedTools(
   { serverTools: prices }: Pick<Price, "serverTools">,
   { id }: Pick<Model, "id">,
-  asked: readonly AskedTool[],
+  asked: readonly RequestedTool[],
 ): void {
   for (const { name, param } of asked) {
     if (prices.has(name) || FREE_TOOLS.has(name)) continue;
@@ -34,7 +34,7 @@ export interface LargestToolUse {
 /** @throws GatewayError 400 `unsupported_parameter` for a tool of which there may be any number of uses. */
 export function boundToolUse(
   { serverTools: prices }: Pick<Price, "serverTools">,
-  asked: readonly AskedTool[],
+  asked: readonly RequestedTool[],
 ): LargestToolUse {
   const shared = { uses: 0, rate: 0n };
   let uses = 0;

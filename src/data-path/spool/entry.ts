@@ -12,8 +12,8 @@ import type { ChargeInput } from "../store/types/settlement.ts";
 import { type OpenedRequest, openingCharge } from "./opened-request.ts";
 
 /**
- * What stands in the spool. `atMs`: this host's clock when it was put there. "open": nobody knows whether Redis has ever
- * heard of the request. "begun": its admission entered it there, and it counts only as long as it has not ended.
+ * An entry of the spool. `atMs`: host time when it was added. "open": Redis may not know the request. "begun": its
+ * admission entered it in Redis, and it only counts as long as it has not ended.
  */
 export type SpoolEntry = ChargeEntry | OpenedEntry;
 
@@ -56,7 +56,7 @@ const entrySchema = z.discriminatedUnion("kind", [
         .optional(),
       requests: z.union([z.literal(0), z.literal(1)]),
       estimated: z.boolean(),
-      // Only final charges are put in the spool.
+      // Only final charges are put into the spool.
       estimate: z.null(),
       final: z
         .object({
@@ -78,13 +78,13 @@ const entrySchema = z.discriminatedUnion("kind", [
 const HEAD = '{"checksum":"';
 const MIDDLE = '","entry":';
 const CHECKSUM_DIGITS = 8;
-/** Of each byte: to make the digits takes as long as the checksum itself. */
+/** Hexadecimal digits of each byte, because formatting them takes as long as the checksum itself. */
 const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const ENTRY_START = HEAD.length + CHECKSUM_DIGITS + MIDDLE.length;
 
 /**
- * One line of a spool file, with its line break: JSON, whose `checksum` is the CRC-32 (hexadecimal) of the bytes of
- * `entry` as they stand in the line. Amounts are strings, so that no reader rounds them.
+ * Formats one line of a spool file, with its line break: JSON whose `checksum` is the CRC-32 (hexadecimal) of the
+ * bytes of `entry` in the line. Amounts are strings, so that no reader rounds them.
  */
 export function formatSpoolLine(entry: SpoolEntry): string {
   const json = entry.kind === "charge" ? formatCharge(entry) : formatOpened(entry);
@@ -98,7 +98,9 @@ function formatCharge({ kind, atMs, charge }: ChargeEntry): string {
   );
 }
 
-/** As above, but written out: each request has one, and JSON takes three times as long to ask for each of its fields. */
+/**
+ * Written by hand: each request has one, and JSON.stringify takes three times as long with a function for each field.
+ */
 function formatOpened({ kind, atMs, opened }: OpenedEntry): string {
   return (
     `{"kind":"${kind}","atMs":${atMs},"opened":{${formatIdentity(opened)}` +
@@ -106,7 +108,7 @@ function formatOpened({ kind, atMs, opened }: OpenedEntry): string {
   );
 }
 
-/** The entry of a line (without its line break), or null when the line is torn or damaged. */
+/** Parses a line without its line break; null if it is torn or damaged. */
 export function parseSpoolLine(line: string): SpoolEntry | null {
   if (!line.startsWith(HEAD) || !line.endsWith("}")) return null;
   const json = line.slice(ENTRY_START, -1);
@@ -115,7 +117,7 @@ export function parseSpoolLine(line: string): SpoolEntry | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** The charge that an entry comes to. */
+/** Returns the charge of an entry. */
 export function chargeOf(entry: SpoolEntry): ChargeInput {
   if (entry.kind === "charge") return entry.charge;
   const opening = openingCharge(entry.opened);
@@ -126,7 +128,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The checksum was right, so it was written so: no entry of ours.
+    // The checksum matched, so it was written like this: not one of our entries.
     return null;
   }
 }

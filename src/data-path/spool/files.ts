@@ -3,30 +3,32 @@ import { join } from "node:path";
 import { syncFolder } from "./segment.ts";
 import type { SpoolFile } from "./writer.ts";
 
-/** Whose files a process writes and takes over. */
+/** Identifies the files that a process writes and takes over. */
 export interface SpoolOwner {
-  /** Of the worker. */
+  /** Index of the worker. */
   readonly index: number;
-  /** Workers of this host. */
+  /** Number of workers of this host. */
   readonly workers: number;
-  /** Of this process; later processes have later ones, in the order of text. */
+  /** Of this process; later processes have greater ones, compared as text. */
   readonly generation: string;
 }
 
-/** "spool": charges that Redis did not acknowledge; "begun": the journal of requests that it may have no record of. */
+/**
+ * "spool": charges that Redis did not acknowledge; "begun": the journal of requests that may have no record in Redis.
+ */
 export type SpoolFileKind = "spool" | "begun";
 
 const NAME = /^worker-(\d+)\.([0-9A-Za-z_-]+)\.(\d+)\.(spool|begun)$/;
 
-/** A generation for a process that starts now. */
+/** Creates the generation of a process that starts now. */
 export function createGeneration(nowMs: number, pid: number): string {
   return `${String(nowMs).padStart(15, "0")}-${pid}`;
 }
 
 /**
- * Takes over the files of dead processes, oldest first, by giving each a name of this process: whoever renames it has it.
- * Dead are earlier processes of the same index (there is never more than one at a time), and those of an index beyond
- * the number of workers, which fall to the worker that the index leaves when divided by that number.
+ * Takes over the files of dead processes, oldest first, by renaming them: the process that renames a file owns it.
+ * Dead are earlier processes of the same index (at most one runs at a time) and all of indexes beyond the number of
+ * workers, which belong to the worker `index % workers`.
  */
 export async function claimSpoolFiles(
   dir: string,
@@ -36,7 +38,6 @@ export async function claimSpoolFiles(
   const found = (await listNames(dir)).filter((name) => isClaimable(name, owner)).sort(byGeneration);
   const claimed: SpoolFile[] = [];
   for (const name of found) {
-    // By its end, so that a version that knows no journal leaves it alone.
     const path = nextPath(name.endsWith(".begun") ? "begun" : "spool");
     const bytes = await takeOver(join(dir, name), path);
     if (bytes !== null) claimed.push({ path, bytes });
@@ -65,7 +66,7 @@ async function listNames(dir: string): Promise<readonly string[]> {
   }
 }
 
-/** The file's size; null: another was faster, or has taken it over from us already. */
+/** Returns the file's size; null if another process was faster. */
 async function takeOver(from: string, to: string): Promise<number | null> {
   try {
     await rename(from, to);

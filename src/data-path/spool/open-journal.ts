@@ -1,14 +1,14 @@
 /**
- * What this worker has sent upstream and Redis has no record of yet: a line for each request, written before it goes, so
- * that the successor of a worker that dies finds it. After two seconds at most the line is not needed any more: the
- * request has ended, or its first progress has made its record.
+ * Journal of requests that this worker sent upstream and that have no record in Redis. A line is written before a
+ * request is sent, so that the successor of a crashed worker finds it. After two seconds at most the line is not
+ * needed any more: the request has ended, or its first progress has created its record.
  *
- * A line is written, not synced: it outlives the process, and a loss of power takes what was begun in the last seconds
- * with it. Nothing has to be taken back either, since a line counts only while Redis has the request entered as its
- * admission left it (`onlyIfEntered`): one that has ended since, or that two successors find, counts nothing twice.
+ * Lines are written but not synced: they survive the process, but a power loss may lose those of the last seconds.
+ * Lines need not be revoked, because one only counts while Redis has the request as its admission left it
+ * (`onlyIfEntered`); a request that has ended since, or that two successors find, is not counted twice.
  *
- * Lines of requests that came together leave in one write: once every promise of theirs has come so far, and before any
- * of them is answered. It waits for the page cache alone (some ten microseconds), which is why it keeps the thread.
+ * Concurrent requests share one write, after the promises of all have reached this point and before any of them is
+ * resolved. The write is synchronous, because it only waits for the page cache (about ten microseconds).
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
@@ -20,20 +20,20 @@ import type { OpenedRequest } from "./opened-request.ts";
 import { removeSpoolFile } from "./segment.ts";
 
 export interface OpenJournalOptions {
-  /** The path of the next file; called once for each. */
+  /** Returns the path of the next file; called once per file. */
   readonly nextPath: () => string;
   readonly clock: Clock;
   readonly logger: Logger<"warn">;
 }
 
-/** A file of the journal, and how many of its requests Redis may not know. */
+/** A file of the journal, and the number of its requests that may have no record in Redis. */
 export interface JournalFile {
   readonly path: string;
   bytes: number;
   live: number;
 }
 
-/** Lines that are written together, and what comes of it. */
+/** Lines that are written together, and the result. */
 interface Batch {
   lines: string;
   requests: number;
@@ -41,11 +41,11 @@ interface Batch {
   readonly resolve: (file: JournalFile | null) => void;
 }
 
-/** What a successor has to read is no more than some files of this size. */
+/** Limits how much a successor has to read to a few files of this size. */
 const MAX_FILE_BYTES = 1024 * 1024;
-/** Of files whose lines are needed; beyond it Redis has not answered for long. */
+/** Limit for files whose lines are needed; reached only if Redis has not answered for long. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** How long a disk that failed is not asked again: every request that it delays would have to place its hold then. */
+/** Pause after a disk failure: each request that waits for the disk would then still have to create its record. */
 const RETRY_MS = 5_000;
 
 export class OpenJournal {
@@ -60,8 +60,8 @@ export class OpenJournal {
   }
 
   /**
-   * Resolves when a request is written down, null when the disk does not take it: it needs a hold then. Never rejects.
-   * @returns What `leave` is given once the line is not needed any more.
+   * Resolves once a request is written, with the file to pass to `release`, or with null if the disk fails and the
+   * request needs its record in Redis first. Never rejects.
    */
   append(opened: OpenedRequest): Promise<JournalFile | null> {
     const batch = (this.#batch ??= this.#openBatch());
@@ -88,7 +88,7 @@ export class OpenJournal {
     const bytes = Buffer.byteLength(lines);
     try {
       const { file, descriptor } = (this.#current ??= this.#openNext());
-      // Less is written when a disk becomes full.
+      // A full disk writes less.
       if (writeSync(descriptor, lines) !== bytes) throw new Error("the disk is full");
       file.bytes += bytes;
       file.live += requests;
@@ -103,13 +103,13 @@ export class OpenJournal {
     }
   }
 
-  /** A request of this file is on record elsewhere, or has ended. */
-  leave(file: JournalFile): void {
+  /** Releases a request of this file: it is on record elsewhere, or has ended. */
+  release(file: JournalFile): void {
     file.live -= 1;
     this.#removeUnneeded(file);
   }
 
-  /** Removes what nobody needs. What is still needed stays for a successor. */
+  /** Removes unneeded files. Needed ones stay for a successor. */
   close(): void {
     this.#endBatch();
     this.#seal();
@@ -130,7 +130,9 @@ export class OpenJournal {
     return { file, descriptor };
   }
 
-  /** Whole lines of a batch that is not taken would make a successor charge what may never have been sent. */
+  /**
+   * Truncates a failed batch. A successor would charge its complete lines, whose requests may never have been sent.
+   */
   #takeBack(): void {
     if (this.#current === null) return;
     const { file, descriptor } = this.#current;
@@ -141,7 +143,7 @@ export class OpenJournal {
     }
   }
 
-  /** The next line begins a new file. */
+  /** Closes the current file; the next line begins a new one. */
   #seal(): void {
     const current = this.#current;
     if (current === null) return;
@@ -149,7 +151,7 @@ export class OpenJournal {
     try {
       closeSync(current.descriptor);
     } catch {
-      // Its lines are read again by their path alone.
+      // Its lines are only read again by path.
     }
     this.#removeUnneeded(current.file);
   }

@@ -1,16 +1,17 @@
 import type { ChargeInput, RequestEstimate, RequestIdentity } from "../store/types/settlement.ts";
 import { NO_TOKENS, plainTokens } from "../../shared/usage/token-usage.ts";
 
-/** A request that went upstream without a record in Redis: what it costs at least when nobody ever says more. */
+/** A request that went upstream without a record in Redis, with its minimum charge if no more is ever reported. */
 export interface OpenedRequest extends RequestIdentity {
   readonly floorMicrocents: bigint;
   readonly floorInputTokens: number;
 }
 
 /**
- * The charge that makes such a request's record. It counts nothing yet, with a sequence number below every other: the
- * record is closed at its floor when nothing else of the request ever arrives; where there is one, nothing changes.
- * @param price Of the floor; left out where it is not known.
+ * Creates the charge that creates such a request's record. It counts nothing, with a sequence number below all others:
+ * the record is closed at its minimum charge if nothing else about the request arrives, and an existing record does
+ * not change.
+ * @param price Price of the minimum charge, if known.
  */
 export function openingCharge(opened: OpenedRequest, price?: RequestEstimate["price"]): ChargeInput {
   const { floorMicrocents, floorInputTokens, ...identity } = opened;

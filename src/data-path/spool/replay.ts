@@ -15,24 +15,24 @@ export interface SpoolReplayOptions {
   readonly logger: Logger<"info" | "error">;
 }
 
-/** What has become of the entries so far. */
+/** Outcomes of the entries so far. */
 export interface SpoolReport {
   readonly replayedEntries: number;
   /** Older than six days. */
   readonly expiredEntries: number;
-  /** They contradict what is on record. */
+  /** Contradicting the record in Redis. */
   readonly rejectedEntries: number;
   /** Torn or damaged lines. */
   readonly damagedLines: number;
 }
 
-/** So long a charge still takes of limits of tokens per minute. */
+/** How long a charge counts against token rate limits. */
 const TOKENS_COUNT_MS = 60_000;
-/** A record answers repeats for seven days; what comes later could count twice. */
+/** A record detects repeats for seven days; a later charge could count twice. */
 const MAX_AGE_MS = 6 * 86_400_000;
-/** Sent at a time: one write, one turn of Redis. */
+/** Entries sent at a time: one write, one event of Redis. */
 const BATCH = 64;
-/** What Redis did not take and will not: for a person to look at. */
+/** Entries that Redis will not accept, for a person to examine. */
 const REPORTED_FILE = "reported.jsonl";
 
 type Counts = { -readonly [Name in keyof SpoolReport]: SpoolReport[Name] };
@@ -40,7 +40,7 @@ type Counts = { -readonly [Name in keyof SpoolReport]: SpoolReport[Name] };
 /** Sends the entries of spool files to Redis, in order. */
 export class SpoolReplay {
   readonly #options: SpoolReplayOptions;
-  /** How far each file has been sent. */
+  /** Offsets up to which files have been sent. */
   readonly #offsets = new WeakMap<SpoolFile, number>();
   readonly #counts: Counts = { replayedEntries: 0, expiredEntries: 0, rejectedEntries: 0, damagedLines: 0 };
 
@@ -53,8 +53,8 @@ export class SpoolReplay {
   }
 
   /**
-   * Sends what is left of a file and removes it. False: Redis or the disk did not go along, try again later; what was
-   * acknowledged is not sent again by this process. Never rejects.
+   * Sends the rest of a file and removes it. Returns false if Redis or the disk failed: retry later; acknowledged
+   * entries are not sent again by this process. Never rejects.
    */
   async send(file: SpoolFile): Promise<boolean> {
     try {
@@ -70,12 +70,12 @@ export class SpoolReplay {
       this.#options.logger.info({ file: file.path, ...this.#counts }, "spool file sent to redis");
       return true;
     } catch (error) {
-      // Another process has taken it over: it is that one's to send.
+      // Another process has taken the file over and sends it.
       return (error as NodeJS.ErrnoException).code === "ENOENT";
     }
   }
 
-  /** Rejects when an entry is not acknowledged; the entries before it are not sent again. */
+  /** Rejects if an entry is not acknowledged; the entries before it are not sent again. */
   async #sendBatch(file: SpoolFile, lines: readonly SpoolLine[]): Promise<void> {
     const sent = await Promise.allSettled(lines.map((line) => this.#sendLine(file, line)));
     for (const [position, result] of sent.entries()) {
@@ -92,14 +92,14 @@ export class SpoolReplay {
       return;
     }
     if (clock.nowMs() - entry.atMs > MAX_AGE_MS) {
-      // Redis has long forgotten that it was entered.
+      // Redis has long dropped the request's entry.
       if (entry.kind === "begun") return;
       this.#counts.expiredEntries += 1;
       return this.#setAside(entry, "a charge in the spool is older than six days and is not sent");
     }
     try {
       const charge = chargeOf(entry);
-      // Buckets of a minute's tokens have long made good what was used before.
+      // The buckets of token rate limits have refilled since.
       const isLate = clock.nowMs() - entry.atMs > TOKENS_COUNT_MS;
       await store.charge(isLate ? { ...charge, usedTokens: undefined } : charge);
     } catch (error) {

@@ -2,20 +2,20 @@ import { type FileHandle, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type SpoolEntry, parseSpoolLine } from "./entry.ts";
 
-/** One piece of a spool file: an entry, or a line that is none. */
+/** One line of a spool file. */
 export interface SpoolLine {
   /** Null: torn or damaged. */
   readonly entry: SpoolEntry | null;
-  /** Where the next line begins. */
+  /** Offset of the next line. */
   readonly endOffset: number;
 }
 
 const READ_BYTES = 256 * 1024;
-/** No entry is longer; what is longer has lost its line breaks. */
+/** Longer than any entry; a longer line has lost its line breaks. */
 const MAX_LINE_BYTES = 1024 * 1024;
 const LINE_BREAK = 0x0a;
 
-/** The lines of a spool file from an offset on, in order. The last one may have no line break: then it is torn. */
+/** Reads the lines of a spool file from an offset, in order. A last line without a line break is torn. */
 export async function* readSpoolLines(path: string, fromOffset: number): AsyncGenerator<SpoolLine> {
   const handle = await open(path, "r");
   try {
@@ -42,7 +42,7 @@ export async function* readSpoolLines(path: string, fromOffset: number): AsyncGe
   }
 }
 
-/** Makes what happened to a folder's names (created, renamed, removed) outlive a loss of power. */
+/** Makes changes of a directory (created, renamed, removed files) survive a power loss. */
 export async function syncFolder(dir: string): Promise<void> {
   const handle = await open(dir, "r");
   try {
@@ -52,7 +52,7 @@ export async function syncFolder(dir: string): Promise<void> {
   }
 }
 
-/** Creates a file that must not be there yet, so that it is found again after a loss of power. */
+/** Creates a new file that survives a power loss. Fails if it exists. */
 export async function createSpoolFile(path: string): Promise<FileHandle> {
   const handle = await open(path, "ax", 0o600);
   try {
@@ -64,7 +64,7 @@ export async function createSpoolFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** Removes a file; nothing when it is gone already. */
+/** Removes a file, if it exists. */
 export async function removeSpoolFile(path: string): Promise<void> {
   try {
     await unlink(path);

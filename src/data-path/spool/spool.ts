@@ -1,17 +1,18 @@
 /**
- * Where charges wait that Redis did not acknowledge: local append-only files that outlive the process. An answer's last
- * piece is released when its charge is acknowledged or on disk here; each entry is sent to Redis until it is
- * acknowledged, in the order in which it came, after a restart too. Sending twice counts nothing twice, because a charge
- * sets the request's total under a sequence number.
+ * Stores charges that Redis did not acknowledge in local append-only files, which survive the process. The last piece
+ * of an answer is released when its charge is acknowledged or on disk; each entry is sent to Redis in order until it
+ * is acknowledged, also after a restart. Sending an entry twice does not count it twice, because a charge sets the
+ * request's total under a sequence number.
  *
- * It never drops an entry: what Redis will not take (older than six days, contradicting what is on record, damaged) is
- * moved to `reported.jsonl` and reported. When its space is used up or the disk fails, `append` rejects, and the caller
- * keeps the charge in memory or refuses the request.
+ * Never drops an entry: entries that Redis does not accept (older than six days, contradicting the record, damaged)
+ * are moved to `reported.jsonl` and reported. If the space is used up or the disk fails, `append` rejects, and the
+ * caller keeps the charge in memory or rejects the request.
  *
- * Beside them stands the journal of requests that Redis has no record of yet (`journal`), which only a successor sends.
+ * Next to them is the journal of requests without a record in Redis (`journal`), which only a successor sends.
  *
- * Files are `<writer>.<generation>.<part>.spool`, the journal's end with `.begun`; writers are `worker-<index>`. A worker takes over the files that an
- * earlier process of its index left, and those of indexes that no longer exist. The folder belongs to one gateway.
+ * Files are named `<writer>.<generation>.<part>.spool`, those of the journal end with `.begun`; writers are
+ * `worker-<index>`. A worker takes over the files of an earlier process of its index, and those of indexes that no
+ * longer exist. The directory belongs to one gateway.
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,9 +27,9 @@ import { SpoolReplay, type SpoolReport } from "./replay.ts";
 import { type SpoolFile, SpoolWriter } from "./writer.ts";
 
 export interface SpoolOptions extends SpoolOwner {
-  /** Made when it is first needed. */
+  /** Created when first needed. */
   readonly dir: string;
-  /** Of this process's files. */
+  /** Limit for this process's files. */
   readonly maxBytes: number;
   readonly store: Pick<Store, "charge">;
   readonly clock: Clock;
@@ -38,7 +39,7 @@ export interface SpoolOptions extends SpoolOwner {
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 1_000;
 
-/** The spool holds as much as it may. */
+/** The spool has reached its limit. */
 export class SpoolFullError extends Error {
   override readonly name = "SpoolFullError";
 }
@@ -48,7 +49,7 @@ export class Spool {
   readonly #options: SpoolOptions;
   readonly #writer: SpoolWriter;
   readonly #replay: SpoolReplay;
-  /** Oldest first; the writer's own is the last. */
+  /** Oldest first; the writer's file is the last. */
   #files: SpoolFile[] = [];
   #nextPart = 0;
   #running: Promise<void> | null = null;
@@ -68,7 +69,7 @@ export class Spool {
     });
   }
 
-  /** Bytes of entries that are not known to be in Redis. */
+  /** Bytes of entries that may not be in Redis. */
   get pendingBytes(): number {
     return this.#files.reduce((sum, file) => sum + file.bytes, 0) + this.#writer.waitingBytes;
   }
@@ -77,7 +78,7 @@ export class Spool {
     return this.#files.length === 0 && this.#writer.waitingBytes === 0;
   }
 
-  /** For metrics and alarms. */
+  /** For metrics and alerts. */
   get report(): SpoolReport & { readonly pendingBytes: number; readonly refusedEntries: number } {
     return {
       ...this.#replay.report,
@@ -86,7 +87,7 @@ export class Spool {
     };
   }
 
-  /** Takes over what earlier processes left and begins to send it. Rejects when the folder cannot be read. */
+  /** Takes over the files of earlier processes and begins to send them. Rejects if the directory cannot be read. */
   async start(): Promise<void> {
     const { dir, logger } = this.#options;
     const claimed = await claimSpoolFiles(dir, this.#options, (kind) => this.#formatPath(kind));
@@ -100,8 +101,8 @@ export class Spool {
   }
 
   /**
-   * Resolves when the entry is on disk.
-   * @throws SpoolFullError, or the disk's error; the entry may then be in the spool all the same, or not.
+   * Resolves once the entry is on disk.
+   * @throws SpoolFullError, or the disk's error, in which case the entry may or may not be in the spool.
    */
   async append(entry: SpoolEntry): Promise<void> {
     const line = formatSpoolLine(entry);
@@ -119,7 +120,7 @@ export class Spool {
     }
   }
 
-  /** Waits until every entry is acknowledged, at most so long; then stops. Returns whether none is left. */
+  /** Waits until every entry is acknowledged, at most `boundMs`; then stops. Returns whether the spool is empty. */
   async stop(boundMs: number): Promise<boolean> {
     const { clock } = this.#options;
     const endMs = clock.monotonicMs() + boundMs;
@@ -139,7 +140,7 @@ export class Spool {
     });
   }
 
-  /** Runs until nothing is left. Never rejects. */
+  /** Runs until the spool is empty. Never rejects. */
   async #run(): Promise<void> {
     let retryMs = FIRST_RETRY_MS;
     for (let file = this.#files[0]; file !== undefined && !this.#isStopped; file = this.#files[0]) {

@@ -1,6 +1,6 @@
 /**
- * Appends lines to spool files: what is appended while the disk is busy goes out together, with one sync. A file is
- * never appended to again after a failed write or a restart, so that only the last line of a file can be torn.
+ * Appends lines to spool files. Lines that arrive while the disk is busy are written together, with one sync. A file
+ * is never appended to after a failed write or a restart, so only its last line can be torn.
  */
 import type { FileHandle } from "node:fs/promises";
 import { createSpoolFile } from "./segment.ts";
@@ -12,15 +12,15 @@ export interface SpoolFile {
 }
 
 export interface SpoolWriterOptions {
-  /** The path of the next file; called once for each. */
+  /** Returns the path of the next file; called once per file. */
   readonly nextPath: () => Promise<string>;
-  /** A file is there, still empty. */
+  /** Called with each new file, which is still empty. */
   readonly onFile: (file: SpoolFile) => void;
 }
 
-/** A file is replaced by the next one from here on, so that what is done with goes in pieces of this size. */
+/** Size at which the next file begins, so that sent entries can be removed in pieces of this size. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
-/** Lines that wait for the disk: some twenty thousand. */
+/** Limit for lines that wait for the disk: about twenty thousand lines. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 interface Waiting {
@@ -51,7 +51,7 @@ export class SpoolWriter {
     return this.#current?.file ?? null;
   }
 
-  /** Resolves when the line is on disk; rejects when it is not known to be. */
+  /** Resolves once the line is on disk; rejects if that is not certain. */
   append(line: string): Promise<void> {
     const bytes = Buffer.from(line);
     if (this.#waitingBytes + bytes.length > MAX_WAITING_BYTES) {
@@ -64,7 +64,7 @@ export class SpoolWriter {
     });
   }
 
-  /** Closes the file that is being written; the next line begins a new one. */
+  /** Closes the current file; the next line begins a new one. */
   async seal(): Promise<void> {
     this.#work = this.#work.then(() => this.#close());
     await this.#work;
@@ -76,7 +76,7 @@ export class SpoolWriter {
     this.#work = this.#work.then(() => this.#writeWaiting());
   }
 
-  /** Never rejects: who waits is told. */
+  /** Never rejects: errors go to the callers of `append`. */
   async #writeWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
@@ -113,7 +113,7 @@ export class SpoolWriter {
     try {
       await current?.handle.close();
     } catch {
-      // Whether its lines are on disk is what the sync before has told.
+      // The preceding sync decides whether its lines are on disk.
     }
   }
 }

@@ -1,13 +1,14 @@
 /**
- * What a wire protocol gives the gateway: a client's request body read once, turned into what the upstream speaks, and
- * the upstream's answer turned back. Pure: bytes in, bytes out; nothing here knows Envoy or Redis.
+ * Contract between the gateway and a wire protocol: parse a client's request body once, convert it for the upstream,
+ * and convert the upstream's answer back. Pure: bytes in, bytes out; nothing here knows Envoy or Redis.
  *
- * Each way from a client's protocol to an upstream's has a folder beside this file, `chat-to-chat/`, `messages-to-chat/`
- * and so on, with the same names in it: `translation.ts`, `request.ts` and `answer.ts` implement the contracts below,
- * `error-body.ts` writes errors, `request/` reads and converts a body, `response/` a whole answer, `stream/` a streamed
- * one. What they share is beside them: `read-request.ts` (all requests), `conversation/` (what those that translate have
- * in common: a conversation as chat messages, and how its answer is read), `openai/` and `pass-through/` (what passes as
- * it is), `upstream/` (what upstreams answer, read leniently), `fields/` (which of a client's own fields reach an upstream), `json/` and `sse/`. `protocols.ts` puts them together.
+ * Each pair of client and upstream protocol has a directory beside this file (`chat-to-chat/`, `messages-to-chat/`, …)
+ * with the same layout: `translation.ts`, `request.ts` and `answer.ts` implement the contracts below, `error-body.ts`
+ * formats errors, `request/` parses and converts a body, `response/` handles a whole answer, `stream/` a streamed one.
+ * Shared code: `read-request.ts` (all requests), `conversation/` (translating directories: a conversation as chat
+ * messages, and its answer), `openai/` and `pass-through/` (bodies forwarded as they are), `upstream/` (lenient
+ * parsing of upstream answers), `fields/` (which client fields reach the upstream), `json/` and `sse/`. `protocols.ts`
+ * puts them together.
  */
 import type { Steps } from "../../shared/event-loop/steps.ts";
 import type { GatewayError } from "../../shared/contract/errors.ts";
@@ -17,21 +18,21 @@ import type { TierField } from "../../shared/usage/service-tiers.ts";
 import type { TokenUsage } from "../../shared/usage/token-usage.ts";
 import type { JsonBody } from "./json/parse-body.ts";
 
-/** The protocol that a route speaks; it decides the envelope of errors too. */
+/** The protocol of a route. It also decides the format of errors. */
 export type ProtocolName = "chat" | "messages" | "responses" | "embeddings" | "completions";
 
 /** The part of a catalog entry that a translation needs. */
 export interface ModelTarget {
-  /** What the client reads back as `model`: the name that it asked for, a catalog id or what stands for one. */
+  /** Value of `model` in the answer: the name that the client requested, a catalog id or an alias. */
   readonly id: string;
-  /** The upstream's own name of the model. */
+  /** The upstream's name for the model. */
   readonly upstreamModel: string;
-  /** The longest answer. */
+  /** Maximum tokens of one answer. */
   readonly maxOutputTokens: number;
   readonly profile: ModelProfile;
 }
 
-/** Figures of one usage that cannot all be true. What is charged then: docs/usage-fields.md. */
+/** Contradiction between the figures of one usage report. For what is charged then, see docs/usage-fields.md. */
 export type UsageContradiction =
   | "cached_above_prompt"
   | "cache_write_above_prompt"
@@ -41,107 +42,107 @@ export type UsageContradiction =
   | "audio_above_output"
   | "total";
 
-/** What admission, holds and routing need to know of a request. */
+/** Facts about a request that admission, reservations and routing need. */
 export interface ClientRequest {
   readonly protocol: ProtocolName;
   /** Catalog id as the client wrote it. */
   readonly model: string;
   readonly stream: boolean;
-  /** The client's limit, under whichever name; null when it gave none. */
+  /** The client's output limit, under any of its names; null if it set no limit. */
   readonly maxOutputTokens: number | null;
   /**
-   * How many answers are generated over all prompts: `n` of each, or `best_of` where that is more; 1 where a protocol has
-   * neither.
+   * Number of answers generated over all prompts: `n` per prompt, or `best_of` if larger; 1 in protocols without these
+   * fields.
    */
   readonly choices: number;
-  /** The service tier that the upstream is asked for, as answers name it; null: none. */
+  /** The requested service tier, spelled as in answers; null if none is requested. */
   readonly serviceTier: string | null;
-  /** The field that asks for it. */
+  /** The field that requests the tier. */
   readonly tierField: TierField;
-  /** Tools that it lets the model's server run. */
-  readonly serverTools: readonly AskedTool[];
-  /** Whom the client names as its own user, as it wrote it; null: nobody. */
+  /** Tools that the request allows the model server to run. */
+  readonly serverTools: readonly RequestedTool[];
+  /** Id of the client's own end user, as the client wrote it; null if absent. */
   readonly endUser: string | null;
-  /** How many prompts there are, each of which may fill the context window: 1 in a conversation. */
+  /** Number of prompts, each of which may fill the context window; 1 for a conversation. */
   readonly prompts: number;
-  /** Tokens of prompts that came as token ids; null: there is text to estimate. */
+  /** Tokens of prompts sent as token ids; null if there is text to estimate. */
   readonly promptTokens: number | null;
-  /** The prompt's size for the worst case of strict caps. It is computed when called: not on the path of default caps. */
+  /** Prompt size for the worst case of strict caps. Computed on call, because default caps don't need it. */
   promptSize(): PromptSize;
   /**
-   * The body for the upstream.
-   * @param caps Strict ones demand a limit of output, and nothing of which is not known what it costs.
-   * @param affordable Tokens that the limit of each answer is lowered to; null or left out: it is not.
-   * @throws GatewayError 400 where the model's profile cannot represent the request, or the caps do not let it pass.
+   * Creates the body for the upstream.
+   * @param caps Strict caps require an output limit and reject fields whose cost is unknown.
+   * @param affordable Upper bound in tokens for each answer's output limit; null: no bound.
+   * @throws GatewayError 400 if the model's profile cannot represent the request, or the caps do not allow it.
    */
   toUpstream(model: ModelTarget, caps?: Caps, affordable?: number | null): Uint8Array;
-  /** The names under which the limit of output goes to this model's upstream; none: there is no such limit. */
+  /** Names under which the output limit is sent to this model's upstream; empty if the protocol has no such limit. */
   limitNames(model: ModelTarget): readonly string[];
-  /** About how much memory stays in use once the body was let go: what the answer depends on, and repeats. */
-  readonly keptBytes: number;
-  /** The body is on its way to this model, and what of it the answer does not depend on is not needed any more. */
-  letGo(model: ModelTarget): void;
-  /** The reader of this request's answer; `toUpstream` was called before with the same model. */
+  /** Estimated bytes that stay in memory after `release`: the data that the answer needs and repeats. */
+  readonly retainedBytes: number;
+  /** Drops everything that the answer does not need, once the body is on its way to this model. */
+  release(model: ModelTarget): void;
+  /** Creates the reader of this request's answer. Call `toUpstream` with the same model first. */
   createAnswer(context: AnswerContext): Answer;
 }
 
-/** A tool that a request lets the model's server run. */
-export interface AskedTool {
+/** A tool that a request allows the model server to run. */
+export interface RequestedTool {
   /** The tool's name in prices. */
   readonly name: string;
-  /** Where the request asks for it: "tools.0". */
+  /** Place in the request: "tools.0". */
   readonly param: string;
   readonly bound: ToolBound;
 }
 
-/** The most uses of a tool: its own, those of all tools together, or none, with the field that would bound them. */
+/** Maximum uses of a tool: its own limit, one shared by all tools, or no limit, with the field that would set one. */
 export type ToolBound =
   | { readonly kind: "own" | "shared"; readonly uses: number }
   | { readonly kind: "none"; readonly param: string; readonly reason: string };
 
-/** How an organization's caps count what is in flight. */
+/** How the caps of an organization treat requests in flight. */
 export type Caps = "default" | "strict";
 
 export interface PromptSize {
   /** UTF-8 bytes of the text of messages, system, tools and response schema. */
   readonly textBytes: number;
   /**
-   * The part of it that the model reads for certain, and as tokens: the conversation's texts without white space (see
-   * `countInkBytes`), and without what templates and servers may leave out: tools, schemas, reasoning, and in chats, whose
-   * templates cut reasoning out of them, earlier answers.
+   * The part of `textBytes` that the model certainly reads as tokens: conversation texts without white space (see
+   * `countVisibleBytes`), excluding what templates and servers may drop: tools, schemas, reasoning and, in chats,
+   * earlier answers, because templates cut reasoning out of them.
    */
-  readonly inkBytes: number;
+  readonly visibleTextBytes: number;
   readonly messages: number;
-  /** Images, files or audio, or a chat template of the client's own: their tokens cannot be told from bytes. */
+  /** Contains images, files, audio or a custom chat template, whose tokens cannot be estimated from bytes. */
   readonly hasMedia: boolean;
   readonly hasTools: boolean;
-  /** UTF-8 bytes of a predicted output, which is billed as output where the answer is another. */
+  /** UTF-8 bytes of a predicted output, which is billed as output if the answer differs from it. */
   readonly predictionBytes: number;
-  /** All that the model gets to read stands in the body: no tool, search or store of its server adds to it. */
+  /** The body contains everything that the model reads: no tool, search or store of the model server adds to it. */
   readonly isWhole: boolean;
-  /** What makes the cost of the request boundless; left out where nothing does. */
+  /** What makes the cost unbounded; absent if the cost has a bound. */
   readonly unbounded?: { readonly param: string; readonly reason: string } | undefined;
 }
 
-/** What an answer cost, as its `usage` tells a client that has asked for it. Amounts are exact decimals. */
+/** Cost of an answer, added to its `usage` if the client requested it. Amounts are exact decimals. */
 export interface CostReport {
   readonly cost: string;
   /** ISO 4217. */
   readonly cost_currency: string;
   readonly cost_details: {
-    /** The tier at which it was charged; "default" where the upstream named none that has a price of its own. */
+    /** The tier that was charged; "default" if the upstream named no tier with a price of its own. */
     readonly service_tier: string;
-    /** The size of prompt at whose rates it was charged; null: the smallest. */
+    /** Start of the prompt-size bracket whose rates were charged; null: the lowest bracket. */
     readonly above_prompt_tokens: number | null;
-    /** UTC day from which the price is in force; null: from the beginning. */
+    /** First UTC day of the price; null: since the beginning. */
     readonly price_from: string | null;
-    /** They add up to `cost` before it is rounded up to eight decimals. */
+    /** The parts add up to `cost` before it is rounded up to eight decimals. */
     readonly parts: readonly {
-      /** The name of a price, or of a server tool. */
+      /** Name of a price or of a server tool. */
       readonly name: string;
-      /** Null: the fee of the request, or a tool. */
+      /** Null for the fee per request and for tools. */
       readonly tokens: number | null;
-      /** How often a server tool was used; left out of all others. */
+      /** Uses of a server tool; absent from other parts. */
       readonly uses?: number;
       /** Per million tokens, or per thousand uses. */
       readonly price: string;
@@ -150,90 +151,93 @@ export interface CostReport {
   };
 }
 
-/** What of an observation decides what it costs. */
+/** The part of an observation that decides the cost. */
 export type BilledUsage = Pick<Observation, "serviceTier" | "toolUses"> & { readonly usage: TokenUsage };
 
 /**
- * The cost of a usage at the service tier that the upstream has named, with the tools that it ran; nothing where the usage
- * is not of all that was generated.
+ * Computes the cost of a usage at the service tier that the upstream named, including its tools. Returns an empty
+ * object if the usage does not cover everything that was generated.
  */
 export type DescribeCost = (billed: BilledUsage) => Partial<CostReport>;
 
 export interface AnswerContext {
   readonly model: ModelTarget;
-  /** Our estimate of the prompt's tokens, for `message_start`, which comes before the exact figure is known. */
+  /** Estimated prompt tokens, for `message_start`, which is sent before the exact figure is known. */
   readonly estimatedInputTokens: number;
-  /** Unix milliseconds, when called. */
+  /** Returns Unix milliseconds. */
   readonly nowMs: () => number;
-  /** Errors inside a stream name it. */
+  /** Included in errors inside a stream. */
   readonly requestId: string;
-  /** The client has asked for the cost in the usage; null or left out: it has not. */
+  /** Set if the client requested the cost in the usage. */
   readonly describeCost?: DescribeCost | null;
 }
 
-/** What has been learned from an answer so far. */
+/** Facts about an answer, collected while it is read. */
 export interface Observation {
-  /** The last not-null usage that the upstream sent, or null. */
+  /** The last non-null usage that the upstream sent, or null. */
   readonly usage: TokenUsage | null;
   /**
-   * Whether that usage cannot be the whole answer's: something was generated behind the chunk that had it, or something was and it
-   * tells no output.
+   * The usage cannot cover the whole answer: output followed the chunk with the usage, or the usage reports no output
+   * although there was some.
    */
-  readonly isUsageBehind: boolean;
-  /** The last usage says that nothing was used, and nothing was generated. */
-  readonly isOfNothing: boolean;
-  /** What does not fit together in that usage, or null. */
+  readonly isUsageIncomplete: boolean;
+  /** The last usage is zero, and nothing was generated. */
+  readonly isZeroUsage: boolean;
+  /** Contradiction in that usage, or null. */
   readonly usageContradiction: UsageContradiction | null;
-  /** The reason to end that the upstream gave and nobody knows, or null. */
+  /** The upstream's finish reason if it is unknown, otherwise null. */
   readonly unknownFinishReason: string | null;
-  /** The service tier that the upstream named last, in its own words and lower case; null when it named none. */
+  /** The last service tier that the upstream named, in lower case; null if it named none. */
   readonly serviceTier: string | null;
-  /** Uses of tools that ran at the upstream's server: as its usage tells, else as many as the answer shows. */
+  /** Uses of tools that the model server ran: as the usage reports, otherwise as counted in the answer. */
   readonly toolUses: ToolUses;
-  /** The upstream sent an error before it generated anything, in an answer of status 200: it costs nothing. */
+  /** The upstream sent an error with status 200 before it generated anything. Such an answer costs nothing. */
   readonly isRefused: boolean;
-  /** UTF-8 bytes of generated text so far; docs/usage-fields.md says what counts. */
+  /** UTF-8 bytes of generated text so far; docs/usage-fields.md defines what counts. */
   readonly generatedBytes: number;
-  /** Deltas that carried something generated: about one token each from most upstreams. */
+  /** Deltas with generated content: about one token each from most upstreams. */
   readonly generatedDeltas: number;
-  /** The generated text for a tokenizer, as far as it fits into 1 MiB; only used without a usage, or when that is behind. */
+  /** Generated text for a tokenizer, up to 1 MiB. Only used if the usage is missing or incomplete. */
   readonly generatedText: string;
 }
 
 /** Bytes for the client. */
 export interface AnswerOutput {
   readonly bytes: Uint8Array;
-  /** The answer is complete with these bytes: they are held back until what it cost is on record. */
+  /** The answer ends with these bytes. They are held back until the cost is recorded. */
   readonly final: boolean;
-  /** The upstream failed after the stream had begun: `bytes` ends with an error event, nothing may follow. */
+  /**
+   * The upstream failed after the stream had begun: `bytes` ends with an error event and nothing may follow. Otherwise
+   * null.
+   */
   readonly failed: GatewayError | null;
-  /** Nothing of the answer is in the bytes: they tell that it goes on. */
+  /** The bytes only keep the connection alive; they carry no part of the answer. */
   readonly isKeepAlive?: boolean;
 }
 
-/** One upstream answer of status 2xx on its way to the client. */
+/** An upstream answer of status 2xx on its way to the client. */
 export interface Answer {
   /**
-   * A JSON answer, whole. When the client asked for a stream, the result is that stream, played as events.
-   * @throws GatewayError `upstream_error` when it is not what the protocol says; the upstream's error when it is one.
+   * Converts a whole JSON answer. If the client requested a stream, returns the answer as events.
+   * @throws GatewayError `upstream_error` if the answer violates the protocol; the upstream's error if it is one.
    */
   translateBody(body: Uint8Array): AnswerOutput;
-  /** The next bytes of a streamed answer, split anywhere. Never throws: what goes wrong is in `failed`. */
+  /** Converts the next bytes of a streamed answer, split anywhere. Never throws: errors are returned in `failed`. */
   push(chunk: Uint8Array): AnswerOutput;
-  /** The upstream's stream has ended. Never throws. */
+  /** Ends the answer after the upstream's stream has ended. Never throws. */
   end(): AnswerOutput;
-  /** The stream is given up: it ends in this error's event. Never throws. */
+  /** Aborts the stream with this error as its last event. Never throws. */
   fail(error: GatewayError): AnswerOutput;
-  /** What tells a client between two events that its stream goes on. */
+  /** Text that keeps the client's connection alive between two events. */
   readonly keepAlive: string;
   readonly observation: Observation;
-  /** Content type of what the client gets. */
+  /** Content type for the client. */
   readonly contentType: "application/json" | "text/event-stream";
 }
 
-/** A client's body, read as JSON once; the model that it names decides which translation reads the rest. */
+/** A client's body, parsed once. The model that it names decides which translation parses the rest. */
 export interface RequestBody extends JsonBody {
-  /** The model's name as the client wrote it. */
+  /** The model as the client wrote it. */
   readonly model: string;
 }
 
@@ -241,49 +245,49 @@ export interface RequestBody extends JsonBody {
 export interface Protocol {
   readonly name: ProtocolName;
   /**
-   * Refuses a body in which the model or a limit could be read in two ways.
+   * Rejects a body in which the model or a limit is ambiguous.
    * @throws GatewayError 400 naming the field and what was expected.
    */
   readBody(bytes: Uint8Array): Steps<RequestBody>;
-  /** Translations by what the upstream speaks; left out: requests cannot be carried to such an upstream. */
+  /** Translations by upstream protocol; absent: such an upstream cannot serve these requests. */
   readonly translations: Readonly<Partial<Record<UpstreamProtocol, Translation>>>;
   /** The body of an error response. */
   formatError(error: GatewayError, requestId: string | null): string;
 }
 
-/** One way from a client's protocol to an upstream's. */
+/** Conversion between one client protocol and one upstream protocol. */
 export interface Translation {
-  /** The upstream's endpoint, after its path prefix. */
+  /** Path of the upstream's endpoint, after its path prefix. */
   readonly upstreamPath: string;
-  /** Request headers of the protocol that the upstream gets, in lower case; left out: none. */
+  /** Request headers of the protocol that are forwarded, in lower case. */
   readonly forwardedHeaders?: readonly string[];
-  /** Parameters of the query that the upstream gets, as "name=value"; left out: none. */
+  /** Query parameters that are forwarded, as "name=value". */
   readonly forwardedQuery?: readonly string[];
   /** @throws GatewayError 400 naming the field and what was expected. */
   parseRequest(body: RequestBody): ClientRequest;
-  /** The protocol's endpoint that sums a conversation up; left out: it has none. */
+  /** The protocol's endpoint that summarizes a conversation, if it has one. */
   readonly compaction?: Translation;
-  /** How tokens are counted without an answer; null: the protocol has no such endpoint. */
+  /** How tokens are counted without generating an answer; null if the protocol has no such endpoint. */
   readonly counting: TokenCounting | null;
 }
 
-/** What of a request is put before the model. */
+/** The part of a request that the model reads. */
 export interface PromptText {
   readonly text: string;
-  /** Images and files: they have no text to count. */
+  /** Number of images and files, which have no text to count. */
   readonly media: number;
 }
 
-/** A protocol's endpoint that counts the tokens of a request. */
+/** A protocol's endpoint for counting the tokens of a request. */
 export interface TokenCounting {
-  /** How the upstream is asked; null: it has no such endpoint. A 404 says that it has none either. */
+  /** The upstream's endpoint; null if it has none. A 404 also means that it has none. */
   readonly upstream: {
-    /** After its path prefix. */
+    /** Path after the upstream's prefix. */
     readonly upstreamPath: string;
     readonly createBody: (body: RequestBody, model: ModelTarget) => Uint8Array;
   } | null;
-  /** What the tokenizer counts. @throws GatewayError 400 as for the request itself. */
+  /** Reads the text that the tokenizer counts. @throws GatewayError 400 as for the request itself. */
   readPrompt(body: RequestBody, model: ModelTarget): Steps<PromptText>;
-  /** The body of its answer. */
+  /** Formats the body of the endpoint's answer. */
   formatCount(tokens: number): object;
 }

@@ -1,7 +1,7 @@
 import { docUrlOf } from "../../shared/contract/error-reference.ts";
 import type { GatewayError } from "../../shared/contract/errors.ts";
 
-/** The object under `error` that every error of this gateway has, on every route. */
+/** The object under `error` in every error of the gateway, on every route. */
 export interface ErrorObject {
   readonly message: string;
   readonly type: string;
@@ -9,11 +9,11 @@ export interface ErrorObject {
   readonly param: string | null;
   readonly request_id: string | null;
   readonly doc_url: string;
-  /** What the error adds: `scope`, `spent_cents` …. */
+  /** Extra fields of an error: `scope`, `spent_cents`, …. */
   readonly [field: string]: string | number | boolean | null;
 }
 
-/** The same for all protocols; only public values are in it. */
+/** Creates the object, the same for all protocols. It contains public values only. */
 export function createErrorObject(error: GatewayError, requestId: string | null): ErrorObject {
   return {
     message: error.message,
@@ -21,7 +21,7 @@ export function createErrorObject(error: GatewayError, requestId: string | null)
     code: error.publicCode,
     param: error.param,
     request_id: requestId,
-    // An upstream's own code has no entry: the one of the gateway's code says what to do.
+    // An upstream's own code has no documentation entry; the gateway's code has.
     doc_url: docUrlOf(error.ownCode),
     ...error.fields,
   };

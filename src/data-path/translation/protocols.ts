@@ -1,4 +1,4 @@
-/** The protocols that clients may speak, and how each is carried to what upstreams speak. */
+/** The client protocols and their translations for each upstream protocol. */
 import { CHAT_FIELDS } from "./chat-to-chat/request/read-fields.ts";
 import { chatToChat } from "./chat-to-chat/translation.ts";
 import type { Steps } from "../../shared/event-loop/steps.ts";
@@ -78,7 +78,7 @@ export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = {
   },
 };
 
-/** A body that goes on as its text is. */
+/** Reads a body whose text is forwarded as it is. */
 function* readPassedBody(bytes: Uint8Array, fields: ReadonlySet<string>): Steps<RequestBody> {
   const body = yield* readJsonBody(bytes);
   refuseAmbiguousKeys(body, fields);

@@ -2,14 +2,14 @@ import { randomFillSync } from "node:crypto";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Asking for random bytes takes 3 microseconds, however few: those of many ids are asked for at once. */
+/** Random bytes for many ids, fetched together because each call takes 3 microseconds. */
 const RANDOM = Buffer.alloc(4_096);
 let usedBytes = RANDOM.length;
 
-/** A prefix and so many random alphanumerics. */
+/** Returns the prefix followed by this many random alphanumeric characters. */
 export function createRandomId(prefix: string, characters: number): string {
   let id = prefix;
-  // The modulo favours eight letters a little; there are bits enough to leave room for that.
+  // The modulo slightly favors eight characters; the ids are long enough for that not to matter.
   for (let count = 0; count < characters; count += 1) id += ALPHABET.charAt(nextByte() % ALPHABET.length);
   return id;
 }

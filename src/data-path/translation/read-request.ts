@@ -2,7 +2,7 @@ import { GatewayError } from "../../shared/contract/errors.ts";
 import type {
   Answer,
   AnswerContext,
-  AskedTool,
+  RequestedTool,
   Caps,
   ClientRequest,
   ModelTarget,
@@ -13,32 +13,32 @@ import type { TierField } from "../../shared/usage/service-tiers.ts";
 import { NO_SERVER_TOOLS } from "./fields/server-tools.ts";
 
 /**
- * What is known of a request once its body was read; what may be left out is as in a conversation that is translated: 1,
- * 1, null, none and `service_tier`.
+ * Facts parsed from a request body. Defaults of optional facts suit translated conversations: 1, 1, null, empty and
+ * `service_tier`.
  */
 export type RequestFacts = Pick<
   ClientRequest,
   "model" | "stream" | "maxOutputTokens" | "endUser" | "serviceTier"
 > &
   Partial<Pick<ClientRequest, "choices" | "prompts" | "promptTokens" | "serverTools" | "tierField">> & {
-    /** As `ClientRequest.keptBytes`. */
-    readonly keptBytes: number;
+    /** See `ClientRequest.retainedBytes`. */
+    readonly retainedBytes: number;
   };
 
-/** The upstream for which a body is written. */
+/** The upstream that a body is written for. */
 export interface UpstreamTerms {
   readonly model: ModelTarget;
   readonly isStrict: boolean;
-  /** As `ClientRequest.toUpstream`. */
+  /** See `ClientRequest.toUpstream`. */
   readonly affordable: number | null;
 }
 
 /**
- * A client's request whose body was read. The content is let go as soon as the request is routed: a model may take
- * minutes, and a conversation may have megabytes.
- * @typeParam Kept What of the content the answer depends on; it must not refer to the rest.
+ * A parsed client request. It drops its content as soon as the request is routed: a model may take minutes to answer,
+ * and a conversation may have megabytes.
+ * @typeParam Retained The part of the content that the answer needs; it must not refer to the rest.
  */
-export abstract class ReadRequest<Content, Kept> implements ClientRequest {
+export abstract class ReadRequest<Content, Retained> implements ClientRequest {
   abstract readonly protocol: ProtocolName;
   readonly model: string;
   readonly stream: boolean;
@@ -46,13 +46,13 @@ export abstract class ReadRequest<Content, Kept> implements ClientRequest {
   readonly choices: number;
   readonly serviceTier: string | null;
   readonly tierField: TierField;
-  readonly serverTools: readonly AskedTool[];
+  readonly serverTools: readonly RequestedTool[];
   readonly endUser: string | null;
   readonly prompts: number;
   readonly promptTokens: number | null;
-  readonly keptBytes: number;
+  readonly retainedBytes: number;
   #content: Content | null;
-  #kept: { readonly value: Kept } | null = null;
+  #retained: { readonly value: Retained } | null = null;
   #promptSize: PromptSize | null = null;
 
   constructor(facts: RequestFacts, content: Content) {
@@ -66,32 +66,32 @@ export abstract class ReadRequest<Content, Kept> implements ClientRequest {
     this.endUser = facts.endUser;
     this.prompts = facts.prompts ?? 1;
     this.promptTokens = facts.promptTokens ?? null;
-    this.keptBytes = facts.keptBytes;
+    this.retainedBytes = facts.retainedBytes;
     this.#content = content;
   }
 
-  /** Not callable for the first time after `letGo`. */
+  /** The first call must come before `release`. */
   promptSize(): PromptSize {
     this.#promptSize ??= this.measure(this.content);
     return this.#promptSize;
   }
 
   /**
-   * Not callable after `letGo`.
-   * @throws GatewayError 400 where the model's profile cannot represent the request, or the caps do not let it pass.
+   * Not callable after `release`.
+   * @throws GatewayError 400 if the model's profile cannot represent the request, or the caps do not allow it.
    */
   toUpstream(model: ModelTarget, caps: Caps = "default", affordable: number | null = null): Uint8Array {
     return this.convert(this.content, { model, isStrict: caps === "strict", affordable });
   }
 
-  letGo(model: ModelTarget): void {
-    this.#kept ??= { value: this.keep(this.content, model) };
+  release(model: ModelTarget): void {
+    this.#retained ??= { value: this.retain(this.content, model) };
     this.#content = null;
   }
 
-  /** Lets the body go. */
+  /** Also drops the content. */
   createAnswer(context: AnswerContext): Answer {
-    const { value } = (this.#kept ??= { value: this.keep(this.content, context.model) });
+    const { value } = (this.#retained ??= { value: this.retain(this.content, context.model) });
     this.#content = null;
     return this.answer(value, context);
   }
@@ -102,11 +102,11 @@ export abstract class ReadRequest<Content, Kept> implements ClientRequest {
 
   protected abstract convert(content: Content, terms: UpstreamTerms): Uint8Array;
 
-  protected abstract keep(content: Content, model: ModelTarget): Kept;
+  protected abstract retain(content: Content, model: ModelTarget): Retained;
 
-  protected abstract answer(kept: Kept, context: AnswerContext): Answer;
+  protected abstract answer(retained: Retained, context: AnswerContext): Answer;
 
-  /** Not there after `letGo`. */
+  /** Not available after `release`. */
   protected get content(): Content {
     if (this.#content !== null) return this.#content;
     throw new GatewayError("internal_error", { cause: new Error("the request's body was let go") });

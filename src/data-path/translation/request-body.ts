@@ -6,8 +6,8 @@ import { missingField } from "./json/field-error.ts";
 import { type JsonBody, readJsonBody } from "./json/parse-body.ts";
 
 /**
- * A body whose numbers keep their digits, and the model that it names.
- * @param fields Those that no body may give in two ways, `model` among them.
+ * Reads a body, keeping all digits of its numbers, and its model.
+ * @param fields Fields that must not be given twice, including `model`.
  * @throws GatewayError 400 naming the field and what was expected.
  */
 export function* readRequestBody(bytes: Uint8Array, fields: ReadonlySet<string>): Steps<RequestBody> {

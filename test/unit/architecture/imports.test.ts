@@ -20,7 +20,7 @@ interface House {
 const TRANSLATION_SHARED = [
   "client-protocol.ts",
   "error-object.ts",
-  "ink-bytes.ts",
+  "visible-bytes.ts",
   "json",
   "random-id.ts",
   "sse",
@@ -28,7 +28,7 @@ const TRANSLATION_SHARED = [
 ];
 const TRANSLATION_ARROWS: Arrows = {
   fields: [],
-  "cost-wish.ts": ["without-field.ts"],
+  "cost-request.ts": ["without-field.ts"],
   "without-field.ts": [],
   "read-request.ts": ["fields"],
   conversation: ["fields", "read-request.ts"],

@@ -25,7 +25,7 @@ function open(script: StoreScript = {}) {
       disk.begun.push(opened);
       return { path: "", bytes: 0, live: 0 };
     },
-    leave: () => void (disk.left += 1),
+    release: () => void (disk.left += 1),
   };
   const spool = {
     journal: journal as unknown as OpenJournal,

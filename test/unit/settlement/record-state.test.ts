@@ -52,7 +52,7 @@ const NAMES = Object.keys(WAYS) as RecordStateName[];
 /** The records of a worker with one request in a state, and the lines of the journal that it does not need any more. */
 function comeTo(name: RecordStateName) {
   const left: JournalFile[] = [];
-  const records = new RequestRecords({ leave: (line) => void left.push(line) });
+  const records = new RequestRecords({ release: (line) => void left.push(line) });
   for (const event of WAYS[name]) event(records);
   return { records, left };
 }

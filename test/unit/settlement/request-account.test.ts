@@ -118,7 +118,7 @@ describe("RequestAccount.settle", () => {
       const { account, observe } = createAccount({ counted: 6 });
       observe({
         usage: { ...USAGE, outputTokens: 0, reasoningTokens: 0 },
-        isUsageBehind: true,
+        isUsageIncomplete: true,
         generatedBytes: 20,
         generatedDeltas: 5,
       });
@@ -132,7 +132,7 @@ describe("RequestAccount.settle", () => {
     const { account, observe } = createAccount({ counted: 6 });
     observe({
       usage: { ...USAGE, outputTokens: 9 },
-      isUsageBehind: true,
+      isUsageIncomplete: true,
       generatedBytes: 20,
       generatedDeltas: 5,
     });

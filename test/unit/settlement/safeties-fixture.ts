@@ -7,7 +7,7 @@ import type { SettlementOptions } from "../../../src/data-path/settlement/settle
 /** Of a disk that takes nothing: every request needs a hold. */
 export const NO_JOURNAL = {
   append: () => Promise.resolve(null),
-  leave: () => undefined,
+  release: () => undefined,
 } as unknown as OpenJournal;
 
 type Safeties = Pick<SettlementOptions, "requestLog" | "spool" | "spend" | "outage" | "shares">;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { boundToolUse, refuseUnpricedTools } from "../../../src/data-path/settlement/server-tools.ts";
-import type { AskedTool, ToolBound } from "../../../src/data-path/translation/client-protocol.ts";
+import type { RequestedTool, ToolBound } from "../../../src/data-path/translation/client-protocol.ts";
 import { describeError } from "../../support/messages-exchange.ts";
 
 const PRICE = {
@@ -10,7 +10,7 @@ const PRICE = {
     ["mcp", null],
   ]),
 };
-const tool = (name: string, bound: ToolBound): AskedTool => ({ name, param: `tools.${name}`, bound });
+const tool = (name: string, bound: ToolBound): RequestedTool => ({ name, param: `tools.${name}`, bound });
 const own = (uses: number): ToolBound => ({ kind: "own", uses });
 const shared = (uses: number): ToolBound => ({ kind: "shared", uses });
 

@@ -77,7 +77,7 @@ const REQUEST: Pick<
   model: "acme/echo",
   promptSize: () => ({
     textBytes: 50,
-    inkBytes: 50,
+    visibleTextBytes: 50,
     messages: 1,
     hasMedia: false,
     hasTools: false,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createPrice, type GivenPrice } from "../../../src/data-path/pricing/price.ts";
-import type { AskedTool } from "../../../src/data-path/translation/client-protocol.ts";
+import type { RequestedTool } from "../../../src/data-path/translation/client-protocol.ts";
 import {
   largestOutputTokens,
   worstCaseMicrocents,
@@ -23,7 +23,7 @@ const GIVEN = {
 };
 const SIZE = {
   textBytes: 100,
-  inkBytes: 80,
+  visibleTextBytes: 80,
   messages: 2,
   hasMedia: false,
   hasTools: false,
@@ -40,7 +40,7 @@ interface WorstCaseOf {
   readonly upstreamBytes?: number;
   readonly learnedOverheadTokens?: number;
   readonly price?: Partial<GivenPrice>;
-  readonly serverTools?: readonly AskedTool[];
+  readonly serverTools?: readonly RequestedTool[];
 }
 
 function worstOf(input: WorstCaseOf = {}): bigint {

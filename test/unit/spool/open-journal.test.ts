@@ -54,10 +54,10 @@ describe("OpenJournal", () => {
       { opened: { requestId: "req_2" } },
     ]);
     expect(await second).toBe(file);
-    journal.leave(file);
+    journal.release(file);
     journal.close();
     expect(journalIn(dir)).toEqual([FIRST_FILE]);
-    journal.leave(file);
+    journal.release(file);
     await waitFor("the file to go", () => journalIn(dir).length === 0);
   });
 
@@ -115,9 +115,9 @@ describe("OpenJournal", () => {
     }
     const [first, second, third] = journalIn(dir);
     expect(third).toBeDefined();
-    for (const file of files.filter((each) => each === files[0]).slice(1)) journal.leave(file!);
+    for (const file of files.filter((each) => each === files[0]).slice(1)) journal.release(file!);
     expect(journalIn(dir)).toEqual([first, second, third]);
-    journal.leave(files[0]!);
+    journal.release(files[0]!);
     await waitFor("the first file to go", () => journalIn(dir).length === 2);
     expect(journalIn(dir)).toEqual([second, third]);
   });
@@ -125,7 +125,7 @@ describe("OpenJournal", () => {
   it("leaves no file at a regular end when nobody needs it, and leaves it when somebody does", async () => {
     const { dir, open } = await createSpoolTest();
     const needless = open();
-    needless.journal.leave((await needless.journal.append(opened("req_1")))!);
+    needless.journal.release((await needless.journal.append(opened("req_1")))!);
     await needless.stop(0);
     await waitFor("the file to go", () => journalIn(dir).length === 0);
     const needed = open(LATER);

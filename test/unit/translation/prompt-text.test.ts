@@ -66,7 +66,7 @@ describe("measurePromptBytes", () => {
   const measured = (hasMedia: boolean) => ({
     promptSize: () => ({
       textBytes: 50,
-      inkBytes: 40,
+      visibleTextBytes: 40,
       messages: 1,
       hasMedia,
       hasTools: false,
@@ -77,16 +77,16 @@ describe("measurePromptBytes", () => {
 
   it("takes the body's own bytes where they are text", () => {
     const measure = measurePromptBytes(measured(false), 100_000);
-    expect(measure).toEqual({ bytes: 100_000, inkBytes: 40, mediaTokens: 0 });
+    expect(measure).toEqual({ bytes: 100_000, visibleTextBytes: 40, mediaTokens: 0 });
   });
 
   it("takes only the text's bytes beside images", () => {
     const measure = measurePromptBytes(measured(true), 100_000);
-    expect(measure).toEqual({ bytes: 50, inkBytes: 40, mediaTokens: 1_000 });
+    expect(measure).toEqual({ bytes: 50, visibleTextBytes: 40, mediaTokens: 1_000 });
   });
 
   it("does not measure small bodies", () => {
     const measure = measurePromptBytes(unmeasured, 8_191);
-    expect(measure).toEqual({ bytes: 8_191, inkBytes: 0, mediaTokens: 0 });
+    expect(measure).toEqual({ bytes: 8_191, visibleTextBytes: 0, mediaTokens: 0 });
   });
 });

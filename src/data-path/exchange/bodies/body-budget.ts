@@ -42,7 +42,7 @@ export class BodyBudget {
   readonly #limits: BodyLimits;
   readonly #ofKey = new Tally();
   readonly #ofOrganization = new Tally();
-  #keptBytes = 0;
+  #retainedBytes = 0;
   #workBytes = 0;
 
   constructor(limits: BodyLimits) {
@@ -51,7 +51,7 @@ export class BodyBudget {
 
   /** Bytes in use: stored ones, and the temporary ones of work on bodies. */
   get bufferedBytes(): number {
-    return this.#keptBytes + this.#workBytes;
+    return this.#retainedBytes + this.#workBytes;
   }
 
   /**
@@ -85,21 +85,23 @@ export class BodyBudget {
     const { maxBufferedBytes } = this.#limits;
     const ofKey = this.#ofKey.of(keyId);
     const ofOrganization = this.#ofOrganization.of(organizationId);
-    const organizationShare = (maxBufferedBytes - (this.#keptBytes - ofOrganization)) * ORGANIZATION_SHARE;
+    const organizationShare =
+      (maxBufferedBytes - (this.#retainedBytes - ofOrganization)) * ORGANIZATION_SHARE;
     const keyShare = (organizationShare - (ofOrganization - ofKey)) * KEY_SHARE;
     // An owner's only body is within its share at any size.
     if (ofOrganization > heldOfBody && ofOrganization + bytes > organizationShare * part) {
       throw overShare("The organization of this API key");
     }
     if (ofKey > heldOfBody && ofKey + bytes > keyShare * part) throw overShare(`API key "${owner.keyName}"`);
-    const isSingle = this.#keptBytes - heldOfBody <= maxBufferedBytes * BESIDE_SINGLE_SHARE;
-    if (!isSingle && this.#keptBytes + bytes > maxBufferedBytes) throw new GatewayError("gateway_overloaded");
+    const isSingle = this.#retainedBytes - heldOfBody <= maxBufferedBytes * BESIDE_SINGLE_SHARE;
+    if (!isSingle && this.#retainedBytes + bytes > maxBufferedBytes)
+      throw new GatewayError("gateway_overloaded");
     this.keep(owner, bytes);
   }
 
   /** Counts bytes that are already in memory. */
   keep({ keyId, organizationId }: BodyOwner, bytes: number): void {
-    this.#keptBytes += bytes;
+    this.#retainedBytes += bytes;
     this.#ofKey.add(keyId, bytes);
     this.#ofOrganization.add(organizationId, bytes);
     if (bytes < 0) this.room.wake();

@@ -14,7 +14,7 @@ const STEPPED_BYTES = 1024 ** 2;
 export class CountedBody {
   readonly #budget: BodyBudget;
   readonly #owner: BodyOwner;
-  #keptBytes = 0;
+  #retainedBytes = 0;
   #workBytes = 0;
 
   constructor(budget: BodyBudget, owner: BodyOwner) {
@@ -30,7 +30,7 @@ export class CountedBody {
     const bytes = body.byteLength;
     this.#budget.checkBody(bytes);
     this.#budget.take(this.#owner, bytes);
-    this.#keptBytes = bytes;
+    this.#retainedBytes = bytes;
     const workBytes = bytes * (isAscii(body) ? ASCII_WORK : OTHER_WORK);
     const turn = this.#budget.work.begin(this.#owner.organizationId, bytes, workBytes);
     if (turn === undefined) {
@@ -47,7 +47,7 @@ export class CountedBody {
 
   /** Works on a large body step by step, with other requests served in between, and only then returns a promise. */
   work<Result>(steps: Steps<Result>): Result | Promise<Result> {
-    return this.#keptBytes >= STEPPED_BYTES ? this.#budget.steps.run(steps) : atOnce(steps);
+    return this.#retainedBytes >= STEPPED_BYTES ? this.#budget.steps.run(steps) : atOnce(steps);
   }
 
   /** Counts bytes made from the body, in addition to the body. */
@@ -57,10 +57,10 @@ export class CountedBody {
   }
 
   /** Releases all but this many bytes. */
-  release(keptBytes: number): void {
-    const kept = Math.min(keptBytes, this.#keptBytes + this.#workBytes);
-    this.#budget.keep(this.#owner, kept - this.#keptBytes);
-    this.#keptBytes = kept;
+  release(retainedBytes: number): void {
+    const kept = Math.min(retainedBytes, this.#retainedBytes + this.#workBytes);
+    this.#budget.keep(this.#owner, kept - this.#retainedBytes);
+    this.#retainedBytes = kept;
     if (this.#workBytes === 0) return;
     this.#budget.work.end(this.#workBytes);
     this.#workBytes = 0;

@@ -43,11 +43,11 @@ type Estimator = Pick<TokenEstimator, "estimatePrompt" | "overheadTokens">;
 export function estimatePrompt(prompt: SentPrompt, estimator: Estimator): EstimatedPrompt {
   const { admission, model, request, bodyBytes } = prompt;
   const { promptTokens } = request;
-  const { bytes, inkBytes, mediaTokens } = measurePromptBytes(request, bodyBytes);
+  const { bytes, visibleTextBytes, mediaTokens } = measurePromptBytes(request, bodyBytes);
   const estimate = promptTokens ?? estimator.estimatePrompt(subjectOf(admission, model), bytes) + mediaTokens;
   return {
     promptBytes: mediaTokens === 0 && promptTokens === null ? bytes : null,
-    promptInkBytes: promptTokens === null ? inkBytes : 0,
+    promptInkBytes: promptTokens === null ? visibleTextBytes : 0,
     estimatedInputTokens: bound(estimate, prompt, estimator),
   };
 }

@@ -8,8 +8,8 @@ export const MEDIA_TOKENS = 1_000;
 export interface PromptBytes {
   /** Bytes that tokens can be estimated from. */
   readonly bytes: number;
-  /** Bytes that are tokens for certain (`PromptSize.inkBytes`); 0 where they were not counted. */
-  readonly inkBytes: number;
+  /** Bytes that are tokens for certain (`PromptSize.visibleTextBytes`); 0 where they were not counted. */
+  readonly visibleTextBytes: number;
   /** Tokens of what cannot be estimated by bytes: of one image, since how many there are is not counted; 0 without. */
   readonly mediaTokens: number;
 }
@@ -19,9 +19,9 @@ export function measurePromptBytes(
   request: Pick<ClientRequest, "promptSize">,
   bodyBytes: number,
 ): PromptBytes {
-  if (bodyBytes < MEASURE_FROM_BYTES) return { bytes: bodyBytes, inkBytes: 0, mediaTokens: 0 };
-  const { hasMedia, textBytes, inkBytes } = request.promptSize();
+  if (bodyBytes < MEASURE_FROM_BYTES) return { bytes: bodyBytes, visibleTextBytes: 0, mediaTokens: 0 };
+  const { hasMedia, textBytes, visibleTextBytes } = request.promptSize();
   return hasMedia
-    ? { bytes: textBytes, inkBytes, mediaTokens: MEDIA_TOKENS }
-    : { bytes: bodyBytes, inkBytes, mediaTokens: 0 };
+    ? { bytes: textBytes, visibleTextBytes, mediaTokens: MEDIA_TOKENS }
+    : { bytes: bodyBytes, visibleTextBytes, mediaTokens: 0 };
 }

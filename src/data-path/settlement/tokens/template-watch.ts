@@ -47,12 +47,12 @@ export class TemplateWatch {
     const upstreamBytes = upstream.byteLength;
     // Measuring is not for free, and long texts hide a template.
     if (!admission.isStrict && upstreamBytes > MAX_BYTES_TO_LEARN_OVERHEAD) return null;
-    const { hasMedia, hasTools, messages, isWhole, textBytes, inkBytes } = request.promptSize();
+    const { hasMedia, hasTools, messages, isWhole, textBytes, visibleTextBytes } = request.promptSize();
     // No chat template stands around prompts and texts that are no messages; and what the model's server adds (a search,
     // a tool of its own, a stored file) is no template.
     if (hasMedia || messages === 0 || !isWhole) return null;
     const subject = subjectOf(admission, model);
-    const conversationBytes = inkBytes * MOST_TEXT_PER_INK >= textBytes ? textBytes : null;
+    const conversationBytes = visibleTextBytes * MOST_TEXT_PER_INK >= textBytes ? textBytes : null;
     const configured = configuredOverheadTokens(model, hasTools);
     return (promptTokens) => {
       this.#estimator.learnOverhead(subject, { upstreamBytes, conversationBytes, hasTools, promptTokens });

@@ -1,11 +1,10 @@
 /**
- * The OpenAI chat completion protocol, client side and upstream side alike: what a client sends goes on as it is, and
- * so does the answer. Only these change: the model's name (both ways), the wish for usage in a stream, and usage that
- * the client did not wish for.
+ * OpenAI chat completions on both sides. Requests and answers are forwarded unchanged, except the model's name (both
+ * ways), the request for usage in a stream, and usage that the client did not request.
  *
- * It must never change a value that it does not have to know, let two readings of one body differ in the model or in a
- * limit, throw out of a stream that has begun, or hold back a chunk that is complete. It waits for nothing and keeps
- * nothing between requests, so no outage of Redis or Envoy reaches it.
+ * Invariants: change no value without need, leave no body whose model or limit can be read in two ways, never throw
+ * from a stream that has begun, and never hold back a complete chunk. There is no waiting and no state between
+ * requests, so failures of Redis or Envoy have no effect.
  */
 import type { Translation } from "../client-protocol.ts";
 import { ChatRequest } from "./request.ts";

@@ -4,15 +4,17 @@ import { ChoicesAnswer, type ChoicesAnswerOptions } from "../openai/choices-answ
 import { playStream } from "./response/play-completion.ts";
 
 interface CompletionsAnswerOptions extends Omit<ChoicesAnswerOptions, "describeCost"> {
-  /** Characters of the prompt that stand before the text of a choice. */
+  /** Returns the characters of the prompt that precede the text of a choice. */
   readonly echoCharacters: (choice: unknown) => number;
 }
 
-/** The answer to one completion request, passed through. */
+/** Creates the answer of a completion request, which passes through. */
 export function createCompletionsAnswer({ echoCharacters, ...options }: CompletionsAnswerOptions): Answer {
   /** Choices whose echo has passed. */
   const echoed = new Set<unknown>();
-  /** What was generated: not an echo of the prompt, with which servers begin the first piece of a choice. */
+  /**
+   * Removes the echo of the prompt, with which servers begin the first piece of a choice, to leave the generated text.
+   */
   const readChoice = (choice: JsonObject): JsonObject => {
     const { text, index } = choice;
     const characters = echoCharacters(index);
@@ -22,7 +24,7 @@ export function createCompletionsAnswer({ echoCharacters, ...options }: Completi
   };
   return new ChoicesAnswer(
     { ...options, describeCost: null },
-    // What a choice adds depends on what came before it.
-    { name: "completions", readChoice, learns: false, play: playStream },
+    // The generated part of a choice depends on earlier chunks, so each chunk must be parsed.
+    { name: "completions", readChoice, usesTemplates: false, play: playStream },
   );
 }

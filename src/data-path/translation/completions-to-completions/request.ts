@@ -3,8 +3,8 @@ import { limitOutput } from "../fields/output-limit.ts";
 import { measureFields } from "../json/measure-memory.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { sizeOfPrompts } from "../openai/prompts.ts";
-import { readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
-import { wishForUsage } from "../fields/usage-wish.ts";
+import { readRequestedTier, readEndUser } from "../openai/request-fields.ts";
+import { createUsageRequest } from "../fields/usage-request.ts";
 import { mapUsageVisibility } from "../openai/stream-options.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { createCompletionsAnswer } from "./answer.ts";
@@ -12,19 +12,19 @@ import { type CompletionsFields, readCompletionsFields } from "./request/read-fi
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 
 const LIMIT_NAMES = ["max_tokens"];
-const KEPT_FIELDS: ReadonlySet<string> = new Set(["stream_options", "user", "safety_identifier"]);
-/** The length of one prompt, where prompts are repeated. */
+const RETAINED_FIELDS: ReadonlySet<string> = new Set(["stream_options", "user", "safety_identifier"]);
+/** Bytes of one prompt length, retained for `echo`. */
 const ECHO_BYTES = 8;
 
-type Kept = Pick<CompletionsFields, "streamOptions" | "echo" | "choicesPerPrompt">;
+type Retained = Pick<CompletionsFields, "streamOptions" | "echo" | "choicesPerPrompt">;
 
 interface Content {
   readonly body: JsonBody;
   readonly fields: CompletionsFields;
 }
 
-/** A client's completion request; what its upstream gets is what `createUpstreamBody` says. */
-export class CompletionsRequest extends ReadRequest<Content, Kept> {
+/** A client's completion request, sent upstream as edited by `createUpstreamBody`. */
+export class CompletionsRequest extends ReadRequest<Content, Retained> {
   readonly protocol = "completions";
 
   /** @throws GatewayError 400 naming the field and what was expected. */
@@ -34,14 +34,14 @@ export class CompletionsRequest extends ReadRequest<Content, Kept> {
     const facts = {
       model: body.model,
       stream,
-      // Some servers take 0 for no limit: how much there will be is not known.
+      // Some servers read 0 as unlimited, so the amount of output is unknown.
       maxOutputTokens: maxOutputTokens === 0 ? null : maxOutputTokens,
       endUser: readEndUser(body.value),
-      serviceTier: readAskedServiceTier(body.value),
+      serviceTier: readRequestedTier(body.value),
       prompts: prompts.count,
       promptTokens: prompts.tokens,
       choices: prompts.count * answersPerPrompt,
-      keptBytes: measureFields(body, KEPT_FIELDS) + (fields.echo?.length ?? 0) * ECHO_BYTES,
+      retainedBytes: measureFields(body, RETAINED_FIELDS) + (fields.echo?.length ?? 0) * ECHO_BYTES,
     };
     super(facts, { body, fields });
   }
@@ -56,28 +56,28 @@ export class CompletionsRequest extends ReadRequest<Content, Kept> {
 
   protected override convert({ body, fields }: Content, terms: UpstreamTerms): Uint8Array {
     const { model, isStrict } = terms;
-    const stream = this.stream ? wishForUsage(model.profile) : null;
+    const stream = this.stream ? createUsageRequest(model.profile) : null;
     const limit = limitOutput(LIMIT_NAMES, fields.maxOutputTokens, terms);
     return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, isStrict });
   }
 
-  protected override keep({ fields: { streamOptions, echo, choicesPerPrompt } }: Content): Kept {
+  protected override retain({ fields: { streamOptions, echo, choicesPerPrompt } }: Content): Retained {
     return { streamOptions, echo, choicesPerPrompt };
   }
 
-  protected override answer(kept: Kept, { model, requestId }: AnswerContext): Answer {
-    const { streamOptions, echo, choicesPerPrompt } = kept;
+  protected override answer(retained: Retained, { model, requestId }: AnswerContext): Answer {
+    const { streamOptions, echo, choicesPerPrompt } = retained;
     return createCompletionsAnswer({
       model: model.id,
       stream: this.stream,
-      usageVisibility: mapUsageVisibility(streamOptions, wishForUsage(model.profile)),
+      usageVisibility: mapUsageVisibility(streamOptions, createUsageRequest(model.profile)),
       echoCharacters: (choice) => (echo === null ? 0 : echoOf(echo, choice, choicesPerPrompt)),
       requestId,
     });
   }
 }
 
-/** The choices of a prompt stand together, in the order of the prompts. */
+/** Returns the echoed characters of a choice. Choices of one prompt are adjacent, in the order of the prompts. */
 function echoOf(lengths: readonly number[], choice: unknown, choicesPerPrompt: number): number {
   if (typeof choice !== "number") return Number.POSITIVE_INFINITY;
   return lengths[Math.floor(choice / choicesPerPrompt)] ?? Number.POSITIVE_INFINITY;

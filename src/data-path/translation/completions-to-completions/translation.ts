@@ -1,7 +1,7 @@
 /**
- * OpenAI's legacy completions: a prompt instead of a conversation. What a client sends goes on as it is, and so does the
- * answer; only the model's name changes, the wish for usage in a stream, and usage that the client did not wish for.
- * Pure, so no outage of Redis or Envoy reaches it.
+ * OpenAI's legacy completions: a prompt instead of a conversation. Requests and answers are forwarded unchanged,
+ * except the model's name, the request for usage in a stream, and usage that the client did not request. No state, so
+ * failures of Redis or Envoy have no effect.
  */
 import type { Translation } from "../client-protocol.ts";
 import { CompletionsRequest } from "./request.ts";

@@ -1,7 +1,7 @@
 /**
- * Calls and results in pairs. Strict servers (OpenAI, Mistral, Kimi) refuse a call that has no result in the turn behind it,
- * and a result that no call before it has asked for, with every further request of the conversation. Clients have both: a
- * turn that was interrupted, a history that was cut, a task that somebody else gave as a tool's output.
+ * Pairs tool calls with results. Strict servers (OpenAI, Mistral, Kimi) reject every further request of a conversation
+ * that has a call without a result in the next turn, or a result without a call. Clients send both: interrupted turns,
+ * truncated histories, and tasks given as a tool's output.
  */
 import {
   ATTACHED,
@@ -15,11 +15,11 @@ import {
 
 const NO_OUTPUT = "[There is no output of this call: it was interrupted.]";
 
-/** The same messages, in which each call has its result, and what answers no call is text of the user's. */
+/** Adds missing results, and turns results without a call into user text. */
 export function answerCalls(messages: readonly ParsedMessage[]): ParsedMessage[] {
   const answered: ParsedMessage[] = [];
   let open = new OpenCalls();
-  // Results come behind the calls of an assistant's turn, however many messages either is.
+  // Results follow the calls of an assistant turn; calls and results may span several messages.
   let isAnswering = false;
   for (const message of messages) {
     if (message.role === "assistant" && !isNoTurn(message.parts)) {
@@ -40,7 +40,7 @@ export function answerCalls(messages: readonly ParsedMessage[]): ParsedMessage[]
   return answered;
 }
 
-/** The calls of one turn that have no result yet; ids may be there twice. */
+/** Calls of one turn without a result so far; ids may repeat. */
 class OpenCalls {
   readonly #counts = new Map<string, number>();
 
@@ -48,16 +48,16 @@ class OpenCalls {
     this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
   }
 
-  /** What becomes of a part of the user's turn behind them. */
+  /** Converts a part of the user turn that follows the calls. */
   answer(part: UserPart): UserPart[] {
     if (part.kind !== "tool_result") return [part];
     const count = this.#counts.get(part.toolUseId) ?? 0;
-    if (count === 0) return tellResult(part);
+    if (count === 0) return formatLoneResult(part);
     this.#counts.set(part.toolUseId, count - 1);
     return [part];
   }
 
-  /** Adds what is missing, which joins the turn of the user's that it comes behind. */
+  /** Appends the missing results, to be merged with the user turn before them. */
   close(messages: ParsedMessage[]): void {
     const parts: ToolResultPart[] = [];
     for (const [id, count] of this.#counts) {
@@ -69,13 +69,13 @@ class OpenCalls {
   }
 }
 
-/** A result that answers no call. */
-function tellResult({ text, media }: ToolResultPart): UserPart[] {
-  return tellOutput(null, [...(text === ATTACHED ? [] : createTextParts(text)), ...media]);
+/** Converts a result without a call. */
+function formatLoneResult({ text, media }: ToolResultPart): UserPart[] {
+  return formatToolOutput(null, [...(text === ATTACHED ? [] : createTextParts(text)), ...media]);
 }
 
-/** A tool's output as text of the user's. @param name The tool's; null where it is not known. */
-export function tellOutput(name: string | null, content: readonly UserPart[]): UserPart[] {
+/** Converts a tool's output to user text. @param name The tool's name; null if unknown. */
+export function formatToolOutput(name: string | null, content: readonly UserPart[]): UserPart[] {
   const whose = name === null ? "a tool" : `the tool ${name}`;
   return [...createTextParts(`[Output of ${whose}:]`), ...content];
 }

@@ -1,7 +1,8 @@
 /**
- * What a server wants back with the calls of its answer, or with its text, so that the model goes on with its own reasoning (Gemini refuses
- * a call without its thought signature), packed for the client to carry as reasoning that it cannot read: `gw2.` and the
- * base64url of a zlib stream of JSON. It is no secret and no proof: who sends chat completions could send the same.
+ * Packs data that a server requires back with its calls or text, so that the model continues its own reasoning (Gemini
+ * rejects a call without its thought signature). The client carries it as opaque reasoning: `gw2.` and the base64url
+ * of a zlib stream of JSON. It is neither secret nor authenticated: clients of chat completions can send the same
+ * fields.
  */
 import { isJsonObject, type JsonObject, toArray } from "../../../shared/text/json-object.ts";
 import { formatJson } from "../json/exact-json.ts";
@@ -9,7 +10,7 @@ import { tryParseJsonText } from "../json/parse-json-text.ts";
 import { CALL_PREFIX, MAX_CARRIED_BYTES, packText, type ReasoningUnpacker } from "./carried-reasoning.ts";
 import type { CallCarrierPart, CallFields, CarriedCall } from "./parts.ts";
 
-/** Null: the call has none. */
+/** Returns null if the call has no such fields. */
 export function readCallFields(call: JsonObject): CallFields | null {
   const { extra_content: extra, provider_specific_fields: specific } = call;
   if (!isJsonObject(extra) && !isJsonObject(specific)) return null;
@@ -20,8 +21,8 @@ export function readCallFields(call: JsonObject): CallFields | null {
 }
 
 /**
- * What a message has beside its text and calls: Gemini's signature of the text, and LiteLLM's name of it. Null: nothing.
- * Nothing of LiteLLM's other fields is to be given back.
+ * Reads the fields of a message other than its text and calls: Gemini's text signature, and LiteLLM's name for it.
+ * LiteLLM's other fields need not be sent back. Returns null if there are none.
  */
 export function readMessageFields(message: JsonObject): CallFields | null {
   const { extra_content: extra, provider_specific_fields: specific } = message;
@@ -33,13 +34,13 @@ export function readMessageFields(message: JsonObject): CallFields | null {
   });
 }
 
-/** Null: it is too much to be carried. */
+/** Returns null if the data exceeds the carrier limit. */
 export function packCall({ model, callId, fields, details, blocks }: CarriedCall): string | null {
   const bytes = Buffer.from(formatJson({ model, call: callId, fields, details, blocks }), "utf8");
   return bytes.byteLength > MAX_CARRIED_BYTES ? null : packText(CALL_PREFIX, bytes);
 }
 
-/** Null: it is none, broken, or too much. Never an error. */
+/** Returns null if it is not a carrier, damaged, or too large. Never throws. */
 export function unpackCall(carrier: unknown, unpacker: ReasoningUnpacker): CallCarrierPart | null {
   if (typeof carrier !== "string" || !carrier.startsWith(CALL_PREFIX)) return null;
   const carried = tryParseJsonText(unpacker.unpack(carrier, CALL_PREFIX));

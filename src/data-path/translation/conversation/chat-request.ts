@@ -1,6 +1,5 @@
 /**
- * The chat completion request as this translation writes it. A field that is undefined is not sent: `formatJson`
- * leaves it out.
+ * The chat completion request that a translation creates. `formatJson` omits undefined fields.
  * @see https://platform.openai.com/docs/api-reference/chat/create
  */
 import type { JsonObject } from "../../../shared/text/json-object.ts";

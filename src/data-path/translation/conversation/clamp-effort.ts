@@ -1,9 +1,9 @@
 import { REASONING_EFFORTS, type ReasoningEffort } from "../../../shared/contract/model-profile.ts";
 
 /**
- * The effort that a model can take: itself, else the nearest lower one, else the lowest. A level that a model does not
- * have is never an error: clients send one with every request.
- * @param supported In ascending order; empty: the model takes none.
+ * Returns the effort if the model supports it, otherwise the nearest lower level, otherwise the lowest. An unsupported
+ * level is never an error, because clients send one with every request.
+ * @param supported In ascending order; empty: the model has no levels.
  */
 export function clampEffort(
   effort: ReasoningEffort,

@@ -1,12 +1,12 @@
 /**
- * A conversation that has become too long goes on from a summary of it. The model writes it, as any answer; the client
- * carries it as `gw3.` and the base64url of a zlib stream, and gives it back in the place of what it stands for. It is no
- * secret and no proof: a client could send the same as text.
+ * Summaries that replace the beginning of a conversation that has become too long. The model writes the summary as an
+ * answer; the client carries it as `gw3.` and the base64url of a zlib stream, and sends it in place of the messages
+ * that it summarizes. It is neither secret nor authenticated: a client could send the same as text.
  */
 import { unsupportedField, quote } from "../json/field-error.ts";
 import { MAX_CARRIED_BYTES, packText, type ReasoningUnpacker, SUMMARY_PREFIX } from "./carried-reasoning.ts";
 
-/** The last message of a conversation that is to be summed up. */
+/** Last message of a conversation that is to be summarized. */
 export const SUMMARY_PROMPT = `The context window is nearly full: all that stands above is about to be replaced by what you write now. Write a summary from which another model can go on with the task without having seen the rest. Say:
 
 - what the user wants, with every constraint and preference;
@@ -16,24 +16,24 @@ export const SUMMARY_PROMPT = `The context window is nearly full: all that stand
 
 Write the summary alone: no greeting, no question, no call of a tool.`;
 
-/** Types of items that carry one. */
+/** Types of items that carry a summary. */
 export const SUMMARY_ITEMS: ReadonlySet<string> = new Set(["compaction", "compaction_summary"]);
 
-/** What the model reads in the place of what was summed up. */
+/** Introduces the summary for the model. */
 export function introduceSummary(summary: string): string {
   return INTRODUCTION + summary;
 }
 
 const INTRODUCTION = "The conversation up to here was replaced by this summary of it:\n\n";
 
-/** @param summary UTF-8. Null: it is too much to be carried. */
+/** Returns null if the summary exceeds the carrier limit. @param summary UTF-8. */
 export function packSummary(summary: Uint8Array): string | null {
   return summary.byteLength > MAX_CARRIED_BYTES ? null : packText(SUMMARY_PREFIX, summary);
 }
 
 /**
- * What the model reads in the place of what was summed up.
- * @throws GatewayError 400 where it is another maker's, or damaged: without it the conversation would be lost silently.
+ * Unpacks a summary and introduces it for the model.
+ * @throws GatewayError 400 if it is damaged or another gateway's: without it the conversation would be silently lost.
  */
 export function readSummary(
   carrier: unknown,

@@ -6,14 +6,14 @@ import { convertTurn } from "./convert-turn.ts";
 import { invalidField, unsupportedField } from "../json/field-error.ts";
 import { chatLimitNames, limitOutput } from "../fields/output-limit.ts";
 import { formatUserId } from "./format-user-id.ts";
-import { wishForUsage } from "../fields/usage-wish.ts";
+import { createUsageRequest } from "../fields/usage-request.ts";
 import { orderTurns } from "./order-turns.ts";
 import type { UpstreamTerms } from "../read-request.ts";
 import type { ParsedRequest, ToolChoice } from "./parsed-request.ts";
 
 /**
- * The chat completion request for one model's upstream.
- * @throws GatewayError 400 where the model's profile cannot represent the request.
+ * Creates the chat completion request for a model's upstream.
+ * @throws GatewayError 400 if the model's profile cannot represent the request.
  */
 export function convertRequest(request: ParsedRequest, terms: UpstreamTerms): ChatRequestBody {
   const { model } = terms;
@@ -46,7 +46,7 @@ export function convertRequest(request: ParsedRequest, terms: UpstreamTerms): Ch
   };
 }
 
-/** The names of a request's tools as this model's upstream knows them. */
+/** Creates the mapping of the request's tool names for this model's upstream. */
 export function createToolNames(request: ParsedRequest, model: ModelTarget): ToolNames {
   return new ToolNames(
     request.tools.map(({ name }) => name),
@@ -59,12 +59,12 @@ function convertLimit({ maxTokens }: ParsedRequest, terms: UpstreamTerms): Parti
   return tokens === null ? {} : Object.fromEntries(names.map((name) => [name, tokens]));
 }
 
-/** Usage is asked for wherever the server lets it: it is what a request is billed by. */
+/** Requests usage wherever the server supports it, because requests are billed by it. */
 function convertStream(request: ParsedRequest, { profile }: ModelTarget): Partial<ChatRequestBody> {
   if (!request.stream) return {};
-  const wish = wishForUsage(profile);
-  if (wish === null) return { stream: true };
-  const continuous = wish.isContinuous ? ({ continuous_usage_stats: true } as const) : {};
+  const usage = createUsageRequest(profile);
+  if (usage === null) return { stream: true };
+  const continuous = usage.isContinuous ? ({ continuous_usage_stats: true } as const) : {};
   return { stream: true, stream_options: { include_usage: true, ...continuous } };
 }
 
@@ -107,7 +107,7 @@ function convertUser({ userId }: ParsedRequest, { profile }: ModelTarget): Parti
   return { [profile.userField]: formatUserId(userId) };
 }
 
-/** A last message of the assistant is the beginning of the answer; engines differ in whether they go on with it. */
+/** A last assistant message is the beginning of the answer; engines differ in whether they continue it. */
 function convertPrefill(
   messages: readonly ChatMessage[],
   { messagesField }: ParsedRequest,

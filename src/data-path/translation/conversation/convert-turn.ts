@@ -19,14 +19,18 @@ type CarriedFields = Pick<AssistantMessage, keyof CallFields | "reasoning_detail
 
 const NOTHING_CARRIED: CarriedFields = {};
 
-/** One turn as chat messages: none, one, or tool messages and then a user message. @throws GatewayError 400 */
+/**
+ * Converts one turn to chat messages: none, one, or tool messages followed by a user message. @throws GatewayError 400
+ */
 export function convertTurn(turn: Turn, model: ModelTarget, toolNames: ToolNames): ChatMessage[] {
   if (turn.role === "user") return convertUserTurn(turn.parts, model);
   if (turn.role === "assistant") return convertAssistantTurn(turn.parts, model, toolNames);
   return [{ role: "system", content: turn.text }];
 }
 
-/** Results first: nothing may stand between tool calls and their results. Their media come next, then the rest. */
+/**
+ * Puts results first, because they must directly follow their tool calls. Their media come next, then everything else.
+ */
 function convertUserTurn(parts: readonly UserPart[], model: ModelTarget): ChatMessage[] {
   const messages: ChatMessage[] = [];
   const media: TextOrMedia[] = [];
@@ -44,7 +48,7 @@ function convertUserTurn(parts: readonly UserPart[], model: ModelTarget): ChatMe
   return messages;
 }
 
-/** Text alone is one plain string: strict chat templates take nothing else. */
+/** Content of text only becomes a plain string: strict chat templates accept nothing else. */
 function convertContent(parts: readonly TextOrMedia[], model: ModelTarget): string | ChatContentPart[] {
   if (parts.every((part) => part.kind === "text")) return parts.map(({ text }) => text).join(PARAGRAPH);
   return parts.map((part) => {
@@ -111,7 +115,7 @@ function convertCall(
   return { id, type: "function", function: { name: toolNames.toUpstream(name), arguments: args }, ...fields };
 }
 
-/** What belongs to the message, and to calls that are there. */
+/** Collects carried data of the message and of calls that are present. */
 function convertCarried(
   carried: readonly CallCarrierPart[],
   calls: readonly ChatToolCall[],
@@ -128,7 +132,7 @@ function convertCarried(
   };
 }
 
-/** Text blocks in a row are one text, which citations cut into pieces; other blocks in between end a paragraph. */
+/** Joins consecutive text blocks, which are one text cut by citations; other blocks between them end a paragraph. */
 function joinSentences(parts: readonly AssistantPart[]): string {
   let text = "";
   let isAfterGap = false;

@@ -1,35 +1,35 @@
 import type { PromptSize } from "../client-protocol.ts";
 import { formatJson } from "../json/exact-json.ts";
-import { countInkBytes } from "../ink-bytes.ts";
+import { countVisibleBytes } from "../visible-bytes.ts";
 import { PARAGRAPH, type AssistantPart, type ParsedMessage, type UserPart } from "./parts.ts";
 import type { ParsedRequest } from "./parsed-request.ts";
 
-/** Measures the prompt that the upstream gets, see `PromptSize`; never less than it will be. */
+/** Measures the upstream's prompt from above, see `PromptSize`. */
 export function measurePrompt(request: ParsedRequest): PromptSize {
   const { system, messages, tools, responseFormat } = request;
   let textBytes = Buffer.byteLength(system);
-  let inkBytes = countInkBytes(system);
+  let visibleTextBytes = countVisibleBytes(system);
   let messageCount = system === "" ? 0 : 1;
   for (const message of messages) {
     textBytes += measureMessage(message);
-    inkBytes += measureInk(message);
+    visibleTextBytes += measureVisible(message);
     messageCount += countMessages(message);
   }
   if (tools.length > 0) textBytes += Buffer.byteLength(formatJson(tools));
   if (responseFormat !== null) textBytes += Buffer.byteLength(formatJson(responseFormat));
   return {
     textBytes,
-    inkBytes,
+    visibleTextBytes,
     messages: messageCount,
     hasMedia: messages.some(hasMedia),
     hasTools: tools.length > 0,
     predictionBytes: 0,
-    // It is written here, and nothing that refers to something is taken.
+    // The gateway writes this prompt, and it accepts no references to external content.
     isWhole: true,
   };
 }
 
-/** Each tool result becomes a message of its own. */
+/** Counts messages; each tool result becomes one of its own. */
 function countMessages(message: ParsedMessage): number {
   if (message.role === "system") return 1;
   return 1 + message.parts.filter(({ kind }) => kind === "tool_result").length;
@@ -42,12 +42,12 @@ function measureMessage(message: ParsedMessage): number {
   return bytes;
 }
 
-function measureInk(message: ParsedMessage): number {
-  if (message.role === "system") return countInkBytes(message.text);
+function measureVisible(message: ParsedMessage): number {
+  if (message.role === "system") return countVisibleBytes(message.text);
   if (message.role === "assistant") return 0;
   let bytes = 0;
   for (const part of message.parts) {
-    if (part.kind === "text" || part.kind === "tool_result") bytes += countInkBytes(part.text);
+    if (part.kind === "text" || part.kind === "tool_result") bytes += countVisibleBytes(part.text);
   }
   return bytes;
 }

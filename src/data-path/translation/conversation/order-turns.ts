@@ -8,17 +8,17 @@ import {
   type UserPart,
 } from "./parts.ts";
 
-/** A conversation as chat templates take it: one system prompt, then turns of changing roles. */
+/** A conversation as chat templates require it: one system prompt, then turns of alternating roles. */
 export interface OrderedConversation {
-  /** Empty when there is none. */
+  /** Empty if absent. */
   readonly system: string;
   readonly turns: readonly Turn[];
 }
 
 /**
- * Puts the messages in order. Messages of one role in a row are one turn. System messages before the conversation
- * belong to the system prompt; later ones keep their place: folded into the user turn there, or, where the profile
- * says so, as messages of their own. They never come between a tool call and its result.
+ * Orders the messages. Consecutive messages of one role become one turn. System messages before the conversation join
+ * the system prompt; later ones keep their place: folded into the user turn there or, if the profile allows it, as
+ * separate messages. They never come between a tool call and its result.
  */
 export function orderTurns(
   system: string,
@@ -42,9 +42,9 @@ export function orderTurns(
 class TurnList {
   readonly #turns: Turn[] = [];
   readonly #systemMid: ModelProfile["systemMid"];
-  /** System texts that wait until the results of tool calls are there. */
+  /** System texts that wait for the results of open tool calls. */
   #waiting: string[] = [];
-  /** What waits for the call that it belongs to: by itself it is no turn. */
+  /** Carriers that wait for their call; they are no turn of their own. */
   #carriers: AssistantPart[] = [];
   #hasOpenCalls = false;
 
@@ -53,7 +53,7 @@ class TurnList {
   }
 
   addUser(parts: readonly UserPart[]): void {
-    // Nothing but empty texts: the message disappears.
+    // The message had only empty texts and is dropped.
     if (parts.length === 0) return;
     const last = this.#turns.at(-1);
     if (last?.role === "user") append(last.parts, parts);
@@ -64,7 +64,7 @@ class TurnList {
   }
 
   addAssistant(parts: readonly AssistantPart[]): void {
-    // Nothing but dropped blocks: the message disappears.
+    // The message had only dropped blocks and is dropped.
     if (!parts.some(({ kind }) => kind !== "gap")) return;
     const last = this.#turns.at(-1);
     if (last?.role === "assistant") append(last.parts, [{ kind: "gap" }, ...parts]);

@@ -3,19 +3,19 @@ import type { ChatFunction, ChatResponseFormat } from "./chat-request.ts";
 import type { ParsedMessage } from "./parts.ts";
 
 /**
- * A request as every translated protocol reads it from its body: checked, and independent of the model's profile. Null:
- * the client did not say. Fields that are dropped are not in it.
+ * A validated request of any translated protocol, independent of the model's profile. Null: the client did not set the
+ * field. Fields that are dropped are absent.
  */
 export interface ParsedRequest {
   /** Catalog id as the client wrote it. */
   readonly model: string;
-  /** Null where the client need not say, or tokens are only counted. */
+  /** Null if the limit is optional and absent, or tokens are only counted. */
   readonly maxTokens: number | null;
   readonly stream: boolean;
-  /** The system prompt as one string; empty when there is none. */
+  /** System prompt as one string; empty if absent. */
   readonly system: string;
   readonly messages: readonly ParsedMessage[];
-  /** The field that they stand in, for errors. */
+  /** The field of `messages` in the client's body, for errors. */
   readonly messagesField: "messages" | "input";
   readonly stopSequences: readonly string[];
   readonly temperature: number | null;
@@ -23,21 +23,21 @@ export interface ParsedRequest {
   readonly topK: number | null;
   readonly tools: readonly ChatFunction[];
   readonly toolChoice: ToolChoice | null;
-  /** Null: the model's own default applies. */
+  /** Null: the model's default applies. */
   readonly reasoningEffort: ReasoningEffort | null;
   readonly responseFormat: ChatResponseFormat | null;
-  /** How many alternatives to each token are wanted; null: no log probabilities at all. */
+  /** Alternatives per token; null: no log probabilities. */
   readonly topLogprobs: number | null;
   readonly userId: string | null;
-  /** By which the server chooses a cache of prompts; null where the client's protocol has no such field, too. */
+  /** Key by which the server selects a prompt cache. Also null if the client's protocol has no such field. */
   readonly promptCacheKey: string | null;
-  /** The tier that the client wrote; null where its protocol has other tiers than chat completions have. */
+  /** The tier as the client wrote it. Null if the client's protocol has different tiers than chat completions. */
   readonly serviceTier: string | null;
 }
 
 /** Which tools the model may or must call. */
 export interface ToolChoice {
-  /** Null: the client did not say. */
+  /** Null: the client did not set it. */
   readonly mode: null | "auto" | "required" | "none" | { readonly name: string };
   readonly disablesParallel: boolean;
 }

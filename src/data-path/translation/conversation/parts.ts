@@ -1,6 +1,6 @@
 /**
- * A conversation between the two protocols: checked, free of wire details, and independent of the model's profile,
- * so that one reading of the body serves the check, the measure and the translation.
+ * A conversation between the two protocols: validated, free of wire details, and independent of the model's profile,
+ * so that checking, measuring and translating share one parse of the body.
  */
 import type { JsonObject } from "../../../shared/text/json-object.ts";
 
@@ -12,17 +12,17 @@ export interface TextPart {
 
 export interface ImagePart {
   readonly kind: "image";
-  /** `https:` or `data:`; never fetched here. */
+  /** `https:` or `data:`; the gateway never fetches it. */
   readonly url: string;
-  /** How closely it is to be looked at, where the client says so: `low`, `high`. */
+  /** Level of detail, if the client set one: `low`, `high`. */
   readonly detail?: string | undefined;
-  /** Its place in the client's body, for an error that only the model's profile decides. */
+  /** Place in the client's body, for errors that depend on the model's profile. */
   readonly path: string;
 }
 
 export interface FilePart {
   readonly kind: "file";
-  /** Undefined where the client gives it none. */
+  /** Undefined if the client sent none. */
   readonly filename: string | undefined;
   /** A `data:` URL. */
   readonly data: string;
@@ -31,15 +31,15 @@ export interface FilePart {
 
 export type MediaPart = ImagePart | FilePart;
 
-/** A document, a search result or a tool's result may hold both. */
+/** Content of a document, a search result or a tool result. */
 export type TextOrMedia = TextPart | MediaPart;
 
 export interface ToolResultPart {
   readonly kind: "tool_result";
   readonly toolUseId: string;
-  /** What the tool message says: a string, however many blocks it was. */
+  /** Content of the tool message, joined to one string. */
   readonly text: string;
-  /** The tool role takes text only: these go into the user message that follows. */
+  /** Media for the following user message, because the tool role only accepts text. */
   readonly media: readonly MediaPart[];
 }
 
@@ -47,7 +47,7 @@ export interface ToolUsePart {
   readonly kind: "tool_use";
   readonly id: string;
   readonly name: string;
-  /** The input as JSON text. */
+  /** Input as JSON text. */
   readonly arguments: string;
 }
 
@@ -56,16 +56,16 @@ export interface ThinkingPart {
   readonly thinking: string;
 }
 
-/** What a call itself, or a message, may have beside what it says: Gemini's, and LiteLLM's name of it. */
+/** Extra fields of a call or a message: Gemini's, and LiteLLM's name for them. */
 export interface CallFields {
   readonly extra_content: JsonObject | undefined;
   readonly provider_specific_fields: JsonObject | undefined;
 }
 
 export interface CarriedCall {
-  /** Catalog id: another model's server gets nothing of it. */
+  /** Catalog id. Data of one model is never sent to another model's server. */
   readonly model: string;
-  /** The id by which the client knows the call; null: it belongs to the message as a whole. */
+  /** The client's id of the call; null: the data belongs to the whole message. */
   readonly callId: string | null;
   readonly fields: CallFields | null;
   /** OpenRouter's `reasoning_details` before the call. */
@@ -74,12 +74,12 @@ export interface CarriedCall {
   readonly blocks: readonly JsonObject[];
 }
 
-/** What the server of `model` wants back with a call of the same turn, or with its text. */
+/** Data that the server of `model` requires back with a call of the same turn, or with its text. */
 export interface CallCarrierPart extends CarriedCall {
   readonly kind: "call_carrier";
 }
 
-/** Stands where a block was dropped or two messages were merged: the texts on its sides are not one sentence. */
+/** Marks a dropped block or a boundary between merged messages: the texts around it are separate paragraphs. */
 export interface GapPart {
   readonly kind: "gap";
 }
@@ -87,35 +87,35 @@ export interface GapPart {
 export type UserPart = TextPart | MediaPart | ToolResultPart;
 export type AssistantPart = TextPart | ToolUsePart | ThinkingPart | CallCarrierPart | GapPart;
 
-/** One message of the client's list, its blocks translated. */
+/** One message of the client's list with converted blocks. */
 export type ParsedMessage =
   | { readonly role: "user"; readonly parts: readonly UserPart[] }
   | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
   | { readonly role: "system"; readonly text: string };
 
-/** Consecutive messages of one role, merged. A `system` turn exists only where the profile keeps them. */
+/** Consecutive messages of one role, merged. `system` turns only exist if the profile keeps them. */
 export type Turn =
   | { readonly role: "user"; readonly parts: UserPart[] }
   | { readonly role: "assistant"; readonly parts: AssistantPart[] }
   | { readonly role: "system"; readonly text: string };
 
-/** Whether an assistant's message with these parts is no turn: what it has, if anything, belongs to the next one. */
+/** Returns whether an assistant message with these parts is no turn; its carriers belong to the next one. */
 export function isNoTurn(parts: readonly AssistantPart[]): boolean {
   return parts.every(({ kind }) => kind === "gap" || kind === "call_carrier");
 }
 
-/** What stands between texts that are parts of their own. */
+/** Separator of texts that are separate parts. */
 export const PARAGRAPH = "\n\n";
 
-/** A text part, or nothing for an empty text. */
+/** Creates a text part; an empty list for an empty text. */
 export function createTextParts(text: string): TextPart[] {
   return text === "" ? [] : [{ kind: "text", text }];
 }
 
-/** Tells the model where to look: the tool role takes text only. */
+/** Points the model to the media, because the tool role only accepts text. */
 export const ATTACHED = "[The result is attached in the next message.]";
 
-/** What a tool returned: its texts are one, its media stand apart. */
+/** Creates a tool result: joins its texts and collects its media. */
 export function createToolResult(toolUseId: string, content: readonly TextOrMedia[]): ToolResultPart {
   const texts: string[] = [];
   const media: MediaPart[] = [];

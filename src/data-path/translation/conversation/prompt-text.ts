@@ -4,7 +4,9 @@ import type { Steps } from "../../../shared/event-loop/steps.ts";
 import type { PromptText } from "../client-protocol.ts";
 import { decode } from "../json/parse-body.ts";
 
-/** The text of a chat completion body that a tokenizer counts: messages, tools, and the schema of the answer. */
+/**
+ * Collects the text of a chat completion body that a tokenizer counts: messages, tools, and the schema of the answer.
+ */
 export function* readPromptText(body: Uint8Array): Steps<PromptText> {
   const text = decode(asBuffer(body));
   yield;
@@ -20,7 +22,7 @@ export function* readPromptText(body: Uint8Array): Steps<PromptText> {
   return { text: texts.join("\n"), media };
 }
 
-/** Returns how many images and files it has. */
+/** Returns the number of images and files. */
 function readMessage(message: unknown, texts: string[]): number {
   if (!isJsonObject(message)) return 0;
   const { content, reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls } = message;

@@ -6,16 +6,16 @@ import { convertRequest } from "./convert-request.ts";
 import { measurePrompt } from "./measure-prompt.ts";
 import type { ParsedRequest } from "./parsed-request.ts";
 
-/** A client's request in a protocol that is translated: its conversation goes to the upstream as chat messages. */
-export abstract class ConversationRequest<Content extends ParsedRequest, Kept> extends ReadRequest<
+/** A client's request whose conversation is translated to chat messages. */
+export abstract class ConversationRequest<Content extends ParsedRequest, Retained> extends ReadRequest<
   Content,
-  Kept
+  Retained
 > {
-  /** @param keptBytes As `ClientRequest.keptBytes`. */
-  constructor(content: Content, keptBytes: number) {
+  /** @param retainedBytes See `ClientRequest.retainedBytes`. */
+  constructor(content: Content, retainedBytes: number) {
     const { model, stream, maxTokens: maxOutputTokens, userId: endUser } = content;
     const serviceTier = content.serviceTier?.toLowerCase() ?? null;
-    super({ model, stream, maxOutputTokens, endUser, serviceTier, keptBytes }, content);
+    super({ model, stream, maxOutputTokens, endUser, serviceTier, retainedBytes }, content);
   }
 
   override limitNames(model: ModelTarget): readonly string[] {

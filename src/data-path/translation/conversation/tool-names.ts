@@ -3,14 +3,14 @@ import { createHash } from "node:crypto";
 const HASH_CHARACTERS = 8;
 
 /**
- * Tool names between a client and an upstream that takes them only up to a length: longer ones become their beginning,
- * `_` and 8 hex digits of their SHA-256, and are put back in the answer.
+ * Maps tool names for an upstream that limits their length: a longer name becomes its beginning, `_` and 8 hex digits
+ * of its SHA-256, and is restored in the answer.
  */
 export class ToolNames {
   readonly #maxCharacters: number;
-  /** Upstream's name → client's name, of the declared tools. */
+  /** Upstream names of the declared tools → client names. */
   readonly #originals = new Map<string, string>();
-  /** Upstream's names in order, from when they are first asked for: those that begin alike stand behind each other. */
+  /** Sorted upstream names, created on demand; names with a common prefix are adjacent. */
   #sorted: readonly string[] | null = null;
 
   /** @param maxCharacters Null: no limit. */
@@ -25,7 +25,7 @@ export class ToolNames {
     return `${name.slice(0, Math.max(0, this.#maxCharacters - HASH_CHARACTERS - 1))}_${hash}`;
   }
 
-  /** A name that was not declared is passed on as it is, unless it is one that was with a server's marks around it. */
+  /** Returns an undeclared name unchanged, unless it is a declared one with a server's marks around it. */
   toClient(name: string): string {
     return this.#originals.get(name) ?? this.#findMarked(name) ?? name;
   }
@@ -45,7 +45,7 @@ export class ToolNames {
     return this.#originals.has(name);
   }
 
-  /** Whether the upstream's name is a declared one, and not the beginning of another: no fragment can follow. */
+  /** Returns whether the name is a declared one and no prefix of another, so that it is complete. */
   isWhole(name: string): boolean {
     if (!this.#originals.has(name)) return false;
     this.#sorted ??= [...this.#originals.keys()].sort();
@@ -53,7 +53,7 @@ export class ToolNames {
   }
 }
 
-/** Where a text stands that is in a sorted list. */
+/** Finds the index of a text in a sorted list that contains it. */
 function findPlace(sorted: readonly string[], text: string): number {
   let first = 0;
   let last = sorted.length - 1;

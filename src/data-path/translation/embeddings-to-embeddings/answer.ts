@@ -17,14 +17,14 @@ const OPENING_BRACKET = "[";
 const EMPTY_LIST = /^\[\s*\]$/;
 const NOTHING: AnswerOutput = { bytes: new Uint8Array(0), final: false, failed: null };
 
-/** The answer to one embeddings request, passed through. */
+/** Answer of an embeddings request that passes through. */
 export class EmbeddingsAnswer implements Answer {
   readonly contentType = "application/json";
   readonly keepAlive = "";
   readonly #model: string;
   readonly #observed = new GeneratedText();
 
-  /** @param model What the client reads as `model`. */
+  /** @param model Value of `model` for the client. */
   constructor(model: string) {
     this.#model = model;
   }
@@ -33,15 +33,15 @@ export class EmbeddingsAnswer implements Answer {
     return this.#observed;
   }
 
-  /** Megabytes of numbers pass unread: only what stands beside `data` is parsed. */
+  /** Parses everything except `data`, which may have megabytes of numbers. */
   translateBody(body: Uint8Array): AnswerOutput {
     const answer = readAnswerText(body);
-    const beside = parseBeside(answer, "data");
-    if (isUpstreamError(beside)) {
-      this.#observed.readError(beside);
-      throw mapErrorInAnswer(beside, { protocol: "embeddings", model: this.#model });
+    const others = parseOtherMembers(answer, "data");
+    if (isUpstreamError(others)) {
+      this.#observed.readError(others);
+      throw mapErrorInAnswer(others, { protocol: "embeddings", model: this.#model });
     }
-    this.#observed.readUsage({ ...beside, usage: completeUsage(beside["usage"]) });
+    this.#observed.readUsage({ ...others, usage: completeUsage(others["usage"]) });
     const data = answer.members.find(({ key }) => key === "data");
     if (data === undefined || answer.text[data.valueStart] !== OPENING_BRACKET) {
       throw brokenAnswer("it has no `data`");
@@ -50,7 +50,7 @@ export class EmbeddingsAnswer implements Answer {
     return { bytes: Buffer.from(replaceModel(answer, this.#model), "utf8"), final: true, failed: null };
   }
 
-  /** An event stream in answer to a request without one is refused before it comes here. */
+  /** Never called for data: an event stream in answer to a request without one is rejected earlier. */
   push(): AnswerOutput {
     return NOTHING;
   }
@@ -64,7 +64,7 @@ export class EmbeddingsAnswer implements Answer {
   }
 }
 
-function parseBeside({ text, members }: AnswerText, skipped: string): JsonObject {
+function parseOtherMembers({ text, members }: AnswerText, skipped: string): JsonObject {
   const values: Record<string, unknown> = {};
   for (const { key, valueStart, valueEnd } of members) {
     if (key !== skipped) values[key] = guardJson(() => parseJsonText(text.slice(valueStart, valueEnd)));
@@ -72,7 +72,7 @@ function parseBeside({ text, members }: AnswerText, skipped: string): JsonObject
   return values;
 }
 
-/** Embeddings have no completion; servers that tell only a total mean the prompt by it. */
+/** Embeddings have no completion; a usage with only a total refers to the prompt. */
 function completeUsage(usage: unknown): unknown {
   if (!isJsonObject(usage)) return usage;
   const { prompt_tokens: prompt, total_tokens: total, ...rest } = usage;

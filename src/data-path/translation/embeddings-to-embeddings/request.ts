@@ -2,15 +2,15 @@ import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-p
 import { measureFields } from "../json/measure-memory.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { EXPECTED_PROMPTS, measurePrompts, type Prompts, sizeOfPrompts } from "../openai/prompts.ts";
-import { invalid, missing, readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
+import { invalid, missing, readRequestedTier, readEndUser } from "../openai/request-fields.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { EmbeddingsAnswer } from "./answer.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 
-/** Those that no body may give in two ways. */
+/** Fields that no body may repeat. */
 export const EMBEDDINGS_FIELDS: ReadonlySet<string> = new Set(["model", "input", "messages"]);
 
-const KEPT_FIELDS: ReadonlySet<string> = new Set(["user", "safety_identifier"]);
+const RETAINED_FIELDS: ReadonlySet<string> = new Set(["user", "safety_identifier"]);
 
 const NOTHING_GENERATED = { names: [], tokens: null } as const;
 
@@ -19,19 +19,18 @@ interface Content {
   readonly hasMedia: boolean;
 }
 
-/** A client's embeddings request; what its upstream gets is what `createUpstreamBody` says. */
+/** A client's embeddings request, sent upstream as edited by `createUpstreamBody`. */
 export class EmbeddingsRequest extends ReadRequest<Content, null> {
   readonly protocol = "embeddings";
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody) {
     const endUser = readEndUser(body.value);
-    const serviceTier = readAskedServiceTier(body.value);
+    const serviceTier = readRequestedTier(body.value);
     const { count: prompts, tokens: promptTokens, hasMedia } = readInput(body);
     const { model } = body;
-    // Nothing is generated.
-    const told = { model, stream: false, maxOutputTokens: 0, endUser, serviceTier, prompts, promptTokens };
-    super({ ...told, keptBytes: measureFields(body, KEPT_FIELDS) }, { body, hasMedia });
+    const facts = { model, stream: false, maxOutputTokens: 0, endUser, serviceTier, prompts, promptTokens };
+    super({ ...facts, retainedBytes: measureFields(body, RETAINED_FIELDS) }, { body, hasMedia });
   }
 
   override limitNames(): readonly string[] {
@@ -47,18 +46,18 @@ export class EmbeddingsRequest extends ReadRequest<Content, null> {
     return createUpstreamBody(body, { protocol, model, stream: null, limit: NOTHING_GENERATED, isStrict });
   }
 
-  protected override keep(): null {
+  protected override retain(): null {
     return null;
   }
 
-  protected override answer(_kept: null, { model }: AnswerContext): Answer {
+  protected override answer(_retained: null, { model }: AnswerContext): Answer {
     return new EmbeddingsAnswer(model.id);
   }
 }
 
 function readInput({ value }: JsonBody): Prompts {
   const { input, messages } = value;
-  // vLLM embeds conversations too, images in them included.
+  // vLLM also embeds conversations, including images.
   if (input === undefined && Array.isArray(messages)) return { count: 1, tokens: null, hasMedia: true };
   if (input === undefined) throw missing("input", EXPECTED_PROMPTS);
   const prompts = measurePrompts(input);

@@ -1,7 +1,7 @@
 /**
- * OpenAI's embeddings: what a client sends goes on as it is but for the model's name, and so does the answer. It reads
- * how many prompts there are and nothing of what they say; an answer's numbers are never parsed. Pure, so no outage of
- * Redis or Envoy reaches it.
+ * OpenAI's embeddings. Requests and answers are forwarded unchanged, except the model's name. Only the number of
+ * prompts is read, not their content, and the numbers of an answer are never parsed. No state, so failures of Redis or
+ * Envoy have no effect.
  */
 import type { Translation } from "../client-protocol.ts";
 import { EmbeddingsRequest } from "./request.ts";

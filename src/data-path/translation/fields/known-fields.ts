@@ -1,27 +1,26 @@
 /**
- * Fields of which is known that they cannot make a request cost more than its worst case says, by protocol: those that
- * pass under strict caps. What stands in them was read, is counted by its bytes, or has no weight. Most of them add nothing
- * to the prompt but what stands in them; with the others a chat template or the model's server may add to it, so nothing
- * is learned from such prompts.
+ * Fields that strict caps allow, by protocol: they cannot make a request cost more than its worst case, because their
+ * content is parsed, counted by its bytes, or irrelevant to the cost. Most of them add only their content to the
+ * prompt; with the others a chat template or the model server may add more, so such prompts teach the token estimate
+ * nothing.
  *
- * Two other lists have names of fields, for other questions: `cost-fields.ts` those that make a request cost more, or
- * another model answer, whatever the caps are; and `protocols.ts` those that the gateway itself reads, which no body may
- * give twice.
+ * Two other lists answer other questions: `cost-fields.ts` lists fields that raise the cost or select another model,
+ * whatever the caps; `protocols.ts` lists fields that the gateway reads and no body may repeat.
  */
 import type { ProtocolName } from "../client-protocol.ts";
 import { findCostField } from "../../../shared/contract/cost-fields.ts";
 import { CHAT_SEARCH_FIELDS } from "./server-tools.ts";
 
 interface KnownFields {
-  /** The prompt is what stands in them. */
+  /** Fields that add at most their content to the prompt. */
   readonly whole: readonly string[];
-  /** Something may be added. */
+  /** Fields with which more may be added to the prompt. */
   readonly others: readonly string[];
 }
 
 const COMMON = ["model", "service_tier", "user", "safety_identifier", "metadata", "store"];
 
-/** How the next token is chosen, in the words of OpenAI, vLLM, SGLang, llama.cpp, Ollama and Mistral. */
+/** Token sampling, as named by OpenAI, vLLM, SGLang, llama.cpp, Ollama and Mistral. */
 const SAMPLING = [
   "temperature",
   "top_p",
@@ -58,7 +57,7 @@ const SAMPLING = [
   "truncate_prompt_tokens",
 ];
 
-/** What form the answer has, and how a server goes about it. */
+/** Format of the answer and how the server runs the request. */
 const SERVING = [
   "stream",
   "stream_options",
@@ -82,7 +81,7 @@ const SERVING = [
   "prompt_cache_options",
 ];
 
-/** What a chat template is, or is given. */
+/** The chat template and its inputs. */
 const TEMPLATE = [
   "chat_template",
   "chat_template_kwargs",
@@ -91,7 +90,7 @@ const TEMPLATE = [
   "mm_processor_kwargs",
 ];
 
-/** What they may cost is said of them by itself. */
+/** Fields with a price of their own. */
 const PRICED = ["speed", "inference_geo"];
 
 const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
@@ -114,7 +113,7 @@ const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
     ],
     others: [
       ...TEMPLATE,
-      // They have no bound, which is said of them by itself.
+      // Unbounded; checked separately in `server-tools.ts`.
       ...CHAT_SEARCH_FIELDS,
       "reasoning",
       "include_reasoning",
@@ -169,7 +168,7 @@ const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
     ],
     others: [
       "output_format",
-      // Edits that take something away; others have no bound.
+      // Only edits that remove content; others are unbounded.
       "context_management",
       "container",
       "mcp_servers",
@@ -204,7 +203,7 @@ const KNOWN_FIELDS: Readonly<Record<ProtocolName, KnownFields>> = {
       "top_k",
       "seed",
       "client_metadata",
-      // Null and false alone are passed on.
+      // Only passed on if null or false.
       "background",
       "previous_response_id",
       "conversation",
@@ -229,12 +228,12 @@ const WEIGHTS: Readonly<Record<ProtocolName, ReadonlyMap<string, Weight>>> = {
   responses: listWeights(KNOWN_FIELDS.responses),
 };
 
-/** Whether a field passes under strict caps. */
+/** Returns whether strict caps allow a field. */
 export function isHarmlessField(protocol: ProtocolName, name: string): boolean {
   return WEIGHTS[protocol].has(name);
 }
 
-/** Whether a field adds nothing to the prompt but what stands in it; a limit adds nothing at all. */
+/** Returns whether a field adds at most its content to the prompt. An output limit adds nothing. */
 export function isWholeField(protocol: ProtocolName, name: string): boolean {
   return WEIGHTS[protocol].get(name) === "whole" || findCostField(name)?.kind === "limit";
 }

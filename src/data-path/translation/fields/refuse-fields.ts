@@ -4,7 +4,6 @@ import type { JsonBody } from "../json/parse-body.ts";
 import { findCostField } from "../../../shared/contract/cost-fields.ts";
 import { isHarmlessField } from "./known-fields.ts";
 
-/** The terms on which a client's own fields go upstream. */
 export interface FieldTerms {
   readonly protocol: ProtocolName;
   readonly model: Pick<ModelTarget, "id" | "profile">;
@@ -12,8 +11,8 @@ export interface FieldTerms {
 }
 
 /**
- * Rejects what would have another model answer, or more be generated than the gateway can see; under strict caps also
- * every field whose effect on the cost is unknown. A field that is null asks for nothing.
+ * Rejects fields that select another model or generate more than the gateway can see and, under strict caps, every
+ * field whose effect on the cost is unknown. A null field requests nothing.
  * @throws GatewayError 400 naming the field, and what to do.
  */
 export function refuseFields({ text, members }: JsonBody, { protocol, model, isStrict }: FieldTerms): void {
@@ -32,8 +31,8 @@ export function refuseFields({ text, members }: JsonBody, { protocol, model, isS
   }
 }
 
-/** Whether a field does not go upstream: of a closed list, in whatever letters. */
-export function isTakenOff(key: string, protocol: ProtocolName): boolean {
+/** Returns whether a field is removed before the body goes upstream. Names are not case-sensitive. */
+export function isRemovedField(key: string, protocol: ProtocolName): boolean {
   if (isHarmlessField(protocol, key)) return false;
   return findCostField(key) !== undefined;
 }

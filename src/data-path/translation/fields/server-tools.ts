@@ -1,14 +1,14 @@
 /**
- * Tools of a request that run at the model's server, in the words of each protocol: what they are called in prices, and
- * how often one can be used. What the client runs is none of them. Lenient: the upstream checks the body.
+ * Finds the tools of a request that the model server runs, by protocol: their names in prices, and the limit of their
+ * uses. Excludes tools that the client runs. Lenient, because the upstream validates the body.
  */
 import { isJsonObject, toArray, type JsonObject } from "../../../shared/text/json-object.ts";
 import { nameServerTool } from "../../../shared/usage/server-tools.ts";
-import type { AskedTool, ToolBound } from "../client-protocol.ts";
+import type { RequestedTool, ToolBound } from "../client-protocol.ts";
 
-export const NO_SERVER_TOOLS: readonly AskedTool[] = Object.freeze([]);
+export const NO_SERVER_TOOLS: readonly RequestedTool[] = Object.freeze([]);
 
-/** Anthropic's tools that the client runs; a tool without a type is one of the client's own. */
+/** Anthropic's tools that the client runs; a tool without a type is a custom tool. */
 const MESSAGES_CLIENT_TOOLS = /^(?:custom$|(?:bash|text_editor|memory|computer)_\d)/;
 const CHAT_CLIENT_TOOLS: ReadonlySet<unknown> = new Set(["function", "custom"]);
 const RESPONSES_CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
@@ -19,25 +19,25 @@ const RESPONSES_CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
   "computer",
   "computer_use_preview",
 ]);
-/** Fields of chats that ask for a search of the server's: OpenAI, xAI, Qwen. */
+/** Chat fields that request a search by the server: OpenAI, xAI, Qwen. */
 export const CHAT_SEARCH_FIELDS = ["web_search_options", "search_parameters", "enable_search"] as const;
 
-/** Tools of messages that take `max_uses`. */
+/** Messages tools that take `max_uses`. */
 const WITH_MAX_USES: ReadonlySet<string> = new Set(["web_search", "web_fetch"]);
-/** Versions of them that never run code of their own, which `max_uses` does not bound. */
+/** Versions of these tools that never run code; `max_uses` does not limit uses from code. */
 const WITHOUT_CODE = /_2025\d{4}$/;
 
-export function readMessagesTools({ tools, mcp_servers: servers, container }: JsonObject): AskedTool[] {
-  const asked = toArray(tools).flatMap((tool, index): AskedTool[] => {
+export function readMessagesTools({ tools, mcp_servers: servers, container }: JsonObject): RequestedTool[] {
+  const requested = toArray(tools).flatMap((tool, index): RequestedTool[] => {
     const type = isJsonObject(tool) ? (tool["type"] ?? "custom") : null;
     if (!isJsonObject(tool) || typeof type !== "string" || MESSAGES_CLIENT_TOOLS.test(type)) return [];
     const param = `tools.${index}`;
     return [{ name: nameServerTool(type), param, bound: readMaxUses(tool, type, param) }];
   });
-  if (toArray(servers).length > 0) asked.push(boundless("mcp", "mcp_servers"));
-  // What it is for is code of the model's.
-  if (container !== undefined && container !== null) asked.push(boundless("code_execution", "container"));
-  return asked;
+  if (toArray(servers).length > 0) requested.push(boundless("mcp", "mcp_servers"));
+  // A container is for code that the model writes.
+  if (container !== undefined && container !== null) requested.push(boundless("code_execution", "container"));
+  return requested;
 }
 
 function readMaxUses({ max_uses: uses, allowed_callers: callers }: JsonObject, type: string, param: string) {
@@ -51,17 +51,17 @@ function readMaxUses({ max_uses: uses, allowed_callers: callers }: JsonObject, t
     : noBound(`${param}.allowed_callers`, 'without `["direct"]` the tool may be used from code as well');
 }
 
-export function readChatTools(body: JsonObject): AskedTool[] {
-  const asked = toArray(body["tools"]).flatMap((tool, index): AskedTool[] =>
+export function readChatTools(body: JsonObject): RequestedTool[] {
+  const requested = toArray(body["tools"]).flatMap((tool, index): RequestedTool[] =>
     isJsonObject(tool) && !isChatClientTool(tool) ? [boundless(nameChatTool(tool), `tools.${index}`)] : [],
   );
   for (const field of CHAT_SEARCH_FIELDS) {
-    if (isSearchAsked(body[field])) asked.push(boundless("web_search", field));
+    if (requestsSearch(body[field])) requested.push(boundless("web_search", field));
   }
-  return asked;
+  return requested;
 }
 
-function isSearchAsked(value: unknown): boolean {
+function requestsSearch(value: unknown): boolean {
   if (isJsonObject(value)) return value["mode"] !== "off";
   return value !== undefined && value !== null && value !== false;
 }
@@ -70,32 +70,32 @@ function isChatClientTool({ type, function: own }: JsonObject): boolean {
   return CHAT_CLIENT_TOOLS.has(type) || (type === undefined && isJsonObject(own));
 }
 
-/** The tool's name: its type, or as Google has it, its only field: `{google_search: {}}`. */
+/** Returns the tool's type or, as Google has it, its only field: `{google_search: {}}`. */
 function nameChatTool(tool: JsonObject): string {
   const { type } = tool;
   return nameServerTool(typeof type === "string" ? type : (Object.keys(tool)[0] ?? ""));
 }
 
-export function readResponsesTools({ tools, input, max_tool_calls: most }: JsonObject): AskedTool[] {
-  const asked = readResponsesList(tools, "tools", most);
+export function readResponsesTools({ tools, input, max_tool_calls: maxCalls }: JsonObject): RequestedTool[] {
+  const requested = readResponsesList(tools, "tools", maxCalls);
   for (const [index, item] of toArray(input).entries()) {
     if (!isJsonObject(item)) continue;
     const { type } = item;
     if (type !== "additional_tools" && type !== "tool_search_output") continue;
-    asked.push(...readResponsesList(item["tools"], `input[${index}].tools`, most));
+    requested.push(...readResponsesList(item["tools"], `input[${index}].tools`, maxCalls));
   }
-  return asked;
+  return requested;
 }
 
-function readResponsesList(tools: unknown, path: string, most: unknown): AskedTool[] {
-  return toArray(tools).flatMap((tool, index): AskedTool[] => {
+function readResponsesList(tools: unknown, path: string, maxCalls: unknown): RequestedTool[] {
+  return toArray(tools).flatMap((tool, index): RequestedTool[] => {
     const param = `${path}[${index}]`;
     if (!isJsonObject(tool)) return [];
-    if (tool["type"] === "namespace") return readResponsesList(tool["tools"], `${param}.tools`, most);
+    if (tool["type"] === "namespace") return readResponsesList(tool["tools"], `${param}.tools`, maxCalls);
     if (isResponsesClientTool(tool)) return [];
     const { type } = tool;
     const name = nameServerTool(typeof type === "string" ? type : "");
-    return [{ name, param, bound: readMaxCalls(most, param) }];
+    return [{ name, param, bound: readMaxCalls(maxCalls, param) }];
   });
 }
 
@@ -105,13 +105,13 @@ function isResponsesClientTool({ type, execution, environment }: JsonObject): bo
   return RESPONSES_CLIENT_TOOLS.has(type);
 }
 
-/** `max_tool_calls` is of all tools together. */
-function readMaxCalls(most: unknown, param: string): ToolBound {
-  if (isCount(most)) return { kind: "shared", uses: most };
+/** `max_tool_calls` is shared by all tools. */
+function readMaxCalls(maxCalls: unknown, param: string): ToolBound {
+  if (isCount(maxCalls)) return { kind: "shared", uses: maxCalls };
   return noBound("max_tool_calls", `without it \`${param}\` may be used any number of times`);
 }
 
-function boundless(name: string, param: string): AskedTool {
+function boundless(name: string, param: string): RequestedTool {
   return { name, param, bound: noBound(param, "nothing bounds how often the model server runs it") };
 }
 

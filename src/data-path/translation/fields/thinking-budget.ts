@@ -1,9 +1,9 @@
-/** What of an answer a request sets aside for thinking. */
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 
 /**
- * Tokens, 0 where it says nothing: of `thinking` (Anthropic), `reasoning` (OpenRouter) and `chat_template_kwargs` (Qwen). A
- * limit of output must be larger, or the model's server refuses it or answers with thoughts alone.
+ * Reads the tokens that a request reserves for thinking, from `thinking` (Anthropic), `reasoning` (OpenRouter) or
+ * `chat_template_kwargs` (Qwen); 0 if absent. An output limit must be larger, or the model server rejects the request
+ * or answers with thoughts only.
  */
 export function readThinkingBudget({
   thinking,

@@ -1,9 +1,9 @@
 import type { Edit } from "./object-spans.ts";
 
 /**
- * The bytes of a text with these edits of the text made, which must be in order and must not overlap. Of a large body all
- * but the edited values is copied once, not made a string and encoded again.
- * @param text What the bytes are in UTF-8.
+ * Applies edits of a text to its bytes. Edits must be sorted and must not overlap. Copies everything except the edited
+ * values once, without encoding a large body again.
+ * @param text The text of the bytes, which are UTF-8.
  */
 export function editBytes(bytes: Buffer, text: string, edits: readonly Edit[]): Buffer {
   const isOneByteEach = bytes.length === text.length;

@@ -1,6 +1,7 @@
 /**
- * JSON in which integers keep every digit: ids in tools' arguments are often longer than the 15 that a number holds. An
- * integer beyond 2^53 is a bigint here, so nothing takes it for a number by mistake; all others are plain numbers.
+ * JSON parsing and formatting that keeps every digit of integers: ids in tool arguments are often longer than the 15
+ * digits that a number holds. An integer beyond 2^53 becomes a bigint, so that it is never mistaken for a number; all
+ * others are plain numbers.
  */
 import { randomUUID } from "node:crypto";
 import { atOnce, type Steps } from "../../../shared/event-loop/steps.ts";
@@ -8,31 +9,33 @@ import { formatExactJson } from "../../../shared/text/exact-json.ts";
 import { MAX_LONG_INTEGERS, tooMany } from "./json-bounds.ts";
 import { applyEdits, type Edit, skipScalar, skipString } from "./object-spans.ts";
 
-/** The shortest integer that a number may not hold has so many digits. */
+/** Fewest digits of an integer that a number may not hold. */
 const LONG_DIGITS = 16;
-/** Converting more takes seconds; these are what `JSON.parse` makes of them. */
+/** Converting more digits takes seconds, so longer integers stay as `JSON.parse` returns them. */
 const MAX_DIGITS = 1_000;
 const LONG_INTEGER = new RegExp(`^-?[1-9]\\d{${LONG_DIGITS - 1},${MAX_DIGITS - 1}}$`);
 
-/** What JSON has as it is; a half of a pair may be alone, which is escaped. */
+/** Text that JSON needs no escapes for. Surrogates are excluded, because an unpaired one must be escaped. */
 // oxlint-disable-next-line no-control-regex -- JSON escapes them
 const PLAIN = /^[^"\\\u0000-\u001f\ud800-\udfff]*$/;
 
 const QUOTE = 0x22;
 const MINUS = 0x2d;
 
-/** So many characters are searched in one step. */
+/** Characters searched per step. */
 const STEP_CHARACTERS = 8 * 1024 * 1024;
 
-/** Begins a string that stands for an integer while it is parsed; nobody can guess it. */
+/** Prefix of strings that replace integers during parsing; random, so that no client can forge it. */
 const MARK = `${randomUUID()}:`;
 
-/** As `JSON.parse`, integers beyond 2^53 as bigints. @throws SyntaxError @throws JsonBoundError for very many of them. */
+/**
+ * `JSON.parse` with integers beyond 2^53 as bigints. @throws SyntaxError @throws JsonBoundError for too many of them.
+ */
 export function parseExactJson(text: string): unknown {
   return atOnce(readExactJson(text));
 }
 
-/** The same in steps. */
+/** `parseExactJson` in steps. */
 export function* readExactJson(text: string): Steps<unknown> {
   const value: unknown = JSON.parse(text);
   yield;
@@ -46,7 +49,9 @@ export function* readExactJson(text: string): Steps<unknown> {
   return unmark(marked);
 }
 
-/** Makes bigints of what is marked, in place: a reviver is called for each value, and takes several times as long. */
+/**
+ * Replaces marked strings by bigints, in place: a reviver is called for each value and takes several times as long.
+ */
 function unmark(value: unknown): unknown {
   if (typeof value === "string") return value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value;
   if (typeof value !== "object" || value === null) return value;
@@ -61,23 +66,23 @@ function unmark(value: unknown): unknown {
   return value;
 }
 
-/** As `JSON.stringify`, bigints as the integers that they are. */
+/** `JSON.stringify` with bigints as integers. */
 export function formatJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // What it throws at a bigint. Looking for one before would cost each answer a walk through all of it.
+    // Thrown for a bigint. Searching for one first would cost each answer a walk through all of it.
     if (!(error instanceof TypeError)) throw error;
   }
   return formatExactJson(value);
 }
 
-/** As `JSON.stringify`, in half the time for a text that needs no escapes, as most pieces of one do not. */
+/** `JSON.stringify` of a string, in half the time if it needs no escapes. */
 export function formatJsonString(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** A run of so many digits covers one of the places that are looked at, so most of a text is not. */
+/** Searches for a run of `LONG_DIGITS` digits by testing only every `LONG_DIGITS`-th character. */
 function hasLongDigits(text: string): boolean {
   for (let index = LONG_DIGITS - 1; index < text.length; index += LONG_DIGITS) {
     if (!isDigit(text.charCodeAt(index))) continue;
@@ -90,7 +95,7 @@ function hasLongDigits(text: string): boolean {
   return false;
 }
 
-/** @param text JSON. */
+/** @param text Valid JSON. */
 function* findLongIntegers(text: string): Steps<Edit[]> {
   const edits: Edit[] = [];
   let index = 0;

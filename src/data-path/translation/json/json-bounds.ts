@@ -1,35 +1,35 @@
 /**
- * What a JSON text may consist of. Parsing takes time and memory by its values and not by its bytes: 33 MB of empty
- * objects stop a worker for seconds and take a gigabyte, 33 MB of one string take 20 ms. So both are counted before
- * `JSON.parse` sees a text, while its nesting is.
+ * Bounds on the content of a JSON text. The cost of parsing depends on the number of values, not on bytes: 33 MB of
+ * empty objects block a worker for seconds and take a gigabyte, 33 MB of one string take 20 ms. `findMembers` counts
+ * values before `JSON.parse` sees the text.
  */
 
-/** Deeper JSON is refused: no real request comes near it. */
+/** Deeper JSON is rejected; no real request comes near it. */
 export const MAX_NESTING = 512;
 
 export interface JsonBounds {
-  /** Objects, lists, strings and names of members: what takes memory of its own. */
+  /** Objects, arrays, strings and member names, each of which takes memory of its own. */
   readonly nodes: number;
-  /** Commas: what numbers come to, of which there may be many more. */
+  /** Commas, which bound the number of numbers. Many more of them are allowed. */
   readonly commas: number;
 }
 
-/** What a client's body may have: some 30,000 messages, or two million token ids. */
+/** For a client's body: about 30,000 messages, or two million token ids. */
 export const REQUEST_BOUNDS: JsonBounds = { nodes: 250_000, commas: 2_000_000 };
 
-/** What an upstream may send: 20 alternatives to each of 7,000 tokens are a million. */
+/** For an upstream's answer: 20 alternatives to each of 7,000 tokens are a million nodes. */
 export const ANSWER_BOUNDS: JsonBounds = { nodes: 1_000_000, commas: 4_000_000 };
 
-/** What a text may have that is not parsed. */
-export const NESTING_ALONE: JsonBounds = { nodes: Infinity, commas: Infinity };
+/** For a text that is not parsed. */
+export const NESTING_ONLY: JsonBounds = { nodes: Infinity, commas: Infinity };
 
-/** Integers beyond 2^53, each of which is searched, marked and made a bigint. */
+/** Integers beyond 2^53; each one is searched, marked and converted to a bigint. */
 export const MAX_LONG_INTEGERS = 100_000;
 
-/** A text has more of something than it may have. */
+/** A text exceeds a bound. */
 export class JsonBoundError extends Error {
   override readonly name = "JsonBoundError";
-  /** What it does: "is nested deeper than 512 levels". */
+  /** Predicate of a sentence: "is nested deeper than 512 levels". */
   readonly excess: string;
 
   constructor(excess: string) {
@@ -38,7 +38,7 @@ export class JsonBoundError extends Error {
   }
 }
 
-/** Counts what one text consists of. */
+/** Counts the content of one text. */
 export class JsonCount {
   readonly #bounds: JsonBounds;
   #nodes = 0;
@@ -63,7 +63,7 @@ export class JsonCount {
   }
 }
 
-/** `what` in the plural. */
+/** @param what Plural noun. */
 export function tooMany(bound: number, what: string): JsonBoundError {
   return new JsonBoundError(`has more than ${bound.toLocaleString("en-US")} ${what}`);
 }

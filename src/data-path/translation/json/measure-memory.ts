@@ -1,30 +1,30 @@
-/** How much memory a body that was read takes, for the budget of a worker: estimates from above. */
+/** Upper estimates of the memory of a parsed body, for a worker's memory budget. */
 import type { MemberSpan } from "./object-spans.ts";
 import type { JsonBody } from "./parse-body.ts";
 
-/** A text that is not ASCII alone has two bytes a character. */
+/** Bytes per character of a text that is not pure ASCII. */
 const BYTES_PER_CHARACTER = 2;
-/** Parsed, it is there twice: as its text, and as the strings in it. */
+/** A parsed body exists twice: as its text, and as the strings in its value. */
 const COPIES = 2;
 
-/** What it takes beside the bytes that came: its text, and all that was parsed of it. */
+/** Bytes of a parsed body in addition to the received bytes: its text and its value. */
 export function measureParsed({ text, bytes }: Pick<JsonBody, "text" | "bytes">): number {
   const isAscii = bytes !== null && bytes.length === text.length;
   return text.length * COPIES * (isAscii ? 1 : BYTES_PER_CHARACTER);
 }
 
-/** What a text takes that was put together of it. */
+/** Bytes of a text assembled from a body. */
 export function measureText(text: string): number {
   return text.length * BYTES_PER_CHARACTER;
 }
 
-/** What some of its fields take, parsed. */
+/** Bytes of the parsed values of these fields. */
 export function measureFields({ members }: Pick<JsonBody, "members">, names: ReadonlySet<string>): number {
   return measure(members.filter(({ key }) => names.has(key)));
 }
 
-/** What all of its fields but these take, parsed. */
-export function measureFieldsBeside(
+/** Bytes of the parsed values of all other fields. */
+export function measureOtherFields(
   { members }: Pick<JsonBody, "members">,
   names: ReadonlySet<string>,
 ): number {

@@ -1,21 +1,21 @@
 /**
- * Where the members of a JSON object stand in its text, so that one value can be replaced and every other character
- * stays as it is: big numbers, number formats, order, white space, escapes. Strings are skipped by searching for their
- * closing quote, so a long one costs next to nothing.
+ * Finds the offsets of a JSON object's members in its text, so that single values can be replaced and every other
+ * character stays: big numbers, number formats, order, white space, escapes. Strings are skipped by searching for
+ * their closing quote, so a long one costs next to nothing.
  *
- * It does not check that the text is JSON (`JSON.parse` does), but it ends on any text in linear time, which is why it
- * may and should run before: it bounds what `JSON.parse` spends seconds on (`json-bounds.ts`).
+ * Does not validate the text (`JSON.parse` does), but finishes in linear time on any text. Run it first, because it
+ * bounds texts on which `JSON.parse` would spend seconds (`json-bounds.ts`).
  */
-import { JsonBoundError, JsonCount, MAX_NESTING, NESTING_ALONE } from "./json-bounds.ts";
+import { JsonBoundError, JsonCount, MAX_NESTING, NESTING_ONLY } from "./json-bounds.ts";
 
-/** One member of an object; the offsets are indices into the text. */
+/** One member of an object; offsets are indices into the text. */
 export interface MemberSpan {
   /** Unescaped. */
   readonly key: string;
-  /** The key's opening quote. */
+  /** Offset of the key's opening quote. */
   readonly start: number;
   readonly valueStart: number;
-  /** After the value's last character. */
+  /** Offset after the value's last character. */
   readonly valueEnd: number;
 }
 
@@ -35,16 +35,15 @@ const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
 /**
- * The members of the object that begins at `start` or after white space there.
- * @param bounds Those of a text that is parsed next.
- * @returns null when the text is not an object or visibly broken; a list says nothing about its values.
- * @throws JsonBoundError
+ * Finds the members of the object at `start`, after optional white space.
+ * @param bounds Bounds to enforce if the text is parsed next.
+ * @returns null if the text is not an object or visibly malformed; a list does not mean that its values are valid.
  */
-export function findMembers(text: string, start = 0, bounds = NESTING_ALONE): MemberSpan[] | null {
+export function findMembers(text: string, start = 0, bounds = NESTING_ONLY): MemberSpan[] | null {
   const count = new JsonCount(bounds);
   let index = skipSpace(text, start);
   if (text.charCodeAt(index) !== OPENING_BRACE) {
-    // No object, but an array must not be too deep for JSON.parse either.
+    // Not an object, but an array must not be too deep for JSON.parse either.
     skipValue(text, index, count);
     return null;
   }
@@ -70,20 +69,20 @@ export function findMembers(text: string, start = 0, bounds = NESTING_ALONE): Me
   }
 }
 
-/** Where an element of an array, or a member of an object, begins and where its value ends. */
+/** Offsets of an array element or an object member. */
 export type ElementSpan = Pick<MemberSpan, "start" | "valueEnd">;
 
-/** The elements of the array that stands at `start`; of anything else, and of what is visibly broken, none. */
+/** Lists the elements of the array at `start`; empty if there is no array or it is visibly malformed. */
 export function listElements(text: string, start: number): ElementSpan[] {
   return Array.from(eachElement(text, start));
 }
 
-/** The same, one by one. */
+/** `listElements` as a generator. */
 export function* eachElement(text: string, start: number): Generator<ElementSpan> {
   if (text.charCodeAt(start) !== OPENING_BRACKET) return;
   let index = skipSpace(text, start + 1);
   while (index < text.length && text.charCodeAt(index) !== CLOSING_BRACKET) {
-    const end = skipValue(text, index, new JsonCount(NESTING_ALONE));
+    const end = skipValue(text, index, new JsonCount(NESTING_ONLY));
     if (end === index) return;
     yield { start: index, valueEnd: end };
     index = skipSpace(text, end);
@@ -91,7 +90,7 @@ export function* eachElement(text: string, start: number): Generator<ElementSpan
   }
 }
 
-/** The text with the edits made, which must be in order and must not overlap. */
+/** Applies edits, which must be sorted and must not overlap. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   let result = "";
   let copied = 0;
@@ -102,12 +101,12 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return result + text.slice(copied);
 }
 
-/** The edits that take the members with this key out, each with the comma that belongs to it. */
+/** Creates edits that remove the members with this key, including their commas. */
 export function removeMembers(members: readonly MemberSpan[], key: string): Edit[] {
   return removeWhere(members, (member) => member.key === key);
 }
 
-/** The edits that take some members or elements out, each with the comma that belongs to it. */
+/** Creates edits that remove some members or elements, including their commas. */
 export function removeWhere<Span extends ElementSpan>(
   members: readonly Span[],
   isRemoved: (member: Span, index: number) => boolean,
@@ -136,7 +135,7 @@ function readKey(text: string, start: number, end: number): string {
     return JSON.parse(text.slice(start, end)) as string;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // JSON.parse of the whole text will refuse it too.
+    // JSON.parse of the whole text will reject it as well.
     return raw;
   }
 }
@@ -150,7 +149,7 @@ function skipSpace(text: string, start: number): number {
   }
 }
 
-/** After the closing quote, or the text's end when there is none. */
+/** Returns the offset after the closing quote, or the end of the text if there is no closing quote. */
 export function skipString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote !== -1) {
@@ -193,7 +192,7 @@ function skipValue(text: string, start: number, count: JsonCount): number {
   return index;
 }
 
-/** After a number, `true`, `false` or `null`. */
+/** Returns the offset after a number, `true`, `false` or `null`. */
 export function skipScalar(text: string, start: number): number {
   let index = start;
   while (index < text.length) {

@@ -11,19 +11,19 @@ const LARGE_BYTES = 4 * 1024;
 
 /** A JSON object with its text, so that single values in it can be replaced. */
 export interface JsonBody {
-  /** The body's text without a BOM; it encodes back to exactly the bytes that came. */
+  /** Text of the body without a BOM; it encodes back to exactly the received bytes. */
   readonly text: string;
-  /** The text in UTF-8, as it came; null: it is another text. */
+  /** The received bytes of the text; null once the text was edited. */
   readonly bytes: Buffer | null;
   readonly value: JsonObject;
-  /** The object's own members, in the order of the text, repeated keys included. */
+  /** The object's own members in text order, including repeated keys. */
   readonly members: readonly MemberSpan[];
 }
 
 /**
- * Reads a client's request body, each of its passes over the text a step.
- * @param parse `readExactJson` for a body that is written anew, whose integers must keep their digits.
- * @throws GatewayError `invalid_json` saying what is wrong and, where it is known, at which position.
+ * Parses a client's request body; each pass over the text is a step.
+ * @param parse `readExactJson` for a body that is rewritten, whose integers must keep their digits.
+ * @throws GatewayError `invalid_json` naming the defect and, if known, its position.
  */
 export function* readJsonBody(
   body: Uint8Array,
@@ -36,7 +36,7 @@ export function* readJsonBody(
   yield;
   if (text.trimStart() === "") throw invalid("The request body contains only spaces. Send a JSON object.");
   try {
-    // The order counts: what it consists of is bounded before JSON.parse sees it.
+    // The order matters: `findMembers` bounds the content before JSON.parse sees it.
     const members = findMembers(text, 0, REQUEST_BOUNDS);
     yield;
     const value = yield* parse(text);
@@ -55,19 +55,22 @@ export function* readJsonBody(
   }
 }
 
-/** A large text with other characters than ASCII takes `toString` two to six times as long. @param bytes Valid UTF-8. */
+/**
+ * Decodes UTF-8. For large text that is not ASCII, `toString` takes two to six times as long. @param bytes Valid
+ * UTF-8.
+ */
 export function decode(bytes: Buffer): string {
   return bytes.length < LARGE_BYTES || isAscii(bytes)
     ? bytes.toString("utf8")
     : transcode(bytes, "utf8", "utf16le").toString("utf16le");
 }
 
-/** The body with another text, edited by its members; its value stays. */
+/** Replaces the text of a body; its value stays. */
 export function withText<Body extends JsonBody>(body: Body, text: string): Body {
   return { ...body, text, bytes: null, members: findMembers(text) ?? [] };
 }
 
-/** What a value is, for a message: "an array", "a string", "null". */
+/** Describes a value for a message: "an array", "a string", "null". */
 export function describeJson(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";

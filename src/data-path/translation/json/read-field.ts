@@ -1,11 +1,11 @@
 /**
- * Readers of single fields. For all of them null is the same as left out, as in Anthropic's own API; `path` is the
- * field's place in the body, for the error.
+ * Readers of single fields. They treat null as absent, as Anthropic's API does. `path` is the field's place in the
+ * body, for errors.
  */
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 import { invalidField, missingField } from "./field-error.ts";
 
-/** A reader of a field that may be left out. It throws GatewayError 400 when the field is there and not as expected. */
+/** Creates a reader of an optional field. It throws GatewayError 400 if the field is present and invalid. */
 function optional<Value>(isValid: (value: unknown) => value is Value, expectation: string) {
   return (value: unknown, path: string): Value | null => {
     if (value === undefined || value === null) return null;
@@ -21,41 +21,41 @@ export const readOptionalArray = optional(isList, "a valid list");
 export const readOptionalInteger = optional(isInteger, "a valid integer");
 export const readOptionalObject = optional(isJsonObject, "an object");
 
-/** @throws GatewayError 400 when it is missing or no string. */
+/** @throws GatewayError 400 if it is missing or not a string. */
 export function readString(value: unknown, path: string): string {
   const text = readOptionalString(value, path);
   if (text === null) throw missingField(path);
   return text;
 }
 
-/** @throws GatewayError 400 when it is missing, empty or no string. */
+/** @throws GatewayError 400 if it is missing, empty or not a string. */
 export function readName(value: unknown, path: string): string {
   const name = readString(value, path);
   if (name === "") throw missingField(path);
   return name;
 }
 
-/** @throws GatewayError 400 when it is no object. */
+/** @throws GatewayError 400 if it is not an object. */
 export function readObject(value: unknown, path: string): JsonObject {
   if (!isJsonObject(value)) throw invalidField(path, "Input should be an object");
   return value;
 }
 
-/** @throws GatewayError 400 when it is missing or no object. */
+/** @throws GatewayError 400 if it is missing or not an object. */
 export function readRequiredObject(value: unknown, path: string): JsonObject {
   const fields = readOptionalObject(value, path);
   if (fields === null) throw missingField(path);
   return fields;
 }
 
-/** One member of a list whose members differ by their type, and its place. */
+/** A member of a list whose members have a `type`, and its place. */
 export interface TypedObject {
   readonly type: string;
   readonly fields: JsonObject;
   readonly path: string;
 }
 
-/** @throws GatewayError 400 when it is no object with a `type`. */
+/** @throws GatewayError 400 if it is not an object with a `type`. */
 export function readTyped(value: unknown, path: string): TypedObject {
   const fields = readObject(value, path);
   return { type: readName(fields["type"], `${path}.type`), fields, path };

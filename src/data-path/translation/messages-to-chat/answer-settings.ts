@@ -2,17 +2,17 @@ import type { ConversationSettings } from "../upstream/conversation-answer.ts";
 import type { IdGenerator } from "./ids.ts";
 
 /**
- * What the client sees of the model's reasoning: `shown`, thinking blocks with its text; `omitted`, the same blocks
- * without text, the reasoning carried in their signature; `hidden`, nothing.
+ * How the client sees the model's reasoning. `shown`: thinking blocks with text; `omitted`: the same blocks without
+ * text, with the reasoning in their signature; `hidden`: no blocks.
  */
 export type ThinkingDisplay = "shown" | "omitted" | "hidden";
 
-/** All that the answer's translation needs to know of the request. */
+/** Facts about the request that the translation of its answer needs. */
 export interface AnswerSettings extends ConversationSettings {
   readonly thinking: ThinkingDisplay;
-  /** Whether reasoning that the client does not read is of use in the next request. */
+  /** Whether the next request can use reasoning that the client does not see. */
   readonly carriesReasoning: boolean;
-  /** The client's own: a stop text of the model itself is none of its business. */
+  /** The client's own stop sequences; the model's are not reported. */
   readonly stopSequences: ReadonlySet<string>;
   readonly ids: IdGenerator;
 }

@@ -11,7 +11,7 @@ import { convertCompletion } from "./response/convert-completion.ts";
 import { playMessage } from "./response/play-message.ts";
 import { StreamTranslator } from "./stream/stream-translator.ts";
 
-/** One answer of a chat completion upstream on its way to a Messages client. */
+/** Translates the answer of a chat completion upstream for a Messages client. */
 export class MessagesAnswer extends ConversationAnswer {
   readonly #settings: AnswerSettings;
   readonly #translator: StreamTranslator;
@@ -26,7 +26,7 @@ export class MessagesAnswer extends ConversationAnswer {
     });
   }
 
-  /** `message_start` is the first event. */
+  /** `message_start` must be the first event. */
   override get keepAlive(): string {
     return this.#translator.hasStarted ? PING : KEEP_ALIVE;
   }

@@ -1,6 +1,6 @@
 /**
- * The Messages protocol as clients read it: a message and its stream events, as far as this gateway writes them.
- * Fields that are always null are written out: older SDKs type them as present.
+ * The Messages protocol as written by this gateway: a message and its stream events. Fields that are always null are
+ * included, because older SDKs declare them as present.
  * @see https://docs.anthropic.com/en/api/messages and `resources/messages` of @anthropic-ai/sdk 1.11.0
  */
 import type { MessageDeltaUsage, MessageUsage } from "./usage.ts";
@@ -9,7 +9,7 @@ export interface Message {
   readonly id: string;
   readonly type: "message";
   readonly role: "assistant";
-  /** Catalog id, as the client asked for it. */
+  /** Catalog id as the client requested it. */
   readonly model: string;
   readonly content: readonly ContentBlock[];
   readonly stop_reason: StopReason | null;
@@ -20,7 +20,7 @@ export interface Message {
   readonly usage: MessageUsage;
 }
 
-/** `citations` and `caller` are left out on purpose: a null there breaks the Vercel AI SDK 6. */
+/** Without `citations` and `caller`: null values there break the Vercel AI SDK 6. */
 export type ContentBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock;
 
 export interface TextBlock {
@@ -46,7 +46,7 @@ export interface ToolUseBlock {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** `pause_turn` and `model_context_window_exceeded` exist in the protocol and are never produced here. */
+/** The protocol's `pause_turn` and `model_context_window_exceeded` are never produced here. */
 export type StopReason = "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal";
 
 export interface RefusalDetails {
@@ -55,7 +55,6 @@ export interface RefusalDetails {
   readonly explanation: string | null;
 }
 
-/** Why a message ended. */
 export interface Stop {
   readonly stop_reason: StopReason;
   readonly stop_sequence: string | null;

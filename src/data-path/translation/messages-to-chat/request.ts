@@ -11,22 +11,21 @@ import {
   type RequestPurpose,
 } from "./request/parse-request.ts";
 
-const KEPT_FIELDS: ReadonlySet<string> = new Set(["stop_sequences", "tools", "metadata"]);
+const RETAINED_FIELDS: ReadonlySet<string> = new Set(["stop_sequences", "tools", "metadata"]);
 
-type Kept = Pick<AnswerSettings, "thinking" | "stopSequences" | "toolNames">;
+type Retained = Pick<AnswerSettings, "thinking" | "stopSequences" | "toolNames">;
 
-/** A client's Messages request. */
-export class MessagesRequest extends ConversationRequest<ParsedMessagesRequest, Kept> {
+export class MessagesRequest extends ConversationRequest<ParsedMessagesRequest, Retained> {
   readonly protocol = "messages";
   readonly #ids: IdGenerator;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody, purpose: RequestPurpose, ids: IdGenerator = randomIds) {
-    super(parseRequestBody(body, purpose), measureFields(body, KEPT_FIELDS));
+    super(parseRequestBody(body, purpose), measureFields(body, RETAINED_FIELDS));
     this.#ids = ids;
   }
 
-  protected override keep(content: ParsedMessagesRequest, model: ModelTarget): Kept {
+  protected override retain(content: ParsedMessagesRequest, model: ModelTarget): Retained {
     const { thinking, stopSequences } = content;
     return {
       thinking,
@@ -35,12 +34,12 @@ export class MessagesRequest extends ConversationRequest<ParsedMessagesRequest, 
     };
   }
 
-  protected override answer(kept: Kept, context: AnswerContext): Answer {
+  protected override answer(retained: Retained, context: AnswerContext): Answer {
     const { model } = context;
     return new MessagesAnswer({
       model: model.id,
       stream: this.stream,
-      ...kept,
+      ...retained,
       thinkTags: model.profile.thinkTags,
       carriesReasoning: model.profile.reasoningHistory !== "drop",
       estimatedInputTokens: context.estimatedInputTokens,

@@ -1,12 +1,13 @@
 /**
- * Anthropic's Messages protocol in front of an upstream that speaks Chat Completions. The request is read once into
- * checked parts (`request/`), the answer is translated whole (`response/`) or chunk by chunk (`stream/`).
+ * Anthropic's Messages protocol for an upstream that speaks Chat Completions. The request is parsed once (`request/`),
+ * the answer is translated as a whole (`response/`) or chunk by chunk (`stream/`).
  *
- * What changes the meaning of a request and cannot be represented is a 400 that names the field; hints, cache marks and
- * telemetry are dropped; what clients send by default is never refused. docs/messages.md has the rules that clients notice.
+ * Fields that change the meaning of a request and cannot be represented return 400 naming the field; hints, cache
+ * marks and telemetry are dropped; fields that clients send by default are never rejected. docs/messages.md has the
+ * rules that clients notice.
  *
- * Pure: no clock, no network, no state beyond one exchange; ids come from a generator that a test can pin. It never
- * holds back what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
+ * Pure: no clock, no network, no state beyond one exchange; ids come from a generator that tests replace. Holds back
+ * upstream output only if the protocol's order requires it, and never more than a bounded amount.
  */
 import type { Translation } from "../client-protocol.ts";
 import { readPromptText } from "../conversation/prompt-text.ts";

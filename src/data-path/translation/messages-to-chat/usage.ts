@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../../shared/text/json-object.ts";
 import { parseUsage } from "../upstream/usage.ts";
 
-/** The usage of a message. The three input figures are a partition of the prompt: none is counted twice. */
+/** The usage of a message. The three input figures partition the prompt: no token counts twice. */
 export interface MessageUsage {
   readonly input_tokens: number;
   readonly cache_creation_input_tokens: number;
@@ -15,7 +15,7 @@ export interface MessageUsage {
   readonly inference_geo: null;
 }
 
-/** What `message_delta` repeats: whole-message totals that replace those of `message_start`. */
+/** Totals of the whole message that `message_delta` repeats; they replace those of `message_start`. */
 export type MessageDeltaUsage = Pick<
   MessageUsage,
   | "input_tokens"
@@ -26,7 +26,7 @@ export type MessageDeltaUsage = Pick<
   | "server_tool_use"
 >;
 
-/** A usage of which only the prompt's size is known, or nothing at all. */
+/** Creates a usage with only the prompt's size, or empty. */
 export function createUsage(inputTokens = 0): MessageUsage {
   return {
     input_tokens: inputTokens,
@@ -42,7 +42,7 @@ export function createUsage(inputTokens = 0): MessageUsage {
   };
 }
 
-/** The `usage` of a chat completion as that of a message; null when there is none that can be believed. */
+/** Converts the `usage` of a chat completion to that of a message; null if it is absent or implausible. */
 export function convertUsage(usage: unknown): MessageUsage | null {
   const tokens = parseUsage(usage);
   if (tokens === null || !isJsonObject(usage)) return null;
@@ -57,7 +57,7 @@ export function convertUsage(usage: unknown): MessageUsage | null {
   };
 }
 
-/** The part of a usage that `message_delta` carries. */
+/** Picks the fields of a usage for `message_delta`. */
 export function formatDeltaUsage(usage: MessageUsage): MessageDeltaUsage {
   return {
     input_tokens: usage.input_tokens,

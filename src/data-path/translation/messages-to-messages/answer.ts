@@ -9,15 +9,15 @@ import { mergeMessageUsage, readMessageUsage } from "../upstream/usage.ts";
 import { playMessage } from "./response/play-message.ts";
 import { mapStreamError } from "./stream/map-stream-error.ts";
 
-/** One answer of an upstream that speaks Messages. */
+/** Answer of an upstream that speaks Messages. */
 export class MessagesAnswer extends PassThroughAnswer {
   protected override readonly outputEvents = "content_block";
-  /** A stream's usage, as far as it was told. */
+  /** Usage of the stream so far. */
   #usage: JsonObject = {};
   #hasStarted = false;
   #hasStopReason = false;
 
-  /** `message_start` is the first event. */
+  /** `message_start` must be the first event. */
   override get keepAlive(): string {
     return this.#hasStarted ? PING : KEEP_ALIVE;
   }
@@ -64,7 +64,7 @@ export class MessagesAnswer extends PassThroughAnswer {
     }
   }
 
-  /** Where the reason to stop has come, nothing but the last event is missing. */
+  /** After the stop reason, only the last event is missing. */
   protected override completeStream(): string | null {
     return this.#hasStopReason ? formatEvent("message_stop", { type: "message_stop" }) : null;
   }
@@ -81,7 +81,7 @@ export class MessagesAnswer extends PassThroughAnswer {
     this.#hasStarted = true;
     if (!isJsonObject(message)) return ORDINARY;
     const { usage } = message;
-    // The output that is told here is a beginning; how much it is going to be is told at the end.
+    // The output figure here is preliminary; the final one follows at the end.
     if (isJsonObject(usage)) this.#usage = { ...usage, output_tokens: 0 };
     this.generated.report(readMessageUsage(this.#usage), message);
     this.#readWhole(message);
@@ -94,9 +94,9 @@ export class MessagesAnswer extends PassThroughAnswer {
     if (isJsonObject(delta) && typeof delta["stop_reason"] === "string") this.#hasStopReason = true;
     if (!isJsonObject(usage)) return ORDINARY;
     this.#usage = mergeMessageUsage(this.#usage, usage);
-    // A 0 for tools in `message_start` is a beginning: of tools the delta alone is heard.
+    // Tool figures of `message_start` are preliminary, so only those of the delta count.
     this.generated.noteUsage(this.#usage, usage);
-    // What it names beside figures may have been told at the beginning alone.
+    // The service tier may only be part of `message_start`.
     this.generated.report(readMessageUsage(this.#usage), { usage: { ...this.#usage, ...usage } });
     const described = this.describeUsage(usage);
     return described === null
@@ -109,7 +109,7 @@ export class MessagesAnswer extends PassThroughAnswer {
     this.generated.readPiece(block);
   }
 
-  /** A message in an event: what its blocks have told is no news. */
+  /** Reads a message inside an event; counts the part that its blocks did not contain. */
   #readWhole(message: unknown): void {
     if (isJsonObject(message)) this.generated.readAnswer(message["content"]);
   }

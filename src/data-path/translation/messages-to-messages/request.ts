@@ -11,7 +11,7 @@ import { readPrompt } from "./request/read-prompt.ts";
 
 const LIMIT_NAMES = ["max_tokens"];
 
-/** The body without what the upstream would refuse: reasoning of this gateway's, and ids of other models' calls. */
+/** Removes content that the upstream would reject: the gateway's own reasoning, and ids of other models' calls. */
 export function forUpstream(body: RequestBody): RequestBody {
   return withAcceptedBlockIds(withoutOwnThinking(body));
 }
@@ -37,7 +37,7 @@ export class MessagesRequest extends PassThroughRequest {
     return LIMIT_NAMES;
   }
 
-  protected override answer(_kept: null, context: AnswerContext): Answer {
+  protected override answer(_retained: null, context: AnswerContext): Answer {
     return new MessagesAnswer(this.answerOptions(context));
   }
 }

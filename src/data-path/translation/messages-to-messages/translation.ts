@@ -1,10 +1,10 @@
 /**
- * Anthropic's Messages protocol before an upstream that speaks it itself. A request and its answer pass byte for byte
- * but for the model's name: cache marks, thinking signatures, server tools, documents, pings, events and fields that
- * nobody here knows. The gateway reads what it needs to hold and to charge, and nothing else: the upstream checks.
+ * Anthropic's Messages protocol for an upstream that speaks it. Requests and answers pass byte for byte except the
+ * model's name: cache marks, thinking signatures, server tools, documents, pings, unknown events and fields. The
+ * gateway only reads the data it needs for reservations and charges; the upstream validates.
  *
- * It must never change a value that it does not have to know, let two readings of one body differ in the model or in a
- * limit, or throw out of a stream that has begun.
+ * Invariants: change no value without need, leave no body whose model or limit can be read in two ways, and never
+ * throw from a stream that has begun.
  */
 import { oneStep } from "../../../shared/event-loop/steps.ts";
 import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";

@@ -10,19 +10,19 @@ import { type ChunkRewriter, isChunk } from "./chunk-rewriter.ts";
 import { formatStreamError } from "./error-body.ts";
 
 /**
- * Passes an upstream's event stream on, event by event, each as soon as it is complete: what it writes depends on the
- * bytes only, not on how they were split. Lines end with LF, comments pass at once (they keep connections alive), and
- * several data lines stay several. After `[DONE]` or an error nothing passes any more.
+ * Forwards an upstream's event stream event by event, each as soon as it is complete: the output depends only on the
+ * bytes, not on how they were split. Lines end with LF, comments are forwarded at once (they keep connections alive),
+ * and several data lines stay several. Nothing is forwarded after `[DONE]` or an error.
  */
 export class AnswerStream {
   readonly #rewriter: ChunkRewriter;
-  /** An error chunk names it. */
+  /** Included in an error chunk. */
   readonly #requestId: string;
   readonly #lines: LineSplitter;
   readonly #reader: EventReader;
-  /** One character per byte. */
+  /** Output with one character per byte. */
   #output = "";
-  /** The open event's lines other than data. */
+  /** Lines of the open event other than data. */
   #head = "";
   #name = "";
   #data: string | null = null;
@@ -43,7 +43,7 @@ export class AnswerStream {
     this.#reader = this.#createReader();
   }
 
-  /** Once the stream is over, `final` or `failed` stays as it is and no bytes come any more. */
+  /** After the end of the stream, `final` or `failed` stays set and there are no more bytes. */
   push(chunk: Uint8Array): AnswerOutput {
     return this.#advance(() => {
       feedEvents(chunk, this.#reader);
@@ -76,7 +76,7 @@ export class AnswerStream {
     try {
       read();
     } catch (error) {
-      // The line that is too long came after the end.
+      // The line that is too long follows the end of the answer.
       if (this.#isFinal) return;
       this.#failed = asGatewayError(error);
       this.#write(formatStreamError(this.#failed, this.#requestId));
@@ -96,9 +96,9 @@ export class AnswerStream {
   #createReader(): EventReader {
     return {
       isOver: () => this.#isOver(),
-      knowsAlike: () => this.#rewriter.hasLearned && this.#isBetweenEvents(),
-      readAlike: (block) => {
-        this.#output += this.#rewriter.rewriteAlike(block);
+      mayBeSimilar: () => this.#rewriter.hasLearned && this.#isBetweenEvents(),
+      readSimilar: (block) => {
+        this.#output += this.#rewriter.rewriteSimilar(block);
       },
       read: (bytes) => this.#lines.push(bytes),
     };
@@ -128,7 +128,7 @@ export class AnswerStream {
       return;
     }
     if (name === "error") {
-      // llama.cpp tells an error in a field of its own; nothing else of its event counts.
+      // llama.cpp reports an error in a field `error`; the rest of the event is ignored.
       this.#name = name;
       this.#data = bytes.toString("utf8", valueStart, end);
       return;
@@ -157,7 +157,7 @@ export class AnswerStream {
     }
   }
 
-  /** @throws GatewayError when a choice broke off. */
+  /** @throws GatewayError if a choice was aborted. */
   #finish(): void {
     this.#rewriter.requireEnd();
     this.#isFinal = true;
@@ -166,7 +166,7 @@ export class AnswerStream {
     this.#write(`data: ${DONE}\n\n`);
   }
 
-  /** The upstream closed without `[DONE]`: some servers never send it, others have broken off. */
+  /** Handles an upstream that closed without `[DONE]`: some servers never send it, others aborted the answer. */
   #endStream(): void {
     if (this.#data !== null && (isDone(this.#data) || isChunk(this.#data))) this.#dispatch();
     if (this.#isFinal) return;
@@ -177,7 +177,7 @@ export class AnswerStream {
   }
 }
 
-/** JSON that came in several data lines goes out in several. */
+/** Splits JSON that came in several data lines into several again. */
 function formatLines(data: string): string {
   return data.includes("\n") ? data.replaceAll("\n", "\ndata: ") : data;
 }

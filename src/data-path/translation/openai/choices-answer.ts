@@ -13,34 +13,34 @@ import type { UsageVisibility } from "./stream-options.ts";
 import { brokenAnswer, parseAnswer, replaceModel } from "./whole-answer.ts";
 
 export interface ChoicesAnswerOptions {
-  /** What the client reads as `model`. */
+  /** Value of `model` for the client. */
   readonly model: string;
-  /** Whether the client asked for a stream. */
+  /** Whether the client requested a stream. */
   readonly stream: boolean;
   readonly usageVisibility: UsageVisibility;
   readonly requestId: string;
   readonly describeCost: DescribeCost | null;
 }
 
-/** What differs between the protocols that answer in choices. */
+/** Differences between the protocols whose answers have `choices`. */
 export interface ChoicesProtocol {
   readonly name: "chat" | "completions";
-  /** What was generated of a choice, of a chunk or of a whole answer. */
+  /** Returns the generated content of a choice, in a chunk or in a whole answer. */
   readonly readChoice: (choice: JsonObject) => JsonObject;
-  /** The text of a chunk decides what it adds to its answer; false: every chunk is parsed. */
-  readonly learns: boolean;
-  /** A whole answer as the stream that the client asked for. */
+  /** Whether a chunk's text alone decides what it adds to the answer. If false, every chunk is parsed. */
+  readonly usesTemplates: boolean;
+  /** Formats a whole answer as the stream that the client requested. */
   readonly play: (completion: JsonObject, model: string, isUsageWanted: boolean) => string;
 }
 
-/** The answer to one request for choices, passed through. */
+/** Answer with `choices` that passes through. */
 export class ChoicesAnswer implements Answer {
   readonly keepAlive = KEEP_ALIVE;
   readonly contentType: Answer["contentType"];
   readonly #options: ChoicesAnswerOptions;
   readonly #protocol: ChoicesProtocol;
   readonly #generated: GeneratedText;
-  /** Made when the upstream streams. */
+  /** Created once the upstream streams. */
   #stream: AnswerStream | null = null;
 
   constructor(options: ChoicesAnswerOptions, protocol: ChoicesProtocol) {
@@ -62,21 +62,21 @@ export class ChoicesAnswer implements Answer {
       this.#generated.readError(completion);
       throw mapErrorInAnswer(completion, { protocol: this.#protocol.name, model });
     }
-    // First of all: an answer that cannot be used costs what its usage says.
+    // Read first: an unusable answer costs what its usage reports.
     this.#generated.readUsage(completion);
     const { choices } = completion;
     if (!Array.isArray(choices)) throw brokenAnswer("it has no `choices`");
     for (const [place, choice] of choices.entries()) {
       if (isJsonObject(choice)) this.#readChoice(choice, place);
     }
-    const told = this.#tellCost(completion);
+    const reported = this.#addCost(completion);
     const output = stream
-      ? this.#protocol.play(told, model, usageVisibility !== "none")
-      : replaceModel(answer, model, told === completion ? null : told["usage"]);
+      ? this.#protocol.play(reported, model, usageVisibility !== "none")
+      : replaceModel(answer, model, reported === completion ? null : reported["usage"]);
     return { bytes: Buffer.from(output, "utf8"), final: true, failed: null };
   }
 
-  /** @throws GatewayError when the upstream broke it off. */
+  /** @throws GatewayError if the upstream aborted the choice. */
   #readChoice(choice: JsonObject, place: number): void {
     this.#generated.readChoice(this.#protocol.readChoice(choice), place);
     const reason = readFinishReason(choice);
@@ -84,8 +84,8 @@ export class ChoicesAnswer implements Answer {
     this.#generated.noteFinishReason(reason);
   }
 
-  /** The completion with its cost among its usage, where the client has asked for it. */
-  #tellCost(completion: JsonObject): JsonObject {
+  /** Adds the cost to the completion's usage, if the client requested it. */
+  #addCost(completion: JsonObject): JsonObject {
     const { usage } = completion;
     if (!this.#generated.wantsCost || !isJsonObject(usage)) return completion;
     return { ...completion, usage: { ...usage, ...this.#generated.describeCost() } };
@@ -108,9 +108,9 @@ export class ChoicesAnswer implements Answer {
 
   #createStream(): AnswerStream {
     const { model, usageVisibility, requestId } = this.#options;
-    const { readChoice, learns } = this.#protocol;
+    const { readChoice, usesTemplates } = this.#protocol;
     const generated = this.#generated;
-    const rewriter = new ChunkRewriter({ model, usageVisibility, generated, readChoice, learns });
+    const rewriter = new ChunkRewriter({ model, usageVisibility, generated, readChoice, usesTemplates });
     return new AnswerStream(rewriter, requestId);
   }
 }

@@ -12,12 +12,12 @@ import { hasEndUsage, requireEnd } from "../upstream/end-reasons.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { readFinishReason } from "../upstream/read-choice.ts";
 
-/** A template, and what the client gets before and after its text. */
+/** A template, and the client's text before and after the generated text. */
 interface LearnedTemplate {
   readonly template: TextTemplate;
   readonly before: string;
   readonly after: string;
-  /** The same of a whole event, one character per byte. */
+  /** The same for a whole event, with one character per byte. */
   readonly eventBefore: string;
   readonly eventAfter: string;
 }
@@ -29,8 +29,8 @@ interface HeldUsage {
 }
 
 /**
- * Reads the chunks of one stream and gives them back with the catalog's model id and without the usage that the client
- * did not ask for; every other character stays.
+ * Reads the chunks of one stream and rewrites them with the catalog's model id and without usage that the client did
+ * not request; every other character stays.
  */
 export class ChunkRewriter {
   readonly #model: string;
@@ -38,42 +38,42 @@ export class ChunkRewriter {
   readonly #usageVisibility: UsageVisibility;
   readonly #generated: GeneratedText;
   readonly #readChoice: (choice: JsonObject) => JsonObject;
-  readonly #learns: boolean;
-  /** The template of the last chunk that was parsed and had text alone. */
+  readonly #usesTemplates: boolean;
+  /** Template of the last parsed chunk that contained only text. */
   #learned: LearnedTemplate | null = null;
-  #templatesLeft = MAX_TEMPLATES;
+  #remainingTemplates = MAX_TEMPLATES;
   readonly #begunChoices = new Set<unknown>();
-  /** The last `finish_reason` of each choice that has one. */
+  /** The last `finish_reason` of each choice. */
   readonly #finishedChoices = new Map<unknown, string>();
-  /** The usage that ends a stream has come, and nothing of the answer behind it. */
+  /** The final usage has arrived, and no part of the answer after it. */
   #hasFinalUsage = false;
-  /** The usage whose cost the client wants, held until the stream's end: a later chunk can change what it costs. */
+  /** Usage to which the cost is added, held until the end of the stream, because a later chunk can change the cost. */
   #held: HeldUsage | null = null;
 
   constructor(options: {
     model: string;
     usageVisibility: UsageVisibility;
     generated: GeneratedText;
-    /** What was generated of a chunk's choice. */
+    /** Returns the generated content of a chunk's choice. */
     readChoice: (choice: JsonObject) => JsonObject;
-    /** The text of a chunk decides what it adds to its answer; false: every chunk is parsed. */
-    learns: boolean;
+    /** Whether a chunk's text alone decides what it adds to the answer. If false, every chunk is parsed. */
+    usesTemplates: boolean;
   }) {
     this.#model = options.model;
     this.#modelJson = JSON.stringify(options.model);
     this.#usageVisibility = options.usageVisibility;
     this.#generated = options.generated;
     this.#readChoice = options.readChoice;
-    this.#learns = options.learns;
+    this.#usesTemplates = options.usesTemplates;
   }
 
-  /** Every choice that began has its `finish_reason`, or the usage that ends a stream has come. */
+  /** Every choice has its `finish_reason`, or the final usage has arrived. */
   get isComplete(): boolean {
     const begun = this.#begunChoices.size;
     return this.#hasFinalUsage || (begun > 0 && begun === this.#finishedChoices.size);
   }
 
-  /** @throws GatewayError when a choice's `finish_reason` says that the server broke it off. */
+  /** @throws GatewayError if a `finish_reason` says that the server aborted the choice. */
   requireEnd(): void {
     for (const reason of this.#finishedChoices.values()) {
       requireEnd(reason, true);
@@ -81,16 +81,16 @@ export class ChunkRewriter {
     }
   }
 
-  /** Whether there may be events for `rewriteAlike`. */
+  /** Whether `rewriteSimilar` may recognize events. */
   get hasLearned(): boolean {
     return this.#learned !== null;
   }
 
   /**
-   * Steps over the block's next events for as long as they differ from the last one that was learned in their text alone.
-   * @returns what the client gets of them, one character per byte.
+   * Rewrites the block's next events for as long as only their text differs from the learned template.
+   * @returns The client's events, with one character per byte.
    */
-  rewriteAlike(block: EventBlock): string {
+  rewriteSimilar(block: EventBlock): string {
     if (this.#learned === null) return "";
     this.#generated.startChunk();
     const { template, eventBefore, eventAfter } = this.#learned;
@@ -115,15 +115,15 @@ export class ChunkRewriter {
   }
 
   /**
-   * @param text A chunk's JSON.
-   * @param isError The event's name says that it is an error.
-   * @returns null when the client is not to see this chunk.
-   * @throws GatewayError when it is an error of the upstream or no chunk at all.
+   * @param text JSON of a chunk.
+   * @param isError The event's name marks an error.
+   * @returns null if the chunk is hidden from the client.
+   * @throws GatewayError if it is an upstream error or not a chunk.
    */
   rewrite(text: string, isError: boolean): string | null {
     this.#generated.startChunk();
-    const alike = isError ? null : this.#rewriteOne(text);
-    if (alike !== null) return alike;
+    const similar = isError ? null : this.#rewriteOne(text);
+    if (similar !== null) return similar;
     const { chunk, members } = parseChunk(text);
     if (isError || isUpstreamError(chunk)) {
       this.#generated.readError(chunk);
@@ -149,13 +149,13 @@ export class ChunkRewriter {
         this.#held = { text, members, usage };
         return null;
       }
-      if (this.isComplete) return this.#tellCost({ text, members, usage });
+      if (this.isComplete) return this.#addCost({ text, members, usage });
     }
     if (hasChoices && !isJsonObject(usage)) this.#learn(text, choices, isUsageHidden);
     return this.#splice(text, members, isUsageHidden);
   }
 
-  /** Null when the chunk is not like the one that was learned. */
+  /** Returns null if the chunk does not match the template. */
   #rewriteOne(text: string): string | null {
     if (this.#learned === null) return null;
     const { template, before, after } = this.#learned;
@@ -166,9 +166,9 @@ export class ChunkRewriter {
     return before + match.escaped + after;
   }
 
-  /** Chunks that differ from this one in their text alone need not be parsed. */
+  /** Learns this chunk as a template: chunks that differ only in their text need not be parsed. */
   #learn(text: string, [choice]: readonly unknown[], isUsageHidden: boolean): void {
-    if (!this.#learns || this.#templatesLeft === 0) return;
+    if (!this.#usesTemplates || this.#remainingTemplates === 0) return;
     if (!isJsonObject(choice) || readFinishReason(choice) !== "") return;
     const template = TextTemplate.create(text);
     if (template === null) return;
@@ -179,17 +179,17 @@ export class ChunkRewriter {
     const eventBefore = encodeCharacters(`data: ${before}`);
     const eventAfter = encodeCharacters(`${after}\n\n`);
     this.#learned = { template, before, after, eventBefore, eventAfter };
-    this.#templatesLeft -= 1;
+    this.#remainingTemplates -= 1;
   }
 
-  /** What is told at the stream's end: the chunk with the usage and its cost, or null where there is none to tell. */
+  /** Returns the held chunk with its usage and cost; null if there is none. */
   takeHeld(): string | null {
     const held = this.#held;
     this.#held = null;
-    return held === null ? null : this.#tellCost(held);
+    return held === null ? null : this.#addCost(held);
   }
 
-  #tellCost({ text, members, usage }: HeldUsage): string {
+  #addCost({ text, members, usage }: HeldUsage): string {
     return this.#splice(text, members, false, { ...usage, ...this.#generated.describeCost() });
   }
 
@@ -227,7 +227,7 @@ export class ChunkRewriter {
   }
 }
 
-/** SDKs that check each chunk end the stream at one without the list: where it is missing it is empty. */
+/** Adds missing `choices` as an empty list: SDKs that validate each chunk abort the stream without it. */
 function addChoices(text: string, members: readonly MemberSpan[]): Edit[] {
   const choices = members.findLast(({ key }) => key === "choices");
   if (choices === undefined) {
@@ -238,7 +238,7 @@ function addChoices(text: string, members: readonly MemberSpan[]): Edit[] {
   return text.slice(start, end) === "null" ? [{ start, end, replacement: "[]" }] : [];
 }
 
-/** Whether the text is a whole JSON object: what an upstream sent last may be cut. */
+/** Returns whether the text is a whole JSON object; an upstream's last chunk may be cut off. */
 export function isChunk(text: string): boolean {
   return parseChunk(text).chunk !== null;
 }

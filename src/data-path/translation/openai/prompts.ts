@@ -1,20 +1,20 @@
 import type { PromptSize } from "../client-protocol.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 
-/** Prompts as the endpoints without conversations take them: a text, token ids, or a list of either. */
+/** Prompts of the endpoints without conversations: a text, token ids, or a list of either. */
 export interface Prompts {
-  /** How many, each of which may fill the context window. */
+  /** Number of prompts, each of which may fill the context window. */
   readonly count: number;
-  /** Their tokens where all of them came as token ids, else null. */
+  /** Total tokens if all prompts came as token ids, otherwise null. */
   readonly tokens: number | null;
-  /** One of them is neither text nor token ids: its tokens cannot be told from its bytes. */
+  /** A prompt is neither text nor token ids: its tokens cannot be estimated from its bytes. */
   readonly hasMedia: boolean;
 }
 
-/** What prompts must be, for a message. */
+/** For error messages. */
 export const EXPECTED_PROMPTS = "a string, an array of token ids, or a not empty array of either";
 
-/** @returns null when it is none of what prompts can be. */
+/** @returns null if the value is not a valid prompt. */
 export function measurePrompts(value: unknown): Prompts | null {
   if (typeof value === "string") return { count: 1, tokens: null, hasMedia: false };
   if (!Array.isArray(value) || value.length === 0) return null;
@@ -35,10 +35,10 @@ export function measurePrompts(value: unknown): Prompts | null {
   return { count: entries.length, tokens, hasMedia };
 }
 
-/** The size of prompts that are in the whole of a body, as its text is. */
+/** Takes the whole text of the body as the size of its prompts. */
 export function sizeOfPrompts({ text }: Pick<JsonBody, "text">, hasMedia: boolean): PromptSize {
   const textBytes = Buffer.byteLength(text);
-  const none = { inkBytes: 0, messages: 0, hasTools: false, predictionBytes: 0 };
+  const none = { visibleTextBytes: 0, messages: 0, hasTools: false, predictionBytes: 0 };
   return { textBytes, hasMedia, isWhole: true, ...none };
 }
 

@@ -1,4 +1,4 @@
-/** Readers of the few fields that the gateway has to know of a body that passes through to the upstream. */
+/** Readers of the few fields that the gateway needs from a body that passes through. */
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import { describeJson, type JsonBody } from "../json/parse-body.ts";
@@ -18,7 +18,7 @@ export function readFlag(value: JsonObject, name: string): boolean {
 }
 
 /**
- * @returns null when it is left out or null.
+ * @returns null if it is absent or null.
  * @throws GatewayError 400 naming the field, what was found and what was expected.
  */
 export function readInteger(
@@ -33,40 +33,41 @@ export function readInteger(
   throw invalid(name, `an integer ${range}`, number);
 }
 
-/** The most answers that OpenAI allows. */
+/** OpenAI's maximum. */
 const MAX_CHOICES = 128;
 
-/** How many answers `n` or `best_of` asks for; 1 when it is left out. @throws GatewayError 400 */
+/** Reads the number of answers from `n` or `best_of`; 1 if absent. @throws GatewayError 400 */
 export function readChoices(value: JsonObject, name: "n" | "best_of"): number {
   return readInteger(value, name, { max: MAX_CHOICES }) ?? 1;
 }
 
-/** @throws GatewayError 400 when they are there and no object. */
+/** @throws GatewayError 400 if present and not an object. */
 export function readStreamOptions({ stream_options: options }: JsonObject): JsonObject | null {
   if (isAbsent(options)) return null;
   if (!isJsonObject(options)) throw invalid("stream_options", "an object", options);
   return options;
 }
 
-/** Whom the client names as its own user. The upstream says what is wrong with one that is no text. */
+/** Reads the client's id of its end user. Ignores values that are not strings, which the upstream rejects. */
 export function readEndUser({ safety_identifier: identifier, user }: JsonObject): string | null {
   for (const name of [identifier, user]) if (typeof name === "string" && name !== "") return name;
   return null;
 }
 
 /**
- * @returns In lower case, as prices name it; null when it is left out or null.
+ * @returns The tier in lower case, as prices name it; null if absent.
  * @throws GatewayError 400 naming the field.
  */
-export function readAskedServiceTier({ service_tier: tier }: JsonObject): string | null {
+export function readRequestedTier({ service_tier: tier }: JsonObject): string | null {
   if (isAbsent(tier)) return null;
   if (typeof tier === "string") return tier.toLowerCase();
   throw invalid("service_tier", "the name of a service tier, a string", tier);
 }
 
 /**
- * @param fields Every field that is read or written here. Given twice, upstream and gateway could read different ones: a
- * cheap model would be charged and an expensive one used. Some servers also match keys without regard to case.
+ * Rejects repeated fields: upstream and gateway could read different values, so that a cheap model is charged and an
+ * expensive one used. Also rejects names that differ from `fields` only in case, because some servers ignore case.
+ * @param fields Every field that the gateway reads or writes here.
  * @throws GatewayError 400 naming the field.
  */
 export function refuseAmbiguousKeys(
@@ -96,7 +97,7 @@ export function refuseAmbiguousKeys(
   }
 }
 
-/** Folds by way of upper case, so that the long s and the Kelvin sign fold as they do in case-insensitive JSON readers. */
+/** Folds via upper case, so that the long s and the Kelvin sign fold as in case-insensitive JSON readers. */
 function foldCase(key: string): string {
   return key.toUpperCase().toLowerCase();
 }

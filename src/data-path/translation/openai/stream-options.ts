@@ -1,24 +1,27 @@
-import type { UsageWish } from "../fields/usage-wish.ts";
+import type { UsageRequest } from "../fields/usage-request.ts";
 import { applyEdits, type Edit, findMembers } from "../json/object-spans.ts";
 
-/** Which `usage` fields of an upstream's stream the client gets to see: those that it would get without a gateway. */
+/** `usage` fields of an upstream's stream that the client sees: the same as without a gateway. */
 export type UsageVisibility = "none" | "last" | "all";
 
-/** `continuous_usage_stats` (vLLM, SGLang) gives usage with every chunk. */
+/** `continuous_usage_stats` (vLLM, SGLang) adds the usage to every chunk. */
 interface StreamOptions {
   readonly include_usage?: unknown;
   readonly continuous_usage_stats?: unknown;
 }
 
-/** What a client that sent these `stream_options` expects of its stream. */
-export function mapUsageVisibility(options: StreamOptions | null, wish: UsageWish | null): UsageVisibility {
+/** Maps a client's `stream_options` to the usage that it expects in its stream. */
+export function mapUsageVisibility(
+  options: StreamOptions | null,
+  usageRequest: UsageRequest | null,
+): UsageVisibility {
   if (options?.include_usage !== true) return "none";
-  return wish?.isContinuous === true && options.continuous_usage_stats !== true ? "last" : "all";
+  return usageRequest?.isContinuous === true && options.continuous_usage_stats !== true ? "last" : "all";
 }
 
 /**
- * The text of `stream_options` that makes an upstream report usage; members that stand in it already are kept.
- * @param text The client's own value, null or an object, or null when it sent none.
+ * Formats `stream_options` that make an upstream report usage, keeping members that are already set.
+ * @param text The client's value (null or an object), or null if it sent none.
  */
 export function formatStreamOptions(text: string | null, isContinuous: boolean): string {
   const wanted = isContinuous ? ["include_usage", "continuous_usage_stats"] : ["include_usage"];

@@ -1,33 +1,34 @@
 import type { ModelTarget, ProtocolName } from "../client-protocol.ts";
 import type { OutputLimit } from "../fields/output-limit.ts";
-import { isTakenOff, refuseFields } from "../fields/refuse-fields.ts";
+import { isRemovedField, refuseFields } from "../fields/refuse-fields.ts";
 import { editBytes } from "../json/edit-bytes.ts";
 import { applyEdits, type Edit, type MemberSpan, removeWhere } from "../json/object-spans.ts";
 import type { JsonBody } from "../json/parse-body.ts";
-import type { UsageWish } from "../fields/usage-wish.ts";
+import type { UsageRequest } from "../fields/usage-request.ts";
 import { formatStreamOptions } from "./stream-options.ts";
 
 export interface UpstreamBodyOptions {
   readonly protocol: ProtocolName;
   readonly model: Pick<ModelTarget, "id" | "upstreamModel" | "profile">;
-  /** Null: no stream was asked for, or its usage comes unasked. */
-  readonly stream: UsageWish | null;
+  /** Null if no stream was requested, or the upstream always reports its usage. */
+  readonly stream: UsageRequest | null;
   readonly limit: OutputLimit;
   readonly isStrict: boolean;
 }
 
 /**
- * A client's body with the upstream's name of the model, the wish for usage, one limit of output and no other field of
- * `cost-fields.ts`; every other character stays.
- * @throws GatewayError 400 as `refuseFields` says.
+ * Edits a client's body for the upstream: sets the upstream's model name, the request for usage and one output limit,
+ * and removes all other fields of `cost-fields.ts`; every other character stays.
+ * @throws GatewayError 400 as `refuseFields`.
  */
 export function createUpstreamBody(body: JsonBody, options: UpstreamBodyOptions): Uint8Array {
   refuseFields(body, options);
   const { protocol, limit, model } = options;
   const { text, members } = body;
-  const isUnasked = model.profile.streamOptions === "drop";
+  const dropsStreamOptions = model.profile.streamOptions === "drop";
   const isRemoved = ({ key }: MemberSpan) =>
-    (isTakenOff(key, protocol) && !limit.names.includes(key)) || (isUnasked && key === "stream_options");
+    (isRemovedField(key, protocol) && !limit.names.includes(key)) ||
+    (dropsStreamOptions && key === "stream_options");
   const removals = removeWhere(members, isRemoved);
   const edits = members.flatMap((member): Edit[] => {
     const replacement = replaceValue(member.key, text.slice(member.valueStart, member.valueEnd), options);
@@ -39,7 +40,7 @@ export function createUpstreamBody(body: JsonBody, options: UpstreamBodyOptions)
   return edit(body, [...additions, ...inOrder]);
 }
 
-/** What a value becomes; null: it stays. */
+/** Returns the new text of a value; null if it stays. */
 function replaceValue(key: string, value: string, options: UpstreamBodyOptions): string | null {
   const { model, stream, limit } = options;
   if (key === "model") return JSON.stringify(model.upstreamModel);
@@ -48,7 +49,7 @@ function replaceValue(key: string, value: string, options: UpstreamBodyOptions):
   return tokens !== null && names.includes(key) && Number(value) !== tokens ? String(tokens) : null;
 }
 
-/** The members that the body lacks, each with the comma behind it. */
+/** Lists the members that the body lacks, each with a trailing comma. */
 function listMissing(members: readonly MemberSpan[], options: UpstreamBodyOptions): string[] {
   const { stream, limit } = options;
   const isMissing = (name: string) => !members.some(({ key }) => key === name);

@@ -1,8 +1,8 @@
-/** An upstream's JSON answer that passes through but for the model's name. */
+/** An upstream's JSON answer that passes through except for the model's name. */
 import { asBuffer } from "../../../shared/text/as-buffer.ts";
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
-import { ANSWER_BOUNDS, NESTING_ALONE } from "../json/json-bounds.ts";
+import { ANSWER_BOUNDS, NESTING_ONLY } from "../json/json-bounds.ts";
 import { formatJson, parseExactJson } from "../json/exact-json.ts";
 import { applyEdits, type Edit, findMembers, type MemberSpan } from "../json/object-spans.ts";
 
@@ -16,17 +16,17 @@ export interface ParsedAnswer extends AnswerText {
 }
 
 /**
- * @param bounds Those of an answer that is parsed next.
- * @throws GatewayError `upstream_error` when it visibly is no JSON object. Values are not checked.
+ * @param bounds Bounds to enforce if the answer is parsed next.
+ * @throws GatewayError `upstream_error` if it is visibly not a JSON object. Values are not checked.
  */
-export function readAnswerText(body: Uint8Array, bounds = NESTING_ALONE): AnswerText {
+export function readAnswerText(body: Uint8Array, bounds = NESTING_ONLY): AnswerText {
   const text = asBuffer(body).toString("utf8");
   const members = guardJson(() => findMembers(text, 0, bounds));
   if (members === null) throw brokenAnswer("it is not a JSON object");
   return { text, members };
 }
 
-/** @throws GatewayError `upstream_error` when it is no JSON object. */
+/** @throws GatewayError `upstream_error` if it is not a JSON object. */
 export function parseAnswer(body: Uint8Array): ParsedAnswer {
   const { text, members } = readAnswerText(body, ANSWER_BOUNDS);
   const value = guardJson(() => parseExactJson(text));
@@ -34,7 +34,7 @@ export function parseAnswer(body: Uint8Array): ParsedAnswer {
   return { text, members, value };
 }
 
-/** The text with another model's name, and another usage where one is given. */
+/** Replaces the model's name and, if given, the usage. */
 export function replaceModel({ text, members }: AnswerText, model: string, usage: unknown = null): string {
   const edits: Edit[] = [];
   for (const { key, valueStart: start, valueEnd: end } of members) {
@@ -44,14 +44,14 @@ export function replaceModel({ text, members }: AnswerText, model: string, usage
   return applyEdits(text, edits);
 }
 
-/** The upstream's answer cannot be used; `problem` goes to the log. */
+/** The upstream's answer is unusable; `problem` is logged. */
 export function brokenAnswer(problem: string, cause?: unknown): GatewayError {
   return new GatewayError("upstream_error", {
     cause: new Error(`the upstream's answer is unusable: ${problem}`, { cause }),
   });
 }
 
-/** What is read of an answer that must be JSON. @throws GatewayError `upstream_error` when it is none. */
+/** Runs a parser of an answer. @throws GatewayError `upstream_error` if the parser throws. */
 export function guardJson<Value>(read: () => Value): Value {
   try {
     return read();

@@ -14,31 +14,31 @@ import { type Replacement, replaceValues } from "./replace-values.ts";
 
 export interface PassThroughAnswerOptions {
   readonly protocol: ProtocolName;
-  /** Catalog id, what the client reads as `model`. */
+  /** Catalog id, the client's `model`. */
   readonly model: string;
-  /** Whether the client asked for a stream. */
+  /** Whether the client requested a stream. */
   readonly stream: boolean;
-  /** Errors inside a stream name it. */
+  /** Included in errors inside a stream. */
   readonly requestId: string;
-  /** The client has asked for the cost in the usage; null: it has not. */
+  /** Null if the client did not request the cost in the usage. */
   readonly describeCost: DescribeCost | null;
 }
 
-/** What an event means to the gateway; to the client it goes as it is. */
+/** Meaning of an event for the gateway; the client gets it unchanged. */
 export interface EventMeaning {
-  /** What the client reads in place of the upstream's; null: nothing. */
+  /** New values for the client; null: none. */
   readonly replacement: Replacement | null;
-  /** The answer is over with it. */
+  /** The event ends the answer. */
   readonly isLast: boolean;
-  /** The upstream says that the answer has failed: nothing follows this event. */
+  /** The answer has failed; no event follows. */
   readonly failed: GatewayError | null;
-  /** It is not for the client, who is told `failed` in our own words. */
+  /** Replaces the event by `failed` in the gateway's words. */
   readonly isHidden: boolean;
 }
 
 const ENCODER = new TextEncoder();
 
-/** An event that goes on as it is, and is not the last. */
+/** An event that is forwarded unchanged and is not the last. */
 export const ORDINARY: EventMeaning = Object.freeze({
   replacement: null,
   isLast: false,
@@ -47,13 +47,13 @@ export const ORDINARY: EventMeaning = Object.freeze({
 });
 
 /**
- * One answer of an upstream that speaks the client's own protocol: every byte goes on as it is, but for the model's
- * name. What is the same for each protocol is here; the protocols say what an event means.
+ * Answer of an upstream that speaks the client's protocol: every byte is forwarded except the model's name. Holds the
+ * parts that all protocols share; subclasses interpret the events.
  */
 export abstract class PassThroughAnswer implements Answer {
   readonly contentType: Answer["contentType"];
   abstract readonly keepAlive: string;
-  /** How the names of events begin that have output in them. */
+  /** Prefix of the names of events with output. */
   protected abstract readonly outputEvents: string;
   protected readonly options: PassThroughAnswerOptions;
   protected readonly generated: GeneratedText;
@@ -110,30 +110,33 @@ export abstract class PassThroughAnswer implements Answer {
     return this.#advance(() => this.#fail(error));
   }
 
-  /** Whether a whole answer is an error in the place of one. */
+  /** Returns whether a whole answer is an error instead. */
   protected abstract isError(answer: JsonObject): boolean;
 
-  /** Reads what a whole answer came to. */
+  /** Reads the usage and output of a whole answer. */
   protected abstract readWhole(answer: JsonObject): void;
 
-  /** A whole answer as the stream that the client asked for. */
+  /** Formats a whole answer as the stream that the client requested. */
   protected abstract play(answer: JsonObject): string;
 
-  /** Reads one event. @param type Its data's `type`, else its name. */
+  /** Reads one event. @param type The `type` of its data, otherwise its name. */
   protected abstract readEvent(type: string, event: JsonObject): EventMeaning;
 
-  /** What completes a stream that its upstream closed without its last event; null: it is not complete. */
+  /**
+   * Returns the missing end of a stream that the upstream closed without its last event; null if the stream is
+   * incomplete.
+   */
   protected abstract completeStream(): string | null;
 
-  /** What an error means that the upstream tells in its own way. @param value Its data, parsed where it is JSON. */
+  /** Maps an error in a form of the upstream's own. @param value Its data, parsed if it is JSON. */
   protected mapError(value: unknown): GatewayError {
     return mapErrorInAnswer(value, this.options);
   }
 
-  /** What tells a client in mid-stream that the answer has failed. */
+  /** Formats an error in mid-stream. */
   protected abstract formatFailure(error: GatewayError): string;
 
-  /** The usage with its cost, where the client has asked for it; else null. */
+  /** Adds the cost to the usage; null if the client did not request it. */
   protected describeUsage(usage: unknown): JsonObject | null {
     if (this.options.describeCost === null || !isJsonObject(usage)) return null;
     return { ...usage, ...this.generated.describeCost() };
@@ -148,7 +151,7 @@ export abstract class PassThroughAnswer implements Answer {
       try {
         read();
       } catch (error) {
-        // What is too long may have come after the end.
+        // An event that is too large may follow the end.
         if (!this.#isOver()) this.#fail(asGatewayError(error));
       }
     }
@@ -163,7 +166,7 @@ export abstract class PassThroughAnswer implements Answer {
     if (data === null) {
       this.#write(Buffer.from(raw));
     } else if (isDone(data)) {
-      // A word of another protocol, which some servers write in place of the last event, or add behind it.
+      // Some servers send this marker of another protocol instead of the last event or after it.
       this.#end();
     } else if (name === "error" || !isBlank(data)) {
       this.#passEvent(raw, { text, name, data });
@@ -189,7 +192,7 @@ export abstract class PassThroughAnswer implements Answer {
       this.#fail(meaning.failed);
       return;
     }
-    // The bytes of the event are valid during this call only.
+    // The bytes of the event are only valid during this call.
     const { replacement } = meaning;
     if (replacement === null) this.#write(Buffer.from(raw));
     else this.#write(ENCODER.encode(replaceValues(text, data, replacement)));
@@ -217,15 +220,18 @@ export abstract class PassThroughAnswer implements Answer {
 }
 
 /**
- * An error that is not in the protocol's form, by the name of its event or by what its data has in it: the client, which
- * looks for the type `error`, would not see it.
+ * Returns whether an error has another form than the protocol's, judged by the event's name or its data. The client,
+ * which looks for the type `error`, would not see it.
  */
 function isForeignError(type: string | null, name: string | null, event: JsonObject | null): boolean {
   if (type === "error" && event !== null && event["type"] === "error") return false;
   return name === "error" || (type === null && isUpstreamError(event));
 }
 
-/** Null for what is no JSON object, or too deep to read: it is passed on, and output in it counts by its bytes. */
+/**
+ * Returns null if the data is not a JSON object or exceeds the bounds. It is forwarded, and output in it counts by its
+ * bytes.
+ */
 function parseObject(data: string): JsonObject | null {
   try {
     boundJsonText(data);

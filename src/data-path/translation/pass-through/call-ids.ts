@@ -1,8 +1,8 @@
 /**
- * Ids of tool calls in a conversation that goes on with an upstream of the client's own protocol. Another model's server
- * made some of them, in a form that this one refuses in each further request of the session: Kimi's `functions.get:0`
- * does not match Anthropic's `^[a-zA-Z0-9_-]+$`. Such an id is replaced by a digest of it, the same in call and result and
- * in each request, so that prompt caches hold. Every other character stays.
+ * Replaces ids of tool calls that the upstream would reject. Another model's server may have created them in a form
+ * that this one rejects in every further request of the session: Kimi's `functions.get:0` violates Anthropic's
+ * `^[a-zA-Z0-9_-]+$`. The replacement is a digest of the id, the same in call and result and in each request, so that
+ * prompt caches hold. Every other character stays.
  */
 import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject, toArray } from "../../../shared/text/json-object.ts";
@@ -10,11 +10,11 @@ import type { RequestBody } from "../client-protocol.ts";
 import { applyEdits, type Edit, findMembers, listElements, type MemberSpan } from "../json/object-spans.ts";
 import { withText } from "../json/parse-body.ts";
 
-/** OpenAI and Bedrock take at most 64 characters. */
+/** OpenAI and Bedrock accept at most 64 characters. */
 const ACCEPTED = /^[a-zA-Z0-9_-]{1,64}$/;
 const DIGEST_CHARACTERS = 24;
 
-/** The members of a block or an item that hold ids of calls. */
+/** Lists the members of a block or an item that hold call ids. */
 type NameIds = (object: JsonObject) => readonly string[];
 
 const nameBlockIds: NameIds = ({ type }) => {
@@ -23,7 +23,7 @@ const nameBlockIds: NameIds = ({ type }) => {
 };
 const nameItemIds: NameIds = () => ["call_id"];
 
-/** The body of a Messages request with ids that every server takes. */
+/** Edits a Messages request so that every server accepts its ids. */
 export function withAcceptedBlockIds(body: RequestBody): RequestBody {
   const messages = toArray(body.value["messages"]).map((message) =>
     isJsonObject(message) ? toArray(message["content"]) : [],
@@ -39,7 +39,7 @@ export function withAcceptedBlockIds(body: RequestBody): RequestBody {
   return withText(body, applyEdits(text, edits));
 }
 
-/** The same of a Responses request. */
+/** Edits a Responses request so that every server accepts its ids. */
 export function withAcceptedItemIds(body: RequestBody): RequestBody {
   const items = toArray(body.value["input"]);
   if (!hasForeignId(items, nameItemIds)) return body;
@@ -47,7 +47,7 @@ export function withAcceptedItemIds(body: RequestBody): RequestBody {
   return withText(body, applyEdits(body.text, edits));
 }
 
-/** Where a member's value begins. Of a repeated key the last one counts, as it does to JSON.parse. */
+/** Returns the start of a member's value; the last of repeated keys, as for JSON.parse. */
 function startOf(members: readonly MemberSpan[], name: string): number {
   return members.findLast(({ key }) => key === name)?.valueStart ?? 0;
 }

@@ -1,8 +1,8 @@
 /**
- * What this gateway has signed or packed itself, in a conversation that goes on with an upstream of the client's own
- * protocol: a server refuses what it did not make, and so every further request of the session (Anthropic: "Invalid
- * `signature` in `thinking` block"; OpenAI: `invalid_encrypted_content`). Reasoning is taken out, a summary, without which
- * the conversation would be gone, is unpacked. Every other character stays.
+ * Removes the gateway's own signatures and carriers from a conversation that continues with an upstream of the
+ * client's protocol. The server would reject every further request with them (Anthropic: "Invalid `signature` in
+ * `thinking` block"; OpenAI: `invalid_encrypted_content`). Reasoning is removed; summaries are unpacked, because the
+ * conversation would be lost without them. Every other character stays.
  */
 import { isJsonObject, type JsonObject, toArray } from "../../../shared/text/json-object.ts";
 import type { RequestBody } from "../client-protocol.ts";
@@ -18,71 +18,77 @@ import {
 } from "../json/object-spans.ts";
 import { withText } from "../json/parse-body.ts";
 
-/** The body without `thinking` blocks of ours, and without messages that held nothing else. */
+/** Removes the gateway's own `thinking` blocks, and messages that contain nothing else. */
 export function withoutOwnThinking(body: RequestBody): RequestBody {
   return withoutOwn(body, "messages", (message) => {
     const content = toArray(message["content"]);
     const isOwn = content.map(isOwnThinking);
-    if (!isOwn.includes(true)) return "stays";
-    return isOwn.includes(false) ? isOwn : "goes";
+    if (!isOwn.includes(true)) return "keep";
+    return isOwn.includes(false) ? isOwn : "remove";
   });
 }
 
 /**
- * The body without `reasoning` items of ours, and with the summaries that we have packed as text of the user.
- * @throws GatewayError 400 for a summary that is damaged.
+ * Removes the gateway's own `reasoning` items, and unpacks its summaries as user text.
+ * @throws GatewayError 400 for a damaged summary.
  */
 export function withoutOwnItems(body: RequestBody): RequestBody {
   const unpacker = new ReasoningUnpacker();
   return withoutOwn(body, "input", (item, index) => {
     const { type, encrypted_content: carrier } = item;
-    if (typeof type !== "string" || typeof carrier !== "string" || !isOwnSignature(carrier)) return "stays";
-    if (type === "reasoning") return "goes";
-    if (!SUMMARY_ITEMS.has(type)) return "stays";
-    return { becomes: createUserMessage(readSummary(carrier, { type, path: `input[${index}]`, unpacker })) };
+    if (typeof type !== "string" || typeof carrier !== "string" || !isOwnSignature(carrier)) return "keep";
+    if (type === "reasoning") return "remove";
+    if (!SUMMARY_ITEMS.has(type)) return "keep";
+    return {
+      replaceBy: createUserMessage(readSummary(carrier, { type, path: `input[${index}]`, unpacker })),
+    };
   });
 }
 
-/** What becomes of an element: a list says which entries of its `content` go. */
-type Fate = "stays" | "goes" | readonly boolean[] | { readonly becomes: JsonObject };
+/** Treatment of an element; a list marks the entries of its `content` that are removed. */
+type Treatment = "keep" | "remove" | readonly boolean[] | { readonly replaceBy: JsonObject };
 
 function withoutOwn(
   body: RequestBody,
   field: string,
-  decide: (element: JsonObject, index: number) => Fate,
+  decide: (element: JsonObject, index: number) => Treatment,
 ): RequestBody {
   const list = body.value[field];
   if (!Array.isArray(list)) return body;
-  const fates = list.map((element: unknown, index) =>
-    isJsonObject(element) ? decide(element, index) : "stays",
+  const treatments = list.map((element: unknown, index) =>
+    isJsonObject(element) ? decide(element, index) : "keep",
   );
-  if (fates.every((fate) => fate === "stays")) return body;
-  // Of a repeated key the last one counts, as it does to JSON.parse.
+  if (treatments.every((treatment) => treatment === "keep")) return body;
+  // The last of repeated keys counts, as for JSON.parse.
   const start = body.members.findLast(({ key }) => key === field)?.valueStart ?? 0;
   const elements = listElements(body.text, start);
-  const gone = removeWhere(elements, (_, index) => fates[index] === "goes");
-  const changed = elements.flatMap((element, index) => change(body.text, element, fates[index] ?? "stays"));
-  const edits = [...gone, ...changed].sort((one, other) => one.start - other.start);
+  const removed = removeWhere(elements, (_, index) => treatments[index] === "remove");
+  const edited = elements.flatMap((element, index) =>
+    change(body.text, element, treatments[index] ?? "keep"),
+  );
+  const edits = [...removed, ...edited].sort((one, other) => one.start - other.start);
   const value = {
     ...body.value,
-    [field]: list.flatMap((element, index) => keep(element, fates[index] ?? "stays")),
+    [field]: list.flatMap((element, index) => keep(element, treatments[index] ?? "keep")),
   };
   return { ...withText(body, applyEdits(body.text, edits)), value };
 }
 
-function change(text: string, { start, valueEnd: end }: ElementSpan, fate: Fate): Edit[] {
-  if (typeof fate === "string") return [];
-  if ("becomes" in fate) return [{ start, end, replacement: JSON.stringify(fate.becomes) }];
+function change(text: string, { start, valueEnd: end }: ElementSpan, treatment: Treatment): Edit[] {
+  if (typeof treatment === "string") return [];
+  if ("replaceBy" in treatment) return [{ start, end, replacement: JSON.stringify(treatment.replaceBy) }];
   const content = findMembers(text, start)?.findLast(({ key }) => key === "content");
   if (content === undefined) return [];
-  return removeWhere(listElements(text, content.valueStart), (_, index) => fate[index] === true);
+  return removeWhere(listElements(text, content.valueStart), (_, index) => treatment[index] === true);
 }
 
-function keep(element: unknown, fate: Fate): unknown[] {
-  if (fate === "goes") return [];
-  if (fate === "stays" || !isJsonObject(element)) return [element];
-  if ("becomes" in fate) return [fate.becomes];
-  return [{ ...element, content: toArray(element["content"]).filter((_, index) => fate[index] !== true) }];
+function keep(element: unknown, treatment: Treatment): unknown[] {
+  if (treatment === "remove") return [];
+  if (treatment === "keep" || !isJsonObject(element)) return [element];
+  if ("replaceBy" in treatment) return [treatment.replaceBy];
+  return [
+    { ...element, content: toArray(element["content"]).filter((_, index) => treatment[index] !== true) },
+  ];
 }
 
 function isOwnThinking(block: unknown): boolean {

@@ -1,39 +1,39 @@
 import { formatJson } from "../json/exact-json.ts";
 import type { JsonBody } from "../json/parse-body.ts";
-import { countInkBytes } from "../ink-bytes.ts";
+import { countVisibleBytes } from "../visible-bytes.ts";
 import type { PromptSize, ProtocolName } from "../client-protocol.ts";
 import { isWholeField } from "../fields/known-fields.ts";
 
-/** Collects what of a body is put before the model, in the order of reading. Lenient: the upstream checks the body. */
+/** Collects the parts of a body that the model reads, in order. Lenient, because the upstream validates the body. */
 export class PromptParts {
-  /** Images, files, content by URL or id, and whatever is not known: their tokens cannot be told from bytes. */
+  /** Images, files, content by URL or id, and unknown parts, whose tokens cannot be estimated from bytes. */
   media = 0;
   messages = 0;
   hasTools = false;
   unbounded: PromptSize["unbounded"] = undefined;
   #hasUnknownFields = false;
   readonly #texts: string[] = [];
-  #inkBytes = 0;
+  #visibleTextBytes = 0;
 
-  /** A text; anything else counts as nothing. */
+  /** Adds a text; ignores any other value. */
   addText(value: unknown): void {
     if (typeof value !== "string" || value === "") return;
     this.#texts.push(value);
-    this.#inkBytes += countInkBytes(value);
+    this.#visibleTextBytes += countVisibleBytes(value);
   }
 
-  /** Does what `addText` does with what servers may leave out: reasoning, names of tools. */
+  /** Adds text that servers may drop: reasoning, names of tools. */
   addDroppable(value: unknown): void {
     if (typeof value === "string" && value !== "") this.#texts.push(value);
   }
 
-  /** A value that the model reads as JSON. */
+  /** Adds a value that the model reads as JSON. */
   addJson(value: unknown): void {
     if (value !== undefined && value !== null) this.#texts.push(formatJson(value));
   }
 
   /**
-   * What makes the cost of a request boundless. A field that is given twice is such a thing too: it was read here once.
+   * Marks the cost as unbounded if a field is repeated, because only one value was read here.
    * @param names Fields that were read here.
    */
   findRepeated({ members }: Pick<JsonBody, "members">, names: readonly string[]): void {
@@ -43,7 +43,7 @@ export class PromptParts {
     }
   }
 
-  /** Fields of which it is not known what they add to the prompt. */
+  /** Finds fields whose effect on the prompt is unknown. */
   findUnknown({ members }: Pick<JsonBody, "members">, protocol: ProtocolName): void {
     this.#hasUnknownFields ||= members.some(({ key }) => !isWholeField(protocol, key));
   }
@@ -55,7 +55,7 @@ export class PromptParts {
   get size(): PromptSize {
     return {
       textBytes: this.#texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0),
-      inkBytes: this.#inkBytes,
+      visibleTextBytes: this.#visibleTextBytes,
       messages: this.messages,
       hasMedia: this.media > 0,
       hasTools: this.hasTools,

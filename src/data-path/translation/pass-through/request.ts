@@ -1,6 +1,6 @@
 import type {
   AnswerContext,
-  AskedTool,
+  RequestedTool,
   ModelTarget,
   PromptSize,
   PromptText,
@@ -16,47 +16,55 @@ import type { PassThroughAnswerOptions } from "./answer.ts";
 import type { PromptParts } from "./prompt-parts.ts";
 
 const NO_LIMIT: OutputLimit = { names: [], tokens: null };
-const KEPT_FIELDS: ReadonlySet<string> = new Set(["user", "safety_identifier", "metadata", "service_tier"]);
+const RETAINED_FIELDS: ReadonlySet<string> = new Set([
+  "user",
+  "safety_identifier",
+  "metadata",
+  "service_tier",
+]);
 
 export interface PassThroughFields {
   readonly stream: boolean;
   readonly maxOutputTokens: number | null;
   readonly endUser: string | null;
-  readonly serverTools: readonly AskedTool[];
+  readonly serverTools: readonly RequestedTool[];
 }
 
 /**
- * A client's body to an endpoint that counts: with the upstream's name of the model and without the fields of
- * `cost-fields.ts`, a limit too; every other character stays. A count costs nothing, so strict caps ask no more of it.
- * @throws GatewayError 400 for a field that would have another model's server count.
+ * Edits a client's body for an endpoint that counts tokens: sets the upstream's model name and removes the fields of
+ * `cost-fields.ts`, including limits; every other character stays. Counting is free, so strict caps add no
+ * restrictions.
+ * @throws GatewayError 400 for a field that selects another model.
  */
 export function createCountBody(protocol: ProtocolName, body: RequestBody, model: ModelTarget): Uint8Array {
   return createUpstreamBody(body, { protocol, model, stream: null, limit: NO_LIMIT, isStrict: false });
 }
 
-/** What a client calls its user; null: it says nothing. */
+/** Reads the client's id of its end user; null if absent. */
 export function readUser(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** A client's request to an upstream that speaks the same protocol: every byte goes on as it is, but for the model's
- * name and the fields of `cost-fields.ts`. */
+/**
+ * A client's request to an upstream of the same protocol: every byte is forwarded, except the model's name and the
+ * fields of `cost-fields.ts`.
+ */
 export abstract class PassThroughRequest extends ReadRequest<RequestBody, null> {
   constructor(body: RequestBody, fields: PassThroughFields) {
     const { model, value } = body;
-    const keptBytes = measureFields(body, KEPT_FIELDS);
+    const retainedBytes = measureFields(body, RETAINED_FIELDS);
     const tier = { serviceTier: nameServiceTier(value), tierField: findTierField(value) };
-    super({ model, keptBytes, ...tier, ...fields }, body);
+    super({ model, retainedBytes, ...tier, ...fields }, body);
   }
 
-  /** Not callable after `letGo`. */
+  /** Not callable after `release`. */
   promptText(): PromptText {
     return this.readPrompt(this.content);
   }
 
   abstract override limitNames(): readonly string[];
 
-  protected override keep(): null {
+  protected override retain(): null {
     return null;
   }
 
@@ -69,12 +77,12 @@ export abstract class PassThroughRequest extends ReadRequest<RequestBody, null> 
     return { protocol, model: model.id, stream, requestId, describeCost };
   }
 
-  /** What of the body is put before the model. */
+  /** Reads the part of the body that the model reads. */
   protected abstract readonly readPrompt: (body: RequestBody) => PromptParts;
 
   protected override measure(body: RequestBody): PromptSize {
     const { size } = this.readPrompt(body);
-    // What runs at the model's server adds what it finds.
+    // Tools that the model server runs add their results to the prompt.
     return { ...size, isWhole: size.isWhole && this.serverTools.length === 0 };
   }
 

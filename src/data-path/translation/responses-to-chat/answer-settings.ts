@@ -4,31 +4,31 @@ import type { CreateId } from "./ids.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 /**
- * What the client sees of the model's reasoning: `content`, its text as it is; `summary`, the same text in the place of a
- * summary, which many clients show alone; `hidden`, nothing.
+ * How the client sees the model's reasoning. `content`: as it is; `summary`: the same text in place of a summary,
+ * because many clients only show summaries; `hidden`: not at all.
  */
 export type ReasoningDisplay = "content" | "summary" | "hidden";
 
-/** A summary of the conversation is generated, in the place of an answer. */
+/** A summary of the conversation, generated instead of an answer. */
 export interface Compaction {
-  /** What the answer of `compact` repeats of the conversation; null: the summary is an item of a response. */
+  /** User messages that the answer of `compact` repeats; null: the summary is an item of a response. */
   readonly userMessages: readonly JsonObject[] | null;
 }
 
-/** All that the answer's translation needs to know of the request. */
+/** Facts about the request that the translation of its answer needs. */
 export interface AnswerSettings extends ConversationSettings {
   readonly reasoning: ReasoningDisplay;
-  /** Whether reasoning is also packed for the client to give back. */
+  /** Whether reasoning is also packed for the client to send back. */
   readonly carriesReasoning: boolean;
-  /** The flat names that `toolNames` leads to, to the client's tools. */
+  /** Maps flat names, the results of `toolNames`, to the client's tools. */
   readonly toolTable: ToolTable;
   /** Null: the model answers. */
   readonly compaction: Compaction | null;
-  /** What the response repeats of the request. */
-  readonly toldBack: JsonObject;
+  /** Request fields that the response repeats. */
+  readonly repeatedFields: JsonObject;
   /** Unix seconds. */
   readonly createdAt: number;
-  /** Unix seconds, when called. */
+  /** Returns Unix seconds. */
   readonly now: () => number;
   readonly createId: CreateId;
 }

@@ -10,11 +10,11 @@ import { numberCalls } from "./response/number-calls.ts";
 import { EventWriter } from "./stream/event-writer.ts";
 import { StreamTranslator } from "./stream/stream-translator.ts";
 
-/** After so many chunks of which the client sees nothing (hidden reasoning) a comment tells it that the answer goes on. */
+/** Chunks without visible output (hidden reasoning) before a comment shows the client that the stream is alive. */
 const SILENT_CHUNKS_PER_COMMENT = 32;
 const DONE_EVENT = `data: ${DONE}\n\n`;
 
-/** One answer of a chat completion upstream on its way to a Responses client. */
+/** Translates the answer of a chat completion upstream for a Responses client. */
 export class ResponsesAnswer extends ConversationAnswer {
   readonly keepAlive = KEEP_ALIVE;
   readonly #settings: AnswerSettings;
@@ -26,9 +26,9 @@ export class ResponsesAnswer extends ConversationAnswer {
     const { model, stream, describeCost } = settings;
     super({ protocol: "responses", model, stream, describeCost });
     this.#settings = settings;
-    this.#events = new EventWriter(settings.toldBack);
+    this.#events = new EventWriter(settings.repeatedFields);
     this.#translator = new StreamTranslator(settings, {
-      // A JSON answer needs the response at its end alone.
+      // A JSON answer only needs the final response.
       onItem: (event) => {
         if (settings.stream) this.#writeEvent(this.#events.formatItemEvent(event));
       },
@@ -58,7 +58,7 @@ export class ResponsesAnswer extends ConversationAnswer {
     this.write(DONE_EVENT);
   }
 
-  /** SDKs raise at `error`, Codex reads `response.failed` alone. */
+  /** SDKs raise at `error`; Codex only reads `response.failed`. */
   protected override writeFailure(error: GatewayError): void {
     this.#translator.startFailure();
     this.write(this.#events.formatError(error, this.#settings.requestId));

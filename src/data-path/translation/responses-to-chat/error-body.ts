@@ -3,10 +3,10 @@ import { createErrorObject, type ErrorObject } from "../error-object.ts";
 import { CONTEXT_LENGTH_EXCEEDED } from "../upstream/context-overflow.ts";
 import type { ResponseObject } from "./response.ts";
 
-/** What `response.error` says where clients know no better code. */
+/** Code in `response.error`, unless clients know a more specific one. */
 const SERVER_ERROR = "server_error";
 
-/** The fields of an `error` event: OpenAI's are flat, Open Responses' and the SDKs' stand under `error`. */
+/** Fields of an `error` event: flat in OpenAI's protocol, under `error` for Open Responses and the SDKs. */
 export interface ErrorFields {
   readonly code: string;
   readonly message: string;
@@ -19,7 +19,7 @@ export function createErrorFields(error: GatewayError, requestId: string | null)
   return { code: object.code, message: object.message, param: object.param, error: object };
 }
 
-/** What a response that failed says of it. */
+/** Formats the error of a failed response. */
 export function createResponseError(error: GatewayError): NonNullable<ResponseObject["error"]> {
   const isTooLong = error.publicCode === CONTEXT_LENGTH_EXCEEDED;
   return { code: isTooLong ? CONTEXT_LENGTH_EXCEEDED : SERVER_ERROR, message: error.message };

@@ -1,6 +1,6 @@
 /**
- * The Responses protocol as clients read it: a response, its items and its stream events, as far as this gateway writes
- * them. Lists that are always empty are written out: clients' types demand them.
+ * The Responses protocol as written by this gateway: a response, its items and its stream events. Lists that are
+ * always empty are included, because clients' types require them.
  * @see https://platform.openai.com/docs/api-reference/responses and `resources/responses` of openai 6.49.0
  */
 import type { JsonObject } from "../../../shared/text/json-object.ts";
@@ -8,7 +8,7 @@ import type { ResponseUsage } from "./usage.ts";
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** What differs from response to response; what it repeats of its request is joined in when it is written. */
+/** The variable part of a response; repeated request fields are added when it is formatted. */
 export interface ResponseObject {
   readonly id: string;
   readonly object: "response";
@@ -18,11 +18,11 @@ export interface ResponseObject {
   readonly status: "in_progress" | "completed" | "incomplete" | "failed";
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly incomplete_details: { readonly reason: "max_output_tokens" | "content_filter" } | null;
-  /** Catalog id, as the client asked for it. */
+  /** Catalog id as the client requested it. */
   readonly model: string;
   readonly output: readonly OutputItem[];
   readonly usage: ResponseUsage | null;
-  /** The tier that the upstream has named so far, else "default". */
+  /** The last tier that the upstream named, otherwise "default". */
   readonly service_tier: string;
 }
 
@@ -55,7 +55,7 @@ export interface ReasoningItem {
   readonly type: "reasoning";
   readonly status: ItemStatus;
   readonly summary: readonly SummaryPart[];
-  /** Left out where the text stands in the summary. */
+  /** Absent if the text is in the summary. */
   readonly content?: readonly ReasoningTextPart[];
   readonly encrypted_content?: string;
 }
@@ -66,7 +66,7 @@ export interface CompactionItem {
   readonly encrypted_content: string;
 }
 
-/** `namespace` is left out of a tool that stands in none. */
+/** `namespace` is absent for a tool outside of namespaces. */
 export type CallItem = FunctionCallItem | CustomCallItem | ToolSearchItem;
 
 export interface FunctionCallItem {
@@ -98,7 +98,7 @@ export interface ToolSearchItem {
   readonly status: ItemStatus;
 }
 
-/** Where an event's item stands. */
+/** Place of an event's item. */
 interface ItemPlace {
   readonly item_id: string;
   readonly output_index: number;
@@ -127,7 +127,7 @@ interface ItemFields {
   readonly item: OutputItem;
 }
 
-/** Events about an item: what each has beside its type. */
+/** Fields of events about an item, by type. */
 interface ItemEvents {
   "response.output_item.added": ItemFields;
   "response.output_item.done": ItemFields;
@@ -155,7 +155,7 @@ interface ItemEvents {
   "response.custom_tool_call_input.done": ItemPlace & { readonly input: string };
 }
 
-/** `sequence_number` is added when it is written. */
+/** `sequence_number` is added when the event is formatted. */
 export type ItemEvent = {
   [Type in keyof ItemEvents]: { readonly type: Type } & ItemEvents[Type];
 }[keyof ItemEvents];

@@ -1,13 +1,14 @@
 /**
- * OpenAI's Responses protocol in front of an upstream that speaks Chat Completions, without state: nothing is stored
- * between requests, and what would need it is refused. The request is read once into checked parts (`request/`); the
- * answer, whole or chunk by chunk, goes through one translator (`stream/`).
+ * OpenAI's Responses protocol for an upstream that speaks Chat Completions, without state: nothing is stored between
+ * requests, and stateful fields are rejected. The request is parsed once (`request/`); a whole answer and a stream
+ * share one translator (`stream/`).
  *
- * What changes the meaning of a request and cannot be represented is a 400 that names the field; hints and telemetry are
- * dropped; what Codex and the SDKs send by default is never refused. docs/responses.md has the rules that clients notice.
+ * Fields that change the meaning of a request and cannot be represented return 400 naming the field; hints and
+ * telemetry are dropped; fields that Codex and the SDKs send by default are never rejected. docs/responses.md has
+ * the rules that clients notice.
  *
- * Pure: no network, no state beyond one exchange; ids come from a generator that a test can pin. It never holds back
- * what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
+ * Pure: no network, no state beyond one exchange; ids come from a generator that tests replace. Holds back upstream
+ * output only if the protocol's order requires it, and never more than a bounded amount.
  */
 import type { Translation } from "../client-protocol.ts";
 import { readPromptText } from "../conversation/prompt-text.ts";

@@ -1,6 +1,6 @@
 import type { TokenUsage } from "../../../shared/usage/token-usage.ts";
 
-/** The usage of a response. Unlike that of a message, `input_tokens` includes the cached ones. */
+/** The usage of a response. Unlike that of a message, `input_tokens` includes cached tokens. */
 export interface ResponseUsage {
   readonly input_tokens: number;
   readonly input_tokens_details: { readonly cached_tokens: number; readonly cache_write_tokens: number };

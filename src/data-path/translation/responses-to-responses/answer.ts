@@ -17,7 +17,7 @@ import { playResponse } from "./response/play-response.ts";
 
 /** Events that end a response. */
 const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
-/** Other events that have the whole response in them. */
+/** All events that contain the whole response. */
 const WITH_RESPONSE: ReadonlySet<string> = new Set([
   "response.created",
   "response.queued",
@@ -25,12 +25,12 @@ const WITH_RESPONSE: ReadonlySet<string> = new Set([
   ...LAST,
 ]);
 
-/** One answer of an upstream that speaks Responses. */
+/** Answer of an upstream that speaks Responses. */
 export class ResponsesAnswer extends PassThroughAnswer {
   readonly keepAlive = KEEP_ALIVE;
   protected override readonly outputEvents = "response.";
   readonly #nowMs: () => number;
-  /** The last that an event had in it. */
+  /** The response in the last event that contained one. */
   #response: JsonObject | null = null;
   readonly #items = new BoundedItems();
   #sequenceNumber = -1;
@@ -41,7 +41,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
     this.#nowMs = nowMs;
   }
 
-  /** A response that failed is a response, with its error in it, but where the client is to read another one. */
+  /** A failed response is forwarded with its error, unless the client must see another error. */
   protected override isError(answer: JsonObject): boolean {
     if (!isUpstreamError(answer)) return false;
     return answer["object"] !== "response" || isHiddenFailure(mapErrorInAnswer(answer, this.options), answer);
@@ -73,13 +73,13 @@ export class ResponsesAnswer extends PassThroughAnswer {
     return null;
   }
 
-  /** SDKs raise at `error`, Codex reads `response.failed` alone. */
+  /** SDKs raise at `error`; Codex only reads `response.failed`. */
   protected override formatFailure(error: GatewayError): string {
     const fields = createErrorFields(error, this.options.requestId);
-    const told = this.#hasError
+    const errorEvent = this.#hasError
       ? ""
       : formatEvent("error", { type: "error", sequence_number: this.#next(), ...fields });
-    if (this.#response === null) return told;
+    if (this.#response === null) return errorEvent;
     const response = {
       ...this.#response,
       model: this.options.model,
@@ -90,10 +90,10 @@ export class ResponsesAnswer extends PassThroughAnswer {
       output: this.#items.items,
     };
     const failed = { type: "response.failed", sequence_number: this.#next(), response };
-    return told + formatEvent("response.failed", failed);
+    return errorEvent + formatEvent("response.failed", failed);
   }
 
-  /** A delta goes on with a part of an item; other events have a part, an item or the whole response in them. */
+  /** A delta extends a part of an item; other events contain a part, an item or the whole response. */
   #readOutput(type: string, event: JsonObject): void {
     const { output_index: index, delta, item, response } = event;
     const place = typeof index === "number" ? index : null;
@@ -109,12 +109,12 @@ export class ResponsesAnswer extends PassThroughAnswer {
           : event;
       this.generated.readFieldPiece(place, namePart(type, event), piece);
     } else {
-      // The name of a call has come with its item.
+      // The name of a call comes with its item.
       this.generated.readField(place, namePart(type, event), { ...event, name: null });
     }
   }
 
-  /** It is the end of the answer, but clients act on the response that failed, which may follow. */
+  /** An error ends the answer, but clients act on `response.failed`, which may follow. */
   #readError(event: JsonObject): EventMeaning {
     const failed = mapErrorInAnswer(event, this.options);
     if (isHiddenFailure(failed, event)) return { ...ORDINARY, failed, isHidden: true };
@@ -151,18 +151,19 @@ export class ResponsesAnswer extends PassThroughAnswer {
   }
 }
 
-/** The part of an item that an event is about. */
+/** Returns the part of an item that an event is about. */
 function namePart(type: string, { content_index: content, summary_index: summary }: JsonObject): FieldName {
   if (typeof content === "number") return content;
   return typeof summary === "number" ? -1 - summary : type.slice(0, type.lastIndexOf("."));
 }
 
 /**
- * Whether the client gets the failure in the gateway's words: it is about the gateway's account, or an overflow without
- * the code by which agents know one, since they repeat the same request for ever. @param told Has the upstream's error.
+ * Returns whether the gateway rewrites the failure: it is about the gateway's account, or an overflow without the code
+ * by which agents recognize one, without which they repeat the same request forever. @param source Value with the
+ * upstream's error.
  */
-function isHiddenFailure(failed: GatewayError, told: JsonObject): boolean {
-  const { code, error } = told;
+function isHiddenFailure(failed: GatewayError, source: JsonObject): boolean {
+  const { code, error } = source;
   const upstreamCode = isJsonObject(error) ? error["code"] : code;
   return isAboutAccount(failed) || (isOverflow(failed) && upstreamCode !== failed.publicCode);
 }

@@ -13,8 +13,8 @@ import { refuseReferences } from "./request/refuse-references.ts";
 import { withoutField } from "../without-field.ts";
 
 /**
- * The body without what is no business of the model's server (by `client_metadata` Codex tells about its user's
- * installation), or what that would refuse.
+ * Removes fields that are private to Codex (`client_metadata` describes its user's installation) and content that the
+ * model server would reject.
  * @throws GatewayError 400
  */
 export function forUpstream(body: RequestBody): RequestBody {
@@ -48,7 +48,7 @@ export class ResponsesRequest extends PassThroughRequest {
     return this.#limitNames;
   }
 
-  protected override answer(_kept: null, context: AnswerContext): Answer {
+  protected override answer(_retained: null, context: AnswerContext): Answer {
     return new ResponsesAnswer(this.answerOptions(context), context.nowMs);
   }
 }

@@ -1,7 +1,8 @@
 /**
- * OpenAI's Responses protocol before an upstream that speaks it itself. A request and its answer pass byte for byte but
- * for the model's name and `client_metadata`, by which Codex tells about its user. Requests for state are refused, as on upstreams that are translated to: what is generated after
- * an answer could not be charged, and what one client had stored another could ask for.
+ * OpenAI's Responses protocol for an upstream that speaks it. Requests and answers pass byte for byte, except the
+ * model's name and `client_metadata`, in which Codex describes its user. Stateful requests are rejected, as for
+ * translated upstreams: output generated after an answer could not be charged, and one client could request what
+ * another had stored.
  */
 import { oneStep } from "../../../shared/event-loop/steps.ts";
 import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";

@@ -1,23 +1,22 @@
 import { LineSplitter, SseLimitError } from "./line-splitter.ts";
 import { isComment, readField } from "./read-field.ts";
 
-/** One server-sent event. */
 export interface SseEvent {
-  /** Value of its `event` field, or null when it has none. */
+  /** Value of the `event` field, or null if absent. */
   readonly event: string | null;
-  /** Its data lines, joined by `\n`. */
+  /** Data lines joined by `\n`. */
   readonly data: string;
 }
 
 /**
- * Reads server-sent events from bytes that arrive split anywhere. The fields `id` and `retry` are passed over; an event
- * without data is none, but one of comments alone, by which a server tells that it is still there, has empty data; and a
- * field `error` is an event of that name. Memory is bounded by `maxEventBytes`, time is linear in the bytes.
- * Unlike a browser, it counts a last event that no blank line ends: upstreams leave it out.
+ * Decodes server-sent events from bytes that arrive split anywhere. Ignores the fields `id` and `retry`, and events
+ * without data. An event that consists of comments only (a server's keep-alive) is returned with empty data; a field
+ * `error` becomes an event of that name. Memory is bounded by `maxEventBytes`, time is linear in the bytes. Unlike a
+ * browser, it returns a last event without a blank line, because upstreams omit it.
  *
- * It is one of two readers of event streams. This one is for answers that are written anew, and gives the values of fields;
- * `EventSlicer` is for answers that pass through, and gives every byte of an event as it came, of which `parseEvent` reads
- * those events that count. One reader for both would keep bytes that nobody sends, or lose those that somebody must.
+ * There are two readers of event streams. This one is for answers that are rewritten, and returns field values.
+ * `EventSlicer` is for answers that pass through, and returns every byte of an event; `parseEvent` parses the events
+ * that matter. A single reader would keep bytes that are never sent, or lose bytes that must be.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
 export class SseDecoder {
@@ -40,16 +39,16 @@ export class SseDecoder {
     });
   }
 
-  /** The next byte begins an event, and not the first one. */
+  /** The next byte begins an event other than the first. */
   get isBetweenEvents(): boolean {
     if (this.#name !== null || this.#data.length > 0 || this.#hasComment) return false;
     return this.#lines.isBetweenLines;
   }
 
   /**
-   * The events that these bytes complete.
-   * @throws SseLimitError when a line or an event exceeds the bound. Events before it in the same bytes are returned
-   * first, and the next call throws.
+   * Returns the events that these bytes complete.
+   * @throws SseLimitError if a line or an event is too large. Events before it in the same bytes are returned first,
+   * and the next call throws.
    */
   push(chunk: Uint8Array): SseEvent[] {
     return this.#take(() => {
@@ -58,7 +57,7 @@ export class SseDecoder {
   }
 
   /**
-   * The last event, when no blank line ended it.
+   * Returns the last event if no blank line ended it.
    * @throws SseLimitError as `push`.
    */
   end(): SseEvent[] {
@@ -99,7 +98,7 @@ export class SseDecoder {
     else if (name === "error") this.#setError(bytes.toString("utf8", valueStart, end));
   }
 
-  /** llama.cpp tells an error in a field of its own; nothing else of its event counts. */
+  /** llama.cpp reports an error in a field `error`; the rest of the event is ignored. */
   #setError(text: string): void {
     this.#name = "error";
     this.#data = [text];

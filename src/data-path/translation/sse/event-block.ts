@@ -1,20 +1,20 @@
 import { isUtf8 } from "node:buffer";
 
 const LINE_FEED = 0x0a;
-/** Is the same in UTF-8, one character per byte. */
+/** Text whose UTF-8 bytes equal its characters. */
 // oxlint-disable-next-line no-control-regex -- ASCII has them
 const ASCII = /^[\u0000-\u007f]*$/;
 
 /**
- * Whole lines of an event stream as a string of one character per byte. Many events lie in one piece of a busy stream:
- * one string for all of them, and places in it, cost a small part of what a string for every line does. Where a piece of
- * it is needed as text, it is `decoded`.
+ * Complete lines of an event stream as a string with one character per byte. A busy stream delivers many events in one
+ * piece: one string and offsets into it cost a fraction of a string per line. Decode a part with `decodeCharacters` to
+ * get its text.
  */
 export class EventBlock {
   readonly text: string;
-  /** How far it was read. */
+  /** Offset of the next unread character. */
   at = 0;
-  /** Where it begins in the bytes that it was cut from. */
+  /** Offset of the block in the bytes that it was cut from. */
   readonly start: number;
 
   private constructor(lines: Buffer, start: number) {
@@ -22,7 +22,7 @@ export class EventBlock {
     this.start = start;
   }
 
-  /** The lines that begin at `start` and are whole; null when there is none, or they are not UTF-8. */
+  /** Cuts the complete lines that begin at `start`; returns null if there are none, or they are not UTF-8. */
   static cut(bytes: Buffer, start: number): EventBlock | null {
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
     if (end <= start) return null;
@@ -31,12 +31,12 @@ export class EventBlock {
   }
 }
 
-/** UTF-8 as a string of one character per byte. */
+/** Encodes text as UTF-8 in a string with one character per byte. */
 export function encodeCharacters(text: string): string {
   return ASCII.test(text) ? text : Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** The text of UTF-8 bytes that are a string of one character each. */
+/** Decodes a string with one character per UTF-8 byte. */
 export function decodeCharacters(bytes: string): string {
   return ASCII.test(bytes) ? bytes : Buffer.from(bytes, "latin1").toString("utf8");
 }

@@ -1,34 +1,34 @@
 import { asBuffer } from "../../../shared/text/as-buffer.ts";
 import { EventBlock } from "./event-block.ts";
 
-/** How nearly every upstream ends an event. Another end is found by whoever reads the lines. */
+/** The usual end of an event. `EventReader.read` handles all others. */
 const BLANK_LINE = "\n\n";
 
-/** Who reads a stream whose events are mostly alike. */
+/** Reader of a stream whose events mostly have the same form. */
 export interface EventReader {
-  /** Nothing more is read. */
+  /** Returns true once the reader needs no more bytes. */
   isOver(): boolean;
-  /** Whether the next byte begins an event, and there may be events that `readAlike` knows. */
-  knowsAlike(): boolean;
-  /** Steps over the block's next events for as long as it knows them. */
-  readAlike(block: EventBlock): void;
-  /** Any bytes, split anywhere. */
+  /** Returns true if the next byte begins an event and `readSimilar` may recognize it. */
+  mayBeSimilar(): boolean;
+  /** Reads the block's next events for as long as it recognizes their form. */
+  readSimilar(block: EventBlock): void;
+  /** Reads any bytes, split anywhere. */
   read(bytes: Buffer): void;
 }
 
 /**
- * Hands a stream's bytes to their reader: one event after the other, so that what one of them teaches serves for those
- * after it, and those that are alike without looking for their lines.
+ * Feeds a stream to its reader event by event, so that a form learned from one event applies to the next. Recognized
+ * events are read without splitting them into lines.
  */
 export function feedEvents(chunk: Uint8Array, reader: EventReader): void {
   const bytes = asBuffer(chunk);
   let block: EventBlock | null | undefined;
   for (let at = 0; at < bytes.length && !reader.isOver();) {
-    if (reader.knowsAlike()) {
+    if (reader.mayBeSimilar()) {
       block = block === undefined ? EventBlock.cut(bytes, at) : block;
       if (block !== null) {
         block.at = at - block.start;
-        reader.readAlike(block);
+        reader.readSimilar(block);
         at = block.start + block.at;
         if (at === bytes.length) return;
       }

@@ -1,6 +1,6 @@
 import { SseLimitError } from "./line-splitter.ts";
 
-/** Gets one event with its lines and the blank line that ends it; the bytes are only valid during the call. */
+/** Receives one event with its lines and the blank line that ends it; the bytes are only valid during the call. */
 export type EventConsumer = (raw: Buffer) => void;
 
 const LINE_FEED = 0x0a;
@@ -8,10 +8,10 @@ const CARRIAGE_RETURN = 0x0d;
 const FIRST_PENDING_BYTES = 1_024;
 
 /**
- * Cuts a byte stream that arrives in arbitrary pieces into events, each with every byte that it came with: for what
- * passes through unchanged. What is handed over depends on the bytes alone, not on how they were split. A CR that is
- * the last byte there is waits for the next, which may be its LF. Each byte is looked at and copied a bounded number of
- * times, and no more than `maxEventBytes` are buffered.
+ * Splits a byte stream that arrives in arbitrary pieces into events without changing a byte, for streams that pass
+ * through. The events depend only on the bytes, not on how they were split: a CR at the end of the input waits for the
+ * next byte, which may be its LF. Examines and copies each byte a bounded number of times and buffers at most
+ * `maxEventBytes`.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export class EventSlicer {
@@ -19,7 +19,7 @@ export class EventSlicer {
   readonly #consume: EventConsumer;
   #pending: Buffer = Buffer.alloc(0);
   #pendingBytes = 0;
-  /** Where, in the pending bytes, the line begins whose end is not known yet, and from where that end is searched for. */
+  /** Offsets in the pending bytes: start of the unfinished line, and where to search for its end. */
   #lineStart = 0;
   #searchFrom = 0;
 
@@ -28,7 +28,7 @@ export class EventSlicer {
     this.#consume = options.consume;
   }
 
-  /** @throws SseLimitError when an event is larger than the bound; events before it have been handed over. */
+  /** @throws SseLimitError if an event is too large; the events before it have been emitted. */
   push(chunk: Uint8Array): void {
     this.#append(chunk);
     const bytes = this.#pending.subarray(0, this.#pendingBytes);
@@ -46,7 +46,7 @@ export class EventSlicer {
     this.#keep(eventStart);
   }
 
-  /** Hands over what no blank line has ended. */
+  /** Emits a last event that no blank line ended. */
   end(): void {
     const rest = this.#pending.subarray(0, this.#pendingBytes);
     this.#pendingBytes = 0;
@@ -56,7 +56,7 @@ export class EventSlicer {
   #append(chunk: Uint8Array): void {
     const needed = this.#pendingBytes + chunk.byteLength;
     if (needed > this.#pending.length) {
-      // Doubling keeps the copying linear however small the pieces are.
+      // Doubling keeps the copying linear for small pieces.
       const grown = Buffer.allocUnsafe(Math.max(FIRST_PENDING_BYTES, needed, 2 * this.#pendingBytes));
       this.#pending.copy(grown, 0, 0, this.#pendingBytes);
       this.#pending = grown;
@@ -65,7 +65,7 @@ export class EventSlicer {
     this.#pendingBytes = needed;
   }
 
-  /** Forgets what was handed over. */
+  /** Drops the bytes before `from`. */
   #keep(from: number): void {
     if (from > 0) {
       this.#pending.copyWithin(0, from, this.#pendingBytes);
@@ -73,13 +73,16 @@ export class EventSlicer {
       this.#lineStart -= from;
       this.#searchFrom -= from;
     }
-    // All of it belongs to one line but for a CR at the end.
+    // All pending bytes belong to one line, except for a CR at the end.
     this.#searchFrom = Math.max(this.#searchFrom, this.#pendingBytes - 1);
     if (this.#pendingBytes > this.#maxEventBytes) throw new SseLimitError(this.#maxEventBytes);
   }
 }
 
-/** Where a line's end begins and what comes after it; null when it is not there, or could still grow by an LF. */
+/**
+ * Finds the next line end: its start and the offset after it. Returns null if there is none, or if an LF could still
+ * extend it.
+ */
 function findLineEnd(bytes: Buffer, from: number): { start: number; after: number } | null {
   const lineFeed = bytes.indexOf(LINE_FEED, from);
   const upTo = lineFeed === -1 ? bytes.length : lineFeed;

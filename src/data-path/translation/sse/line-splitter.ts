@@ -1,6 +1,6 @@
 import { asBuffer } from "../../../shared/text/as-buffer.ts";
 
-/** A line or an event of a stream is larger than the reader is willing to buffer. */
+/** A line or an event of a stream exceeds the buffer limit. */
 export class SseLimitError extends Error {
   override readonly name = "SseLimitError";
   readonly maxEventBytes: number;
@@ -11,7 +11,7 @@ export class SseLimitError extends Error {
   }
 }
 
-/** Gets each line without its end; the bytes are only valid during the call. */
+/** Receives each line without its line end; the bytes are only valid during the call. */
 export type LineConsumer = (bytes: Buffer, start: number, end: number) => void;
 
 const LINE_FEED = 0x0a;
@@ -19,9 +19,10 @@ const CARRIAGE_RETURN = 0x0d;
 const FIRST_PENDING_BYTES = 512;
 
 /**
- * Cuts a byte stream that arrives in arbitrary pieces into lines that end with LF, CRLF or CR; drops a BOM at the
- * start. Works on bytes: line ends are ASCII, so no character is ever cut. A line is handed over as soon as its first
- * end byte is there. What is buffered is at most twice `maxLineBytes`, and each byte is copied a bounded number of times.
+ * Splits a byte stream that arrives in arbitrary pieces into lines that end with LF, CRLF or CR, and drops a BOM at
+ * the start. Works on bytes: line ends are ASCII, so no character is ever split. Emits a line as soon as the first
+ * byte of its line end has arrived. Buffers at most twice `maxLineBytes` and copies each byte a bounded number of
+ * times.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export class LineSplitter {
@@ -29,7 +30,7 @@ export class LineSplitter {
   readonly #consume: LineConsumer;
   #pending: Buffer = Buffer.alloc(0);
   #pendingBytes = 0;
-  /** The last byte was a CR that ended a line: an LF that follows belongs to it. */
+  /** The last byte was a CR that ended a line; a following LF belongs to it. */
   #afterCarriageReturn = false;
   #isFirstLine = true;
 
@@ -38,12 +39,12 @@ export class LineSplitter {
     this.#consume = options.consume;
   }
 
-  /** The next byte begins a line, and not the first one. */
+  /** The next byte begins a line other than the first. */
   get isBetweenLines(): boolean {
     return this.#pendingBytes === 0 && !this.#afterCarriageReturn && !this.#isFirstLine;
   }
 
-  /** @throws SseLimitError when a line is longer than the bound; lines before it have been handed over. */
+  /** @throws SseLimitError if a line is too long; the lines before it have been emitted. */
   push(chunk: Uint8Array): void {
     const bytes = asBuffer(chunk);
     let start = 0;
@@ -51,7 +52,7 @@ export class LineSplitter {
       this.#afterCarriageReturn = false;
       if (bytes[0] === LINE_FEED) start = 1;
     }
-    // Each end is searched for again only once it is passed, so that many of one kind cost no second look at the rest.
+    // Search for each kind of line end again only after passing it, so that the rest is not scanned once per line.
     let lineFeed = indexOrEnd(bytes, LINE_FEED, start);
     let carriageReturn = indexOrEnd(bytes, CARRIAGE_RETURN, start);
     for (;;) {
@@ -69,7 +70,7 @@ export class LineSplitter {
     if (start < bytes.length) this.#buffer(bytes, start);
   }
 
-  /** Hands over a last line that has no end. */
+  /** Emits an unterminated last line. */
   end(): void {
     if (this.#pendingBytes > 0) this.#endLine(this.#pending, 0, 0);
   }
@@ -101,7 +102,7 @@ export class LineSplitter {
     const needed = this.#pendingBytes + end - start;
     if (needed > this.#maxLineBytes) throw new SseLimitError(this.#maxLineBytes);
     if (needed > this.#pending.length) {
-      // Doubling keeps the copying linear however small the pieces are.
+      // Doubling keeps the copying linear for small pieces.
       const grown = Buffer.allocUnsafe(Math.max(FIRST_PENDING_BYTES, needed, 2 * this.#pending.length));
       this.#pending.copy(grown, 0, 0, this.#pendingBytes);
       this.#pending = grown;

@@ -1,17 +1,17 @@
 import { ERROR_MEMBER } from "./read-field.ts";
 
-/** An event of a stream that passes through, as its reader sees it. */
+/** A parsed event of a stream that passes through. */
 export interface ParsedEvent {
-  /** Value of its `event` field, or null. */
+  /** Value of the `event` field, or null. */
   readonly name: string | null;
-  /** Its data lines, joined by `\n`; null when it has none. */
+  /** Data lines joined by `\n`; null if there are none. */
   readonly data: string | null;
 }
 
 /**
- * Reads one event's lines. A field `error` (llama.cpp) is an event of that name, and a line that is a JSON object
- * with an error in it is data, as in `readField`.
- * @param text With or without the blank line at its end.
+ * Parses one event's lines. A field `error` (llama.cpp) becomes an event of that name, and a line that is a JSON
+ * object with an error becomes data, as in `readField`.
+ * @param text With or without the final blank line.
  */
 export function parseEvent(text: string): ParsedEvent {
   let name: string | null = null;

@@ -1,17 +1,16 @@
 const COLON = 0x3a;
 const OPENING_BRACE = 0x7b;
 const SPACE = 0x20;
-/** The member of the object that servers write as it is where they fail. */
+/** Member of the bare JSON object that some servers write when they fail in mid-stream. */
 export const ERROR_MEMBER = '"error"';
 
-/** A line of an event stream that is neither empty nor a comment. */
 export interface SseField {
   readonly name: string;
-  /** Where its value begins; it ends with the line. One space after the colon is not part of it. */
+  /** Offset of the value, after one optional space. The value ends with the line. */
   readonly valueStart: number;
 }
 
-/** Nearly every line of a stream. */
+/** Field of nearly every line of a stream. */
 const DATA = Buffer.from("data:");
 
 function isData(bytes: Buffer, start: number, end: number): boolean {
@@ -22,14 +21,14 @@ function isData(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** Whether the line is a comment; it is not empty. */
+/** Returns whether a non-empty line is a comment. */
 export function isComment(bytes: Buffer, start: number): boolean {
   return bytes[start] === COLON;
 }
 
 /**
- * Reads a line's field; a line without a colon is a field without a value. A line that is a JSON object with an error in
- * it is data: servers that fail in mid-stream write one as it is.
+ * Parses the field of a line that is neither empty nor a comment. A line without a colon is a field without a value. A
+ * line that is a JSON object with an error is data: servers that fail in mid-stream write one without a field name.
  */
 export function readField(bytes: Buffer, start: number, end: number): SseField {
   if (isData(bytes, start, end)) {
@@ -42,7 +41,7 @@ export function readField(bytes: Buffer, start: number, end: number): SseField {
   if (bytes[start] === OPENING_BRACE && bytes.subarray(start, end).includes(ERROR_MEMBER)) {
     return { name: "data", valueStart: start };
   }
-  // Not indexOf, which would look through all lines that follow when this one has no colon.
+  // Not indexOf, which would scan all following lines if this one has no colon.
   let nameEnd = start;
   while (nameEnd < end && bytes[nameEnd] !== COLON) nameEnd += 1;
   let valueStart = Math.min(nameEnd + 1, end);

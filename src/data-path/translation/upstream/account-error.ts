@@ -1,6 +1,6 @@
 /**
- * Some upstreams tell what is wrong with the gateway's own account, its credential or its balance, as an error of the
- * request. Clients can do nothing about it, and it is none of their affair.
+ * Recognizes errors about the gateway's own account at an upstream (its credential or balance). Some upstreams report
+ * them as errors of the request, but clients cannot fix them and must not see them.
  */
 import type { UpstreamErrorText } from "./error-text.ts";
 
@@ -23,7 +23,7 @@ const ACCOUNT_NAMES: ReadonlySet<string> = new Set([
   "unrecognizedclientexception",
 ]);
 
-/** The words of Anthropic, OpenAI, Google, xAI and AWS where they give no such name. */
+/** Phrases of Anthropic, OpenAI, Google, xAI and AWS in errors without such a name. */
 const ACCOUNT_WORDS = [
   /credit balance is too low/i,
   /\binsufficient (?:account )?(?:balance|credits?|funds|quota)\b/i,
@@ -39,10 +39,10 @@ const ACCOUNT_WORDS = [
   /\bsecurity token included in the request\b|\brequest signature we calculated\b/i,
 ];
 
-/** What stands further back is, if anything, the request's own text: some servers repeat it. */
+/** Text after this may be the request's own, which some servers repeat. */
 const READ_CHARACTERS = 300;
 
-/** Whether an upstream's error is about the gateway's own account there, whatever status it came with. */
+/** Returns whether an error is about the gateway's own account, whatever its status. */
 export function isAccountError({ message, code, type }: UpstreamErrorText): boolean {
   const isNamed = [type, code].some((name) => name !== null && ACCOUNT_NAMES.has(name.toLowerCase()));
   if (isNamed) return true;

@@ -3,33 +3,33 @@ import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.
 import { readContent, readReasoning, readRefusal, REASONING_TEXTS, type Reasoning } from "./read-message.ts";
 import { type SplitText, ThinkTags } from "./think-tags.ts";
 
-/** What a chunk, or a whole message, adds to an answer. */
+/** The part of an answer in one chunk or whole message. */
 export interface AnswerPiece {
   readonly reasoning: Reasoning;
   readonly text: string;
   readonly refusal: string;
-  /** The fields that are new: tool calls and what is carried with them are read from these. */
+  /** The new fields, from which tool calls and carried data are read. */
   readonly fields: JsonObject;
 }
 
 const NO_TEXT: SplitText = { reasoning: "", text: "" };
 
-/** Fields in which servers write the same thing; a field of another name stands for itself. */
+/** Fields in which servers repeat the same content; any other field stands for itself. */
 const SAME_FIELDS: ReadonlyMap<string, string> = new Map([
   ...REASONING_TEXTS.map((name) => [name, "reasoning"] as const),
   ["function_call", "tool_calls"],
 ]);
 
 /**
- * Reads the choices of one answer. Some servers end a stream with the whole message: what deltas told before is not told
- * again, and what they did not tell is part of the answer. Messages in place of deltas are pieces like deltas.
+ * Reads the choices of one answer. Some servers end a stream with the whole message: content that deltas contained is
+ * skipped, and the rest belongs to the answer. Messages in place of deltas are treated like deltas.
  */
 export class AnswerReader {
-  /** Fields that deltas had, by the names of `SAME_FIELDS`. */
-  readonly #told = new Set<string>();
-  /** Deltas had reasoning. */
+  /** Fields that deltas contained, by the names of `SAME_FIELDS`. */
+  readonly #seen = new Set<string>();
+  /** Deltas contained reasoning. */
   #hasReasoning = false;
-  /** Reasoning came as a text, of which lists of its details are copies. */
+  /** Reasoning came as text, so lists of its details are copies. */
   #hasReasoningText = false;
   readonly #tags: ThinkTags | null;
 
@@ -37,25 +37,25 @@ export class AnswerReader {
     this.#tags = setting === "none" ? null : new ThinkTags(setting);
   }
 
-  /** Null for a choice that says nothing. */
+  /** Returns null for a choice without content. */
   read({ delta, message }: JsonObject): AnswerPiece | null {
     const isWhole = isJsonObject(message);
-    if (!isJsonObject(delta)) return isWhole ? this.#createPiece(this.#pickUntold(message), true) : null;
-    const fields = isWhole ? { ...this.#pickUntold(message), ...pickSaid(delta) } : delta;
-    // A chunk can have the last delta and the whole message: its own reasoning is no repetition.
+    if (!isJsonObject(delta)) return isWhole ? this.#createPiece(this.#pickNew(message), true) : null;
+    const fields = isWhole ? { ...this.#pickNew(message), ...pickValues(delta) } : delta;
+    // A chunk can have the last delta and the whole message; the delta's own reasoning is not a repetition.
     const piece = this.#createPiece(fields, isWhole && readReasoning(delta).text === "");
-    for (const [name, value] of Object.entries(delta)) if (isSaid(value)) this.#told.add(kindOf(name));
+    for (const [name, value] of Object.entries(delta)) if (hasValue(value)) this.#seen.add(kindOf(name));
     if (piece.reasoning.text !== "") this.#hasReasoning = true;
     return piece;
   }
 
-  /** As `read` of a delta that has this text alone. */
+  /** Like `read`, for a delta that contains only this text. */
   readText(text: string): SplitText {
-    if (text !== "") this.#told.add("content");
+    if (text !== "") this.#seen.add("content");
     return this.#tags === null ? { reasoning: "", text } : this.#tags.split(text);
   }
 
-  /** The answer is over. @returns what waited for the rest of a tag. */
+  /** Ends the answer. @returns Text that was held because it could begin a tag. */
   end(): SplitText {
     return this.#tags?.end() ?? NO_TEXT;
   }
@@ -74,8 +74,8 @@ export class AnswerReader {
     };
   }
 
-  #pickUntold(message: JsonObject): JsonObject {
-    return Object.fromEntries(Object.entries(message).filter(([name]) => !this.#told.has(kindOf(name))));
+  #pickNew(message: JsonObject): JsonObject {
+    return Object.fromEntries(Object.entries(message).filter(([name]) => !this.#seen.has(kindOf(name))));
   }
 }
 
@@ -83,10 +83,10 @@ function kindOf(name: string): string {
   return SAME_FIELDS.get(name) ?? name;
 }
 
-function pickSaid(delta: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(delta).filter(([, value]) => isSaid(value)));
+function pickValues(delta: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(delta).filter(([, value]) => hasValue(value)));
 }
 
-function isSaid(value: unknown): boolean {
+function hasValue(value: unknown): boolean {
   return value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 }

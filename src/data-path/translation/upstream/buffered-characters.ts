@@ -1,16 +1,16 @@
 import { GatewayError } from "../../../shared/contract/errors.ts";
 
-/** All that one stream may have buffered; more is no answer but a runaway. */
+/** Buffer limit of one stream; only a malfunctioning upstream exceeds it. */
 const MAX_BUFFERED_CHARACTERS = 4 * 1_048_576;
 
-/** What a piece of its own takes besides its text, so that very many very small ones are bounded too. */
+/** Memory of a piece besides its text, so that many tiny pieces are bounded as well. */
 const PIECE_OVERHEAD_CHARACTERS = 64;
 
-/** Counts what one stream has buffered for the order of the client's protocol. */
+/** Counts the characters that one stream buffers to follow the order of the client's protocol. */
 export class BufferedCharacters {
   #count = 0;
 
-  /** @throws GatewayError `upstream_error` when it is too much. */
+  /** @throws GatewayError `upstream_error` if the limit is exceeded. */
   buffer(characters: number): void {
     this.#count += characters;
     if (this.#count <= MAX_BUFFERED_CHARACTERS) return;
@@ -22,7 +22,7 @@ export class BufferedCharacters {
     this.#count -= characters;
   }
 
-  /** The same for a piece that is kept by itself. @throws GatewayError `upstream_error` when it is too much. */
+  /** Counts a piece that is stored separately. @throws GatewayError `upstream_error` if the limit is exceeded. */
   bufferPiece(characters: number): void {
     this.buffer(characters + PIECE_OVERHEAD_CHARACTERS);
   }

@@ -4,14 +4,15 @@ import type { CallFields } from "../conversation/parts.ts";
 import { CarriedPieces, DETAILS, THINKING_BLOCKS } from "./carried-pieces.ts";
 import { readString } from "./read-message.ts";
 
-/** A call, as far as it is carried. */
+/** The part of a call that is needed here. */
 interface Call {
   readonly fields: CallFields | null;
 }
 
 /**
- * Collects what one answer's calls, and its text, are to be given back with, and packs it. `reasoning_details` and
- * `thinking_blocks` go with the first call behind them; without a call nobody wants them back.
+ * Collects the data that a client must send back with an answer's calls and text, and packs it into carriers.
+ * `reasoning_details` and `thinking_blocks` belong to the first call after them; without a call they need not be sent
+ * back.
  */
 export class CallReasoning {
   readonly #model: string;
@@ -19,7 +20,7 @@ export class CallReasoning {
   readonly #details = new CarriedPieces(DETAILS);
   readonly #blocks = new CarriedPieces(THINKING_BLOCKS);
   #lastCallId: string | null = null;
-  /** Calls that had no fields when they began: the fields may follow in a piece of their own. */
+  /** Calls that began without fields, which may follow in a separate piece. */
   #bare: { readonly call: Call; readonly callId: string }[] = [];
   #messageFields: CallFields | null = null;
 
@@ -28,7 +29,7 @@ export class CallReasoning {
     this.#carriesReasoning = carriesReasoning;
   }
 
-  /** A message, or a delta of one. */
+  /** Reads a message or a delta. */
   readMessage(message: JsonObject): void {
     if (!this.#carriesReasoning) return;
     const { reasoning_details: details, thinking_blocks: blocks } = message;
@@ -37,14 +38,14 @@ export class CallReasoning {
     this.#messageFields = readMessageFields(message) ?? this.#messageFields;
   }
 
-  /** A call begins under the id that the client reads. @returns what goes before it, or null. */
+  /** Starts a call under the client's id. @returns The carrier to write before it, or null. */
   startCall(call: Call, callId: string): string | null {
     this.#lastCallId = callId;
     if (call.fields === null) this.#bare.push({ call, callId });
     return this.#pack(call.fields, callId);
   }
 
-  /** The answer is over. @returns what came after its call had begun. */
+  /** Ends the answer. @returns Carriers of data that arrived after its call had begun. */
   end(): string[] {
     const late = this.#bare.filter(({ call }) => call.fields !== null);
     this.#bare = [];
@@ -53,7 +54,7 @@ export class CallReasoning {
     return carriers.filter((carrier) => carrier !== null);
   }
 
-  /** The same of what belongs to the message as a whole; null: nothing. */
+  /** Returns the carrier of data that belongs to the whole message, or null. */
   endMessage(): string | null {
     const fields = this.#messageFields;
     if (fields === null) return null;
@@ -68,7 +69,7 @@ export class CallReasoning {
   }
 }
 
-/** Anthropic refuses a block that has no proof of being its own. */
+/** Anthropic rejects an unsigned block. */
 function isSigned({ type, signature }: JsonObject): boolean {
   return type === "redacted_thinking" || readString(signature) !== "";
 }

@@ -3,31 +3,31 @@ import { MAX_CARRIED_BYTES } from "../conversation/carried-reasoning.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { readString } from "./read-message.ts";
 
-/** How the objects of one field come in pieces. */
+/** How the objects of a field are split into pieces. */
 export interface PieceRules {
-  /** The field that grows, by the type of the object. */
+  /** Name of the field that grows, by the object's type. */
   readonly growing: Readonly<Record<string, string>>;
-  /** Whether a piece of the same type goes on with this one. */
-  readonly goesOn: (last: JsonObject, next: JsonObject) => boolean;
+  /** Returns whether `next`, of the same type, continues `last`. */
+  readonly continues: (last: JsonObject, next: JsonObject) => boolean;
 }
 
-/** OpenRouter's. */
+/** Rules of OpenRouter. */
 export const DETAILS: PieceRules = {
   growing: { "reasoning.text": "text", "reasoning.summary": "summary" },
-  goesOn: (last, next) => last["index"] === next["index"],
+  continues: (last, next) => last["index"] === next["index"],
 };
 
-/** LiteLLM's, of Anthropic's models: a signature ends a block. */
+/** Rules of LiteLLM for Anthropic's models: a signature ends a block. */
 export const THINKING_BLOCKS: PieceRules = {
   growing: { thinking: "thinking" },
-  goesOn: (last) => readString(last["signature"]) === "",
+  continues: (last) => readString(last["signature"]) === "",
 };
 
-/** Puts together what an answer's deltas have of one field, up to as much as is carried. */
+/** Assembles the objects of one field from an answer's deltas, up to the carrier limit. */
 export class CarriedPieces {
   readonly #rules: PieceRules;
   #whole: JsonObject[] = [];
-  /** The characters of the whole answer. */
+  /** Characters of the whole answer. */
   #characters = 0;
 
   constructor(rules: PieceRules) {
@@ -38,7 +38,10 @@ export class CarriedPieces {
     for (const piece of toArray(list)) if (isJsonObject(piece)) this.#add(piece);
   }
 
-  /** What came since the last call; some of it is worse than none, so too much is nothing. */
+  /**
+   * Returns the objects since the last call; empty once the limit is exceeded, because incomplete data is worse than
+   * none.
+   */
   take(): JsonObject[] {
     const whole = this.#isTooMuch ? [] : this.#whole;
     this.#whole = [];
@@ -54,16 +57,17 @@ export class CarriedPieces {
     this.#characters += formatJson(piece).length;
     const last = this.#whole.at(-1);
     const growing = this.#rules.growing[readString(piece["type"])];
-    const goesOn = last !== undefined && last["type"] === piece["type"] && this.#rules.goesOn(last, piece);
-    if (goesOn && growing !== undefined) this.#whole[this.#whole.length - 1] = join(last, piece, growing);
+    const continues =
+      last !== undefined && last["type"] === piece["type"] && this.#rules.continues(last, piece);
+    if (continues && growing !== undefined) this.#whole[this.#whole.length - 1] = join(last, piece, growing);
     else this.#whole.push(piece);
     if (this.#isTooMuch) this.#whole = [];
   }
 }
 
-/** What a later piece says counts, but for what it leaves open. */
+/** Members of the later piece replace earlier ones, unless they are null or empty. */
 function join(first: JsonObject, next: JsonObject, growing: string): JsonObject {
-  const said = Object.entries(next).filter(([, value]) => value !== null && value !== "");
+  const members = Object.entries(next).filter(([, value]) => value !== null && value !== "");
   const text = readString(first[growing]) + readString(next[growing]);
-  return Object.fromEntries([...Object.entries(first), ...said, [growing, text]]);
+  return Object.fromEntries([...Object.entries(first), ...members, [growing, text]]);
 }

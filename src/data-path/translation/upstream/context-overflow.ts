@@ -1,11 +1,11 @@
 /**
- * Whether an upstream says that a prompt does not fit its model's context window. Agents shorten their conversation when
- * they are told so, and hang on the same request for good when they are not. Each server has words of its own, and
- * changes them: what counts is that a message names the room there is and that it was exceeded, in any order.
+ * Recognizes that a prompt exceeds the model's context window. Agents shorten their conversation if they see such an
+ * error, and otherwise repeat the same request forever. Servers word it differently and change their wording, so a
+ * message matches if it names the window and says that it was exceeded, in any order.
  */
 import type { UpstreamErrorText } from "./error-text.ts";
 
-/** OpenAI's code for it. */
+/** OpenAI's error code. */
 export const CONTEXT_LENGTH_EXCEEDED = "context_length_exceeded";
 
 /** Values of `error.code` or `error.type`: OpenAI, Anthropic's proxies, llama.cpp, LiteLLM. */
@@ -17,25 +17,25 @@ const OVERFLOW_NAMES: ReadonlySet<string> = new Set([
   "contextwindowexceedederror",
 ]);
 
-/** The room there is. */
+/** Words for the context window. */
 const ROOM =
   /context[ _-]?(?:length|window|size|limit|overflow)|(?:model|sequence|input|prompt)[ _-]length|max_model_len|token limit|input tokens?\b|prompt[ _]token|max_seq_len|(?:number of|total) tokens|\bn_ctx\b/i;
-/** The words by which a message says that it was exceeded. */
+/** Words for exceeding it. */
 const EXCEEDED =
   /exceed|overflow|too (?:long|large|many)|(?:long|great|larg|small)er than|\bmore than|over the limit|reached (?:its|the)\b[^.]{0,40}\blimit|reduce|(?:cannot|must|should) (?:be|have|exceed)|only supports?|\bhowever\b|\bbut\b/i;
-/** What says both at once. */
+/** Phrases for both at once. */
 const PROMPT_TOO_LONG =
   /\b(?:prompt|inputs?|conversation)\b[^.]{0,40}(?:\btoo long\b|\btoo many tokens\b|\bexceeds? max)|maximum context (?:length|window|size)|max(?:imum)? input (?:characters|length)|tokens in (?:the )?request[^.]{0,10}\bmore than\b|reduce the length of the (?:messages|prompt|input)|`inputs`[^.]{0,60}must (?:be|have)[^.]{0,20}\d/i;
-/** A prompt's tokens beside the most there may be, where no word of the room is there. */
+/** A token count next to a limit, in messages that do not name the window. */
 const TOKENS_BESIDE_LIMIT = /(\d{3,})[^\d]{1,80}tokens?\b|tokens?\b[^\d]{1,80}(\d{3,})/i;
 
-/** The limit of an answer, which no shorter prompt helps: vLLM, SGLang, Anthropic, OpenAI. */
+/** Output limits, for which a shorter prompt does not help: vLLM, SGLang, Anthropic, OpenAI. */
 const ABOUT_OUTPUT =
   /^\W*(?:[\w ]{0,40}: ?)?\W*(?:the )?(?:max_(?:completion_|new_|output_)?tokens|maxOutputTokens|maximum (?:completion|output) tokens)\b|\b(?:number of|supports at most \d+) (?:completion|output) tokens|\bthinking\b|\bbudget_tokens\b/i;
-/** A limit in time, which a wait helps. */
+/** Rate limits, for which waiting helps. */
 const ABOUT_RATE = /\bper (?:minute|min|second|hour|day)\b|\b[rt]p[md]\b|rate limit/i;
 
-/** The words that Anthropic's clients search for. */
+/** Phrase that Anthropic's clients search for. */
 const TOO_LONG = "prompt is too long";
 
 const LIMIT = /context (?:length|window|size)(?: is| of)?\s*\(?\s*(\d+)/i;
@@ -50,10 +50,10 @@ const OUTPUT = [
   /max_(?:completion_)?tokens'? is too large: (\d+)/i,
 ];
 
-/** What stands further back is, if anything, the request's own text: some servers repeat it. */
+/** Text after this may be the request's own, which some servers repeat. */
 const READ_CHARACTERS = 1_000;
 
-/** Whether an upstream says that a prompt does not fit its model's context window. */
+/** Returns whether an error says that the prompt exceeds the context window. */
 export function isContextOverflow(error: UpstreamErrorText): boolean {
   const isNamed = [error.code, error.type].some((name) => OVERFLOW_NAMES.has(name?.toLowerCase() ?? ""));
   if (isNamed) return true;
@@ -64,8 +64,8 @@ export function isContextOverflow(error: UpstreamErrorText): boolean {
 }
 
 /**
- * The upstream's words about it in the words of Anthropic's API, which clients search for to shorten the conversation, or
- * to ask for a shorter answer, by themselves; null when the error is about something else.
+ * Rewords the error as Anthropic's API does: clients search for these phrases to shorten the conversation or to
+ * request a shorter answer. Returns null if the error is about something else.
  */
 export function describeContextOverflow(error: UpstreamErrorText): string | null {
   const words = readWords(error);

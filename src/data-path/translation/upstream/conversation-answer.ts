@@ -14,18 +14,18 @@ import { findChoice, readFinishReason, readLogprobs, readMatchedStop } from "./r
 import { asGatewayError, isBlank, isDone, MAX_EVENT_BYTES, parseCompletion } from "./read-stream.ts";
 import { MAX_TEMPLATES, TextTemplate } from "./text-template.ts";
 
-/** What every answer's translation needs to know of the request. */
+/** Facts about the request that the translation of every answer needs. */
 export interface ConversationSettings {
-  /** Catalog id, what the client reads as `model`. */
+  /** Catalog id, the client's `model`. */
   readonly model: string;
-  /** Whether the client asked for a stream. */
+  /** Whether the client requested a stream. */
   readonly stream: boolean;
-  /** Upstream's names to the client's. */
+  /** Maps the upstream's tool names to the client's. */
   readonly toolNames: ToolNames;
-  /** Where the upstream's content has reasoning. */
+  /** Which tags mark reasoning in the upstream's content. */
   readonly thinkTags: ModelProfile["thinkTags"];
   readonly estimatedInputTokens: number;
-  /** Errors inside a stream name it. */
+  /** Included in errors inside a stream. */
   readonly requestId: string;
   readonly describeCost: DescribeCost | null;
 }
@@ -35,8 +35,8 @@ interface ConversationAnswerOptions extends Pick<ConversationSettings, "model" |
 }
 
 /**
- * One answer of a chat completion upstream on its way to a client of a protocol that is translated. What is the same in
- * each of them is here: how the upstream's events are read, when the answer is over, what is held for the client.
+ * Translation of an answer from an upstream that speaks chat completions. Holds the parts that all client protocols
+ * share: reading the upstream's events, detecting the end of the answer, and buffering output.
  */
 export abstract class ConversationAnswer implements Answer {
   readonly contentType: Answer["contentType"];
@@ -45,11 +45,11 @@ export abstract class ConversationAnswer implements Answer {
   readonly #options: ConversationAnswerOptions;
   readonly #decoder = new SseDecoder({ maxEventBytes: MAX_EVENT_BYTES });
   readonly #reader: EventReader;
-  /** The template of the last chunk that was parsed and had text alone. */
+  /** Template of the last parsed chunk that contained only text. */
   #template: TextTemplate | null = null;
-  #templatesLeft = MAX_TEMPLATES;
+  #remainingTemplates = MAX_TEMPLATES;
   #output = "";
-  /** Something in it is more than a sign of life. */
+  /** `#output` contains more than keep-alives. */
   #hasAnswer = false;
   #isFinal = false;
   #failed: GatewayError | null = null;
@@ -95,22 +95,22 @@ export abstract class ConversationAnswer implements Answer {
     });
   }
 
-  /** The whole answer, as one body or, where the client asked for a stream, as that stream. */
+  /** Writes a whole answer, as one body or as the stream that the client requested. */
   protected abstract writeCompletion(completion: JsonObject): void;
 
-  /** What one chunk of the upstream's stream means to the client. */
+  /** Converts one chunk of the upstream's stream. */
   protected abstract writeChunk(chunk: unknown): void;
 
-  /** The same of a chunk that adds this text, and differs from the one before in nothing else. */
+  /** Converts a chunk that differs from the previous one only in this text. */
   protected abstract writeText(text: string): void;
 
-  /** What comes last; `isDone` where the upstream said that it is the end, and did not just close. */
+  /** Writes the end; `isDone` if the upstream marked it and did not just close. */
   protected abstract writeEnd(isDone: boolean): void;
 
-  /** What tells a client in mid-stream that the answer has failed. */
+  /** Writes an error in mid-stream. */
   protected abstract writeFailure(error: GatewayError): void;
 
-  /** Text for the client; it goes out with the bytes that brought it. */
+  /** Writes text for the client, sent together with the upstream bytes that caused it. */
   protected write(text: string): void {
     this.#hasAnswer = true;
     this.#output += text;
@@ -131,16 +131,16 @@ export abstract class ConversationAnswer implements Answer {
   #createReader(): EventReader {
     return {
       isOver: () => this.#isFinal,
-      knowsAlike: () => this.#template !== null && this.#decoder.isBetweenEvents,
-      readAlike: (block) => this.#readAlike(block),
+      mayBeSimilar: () => this.#template !== null && this.#decoder.isBetweenEvents,
+      readSimilar: (block) => this.#readSimilar(block),
       read: (bytes) => {
         for (const event of this.#decoder.push(bytes)) this.#readEvent(event);
       },
     };
   }
 
-  /** Chunks that differ from the last one that was learned in their text alone are not parsed. */
-  #readAlike(block: EventBlock): void {
+  /** Reads chunks that differ from the template only in their text, without parsing them. */
+  #readSimilar(block: EventBlock): void {
     const template = this.#template;
     if (template === null) return;
     this.generated.startChunk();
@@ -150,7 +150,7 @@ export abstract class ConversationAnswer implements Answer {
   }
 
   #readEvent({ event, data }: SseEvent): void {
-    // After [DONE] nothing counts.
+    // Ignore everything after [DONE].
     if (this.#isFinal) return;
     if (event === "error") throw this.#readError(data);
     if (isBlank(data)) {
@@ -164,10 +164,10 @@ export abstract class ConversationAnswer implements Answer {
     const chunk = parseJsonText(data);
     this.generated.startChunk();
     this.writeChunk(chunk);
-    if (this.#templatesLeft > 0) this.#learn(data, chunk);
+    if (this.#remainingTemplates > 0) this.#learn(data, chunk);
   }
 
-  /** An event of that name is an error whatever its data is. */
+  /** An event of that name is an error, whatever its data. */
   #readError(data: string): GatewayError {
     const error = tryParseJsonText(data) ?? data;
     this.generated.readError(error);
@@ -181,7 +181,7 @@ export abstract class ConversationAnswer implements Answer {
     const template = TextTemplate.create(text);
     if (template === null) return;
     this.#template = template;
-    this.#templatesLeft -= 1;
+    this.#remainingTemplates -= 1;
   }
 
   #end(isDone: boolean): void {

@@ -4,22 +4,22 @@ import type { CallReasoning } from "./call-reasoning.ts";
 import type { ToolCall } from "./tool-call.ts";
 import type { UpdatedCall } from "./tool-call-table.ts";
 
-/** What is written without waiting for more of itself. */
+/** Kinds of content that are written at once, without buffering. */
 export type ProseKind = "thinking" | "signature" | "text" | "refusal";
 
-/** Writes an answer in a client's protocol, one piece after the other; what is open ends when another kind follows. */
+/** Writes an answer in a client's protocol piece by piece; a piece ends when one of another kind follows. */
 export interface AnswerWriter {
   writeThinking(thinking: string): void;
-  /** The upstream's signature of the open reasoning. */
+  /** Sets the upstream's signature of the open reasoning. */
   setSignature(signature: string): void;
   writeText(text: string): void;
   writeRefusal(text: string): void;
-  /** What the client carries for the upstream, before the call it belongs to, or behind all of them. */
+  /** Writes data that the client sends back to the upstream, before its call or after all of them. */
   writeCallCarrier(carrier: string): void;
   startToolCall(id: string, name: string): void;
-  /** Arguments of the tool call that was started last; empty ones say nothing. */
+  /** Writes arguments of the last started tool call; empty arguments are ignored. */
   writeArguments(json: string): void;
-  /** The last piece is over. */
+  /** Ends the last piece. */
   end(): void;
 }
 
@@ -29,9 +29,9 @@ interface Prose {
 }
 
 /**
- * Puts an upstream's deltas into an order that block by block protocols can tell. The arguments of the open tool call go
- * out as they come; what else arrives meanwhile waits until they are a complete object, and then follows in the order in which it was
- * first seen. So an upstream that sends one call after the other stays live, and one that mixes them comes out in line.
+ * Orders an upstream's deltas for protocols that write block by block. Arguments of the open tool call are written as
+ * they arrive; everything else waits until they are a complete object, and follows in order of first arrival. Calls
+ * that arrive one after the other are therefore streamed live, and interleaved ones come out in order.
  */
 export class DeltaSequencer {
   readonly #writer: AnswerWriter;
@@ -40,11 +40,11 @@ export class DeltaSequencer {
   readonly #callReasoning: CallReasoning;
   readonly #usedIds = new Set<string>();
   readonly #buffered = new BufferedCharacters();
-  /** The call that is being written and whose arguments go on. */
+  /** The call that is being written and still receives arguments. */
   #open: ToolCall | null = null;
   #waiting: (Prose | ToolCall)[] = [];
 
-  /** @param options.createCallId Makes an id in the client's protocol, for a call that has none of its own. */
+  /** @param options.createCallId Creates an id in the client's protocol for a call that has none. */
   constructor(
     writer: AnswerWriter,
     options: { toolNames: ToolNames; createCallId: () => string; callReasoning: CallReasoning },
@@ -55,7 +55,7 @@ export class DeltaSequencer {
     this.#callReasoning = options.callReasoning;
   }
 
-  /** @throws GatewayError when too much would have to be buffered. */
+  /** @throws GatewayError if too much would have to be buffered. */
   addProse(kind: ProseKind, text: string): void {
     if (this.#open === null) {
       // Calls that cannot be opened yet may be waiting; text need not wait for them.
@@ -72,7 +72,7 @@ export class DeltaSequencer {
     }
   }
 
-  /** @throws GatewayError when too much would have to be buffered. */
+  /** @throws GatewayError if too much would have to be buffered. */
   updateCall({ call, isNew, growth }: UpdatedCall): void {
     if (isNew) this.#waiting.push(call);
     this.#buffered.buffer(growth);
@@ -86,7 +86,7 @@ export class DeltaSequencer {
     }
   }
 
-  /** Nothing more will come: everything goes out, a call without a name excepted, which nobody could run. */
+  /** Writes everything that is remaining, except calls without a name, which cannot be run. */
   end(): void {
     if (this.#open !== null) this.#writer.writeArguments(this.#open.endArguments());
     this.#open = null;
@@ -99,30 +99,30 @@ export class DeltaSequencer {
     }
     this.#waiting = [];
     for (const carrier of this.#callReasoning.end()) this.#writer.writeCallCarrier(carrier);
-    // Claude Code takes the last block for the answer: nothing is put behind a text.
+    // Claude Code takes the last block for the answer, so nothing is written after a text.
     const signature = this.#usedIds.size > 0 ? this.#callReasoning.endMessage() : null;
     if (signature !== null) this.#writer.writeCallCarrier(signature);
     this.#writer.end();
   }
 
-  /** Writes what has waited, as far as it can be written; calls keep their order among themselves. */
+  /** Writes waiting items as far as possible; calls keep their order. */
   #drain(): void {
-    const left: (Prose | ToolCall)[] = [];
+    const remaining: (Prose | ToolCall)[] = [];
     let isCallWaiting = false;
     for (const item of this.#waiting) {
       if (this.#open !== null) {
-        left.push(item);
+        remaining.push(item);
       } else if ("kind" in item) {
         this.#buffered.releasePiece(item.text.length);
         this.#writeProse(item.kind, item.text);
       } else if (isCallWaiting || !this.#isOpenable(item)) {
         isCallWaiting = true;
-        left.push(item);
+        remaining.push(item);
       } else {
         this.#openCall(item);
       }
     }
-    this.#waiting = left;
+    this.#waiting = remaining;
   }
 
   #openCall(call: ToolCall): void {
@@ -137,7 +137,7 @@ export class DeltaSequencer {
     this.#writer.writeArguments(json);
   }
 
-  /** While no call is open only calls wait, and the first one keeps the others. */
+  /** While no call is open, only calls wait, and the first one blocks the others. */
   #isFirstOpenable(): boolean {
     const first = this.#waiting[0];
     return first !== undefined && !("kind" in first) && this.#isOpenable(first);

@@ -1,12 +1,12 @@
 import { GatewayError } from "../../../shared/contract/errors.ts";
 import { isJsonObject } from "../../../shared/text/json-object.ts";
 
-/** How an answer came to its end, in the words of OpenAI's chat completions. */
+/** How an answer ended, in the terms of OpenAI's chat completions. */
 export type EndReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /**
- * What servers write as `finish_reason`, in lower case, by the words of OpenAI, Anthropic, Cohere, Gemini, Mistral, TGI, vLLM
- * and Zhipu. Words beside it are known by what is in them, see `ALIKE`.
+ * Values of `finish_reason` in lower case, from OpenAI, Anthropic, Cohere, Gemini, Mistral, TGI, vLLM and Zhipu.
+ * `SIMILAR_REASONS` recognizes other values by their parts.
  */
 const END_REASONS: ReadonlyMap<string, EndReason> = new Map(
   Object.entries({
@@ -46,8 +46,10 @@ const END_REASONS: ReadonlyMap<string, EndReason> = new Map(
   }),
 );
 
-/** What a word says that is not in the table, the first that fits; "broken_off": the server did not end the answer. */
-const ALIKE: readonly (readonly [RegExp, EndReason | "broken_off"])[] = [
+/**
+ * Patterns for values outside the table; the first match counts. "broken_off": the server did not finish the answer.
+ */
+const SIMILAR_REASONS: readonly (readonly [RegExp, EndReason | "broken_off"])[] = [
   [
     /safety|prohibited|recitation|blocklist|blocked|filter|policy|refus|moderat|sensitive|guardrail|spii|toxic|armor|jailbreak|csam|copyright/,
     "content_filter",
@@ -60,29 +62,33 @@ const ALIKE: readonly (readonly [RegExp, EndReason | "broken_off"])[] = [
   [/tool_?(?:call|use)|function_?call/, "tool_calls"],
 ];
 
-/** The most of an unknown reason that is logged. */
-const MAX_TOLD_CHARACTERS = 40;
+/** Maximum characters of an unknown reason in the log. */
+const MAX_LOGGED_CHARACTERS = 40;
 
-/** Null: a word that nobody knows. */
+/** Returns null for an unknown value. */
 function findReason(finishReason: string): EndReason | "broken_off" | null {
-  return END_REASONS.get(finishReason) ?? findAlike(finishReason);
+  return END_REASONS.get(finishReason) ?? findSimilarReason(finishReason);
 }
 
-function findAlike(finishReason: string): EndReason | "broken_off" | null {
-  // Gemini's words may come behind OpenAI's: "content_filter: RECITATION".
+function findSimilarReason(finishReason: string): EndReason | "broken_off" | null {
+  // Gemini's value may follow OpenAI's: "content_filter: RECITATION".
   const word = finishReason.toLowerCase().split(/[:\s]/u, 1)[0]?.replaceAll("-", "_") ?? "";
-  return END_REASONS.get(word) ?? ALIKE.find(([form]) => form.test(word))?.[1] ?? null;
+  return END_REASONS.get(word) ?? SIMILAR_REASONS.find(([form]) => form.test(word))?.[1] ?? null;
 }
 
-/** Whether nobody knows what the word means. It ends an answer like `stop`. @param finishReason Empty: there is none. */
+/**
+ * Returns whether a finish reason is unknown. An unknown reason ends an answer like `stop`. @param finishReason Empty
+ * if absent.
+ */
 export function isUnknownReason(finishReason: string): boolean {
   return finishReason !== "" && findReason(finishReason) === null;
 }
 
 /**
- * Whether, behind this chunk, a stream has had the usage that ends it: OpenAI's own comes without a choice, behind the last
- * of them, and says of a stream without a `finish_reason` that it is whole. One before the answer ends nothing.
- * @param before The same, before this chunk.
+ * Returns whether the stream has had its final usage after this chunk. OpenAI sends it without a choice, after the
+ * last of them, and it shows that a stream without a `finish_reason` is complete. A usage before the answer does not
+ * count.
+ * @param before The result before this chunk.
  * @see https://platform.openai.com/docs/api-reference/chat-streaming (`stream_options.include_usage`)
  */
 export function hasEndUsage(chunk: unknown, before: boolean): boolean {
@@ -93,10 +99,10 @@ export function hasEndUsage(chunk: unknown, before: boolean): boolean {
 }
 
 /**
- * How an answer ended whose last piece was there.
- * @param finishReason The upstream's; empty when it gave none.
- * @param isDone The upstream said that the answer is over (`[DONE]`, a whole JSON body), and did not just close.
- * @throws GatewayError `upstream_error` when it did not end: a half answer is never passed off as a whole one.
+ * Returns how an answer ended once its last piece has arrived.
+ * @param finishReason The upstream's; empty if absent.
+ * @param isDone The upstream marked the end (`[DONE]`, a whole JSON body) and did not just close.
+ * @throws GatewayError `upstream_error` if the answer is incomplete: it must never look complete.
  */
 export function requireEnd(finishReason: string, isDone: boolean): EndReason {
   if (finishReason === "") {
@@ -108,7 +114,7 @@ export function requireEnd(finishReason: string, isDone: boolean): EndReason {
   return reason ?? "stop";
 }
 
-/** The error of an answer that its server did not end. @param how For the log; null: nothing is known. */
+/** Creates the error of an answer that the server did not finish. @param how For the log; null if unknown. */
 export function createBrokenOff(how: string | null = null): GatewayError {
   return new GatewayError("upstream_error", {
     message: "The model server ended its response before it was complete. Try again.",
@@ -117,5 +123,5 @@ export function createBrokenOff(how: string | null = null): GatewayError {
 }
 
 function describeReason(finishReason: string): string {
-  return `finish_reason ${JSON.stringify(finishReason.slice(0, MAX_TOLD_CHARACTERS))}`;
+  return `finish_reason ${JSON.stringify(finishReason.slice(0, MAX_LOGGED_CHARACTERS))}`;
 }

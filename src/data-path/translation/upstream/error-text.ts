@@ -5,28 +5,28 @@ import { isUtf8 } from "node:buffer";
 import { JsonBoundError } from "../json/json-bounds.ts";
 import { boundJsonText, tryParseJsonText } from "../json/parse-json-text.ts";
 
-/** What an upstream says about an error, whatever server it is; null where it says nothing. */
+/** Error details from any upstream; null if absent. */
 export interface UpstreamErrorText {
   readonly message: string | null;
   readonly code: string | null;
-  /** Its kind, in the server's own words. */
+  /** Kind of error, in the server's own words. */
   readonly type: string | null;
   readonly param: string | null;
-  /** HTTP status that the error object itself names: the only one there is inside an answer of status 200. */
+  /** HTTP status inside the error object, the only one in an answer of status 200. */
   readonly status: number | null;
 }
 
 /** Some servers repeat the whole input in their message. */
 const MAX_MESSAGE_CHARACTERS = 2_000;
 const MAX_PLAIN_TEXT_CHARACTERS = 500;
-/** Finds the message of a body that was cut within it. */
+/** Matches the message of a body that was cut off inside it. */
 const CUT_MESSAGE = /"(?:message|detail|error|msg)"\s*:\s*"((?:[^"\\]|\\.)+)/;
 
 const NOTHING: UpstreamErrorText = { message: null, code: null, type: null, param: null, status: null };
 
 /**
- * Reads an upstream's error body: OpenAI and current vLLM (`error.message`), older vLLM (`object: "error"`), Ollama
- * (`error: "text"`), FastAPI (`detail`), and plain text, of which the first 500 characters count on a 4xx. Never throws.
+ * Parses an upstream's error body: OpenAI and current vLLM (`error.message`), older vLLM (`object: "error"`), Ollama
+ * (`error: "text"`), FastAPI (`detail`), and the first 500 characters of plain text with a 4xx. Never throws.
  */
 export function parseUpstreamError(status: number, body: Uint8Array): UpstreamErrorText {
   const text = readText(decodeWhole(body), Number.POSITIVE_INFINITY);
@@ -43,7 +43,7 @@ export function parseUpstreamError(status: number, body: Uint8Array): UpstreamEr
   }
 }
 
-/** The text without a last character of which only the first bytes are there; "" where it is no UTF-8. */
+/** Decodes the text without an incomplete last character; returns "" if it is not UTF-8. */
 function decodeWhole(body: Uint8Array): string {
   for (let cut = 0; cut < 4 && cut < body.byteLength; cut++) {
     const whole = body.subarray(0, body.byteLength - cut);
@@ -52,7 +52,9 @@ function decodeWhole(body: Uint8Array): string {
   return "";
 }
 
-/** The message of JSON whose end is missing: servers repeat a whole input in it, and only the beginning is read. */
+/**
+ * Reads the message of truncated JSON: servers repeat a whole input in it, and only the beginning of the body is read.
+ */
 function readCutMessage(text: string): string | null {
   if (!/^\s*[[{]/.test(text)) return null;
   const escaped = CUT_MESSAGE.exec(text.slice(0, 2 * MAX_MESSAGE_CHARACTERS))?.[1];
@@ -65,9 +67,9 @@ function readCutMessage(text: string): string | null {
 }
 
 /**
- * The same for a value that has been parsed already: an answer of status 200, a chunk of a stream. A list counts by its
- * first entry (Gemini, Cloudflare), `message` and `detail` may hold what others have at the top (vLLM's validation,
- * LiteLLM), and a server that passes another one's error on may have it inside its own (OpenRouter's `metadata.raw`).
+ * Reads error details from a parsed value: an answer of status 200 or a chunk of a stream. Uses the first entry of a
+ * list (Gemini, Cloudflare), nested objects in `message` and `detail` (vLLM's validation, LiteLLM), and another
+ * server's error inside (OpenRouter's `metadata.raw`).
  */
 export function readUpstreamError(value: unknown, depth = 0): UpstreamErrorText {
   if (Array.isArray(value)) return readUpstreamError(value[0], depth);
@@ -75,38 +77,38 @@ export function readUpstreamError(value: unknown, depth = 0): UpstreamErrorText 
   if (!isJsonObject(value)) return NOTHING;
   const error = findError(value);
   if (typeof error === "string" && error !== "") {
-    const beside = readFields(value);
-    const told = readWrapped(error, depth);
-    return { ...beside, ...pickTold(told), message: joinMessages(told.message, beside.message) };
+    const siblings = readFields(value);
+    const found = readWrapped(error, depth);
+    return { ...siblings, ...pickDetails(found), message: joinMessages(found.message, siblings.message) };
   }
   const outer = readFields(isJsonObject(error) ? error : value);
   if (Array.isArray(error)) return outer.message === null ? readUpstreamError(error, depth) : outer;
-  return { ...outer, ...pickTold(readInner(isJsonObject(error) ? error : value, depth)) };
+  return { ...outer, ...pickDetails(readInner(isJsonObject(error) ? error : value, depth)) };
 }
 
-/** Errors are wrapped in errors no deeper than this. */
+/** Maximum depth of errors inside errors. */
 const MAX_DEPTH = 3;
 
-/** A text, or JSON in one. */
+/** Reads plain text, or JSON inside a text. */
 function readWrapped(text: string, depth: number): UpstreamErrorText {
   const inner = /^\s*[[{]/.test(text) && depth < MAX_DEPTH ? tryParseJsonText(text) : null;
-  const told = inner === null ? NOTHING : readUpstreamError(inner, depth + 1);
+  const found = inner === null ? NOTHING : readUpstreamError(inner, depth + 1);
   const isReadable = text.trim() !== "" && !/^\s*</.test(text);
-  return told.message !== null || !isReadable
-    ? told
+  return found.message !== null || !isReadable
+    ? found
     : { ...NOTHING, message: readText(text, MAX_MESSAGE_CHARACTERS) };
 }
 
-/** Some frameworks have the status's name under `error`, and what is wrong under `message`. */
+/** Joins the status text that some frameworks put under `error` with the explanation under `message`. */
 function joinMessages(error: string | null, message: string | null): string | null {
   if (error === null || message === null || message.includes(error)) return message ?? error;
   return error.includes(message) ? error : shorten(`${error}: ${message}`, MAX_MESSAGE_CHARACTERS);
 }
 
-/** Members of an error that may hold the one that has the message. */
+/** Members that may contain a nested error. */
 const INNER_FIELDS = ["error", "innererror", "fault"] as const;
 
-/** What stands within an error: another server's, JSON in its message, its only message. */
+/** Reads a nested error: another server's, JSON in the message, or the only error with a message. */
 function readInner(error: JsonObject, depth: number): UpstreamErrorText {
   if (depth >= MAX_DEPTH) return NOTHING;
   const { metadata, message } = error;
@@ -115,21 +117,21 @@ function readInner(error: JsonObject, depth: number): UpstreamErrorText {
   if (typeof message === "string" && /^\s*[[{]/.test(message)) return readWrapped(message, depth);
   if (readFields(error).message !== null) return NOTHING;
   const inner = INNER_FIELDS.map((name) => readUpstreamError(error[name], depth + 1));
-  return inner.find((told) => told.message !== null) ?? NOTHING;
+  return inner.find((found) => found.message !== null) ?? NOTHING;
 }
 
-/** What an inner error says; its status is the outer one's affair. */
-function pickTold({ message, code, type, param }: UpstreamErrorText): Partial<UpstreamErrorText> {
-  const told = Object.entries({ message, code, type, param }).filter(([, text]) => text !== null);
-  return message === null ? {} : (Object.fromEntries(told) as Partial<UpstreamErrorText>);
+/** Picks the nested error's details, except its status, which the outer error decides. */
+function pickDetails({ message, code, type, param }: UpstreamErrorText): Partial<UpstreamErrorText> {
+  const found = Object.entries({ message, code, type, param }).filter(([, text]) => text !== null);
+  return message === null ? {} : (Object.fromEntries(found) as Partial<UpstreamErrorText>);
 }
 
-/** Whether a parsed answer or chunk is an upstream's error instead, or one of its choices is (OpenRouter). */
+/** Returns whether a parsed answer or chunk is an upstream error, or one of its choices is (OpenRouter). */
 export function isUpstreamError(value: unknown): boolean {
   return isJsonObject(value) && (Boolean(findError(value)) || value["object"] === "error");
 }
 
-/** HTTP statuses of MiniMax's and Baidu's codes; others are errors of the request. */
+/** HTTP statuses of MiniMax's and Baidu's codes; all others are errors of the request. */
 const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map(
   Object.entries({
     401: [1004, 2049, 6, 13, 14, 15, 100, 110, 111],
@@ -153,13 +155,13 @@ function findError(value: JsonObject): unknown {
   return findCoded(value) ?? error;
 }
 
-/** Members of answers: what has one is no error, whatever its code is. */
+/** Members of answers. A value with one of them is not an error, whatever its code. */
 const ANSWER_FIELDS = ["choices", "content", "output", "data", "usage", "type"] as const;
 
-/** An error in the place of an answer by its code (Baidu, Zhipu, Spark), or because it says so. */
+/** Finds an error sent in place of an answer, by its code (Baidu, Zhipu, Spark) or by its status fields. */
 function findCoded(value: JsonObject): unknown {
-  const { error_code: code, error_msg: told, success, status } = value;
-  if (typeof code === "number" && typeof told === "string") return createCoded(code, told);
+  const { error_code: code, error_msg: found, success, status } = value;
+  if (typeof code === "number" && typeof found === "string") return createCoded(code, found);
   if (ANSWER_FIELDS.some((name) => value[name]) || readFields(value).message === null) return undefined;
   const { code: own } = value;
   const isCoded = (typeof own === "number" && own !== 0) || (typeof own === "string" && /[^0\s]/.test(own));
@@ -170,7 +172,7 @@ function createCoded(code: number, message: unknown): JsonObject {
   return { message, status: STATUS_OF_CODE.get(code) ?? 400 };
 }
 
-/** Under which names servers have their message, the first that says something. `Message` is AWS's. */
+/** Names of the message, in order of preference. `Message` is AWS's. */
 const MESSAGE_FIELDS = [
   "message",
   "Message",
@@ -198,7 +200,7 @@ function readFields(fields: JsonObject): UpstreamErrorText {
   };
 }
 
-/** Google says in `details` which field is wrong, and in its message that one is. */
+/** Adds Google's `details`, which name the invalid fields that its message leaves out. */
 function addViolations(message: string | null, details: unknown): string | null {
   if (!Array.isArray(details)) return message;
   const violations = details
@@ -214,12 +216,12 @@ function addViolations(message: string | null, details: unknown): string | null 
   return readText([message, ...violations].filter(Boolean).join("; "), MAX_MESSAGE_CHARACTERS);
 }
 
-/** The first of several messages: in a list, or by the names of fields. */
+/** Reads the first of several messages, in a list or by field name. */
 function readListed(errors: unknown): string | null {
   if (!Array.isArray(errors)) {
     const [first] = isJsonObject(errors) ? Object.entries(errors) : [];
-    const told = first === undefined ? null : readListed([first[1]].flat());
-    return told === null ? null : `${first?.[0]}: ${told}`;
+    const found = first === undefined ? null : readListed([first[1]].flat());
+    return found === null ? null : `${first?.[0]}: ${found}`;
   }
   const [error]: unknown[] = errors;
   return readMessage(isJsonObject(error) ? error["message"] : error);
@@ -236,16 +238,16 @@ function readStatus(value: unknown): number | null {
     : null;
 }
 
-/** A text, or an object that has it under a name of its own (`{detail: …}`, `{error: "text"}`), or FastAPI's list. */
+/** Reads a text, an object with a text (`{detail: …}`, `{error: "text"}`), or FastAPI's list. */
 function readMessage(message: unknown): string | null {
   if (Array.isArray(message)) return readDetails(message);
   if (!isJsonObject(message)) return readText(message, MAX_MESSAGE_CHARACTERS);
   const { detail, error } = message;
-  const told = message["message"] ?? (isJsonObject(error) ? error["message"] : error);
-  return readText(told, MAX_MESSAGE_CHARACTERS) ?? readDetails(detail);
+  const found = message["message"] ?? (isJsonObject(error) ? error["message"] : error);
+  return readText(found, MAX_MESSAGE_CHARACTERS) ?? readDetails(detail);
 }
 
-/** FastAPI: a text, or a list of `{loc: ["body", "messages"], msg: "field required"}`. */
+/** Reads FastAPI's text or list of `{loc: ["body", "messages"], msg: "field required"}`. */
 function readDetails(detail: unknown): string | null {
   if (!Array.isArray(detail)) return readText(detail, MAX_MESSAGE_CHARACTERS);
   const parts = detail.slice(0, 5).flatMap((entry: unknown) => {

@@ -1,20 +1,20 @@
 /**
- * Finds the text in what a model's server generated, in any protocol. Every string is text unless it is known not to be, so
- * that output in a place that nobody here knows is counted too. docs/usage-fields.md has the rule for users.
+ * Finds generated text in a model server's output of any protocol. Every string counts as text unless it is known not
+ * to be, so that output in unknown places is counted as well. docs/usage-fields.md has the rule for users.
  */
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 import { formatJson } from "../json/exact-json.ts";
 
 export interface Generated {
-  /** All of the text, in the order of the fields. */
+  /** All text, in field order. */
   text: string;
-  /** Images, audio and encrypted content: output whose tokens cannot be told from its bytes. */
+  /** Number of images, audio and encrypted parts, whose tokens cannot be estimated from bytes. */
   media: number;
 }
 
 /**
- * What a member of that name holds. `arguments`: an object of the model's own making. `name`: text, if a call has it.
- * `result`: what a tool has written, if a call has it.
+ * Meaning of a member's value. `arguments`: an object that the model wrote. `name`: text if it belongs to a call.
+ * `result`: a tool's output if it belongs to a call.
  */
 type Meaning = "text" | "arguments" | "name" | "result" | "media" | "nothing";
 
@@ -27,48 +27,48 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ...each("text", "tool_calls function_call function custom"),
   ...each("arguments", "arguments input parameters env"),
   ...each("media", "data url image_url b64_json partial_image_b64 encrypted_content"),
-  // Structure, and settings that are repeated.
+  // Structure, and repeated settings.
   ...each("nothing", "type id item_id object role status phase index format model provider caller namespace"),
   ...each("nothing", "execution server_label server_name created_by container environment"),
   ...each("nothing", "size quality background output_format"),
-  // Why and how it ended.
+  // Why and how the answer ended.
   ...each(
     "nothing",
     "finish_reason finish_details stop_details stop_sequence matched_stop incomplete_details error usage",
   ),
-  // What the server says about the text, or found for it.
+  // Data about the text, or found for it.
   ...each("nothing", "sources logprobs obfuscation timings meta_info safety_ratings pending_safety_checks"),
   ...each("nothing", "tool_output tool_outputs tool_results search_results code_results browser_results"),
 ]);
 const NOTHING_FORM =
   /^content_filter|(?:^|_)(?:id|ids|at|type|index|(?:finish|stop|end)_reason|signatures?|logprobs|metadata|annotations?|citations?|references)$/;
 
-/** Members that hold calls. */
+/** Members that contain calls. */
 const CALL_MEMBERS: ReadonlySet<string> = new Set(["tool_calls", "function_call", "function", "custom"]);
 const CALL_FORM = /(?:_call|tool_use|approval_request)$/;
 const OTHER_ROLES: ReadonlySet<unknown> = new Set(["user", "system", "developer", "tool", "function"]);
 
-const NOBODY: JsonObject = Object.freeze({});
+const NO_OWNER: JsonObject = Object.freeze({});
 
-/** The text of a member, or of a block or an item without a name. */
+/** Finds the text of a member, or of a block or item without a name. */
 export function findGenerated(value: unknown, name = ""): Generated {
   if (name === "" && typeof value === "string") return { text: value, media: 0 };
   const found: Generated = { text: "", media: 0 };
-  readMember(found, value, name, NOBODY);
+  readMember(found, value, name, NO_OWNER);
   return found;
 }
 
-/** @param owner The object that has it, and `ownerName` the member that has the object. */
+/** @param owner The object with this member. @param ownerName Name of the member that holds `owner`. */
 function readMember(found: Generated, value: unknown, name: string, owner: JsonObject, ownerName = ""): void {
   if (!mayHaveText(value)) return;
   const meaning = meaningOf(name);
   if (meaning === "nothing") return;
   if (meaning === "name" && !isCall(owner, ownerName)) return;
   if (meaning === "result" && isCall(owner, ownerName)) {
-    // An image stands in the place of a result.
+    // The result is an image.
     if (owner["type"] === "image_generation_call") found.media += 1;
   } else if (meaning === "arguments" && typeof value === "object") {
-    // Calls begin with an empty object where the real one is still to come.
+    // Calls begin with an empty object if the real arguments follow.
     if (Object.keys(value).length > 0) found.text += formatJson(value);
   } else if (meaning === "media" && typeof value === "string") {
     found.media += 1;
@@ -82,12 +82,12 @@ function readText(found: Generated, value: string | object, name: string): void 
     found.text += value;
   } else if (Array.isArray(value)) {
     for (const part of value) if (mayHaveText(part)) readText(found, part, name);
-  } else if (isJsonObject(value) && !isOfOthers(value)) {
+  } else if (isJsonObject(value) && !isNotGenerated(value)) {
     for (const member in value) readMember(found, value[member], member, value, name);
   }
 }
 
-/** Whether there can be text in it. */
+/** Returns whether the value can contain text. */
 export function mayHaveText(value: unknown): value is string | object {
   return typeof value === "string" ? value !== "" : typeof value === "object" && value !== null;
 }
@@ -102,8 +102,8 @@ function isCall(object: JsonObject, name: string): boolean {
   return typeof type === "string" && CALL_FORM.test(type);
 }
 
-/** What a tool, a user or the operator has written, and lists of tools. */
-function isOfOthers({ type, role }: JsonObject): boolean {
+/** Returns whether it was written by a tool, a user or the operator, or lists tools. */
+function isNotGenerated({ type, role }: JsonObject): boolean {
   if (role !== undefined && OTHER_ROLES.has(role)) return true;
   if (typeof type !== "string") return false;
   return type.endsWith("_output") || type.endsWith("tool_result") || type === "mcp_list_tools";

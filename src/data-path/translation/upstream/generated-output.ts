@@ -5,23 +5,23 @@ import { findGenerated, type Generated, mayHaveText } from "./find-generated.ts"
 import { REASONING_TEXTS } from "./read-message.ts";
 import { ServerToolUses } from "./server-tool-uses.ts";
 
-/** The most text that a tokenizer is given when an upstream reports no usage. */
+/** Most text that is kept for a tokenizer, which is used if an upstream reports no usage. */
 const MAX_TEXT_BYTES = 1_048_576;
-/** More choices or items than this count as one. */
+/** Further choices or items count as one. */
 const MAX_OUTPUTS = 1_024;
 const OTHERS = Symbol("others");
 
-/** Fields of chat completions in which servers repeat each other's text; every other field stands for itself. */
+/** Fields of chat completions that repeat each other's text; every other field has a text of its own. */
 const SAME_TEXTS: ReadonlyMap<string, string> = new Map([
   ["text", "content"],
   ...REASONING_TEXTS.map((name) => [name, "reasoning"] as const),
   ["reasoning_details", "reasoning"],
   ["thinking_blocks", "reasoning"],
-  // LiteLLM's copies.
+  // Copies made by LiteLLM.
   ["provider_specific_fields", "reasoning"],
 ]);
 
-/** Under which names other protocols have an answer. */
+/** Members that hold the answer in other protocols. */
 const ANSWER_MEMBERS: ReadonlySet<string> = new Set([
   "choices",
   "message",
@@ -39,26 +39,26 @@ const ANSWER_MEMBERS: ReadonlySet<string> = new Set([
 type AddWhole = (output: CountedOutput, bytes: number) => number;
 const addWhole: AddWhole = (output, bytes) => output.readWhole(bytes);
 
-/** Collects what an upstream generated, each text once. */
+/** Collects the output of an upstream, counting each text once. */
 export abstract class GeneratedOutput {
   generatedBytes = 0;
   generatedDeltas = 0;
-  /** The uses of tools that run at the upstream's server. */
+  /** Uses of tools that the model server ran. */
   readonly tools = new ServerToolUses();
   readonly #text = new TextBuffer({ maxBytes: MAX_TEXT_BYTES });
   #isTextFull = false;
   readonly #outputs = new Map<unknown, CountedOutput>();
-  /** The part of the bytes that belongs to an output; nobody knows of which output the others are. */
+  /** Bytes that belong to a known output; the others belong to an unknown one. */
   #placedBytes = 0;
 
   get generatedText(): string {
     return this.#text.toString();
   }
 
-  /** So many pieces of the answer have come. */
+  /** Called with the number of new pieces of the answer. */
   protected abstract addPieces(count: number): void;
 
-  /** What a chunk adds that has this text alone, of whichever choice. */
+  /** Reads a chunk that consists of this text only, of any choice. */
   readText(text: string): void {
     if (text === "") return;
     this.#append(text);
@@ -66,9 +66,9 @@ export abstract class GeneratedOutput {
   }
 
   /**
-   * The texts of many such chunks at once.
+   * Reads the texts of many chunks at once.
    * @param bytes Their UTF-8, one character per byte.
-   * @param pieces How many there are; empty ones do not count.
+   * @param pieces Number of texts that are not empty.
    */
   readCharacters(bytes: string, pieces: number): void {
     if (pieces === 0) return;
@@ -77,33 +77,33 @@ export abstract class GeneratedOutput {
     if (!this.#isTextFull) this.#isTextFull = !this.#text.append(bytes, "latin1");
   }
 
-  /** What the choices of a chunk, or of a whole completion, add. */
+  /** Reads the choices of a chunk or a whole completion. */
   readChoices(choices: unknown): void {
     toArray(choices).forEach((choice, place) => {
       if (isJsonObject(choice)) this.readChoice(choice, place);
     });
   }
 
-  /** @param place Its place among the choices, for one without an index. */
+  /** @param place Position among the choices, used if there is no index. */
   readChoice(choice: JsonObject, place: number): void {
     if (this.#addChoice(choice, place)) this.addPieces(1);
   }
 
-  /** What a piece adds, such as a block of a message or a delta of one. */
+  /** Reads a piece, such as a block of a message or a delta of one. */
   readPiece(piece: unknown): void {
     const { text, media } = findGenerated(piece);
     if (text !== "") this.#append(text);
     if (text !== "" || media > 0) this.addPieces(1);
   }
 
-  /** What an event has that is in no form of its protocol: members that answers have elsewhere. */
+  /** Reads members of an event that belong to other protocols' answers. */
   readOutside(event: JsonObject): void {
     let answers: Record<string, unknown> | null = null;
     for (const name in event) {
       if (!ANSWER_MEMBERS.has(name)) continue;
       const value = event[name];
       const isList = name === "choices" && Array.isArray(value);
-      // A text there tells how far the server is.
+      // A text there is a progress message.
       const isStatus = name === "message" && typeof value === "string";
       if (isList || isStatus) continue;
       answers ??= {};
@@ -112,22 +112,22 @@ export abstract class GeneratedOutput {
     if (answers !== null) this.readPiece(answers);
   }
 
-  /** What a piece adds to a field of the item at this place; null: the server does not say of which item it is. */
+  /** Reads a piece of a field of the item at `place`; null if the server does not name the item. */
   readFieldPiece(place: number | null, field: FieldName, piece: unknown): void {
     if (place === null) this.readPiece(piece);
     else if (this.#addPiece(this.#outputAt(place), field, findGenerated(piece))) this.addPieces(1);
   }
 
-  /** The whole of a field: what its pieces have not told is new. */
+  /** Reads a whole field; counts the part that its pieces did not contain. */
   readField(place: number | null, field: FieldName, value: unknown): void {
     this.#readWhole(place, value, (output, bytes) => output.readField(field, bytes));
   }
 
-  /** A whole item: what its fields have not told is new. */
+  /** Reads a whole item; counts the part that its fields did not contain. */
   readItem(place: number | null, item: unknown): void {
     if (!isJsonObject(item)) return;
     const { type, name } = item;
-    // Its name comes in no piece.
+    // The name is never sent in pieces.
     const nameBytes = Buffer.byteLength(findGenerated({ type, name }).text);
     this.#readWhole(
       place,
@@ -136,7 +136,7 @@ export abstract class GeneratedOutput {
     );
   }
 
-  /** The whole answer: what nothing before has told is new. */
+  /** Reads the whole answer; counts the part that is new. */
   readAnswer(answer: unknown): void {
     this.#readWhole(null, answer);
   }
@@ -154,7 +154,7 @@ export abstract class GeneratedOutput {
     return output;
   }
 
-  /** @returns whether something is new. */
+  /** @returns Whether something is new. */
   #addChoice(choice: JsonObject, place: number): boolean {
     const { index, message } = choice;
     const output = this.#outputAt(index ?? place);
@@ -167,7 +167,7 @@ export abstract class GeneratedOutput {
     }
     output.hasPieces ||= isNew;
     if (!isJsonObject(message)) return this.#addField(output, "message", message) || isNew;
-    // Messages in place of deltas are pieces; behind deltas, one repeats them.
+    // Messages sent in place of deltas are pieces; a message after deltas repeats them.
     const isRepeated = output.hasPieces || this.#unplacedBytes > 0;
     return (isRepeated ? this.#addMessage(output, message) : this.#addFields(output, message)) || isNew;
   }
@@ -182,7 +182,7 @@ export abstract class GeneratedOutput {
     if (!mayHaveText(value)) return false;
     if (name === "annotations") this.tools.readAnnotations(value);
     const isCalls = name === "tool_calls" && Array.isArray(value);
-    const found = findGenerated(isCalls ? dropToldNames(output, value) : value, name);
+    const found = findGenerated(isCalls ? dropRepeatedNames(output, value) : value, name);
     return this.#addPiece(output, name, found, SAME_TEXTS.get(name));
   }
 
@@ -195,7 +195,7 @@ export abstract class GeneratedOutput {
     return output.addMedia(media) || added > 0;
   }
 
-  /** A message, of which deltas have told a part. */
+  /** Reads a message, part of which may have come in deltas. */
   #addMessage(output: CountedOutput, message: JsonObject): boolean {
     const whole = new CountedOutput();
     const found: Generated = { text: "", media: 0 };
@@ -213,7 +213,7 @@ export abstract class GeneratedOutput {
     if (this.#addWhole(output, findGenerated(value), add)) this.addPieces(1);
   }
 
-  /** @param output Null: it repeats all that came before. */
+  /** @param output Null if the value repeats the whole answer so far. */
   #addWhole(output: CountedOutput | null, { text, media }: Generated, add: AddWhole): boolean {
     const bytes = Buffer.byteLength(text);
     if (output === null) {
@@ -235,8 +235,8 @@ export abstract class GeneratedOutput {
   }
 }
 
-/** The calls without the names that pieces before them had. */
-function dropToldNames(output: CountedOutput, calls: readonly unknown[]): readonly unknown[] {
+/** Removes names that earlier pieces of the calls contained. */
+function dropRepeatedNames(output: CountedOutput, calls: readonly unknown[]): readonly unknown[] {
   let kept = calls;
   for (let place = 0; place < calls.length; place += 1) {
     const call = calls[place];
@@ -248,7 +248,7 @@ function dropToldNames(output: CountedOutput, calls: readonly unknown[]): readon
   return kept;
 }
 
-/** The end of the text, of so many of its bytes. */
+/** Returns the last `last` bytes of a text. */
 function lastOf(text: string, bytes: number, last: number): string {
   if (last === bytes) return text;
   return last === 0 ? "" : Buffer.from(text).subarray(-last).toString();

@@ -4,14 +4,14 @@ import type { TokenUsage } from "../../../shared/usage/token-usage.ts";
 import { isJsonObject } from "../../../shared/text/json-object.ts";
 import { isUnknownReason } from "./end-reasons.ts";
 import { GeneratedOutput } from "./generated-output.ts";
-import { findUsage, isUsageOfNothing, type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";
+import { findUsage, reportsZeroUsage, type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";
 
-/** The most of an unknown reason to end that is logged. */
+/** Maximum characters of an unknown finish reason in the log. */
 const MAX_REASON_CHARACTERS = 40;
 
 /**
- * Collects what an upstream generated and what it reports of it: what is charged, and what is estimated when it reports no
- * usage. A live view: the fields go on changing with the answer.
+ * Collects the output of an upstream and its reported usage: the basis of the charge, and of the estimate if no usage
+ * is reported. A live view: its fields change while the answer is read.
  */
 export class GeneratedText extends GeneratedOutput implements Observation {
   usage: TokenUsage | null = null;
@@ -19,10 +19,10 @@ export class GeneratedText extends GeneratedOutput implements Observation {
   unknownFinishReason: string | null = null;
   serviceTier: string | null = null;
   isRefused = false;
-  /** The chunk that is being read had the usage: it counts what else is in that chunk. */
+  /** The usage came in the current chunk, so it covers all content of that chunk. */
   #isInUsageChunk = false;
   #hasMoreThanUsage = false;
-  #isNothingTold = false;
+  #isZeroReported = false;
   #hasVectors = false;
   readonly #describeCost: DescribeCost | null;
 
@@ -31,33 +31,33 @@ export class GeneratedText extends GeneratedOutput implements Observation {
     this.#describeCost = describeCost;
   }
 
-  /** The last reason to end of a choice. */
+  /** Records the finish reason of a choice. */
   noteFinishReason(finishReason: string): void {
     if (!isUnknownReason(finishReason)) return;
     this.unknownFinishReason = finishReason.slice(0, MAX_REASON_CHARACTERS);
   }
 
-  /** The client wants to know what its answer cost. */
+  /** Whether the client requested the cost. */
   get wantsCost(): boolean {
     return this.#describeCost !== null;
   }
 
-  get isUsageBehind(): boolean {
+  get isUsageIncomplete(): boolean {
     return this.#hasMoreThanUsage || (this.usage?.outputTokens === 0 && this.generatedDeltas > 0);
   }
 
-  get isOfNothing(): boolean {
-    if (!this.#isNothingTold || this.usage !== null) return false;
+  get isZeroUsage(): boolean {
+    if (!this.#isZeroReported || this.usage !== null) return false;
     return this.generatedDeltas === 0 && !this.#hasVectors && this.toolUses.size === 0;
   }
 
-  /** What a usage says beside its tokens. @param ofTools The part of it whose figures of tools are final. */
+  /** Records the parts of a usage other than tokens. @param ofTools The part whose tool figures are final. */
   noteUsage(usage: unknown, ofTools: unknown = usage): void {
     this.tools.readUsage(ofTools);
-    this.#isNothingTold = isUsageOfNothing(usage);
+    this.#isZeroReported = reportsZeroUsage(usage);
   }
 
-  /** The answer has vectors, which nobody generated token by token. */
+  /** Records that the answer has vectors, which are not generated token by token. */
   noteVectors(): void {
     this.#hasVectors = true;
   }
@@ -66,32 +66,35 @@ export class GeneratedText extends GeneratedOutput implements Observation {
     return this.tools.uses;
   }
 
-  /** What the usage so far costs, as fields of a usage; none where nobody asked, or no usage tells it. */
+  /**
+   * Computes the cost of the usage so far, as fields of a usage; empty if the client did not request it or no usage
+   * covers the answer.
+   */
   describeCost(): Partial<CostReport> {
     const { usage, serviceTier, toolUses } = this;
-    return usage === null || this.isUsageBehind || this.#describeCost === null
+    return usage === null || this.isUsageIncomplete || this.#describeCost === null
       ? {}
       : this.#describeCost({ usage, serviceTier, toolUses });
   }
 
-  /** A usage with what it costs, see `describeCost`. */
+  /** Adds the cost to a usage, see `describeCost`. */
   withCost<Usage extends object>(usage: Usage): Usage & Partial<CostReport> {
     return this.wantsCost ? { ...usage, ...this.describeCost() } : usage;
   }
 
-  /** What is read from here on came in another chunk than what was read before. */
+  /** Marks the beginning of a new chunk. */
   startChunk(): void {
     this.#isInUsageChunk = false;
   }
 
-  /** Usage and service tier of a chunk or an answer; of each the last that is not null counts. */
+  /** Reads usage and service tier of a chunk or an answer; the last non-null value of each counts. */
   readUsage(answer: Readonly<Record<string, unknown>>): void {
     const usage = findUsage(answer);
     if (usage !== undefined && usage !== null) this.noteUsage(usage);
     this.report(readUsage(usage), answer);
   }
 
-  /** What was read of an answer's usage; null changes nothing. @param answer What may name a service tier. */
+  /** Records a parsed usage; null keeps the previous one. @param answer Value that may name a service tier. */
   report(reported: ReportedUsage | null, answer: Readonly<Record<string, unknown>>): void {
     this.serviceTier = readServiceTier(answer) ?? this.serviceTier;
     if (reported === null) return;
@@ -101,13 +104,13 @@ export class GeneratedText extends GeneratedOutput implements Observation {
     this.usageContradiction = reported.contradiction;
   }
 
-  /** @param value The error that the upstream sent in place of an answer, or of the rest of one. */
+  /** @param value The error that the upstream sent in place of the answer or of its rest. */
   readError(value: unknown): void {
     if (isJsonObject(value)) this.readUsage(value);
     this.noteRefusal();
   }
 
-  /** The answer has failed; where nothing of it was told or generated, it was refused. */
+  /** Records that the answer has failed. It counts as rejected if no usage or output came before. */
   noteRefusal(): void {
     this.isRefused = this.usage === null && this.generatedDeltas === 0;
   }

@@ -5,22 +5,22 @@ const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-/** What is known of a text so far. `other`: it began with something that is not an object. */
+/** Kind of the text so far. `other`: it begins with something that is not an object. */
 export type ScannedKind = "blank" | "object" | "other";
 
 /**
- * Watches a JSON text that comes in pieces for the end of its object, in constant memory however long or deep it is.
- * It does not check the JSON: an object ends where its brackets do.
+ * Finds the end of a JSON object that arrives in pieces, in constant memory at any length and depth. Does not
+ * validate: an object ends where its brackets do.
  */
 export class JsonObjectScanner {
   kind: ScannedKind = "blank";
-  /** The object is closed: nothing that belongs to it can follow. */
+  /** The object is closed; no more text belongs to it. */
   isComplete = false;
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
 
-  /** @returns How many characters of the piece belong to the object; the rest comes after its end. */
+  /** @returns Number of characters of the piece that belong to the object. */
   scan(piece: string): number {
     if (this.isComplete) return 0;
     let index = 0;

@@ -1,8 +1,9 @@
 /**
- * What a client is told when an upstream answers with an error. The upstream's own text passes only where it is about
- * the client's own request (400, 413, 422; a 403, 404 or 500 that says so; an overflow of any status) and not about the
- * gateway's account there; everything else goes to the log, as the error's cause. A client's 429 always means a limit of its key, so an upstream's 429 becomes
- * `model_overloaded`, unless it is about the account: then nothing is to be tried again.
+ * Maps an upstream's error to the client's. The upstream's text is only forwarded if it is about the client's request
+ * (400, 413, 422; a 403, 404 or 500 whose text says so; a context overflow with any status) and not about the
+ * gateway's account; all other texts are logged as the error's cause. A 429 always means a limit of the client's key,
+ * so an upstream's 429 becomes `model_overloaded`, unless it is about the account, in which case retrying does not
+ * help.
  */
 import { type ErrorOptions, GatewayError } from "../../../shared/contract/errors.ts";
 import { isAccountError } from "./account-error.ts";
@@ -12,18 +13,18 @@ import { isContentRefusal, isRequestRefusal, withoutAccount } from "./request-re
 import { parseUpstreamError, readUpstreamError, type UpstreamErrorText } from "./error-text.ts";
 
 export interface UpstreamFailure {
-  /** The upstream's HTTP status, anything but 2xx. */
+  /** The upstream's HTTP status, not 2xx. */
   readonly status: number;
-  /** Its `retry-after` header, seconds or a date. */
+  /** Its `retry-after` header, in seconds or as a date. */
   readonly retryAfter: string | null;
   readonly body: Uint8Array;
-  /** What `Retry-After` says for a starting model when the upstream says nothing. */
+  /** `Retry-After` of a starting model, if the upstream sends none. */
   readonly startupSeconds: number;
   /** Catalog id. */
   readonly model: string;
-  /** On the messages route an overflow of the context window gets the words that Anthropic's clients look for. */
+  /** On the messages route, context overflows are reworded for Anthropic's clients. */
   readonly protocol: ProtocolName;
-  /** Unix milliseconds, for a `retry-after` that is a date. */
+  /** Current Unix milliseconds, for a `retry-after` that is a date. */
   readonly nowMs?: number;
 }
 
@@ -32,12 +33,12 @@ interface Wait {
   readonly startupSeconds: number | null;
 }
 
-/** "image input is not supported": of a part of the request, at the beginning of what the server says. */
+/** Matches a message that begins by naming a part of the request: "image input is not supported". */
 const UNSUPPORTED = /^.{0,60}\b(?:is|are) not supported\b|^unsupported param/i;
 
 const NO_WAIT: Wait = { retryAfterSeconds: null, startupSeconds: null };
 
-/** An upstream's error response as the client's. */
+/** Converts an upstream's error response for the client. */
 export function mapUpstreamError(failure: UpstreamFailure): GatewayError {
   const { status, body, startupSeconds, protocol } = failure;
   const retryAfterSeconds = parseRetryAfter(failure.retryAfter, failure.nowMs ?? Date.now());
@@ -50,9 +51,9 @@ export function mapUpstreamError(failure: UpstreamFailure): GatewayError {
 }
 
 /**
- * An error that an upstream put into an answer of status 200 or into a chunk of a stream: its `code` decides when that
- * is an HTTP error status.
- * @param value The whole parsed body or chunk, or text that was no JSON.
+ * Converts an error inside an answer of status 200 or a chunk of a stream. Its `code` is used if it is an HTTP error
+ * status.
+ * @param value The whole parsed body or chunk, or text that was not JSON.
  */
 export function mapErrorInAnswer(
   value: unknown,
@@ -62,7 +63,7 @@ export function mapErrorInAnswer(
   return mapStatus(text.status ?? 500, text, { ...options, wait: NO_WAIT });
 }
 
-/** Whether an error is about the gateway's own account at the upstream. */
+/** Returns whether an error is about the gateway's own account at the upstream. */
 export function isAboutAccount({ code }: GatewayError): boolean {
   return code === "upstream_authentication_failed";
 }
@@ -78,8 +79,8 @@ function mapStatus(
 ): GatewayError {
   const { protocol, model, wait } = options;
   const cause = new Error(`upstream status ${status}: ${describeText(status, text)}`);
-  const told = readRequestFault(status, text);
-  if (told !== null) return createRequestError(told, { protocol, model, cause });
+  const fault = readRequestFault(status, text);
+  if (fault !== null) return createRequestError(fault, { protocol, model, cause });
   if (isAccountError(text)) return new GatewayError("upstream_authentication_failed", { cause });
   switch (status) {
     case 401:
@@ -104,23 +105,26 @@ function mapStatus(
   }
 }
 
-/** What a server writes when it refuses a credential, or speaks of one. */
-const OF_CREDENTIAL =
+/** Words of a server that rejects a credential or quotes one. */
+const ABOUT_CREDENTIAL =
   /\bkey\b|\btoken\b|credential|authori[sz]|authenticat|bearer|signature|password|secret/i;
-/** Long words, and those with digits among their letters. */
+/** Long words, and shorter ones with digits. */
 const LIKE_CREDENTIAL = /(?=[\w.~+/=-]*\d)[\w.~+/=-]{12,}|[\w.~+/=-]{20,}/g;
 
-/** What the log says: a server may repeat the credential that it got, which only Envoy would recognise. */
+/**
+ * Formats the message for the log. A server may repeat the credential that it received, which this process does not
+ * know and cannot recognize exactly.
+ */
 function describeText(status: number, { message }: UpstreamErrorText): string {
   if (message === null) return "no message";
-  const isOfCredential = status === 401 || status === 403 || OF_CREDENTIAL.test(message);
-  return isOfCredential ? message.replace(LIKE_CREDENTIAL, "[redacted]") : message;
+  const isAboutCredential = status === 401 || status === 403 || ABOUT_CREDENTIAL.test(message);
+  return isAboutCredential ? message.replace(LIKE_CREDENTIAL, "[redacted]") : message;
 }
 
-/** A server that has too much to do, which a wait helps. */
+/** Words of an overloaded server, for which waiting helps. */
 const ABOUT_LOAD = /\bqueue|overload|\bbusy\b|capacity|concurren|try again|retry/i;
 
-/** What an error says of the client's request; null: it is about something else. */
+/** Returns the error if it is about the client's request, otherwise null. */
 function readRequestFault(status: number, text: UpstreamErrorText): UpstreamErrorText | null {
   if (status === 403 && isContentRefusal(text)) return withoutAccount(text);
   if (status < 400 || status === 401 || status === 402 || isAccountError(text)) return null;
@@ -153,10 +157,10 @@ function createRequestError(
   });
 }
 
-/** Agents know an overflow of the context window by its code, whatever the server's words are. */
+/** Agents recognize a context overflow by its code. */
 function readCode(text: UpstreamErrorText): Pick<ErrorOptions, "publicCode" | "upstreamCode"> {
   if (isContextOverflow(text)) return { publicCode: CONTEXT_LENGTH_EXCEEDED };
-  // A numeric code in quotes repeats the status, and a sentence (xAI) is none: they tell a client nothing.
+  // A numeric code repeats the status, and a sentence (xAI) is not a code: neither helps a client.
   return text.code !== null && !/^\d+$|\s/.test(text.code) ? { upstreamCode: text.code } : {};
 }
 
@@ -165,13 +169,13 @@ function formatWait(seconds: number | null): { retryAfterSeconds?: number } {
 }
 
 /**
- * Seconds from now of a `Retry-After` header, in either form; null when there is none or it is malformed.
+ * Parses a `Retry-After` header of either form into seconds from now; null if absent or malformed.
  * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */
 export function parseRetryAfter(value: string | null, nowMs: number): number | null {
   const text = value?.trim() ?? "";
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
-  // Date.parse also takes bare numbers and the like: an HTTP date begins with the name of a day.
+  // Date.parse also accepts bare numbers and the like; an HTTP date begins with a weekday.
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return null;
   const atMs = Date.parse(text);
   return Number.isNaN(atMs) ? null : Math.max(0, (atMs - nowMs) / 1000);

@@ -1,20 +1,19 @@
 /**
- * Reads the pieces of an upstream's `message` or `delta`: the two have the same fields, and servers differ in how they
- * name them.
+ * Reads fields of an upstream's `message` or `delta`. Both have the same fields, and servers name them differently.
  */
 import { isJsonObject, type JsonObject } from "../../../shared/text/json-object.ts";
 
 export interface Reasoning {
-  /** Empty when there is none. */
+  /** Empty if absent. */
   readonly text: string;
-  /** What a server signed it with, or null. */
+  /** The server's signature, or null. */
   readonly signature: string | null;
 }
 
-/** Where reasoning was found: in a text of its own or parts of the content, or in a list of its details. */
+/** Source of reasoning: a text field or parts of the content, or a list of details. */
 type ReasoningSource = "text" | "list" | null;
 
-/** Members that have reasoning as a text; servers that send two send the same text twice. */
+/** Fields with reasoning as text. Servers that send two of them repeat the same text. */
 export const REASONING_TEXTS = [
   "reasoning_content",
   "reasoning",
@@ -24,10 +23,10 @@ export const REASONING_TEXTS = [
 ] as const;
 
 /**
- * The model's reasoning: `reasoning_content` (DeepSeek, SGLang, older vLLM), else `reasoning` (newer vLLM, OpenRouter),
- * else `reasoning_text` (Copilot), `thinking` (Ollama) and their like, else parts of the content (Mistral, Databricks),
- * else `thinking_blocks` (LiteLLM) or `reasoning_details` (OpenRouter, MiniMax). Servers that send two send the same text
- * twice.
+ * Reads the model's reasoning from the first of: `reasoning_content` (DeepSeek, SGLang, older vLLM), `reasoning`
+ * (newer vLLM, OpenRouter), `reasoning_text` (Copilot), `thinking` (Ollama) and the like, parts of the content
+ * (Mistral, Databricks), `thinking_blocks` (LiteLLM), `reasoning_details` (OpenRouter, MiniMax). Servers that send two
+ * of them repeat the same text.
  */
 export function readReasoning(message: JsonObject): Reasoning & { readonly source: ReasoningSource } {
   const { content, reasoning_details, provider_specific_fields: specific } = message;
@@ -44,7 +43,7 @@ export function readReasoning(message: JsonObject): Reasoning & { readonly sourc
   };
 }
 
-/** The text of the content, a string or parts. */
+/** Reads the text of the content, a string or parts. */
 export function readContent(message: JsonObject): string {
   const { content } = message;
   if (typeof content === "string") return content;
@@ -58,7 +57,7 @@ export function readRefusal(message: JsonObject): string {
   return readString(message["refusal"]);
 }
 
-/** The entries of its tool calls; a single one that is no list is TGI's, and some servers have them by number. */
+/** Lists the tool calls. TGI sends a single object instead of a list, and some servers an object keyed by number. */
 export function listCalls({ tool_calls: calls }: JsonObject): readonly unknown[] {
   if (Array.isArray(calls)) return calls.map(completeCall);
   if (!isJsonObject(calls)) return [];
@@ -69,7 +68,10 @@ function isCall(entry: JsonObject): boolean {
   return "function" in entry || "name" in entry;
 }
 
-/** The call in OpenAI's form: its name and arguments can stand beside its id, and arguments be called `parameters`. */
+/**
+ * Converts a call to OpenAI's form: name and arguments may be next to the id, and the arguments be called
+ * `parameters`.
+ */
 function completeCall(call: unknown): unknown {
   if (!isJsonObject(call)) return call;
   const called = isJsonObject(call["function"]) ? call["function"] : call;
@@ -78,7 +80,7 @@ function completeCall(call: unknown): unknown {
   return { ...call, function: { name, arguments: args } };
 }
 
-/** The string, or an empty one for anything else. */
+/** Returns the string, or "" for anything else. */
 export function readString(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
@@ -91,7 +93,7 @@ function isThinking({ type, thought }: JsonObject): boolean {
   return thought === true || (typeof type === "string" && /^(?:thinking|reasoning)/.test(type));
 }
 
-/** Under which names parts of reasoning have a text, or a list of parts. Encrypted ones have none. */
+/** Names of the text, or the list of parts, in a part of reasoning. Encrypted parts have none. */
 const PART_FIELDS = [
   "thinking",
   "text",

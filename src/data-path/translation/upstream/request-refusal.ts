@@ -1,13 +1,13 @@
 /**
- * What an upstream's 403 or 404 is about: its words decide whether the client can do something about it, or the operator of
- * the gateway has to.
+ * Classifies an upstream's 403 or 404 by its text: can the client fix the request, or must the operator of the gateway
+ * act?
  */
 import type { UpstreamErrorText } from "./error-text.ts";
 
-/** What a model may not answer: xAI, OpenRouter's moderation, Azure, AWS's guardrails. */
+/** Rejected content: xAI, OpenRouter's moderation, Azure, AWS's guardrails. */
 const CONTENT_POLICY =
   /usage (?:guidelines|polic)|content[ _-](?:polic|filter|management)|\bmoderation\b|data[ _]?inspection|inappropriate content|content exists risk|\bflagged\b|safety (?:check|system|polic|guideline|filter)|SAFETY_CHECK|prohibited content|guardrail|\b(?:content|prompt|input)s?\b[^.]{0,60}\b(?:violat|unsafe|harmful)/i;
-/** Rules of the account there, which sound like it. */
+/** Similar phrases about access rules of the gateway's account. */
 const ABOUT_ACCESS =
   /organi[sz]ation'?s? polic|service controls?\b|\biam\b|not authorized to perform|access denied|data polic/i;
 
@@ -18,12 +18,12 @@ const UNSUPPORTED = new RegExp(
   `\\b(?:not|n't|endpoints? found that|cannot)\\b[^.]{0,40}\\b(?:support(?:s|ed)?|handle)\\b[^.]{0,60}${FEATURE}|${FEATURE}[^.]{0,60}\\b(?:not|n't) (?:supported?|enabled|available)\\b`,
   "i",
 );
-/** What a client named and is not there. */
+/** A missing thing that the client named. */
 const MISSING_THING =
   /\b(?:file|container|response|item|conversation|vector store|batch|image|skill|prompt|cached content|tool output)s?\b[^.]{0,80}\b(?:not found|does not exist|doesn't exist|could not be found|no such|not be (?:fetched|downloaded))\b|\bno tool output found\b|\b(?:not found|no such)\b[^.]{0,20}\b(?:file|container|response|item|conversation|vector store|batch|image|skill|prompt|cached content|tool output)\b/i;
 
 /**
- * Names that an upstream has for the gateway's account: "Team: x", "API key ID: y", "team 'x'", ids with a prefix, UUIDs,
+ * Identifiers of the gateway's account: "Team: x", "API key ID: y", "team 'x'", ids with a prefix, UUIDs, email
  * addresses.
  */
 const ACCOUNT_FIELDS =
@@ -33,22 +33,22 @@ const ACCOUNT_NAMES =
 const ACCOUNT_IDS =
   /\b(?:team|org|proj|project|key|user|acct|account|workspace|sk|xai|gsk)[-_](?=[\w-]*\d)[\w-]+|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b|\b[\w.+-]+@[\w-]+\.[\w.-]*\w/gi;
 
-/** What stands further back is, if anything, the request's own text. */
+/** Text after this may be the request's own. */
 const READ_CHARACTERS = 500;
 
-/** Whether the content of the request is refused. */
+/** Returns whether the content of the request is rejected. */
 export function isContentRefusal({ message, code, type }: UpstreamErrorText): boolean {
   const words = [code, type, message?.slice(0, READ_CHARACTERS)].filter(Boolean).join(" ");
   return CONTENT_POLICY.test(words) && !ABOUT_ACCESS.test(words);
 }
 
-/** Whether a part of the request is not supported, or names what is not there. */
+/** Returns whether the request uses an unsupported feature or names a missing thing. */
 export function isRequestRefusal({ message }: UpstreamErrorText): boolean {
   const words = message?.slice(0, READ_CHARACTERS) ?? "";
   return (UNSUPPORTED.test(words) || MISSING_THING.test(words)) && !ABOUT_ACCESS.test(words);
 }
 
-/** The text without the names of the gateway's account there. */
+/** Removes identifiers of the gateway's account from the text. */
 export function withoutAccount(text: UpstreamErrorText): UpstreamErrorText {
   const message =
     text.message

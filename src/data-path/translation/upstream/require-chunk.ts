@@ -6,8 +6,8 @@ import type { GeneratedText } from "./generated-text.ts";
 import { mapErrorInAnswer } from "./map-error.ts";
 
 /**
- * Makes sure that it is a chunk of a chat completion, whose usage is read.
- * @throws GatewayError what the upstream reports instead, or that it broke the protocol.
+ * Asserts that the value is a chunk of a chat completion, and reads its usage.
+ * @throws GatewayError The upstream's error, or `upstream_error` if it violates the protocol.
  */
 export function requireChunk(
   chunk: unknown,

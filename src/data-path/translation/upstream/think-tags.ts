@@ -1,6 +1,6 @@
 import type { ModelProfile } from "../../../shared/contract/model-profile.ts";
 
-/** Text that servers without a parser of reasoning write into the content, told apart. */
+/** Content split into reasoning and text, for servers that do not parse reasoning. */
 export interface SplitText {
   readonly reasoning: string;
   readonly text: string;
@@ -10,8 +10,8 @@ const OPENING = "<think>";
 const CLOSING = "</think>";
 
 /**
- * Finds tagged reasoning in a text that comes in pieces. Only what may become a tag waits, with white space around tags, of
- * which that is dropped. A tag behind the beginning of the answer is text of the model's.
+ * Finds tagged reasoning in a text that arrives in pieces. Only holds back text that may become a tag; drops white
+ * space around tags. A tag after the beginning of the answer is part of the text.
  */
 export class ThinkTags {
   readonly #isBegun: boolean;
@@ -29,7 +29,7 @@ export class ThinkTags {
     return { reasoning, text: this.#takeAnswer() };
   }
 
-  /** Nothing more will come: what waits for a tag is none. */
+  /** Ends the text; held text is not a tag. */
   end(): SplitText {
     const held = this.#held;
     this.#held = "";
@@ -42,7 +42,7 @@ export class ThinkTags {
     const begun = this.#held.trimStart();
     if (begun.startsWith(OPENING)) {
       const rest = begun.slice(OPENING.length).trimStart();
-      // White space behind the tag may go on.
+      // More white space may follow the tag.
       if (rest === "") return;
       this.#held = rest;
       this.#state = "reasoning";
@@ -72,7 +72,7 @@ export class ThinkTags {
   }
 }
 
-/** How many of the last characters may be the beginning of the closing tag. */
+/** Counts the last characters that may begin the closing tag. */
 function countTagBegun(text: string): number {
   for (let count = Math.min(CLOSING.length - 1, text.length); count > 0; count -= 1) {
     if (text.endsWith(CLOSING.slice(0, count))) return count;

@@ -8,17 +8,17 @@ import type { ToolNames } from "../conversation/tool-names.ts";
 import { listCalls, readString } from "./read-message.ts";
 import { isEmptyObject, ToolCall, type ToolCallDelta } from "./tool-call.ts";
 
-/** Far above any answer's; keeps an endless list of calls from filling the memory. */
+/** Far more than any answer has; keeps an endless list of calls from filling the memory. */
 const MAX_CALLS = 1_024;
 
-/** Stands for the old way to call one tool, which has no index; no server counts from here. */
+/** Index of the legacy `function_call`, which has none of its own; no server uses it. */
 const FUNCTION_CALL_INDEX = -1;
 
-/** Where an entry stands. */
+/** Position of an entry in its message. */
 interface CallPosition {
-  /** The one that its server gives it; null: none that tells it from the others of its chunk. */
+  /** Index that the server gave; null if it does not distinguish the entries of the chunk. */
   readonly index: number | null;
-  /** In its list, from 0; null when it is the only one. */
+  /** Position in its list, from 0; null for a single entry. */
   readonly place: number | null;
 }
 
@@ -26,23 +26,23 @@ interface CallPosition {
 export interface UpdatedCall {
   readonly call: ToolCall;
   readonly isNew: boolean;
-  /** The characters by which `heldCharacters` of the call has grown. */
+  /** Increase of the call's `heldCharacters`. */
   readonly growth: number;
 }
 
 /**
- * Tells which tool call a delta belongs to: the one at its index; without an index the one with its id, else, of several
- * in one chunk, the one at its place among them, else the open one. A new id together with a name at an index that is
- * taken is a new call: some servers number every call 0. Some of these give no ids: a name and arguments behind a
- * finished call are a new call there, as is the name of another declared tool. Arguments alone at an index that no call or
- * only a finished one has belong to the open call: some servers count their deltas.
+ * Assigns deltas to tool calls: by index; without an index by id; otherwise by position if the chunk has several
+ * calls, or to the open call. A new id together with a name at a used index is a new call, because some servers number
+ * every call 0. Some of these send no ids: there, a name and arguments after a finished call, or the name of another
+ * declared tool, begin a new call. Arguments without a name, at an index that is unused or finished, belong to the
+ * open call, because some servers count their deltas.
  */
 export class ToolCallTable {
   readonly #byIndex = new Map<number, ToolCall>();
   readonly #byId = new Map<string, ToolCall>();
-  /** Calls by their place in the last chunk that had several. */
+  /** Calls by their position in the last chunk that had several. */
   readonly #byPlace: ToolCall[] = [];
-  /** All calls in the order in which they were first seen. */
+  /** All calls in the order of their first delta. */
   readonly #calls: ToolCall[] = [];
   readonly #createCallId: () => string;
   readonly #onUpdate: (updated: UpdatedCall) => void;
@@ -51,7 +51,7 @@ export class ToolCallTable {
   #functionCallId = "";
   #fieldCharacters = 0;
 
-  /** @param options.createCallId Makes an id in the client's protocol, for a call that has none of its own. */
+  /** @param options.createCallId Creates an id in the client's protocol for a call that has none. */
   constructor(options: {
     createCallId: () => string;
     toolNames: ToolNames;
@@ -63,13 +63,13 @@ export class ToolCallTable {
   }
 
   /**
-   * Adds what a delta, or a whole message, says of calls.
-   * @throws GatewayError when there are too many calls.
+   * Adds the calls of a delta or a whole message.
+   * @throws GatewayError if there are too many calls.
    */
   read(message: JsonObject): void {
     const calls = listCalls(message);
     const { function_call: called } = message;
-    // Servers that send both send the same call twice.
+    // Servers that send both fields send the same call twice.
     if (calls.length > 0) {
       const isNumbered = new Set(calls.map(readIndex)).size === calls.length;
       for (const [place, call] of calls.entries()) {
@@ -101,7 +101,7 @@ export class ToolCallTable {
     this.#onUpdate({ call, isNew: known === null, growth: call.heldCharacters - heldBefore });
   }
 
-  /** A name that was repeated alone belongs to the arguments that follow, where those of its call are over. */
+  /** Restores the name of arguments that follow a repeated name, if the call at that index is complete. */
   #completeDelta(delta: ToolCallDelta, index: number | null): ToolCallDelta {
     const call = index === null ? undefined : this.#byIndex.get(index);
     if (call === undefined || !call.isOver || delta.id !== "") return delta;
@@ -110,7 +110,7 @@ export class ToolCallTable {
     return delta.name === "" && hasArguments && call.isNamedAgain ? { ...delta, name: call.name } : delta;
   }
 
-  /** Within a bound for all calls: what is over it is left out. */
+  /** Reads the fields of a call. Drops them once those of all calls exceed the limit. */
   #readFields(entry: JsonObject): CallFields | null {
     const fields = readCallFields(entry);
     if (fields === null) return null;
@@ -131,14 +131,14 @@ export class ToolCallTable {
     return delta.id !== call.id || this.#isOtherTool(call, delta) ? null : call;
   }
 
-  /** Whether a delta with a name and without an id begins another call than the one at its index. */
+  /** Returns whether a delta with a name and without an id begins a new call at a used index. */
   #isNext(call: ToolCall, delta: ToolCallDelta): boolean {
     if (delta.name !== call.name) return call.isComplete || this.#isOtherTool(call, delta);
     if (!call.isComplete) return false;
     return call.isOver ? /\S/.test(delta.arguments) : isEmptyObject(delta.arguments);
   }
 
-  /** Whether the delta names another declared tool than the call, whose name is whole. */
+  /** Returns whether the delta names another declared tool than the call, whose name is complete. */
   #isOtherTool(call: ToolCall, { name }: ToolCallDelta): boolean {
     if (name === call.name || !this.#toolNames.isDeclared(name)) return false;
     return call.isNameSettled || this.#toolNames.isWhole(call.name);
@@ -153,7 +153,9 @@ export class ToolCallTable {
     return call ?? this.#calls[place] ?? null;
   }
 
-  /** The call whose arguments go on: the last one that was added to, as far as it is not finished. */
+  /**
+   * Finds the call whose arguments continue: the last updated one if unfinished, otherwise the newest unfinished one.
+   */
   #findOpen(): ToolCall | null {
     if (this.#last?.isComplete === false) return this.#last;
     return this.#calls.findLast((call) => !call.isComplete) ?? null;
@@ -184,7 +186,7 @@ function readDelta(entry: JsonObject): ToolCallDelta {
   };
 }
 
-/** Some servers send the arguments parsed. */
+/** Some servers send parsed arguments. */
 function readArguments(value: unknown): string {
   return typeof value === "string" || value === undefined || value === null
     ? readString(value)

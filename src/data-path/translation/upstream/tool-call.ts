@@ -3,55 +3,55 @@ import { formatJson } from "../json/exact-json.ts";
 import { parseToolInput } from "./tool-input.ts";
 import { JsonObjectScanner } from "./json-object-scanner.ts";
 
-/** What one chunk says about a tool call; empty where it says nothing. */
+/** The part of a tool call in one chunk; missing fields are empty. */
 export interface ToolCallDelta {
   readonly id: string;
   readonly name: string;
-  /** JSON text, or a piece of it. */
+  /** JSON text or a piece of it. */
   readonly arguments: string;
 }
 
-/** More characters than this are no empty object. */
+/** A longer text is not treated as an empty object. */
 const MAX_EMPTY_CHARACTERS = 64;
 
 export function isEmptyObject(json: string): boolean {
   return json.length <= MAX_EMPTY_CHARACTERS && /^\s*\{\s*\}\s*$/.test(json);
 }
 
-/** One tool call of a stream, collected from its pieces. */
+/** One tool call of a stream, assembled from its pieces. */
 export class ToolCall {
   id = "";
-  /** The upstream's name. */
+  /** Name for the upstream. */
   name = "";
-  /** What it is to be given back with; the first that comes counts. */
+  /** Fields that the client sends back with the call; the first value counts. */
   fields: CallFields | null = null;
-  /** Its name came once more, alone, after its arguments. */
+  /** The name was repeated in a piece of its own after the arguments. */
   isNamedAgain = false;
-  /** Nothing can be added to the name any more. */
+  /** The name is complete. */
   isNameSettled = false;
   #scanner = new JsonObjectScanner();
-  /** Arguments that have not been sent. */
+  /** Arguments that have not been taken. */
   #pending = "";
   #isSettled = false;
 
-  /** Whether its arguments are a complete object. */
+  /** Whether the arguments are a complete object. */
   get isComplete(): boolean {
     return this.#scanner.isComplete;
   }
 
-  /** Whether no arguments can follow: servers begin with `{}` where the real ones are still to come. */
+  /** Whether no arguments can follow: some servers send `{}` before the real ones. */
   get isOver(): boolean {
     return this.isComplete && !this.#isPlaceholder;
   }
 
-  /** Characters that are kept for it. */
+  /** Characters buffered for this call. */
   get heldCharacters(): number {
     return this.id.length + this.name.length + this.#pending.length;
   }
 
   /**
-   * Takes a piece: the first id counts, pieces of the name are put together unless one repeats it, and what comes after
-   * the arguments' end is dropped, but for an object behind an empty one, which takes its place.
+   * Adds a piece. The first id counts; pieces of the name are joined, unless one repeats the name. Text after the end
+   * of the arguments is dropped, except an object that replaces a placeholder `{}`.
    */
   add(delta: ToolCallDelta): void {
     if (this.id === "") this.id = delta.id;
@@ -65,29 +65,29 @@ export class ToolCall {
     this.#pending += delta.arguments.slice(0, this.#scanner.scan(delta.arguments));
   }
 
-  /** Arguments that can be sent now: those of an object, as they come. */
+  /** Takes the arguments that can be sent now, as far as they are an object. */
   takeArguments(): string {
     return this.#scanner.kind === "object" ? this.takeText() : "";
   }
 
-  /** The same whatever they are, for a protocol that takes them as text; white space alone says nothing. */
+  /** Takes the arguments as text, whatever they are, for a protocol that allows that; white space does not count. */
   takeText(): string {
     return this.#scanner.kind === "blank" || this.#isPlaceholder ? "" : this.#take();
   }
 
-  /** Nothing more will come: what there is of the arguments is what was meant. */
+  /** Marks the arguments as final: a `{}` is no longer a placeholder. */
   settle(): void {
     this.#isSettled = true;
   }
 
-  /** The rest of the arguments at the end of the answer, made an object where they are none; empty for `{}`. */
+  /** Takes the remaining arguments at the end of the answer, wrapped if they are not an object; empty for `{}`. */
   endArguments(): string {
     if (this.#scanner.kind === "object") return this.#take();
     const input = parseToolInput(this.#take());
     return Object.keys(input).length === 0 ? "" : formatJson(input);
   }
 
-  /** Whether the arguments came as one `{}`, of which nothing was sent. */
+  /** Whether the arguments are a single `{}`, of which nothing was sent. */
   get #isPlaceholder(): boolean {
     return !this.#isSettled && this.isComplete && isEmptyObject(this.#pending);
   }

@@ -4,17 +4,17 @@ import { tryParseJsonText } from "../json/parse-json-text.ts";
 import { JsonObjectScanner } from "./json-object-scanner.ts";
 
 /**
- * Arguments that are no object as one: what the model wrote under a name of its own, as Anthropic's documentation does.
- * A tool that demands nothing would run with `{}`.
+ * Wraps arguments that are not an object, as Anthropic's documentation does. With `{}` instead, a tool without
+ * required arguments would run.
  */
 export function wrapArguments(text: string): { readonly INVALID_JSON: string } {
   return { INVALID_JSON: text };
 }
 
 /**
- * The arguments of a tool call as the input of a `tool_use` block, which must be an object: an object as it is, a
- * string parsed, a string inside that parsed once more. Of several objects in a row the first counts, as in a stream. None,
- * white space and null are `{}`; whatever else is none is wrapped.
+ * Converts the arguments of a tool call to the input of a `tool_use` block, which must be an object: strings are
+ * parsed, twice if necessary. Of several objects in a row the first counts, as in a stream. Absent arguments, white
+ * space and null become `{}`; anything else is wrapped.
  */
 export function parseToolInput(value: unknown): JsonObject {
   const text = typeof value === "string" ? value : value === undefined ? "" : formatJson(value);
@@ -24,7 +24,7 @@ export function parseToolInput(value: unknown): JsonObject {
   return input === null ? {} : wrapArguments(text);
 }
 
-/** Undefined for what is no JSON; null for what says nothing. */
+/** Returns undefined for invalid JSON, null for empty text. */
 function readJson(text: string): unknown {
   if (/^\s*(?:null\s*)?$/.test(text)) return null;
   const end = new JsonObjectScanner().scan(text);

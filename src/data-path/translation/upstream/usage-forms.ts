@@ -1,10 +1,10 @@
 /**
- * Where each figure of a usage stands in what upstreams send. One form for each wire format; within a form the first
- * positive figure of a list counts, since servers that share a format put the same figure in different places.
- * `docs/usage-fields.md` has the table for people; a test holds an example of each.
+ * Places of each usage figure in upstream answers, one form per wire format. Of several places the first with a
+ * positive figure counts, because servers that share a format use different places. `docs/usage-fields.md` documents
+ * the table; a test holds an example of each place.
  */
 
-/** Names from the usage object down. */
+/** Member names, starting at the usage object. */
 export type FigurePath = readonly [string, ...string[]];
 
 export interface UsageForm {
@@ -12,18 +12,18 @@ export interface UsageForm {
   readonly completion: FigurePath;
   readonly total: readonly FigurePath[];
   readonly cached: readonly FigurePath[];
-  /** All that was written to a cache, whatever for how long. */
+  /** All tokens written to a cache, regardless of their lifetime. */
   readonly cacheWrite: readonly FigurePath[];
   readonly cacheWrite5m: readonly FigurePath[];
   readonly cacheWrite1h: readonly FigurePath[];
-  /** Prompt tokens that tools of the server add, told beside `prompt`. */
+  /** Prompt tokens added by server tools, not included in `prompt`. */
   readonly toolUsePrompt: readonly FigurePath[];
   readonly inputAudio: readonly FigurePath[];
   /** Audio among the cached tokens. */
   readonly cachedAudio: readonly FigurePath[];
   readonly reasoning: readonly FigurePath[];
   readonly outputAudio: readonly FigurePath[];
-  /** Whether `prompt` counts the cached and written tokens too; else they stand beside it. */
+  /** Whether `prompt` includes cached and written tokens. */
   readonly promptIncludesCache: boolean;
 }
 
@@ -48,7 +48,7 @@ const CHAT: UsageForm = {
   ],
   cacheWrite5m: [
     ["prompt_tokens_details", "cache_creation_token_details", "ephemeral_5m_input_tokens"],
-    // Proxies that pass Anthropic's own on
+    // Proxies that forward Anthropic's field
     ["cache_creation", "ephemeral_5m_input_tokens"],
   ],
   cacheWrite1h: [
@@ -56,7 +56,7 @@ const CHAT: UsageForm = {
     ["cache_creation", "ephemeral_1h_input_tokens"],
   ],
   toolUsePrompt: [
-    // Gemini, through servers that pass its own figure on
+    // Gemini, through servers that forward its figure
     ["tool_use_prompt_tokens"],
     ["tool_use_prompt_token_count"],
     ["prompt_tokens_details", "tool_use_prompt_tokens"],

@@ -4,17 +4,17 @@ import type { TokenUsage } from "../../../shared/usage/token-usage.ts";
 import { nameServiceTier } from "../../../shared/usage/service-tiers.ts";
 import { type FigurePath, USAGE_FORMS, type UsageForm } from "./usage-forms.ts";
 
-/** No context window comes near it: a larger figure is a broken upstream, not a bill. */
+/** Far above any context window: a larger figure is a malfunction of the upstream and is not billed. */
 const MAX_TOKENS = 1_000_000_000;
 const FORMS: readonly UsageForm[] = Object.values(USAGE_FORMS);
 
-/** The usage of an answer, and what does not fit in it; null when everything does. */
+/** The usage of an answer, and its contradiction, if any. */
 export interface ReportedUsage {
   readonly tokens: TokenUsage;
   readonly contradiction: UsageContradiction | null;
 }
 
-/** As they stand in the upstream's object, but for `prompt`, which always counts what is cached and written. */
+/** Figures as in the upstream's object, except that `prompt` always includes cached and written tokens. */
 interface Figures {
   readonly prompt: number;
   readonly completion: number;
@@ -25,38 +25,38 @@ interface Figures {
   readonly inputAudio: number;
   readonly cachedAudio: number;
   readonly reasoning: number;
-  /** Reasoning is told, if only as 0. */
-  readonly isReasoningTold: boolean;
+  /** The usage has a figure of reasoning, even if 0. */
+  readonly hasReasoning: boolean;
   readonly outputAudio: number;
-  /** Null when none is told. */
+  /** Null if absent. */
   readonly total: number | null;
 }
 
 /**
- * Reads the `usage` object of a chat completion, whatever server wrote it. Cached and written tokens never exceed the
- * prompt together, reasoning is part of the output wherever the server counts it.
- * @returns null when there is none, when the prompt's or the output's tokens are missing or impossible (negative,
- * fractional, absurd, not a number), or when all are 0, a placeholder: the gateway then counts by itself.
+ * Reads the `usage` of a chat completion from any server. Cached and written tokens together never exceed the prompt;
+ * reasoning is part of the output wherever the server counts it.
+ * @returns null if there is no usage, if the prompt's or the output's tokens are missing or impossible (negative,
+ * fractional, too large, not a number), or if all are 0 (a placeholder). The gateway then counts by itself.
  */
 export function readUsage(value: unknown): ReportedUsage | null {
   return readForm(value, USAGE_FORMS.chat);
 }
 
-/** The `usage` of a response of OpenAI's Responses protocol, as `readUsage`. */
+/** Reads the `usage` of OpenAI's Responses protocol; see `readUsage`. */
 export function readResponseUsage(value: unknown): ReportedUsage | null {
   return readForm(value, USAGE_FORMS.responses);
 }
 
-/** The usage of a message of Anthropic's Messages protocol, as `readUsage`. */
+/** Reads the usage of Anthropic's Messages protocol; see `readUsage`. */
 export function readMessageUsage(value: unknown): ReportedUsage | null {
   return readForm(isJsonObject(value) ? addCompactions(value) : value, USAGE_FORMS.messages);
 }
 
-/** The figures of a message that its compactions have beside it. */
+/** Figures that each compaction of a message reports separately. */
 const COMPACTED = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
 const MAX_ITERATIONS = 1_000;
 
-/** A compaction is generated and billed beside the message, whose own figures do not count it. */
+/** Adds the compactions, which are generated and billed in addition to the message's own figures. */
 function addCompactions(usage: JsonObject): JsonObject {
   const compactions = toArray(usage["iterations"])
     .slice(0, MAX_ITERATIONS)
@@ -70,22 +70,22 @@ function addCompactions(usage: JsonObject): JsonObject {
 }
 
 /**
- * The usage of a streamed message after one more `message_delta`. Its figures are totals of the whole message and replace
- * those before them; one that is impossible is not told, and totals do not fall.
+ * Merges one more `message_delta` into the usage of a streamed message. Its figures are totals of the whole message
+ * and replace earlier ones; impossible figures are ignored, and totals never decrease.
  */
 export function mergeMessageUsage(before: JsonObject, delta: JsonObject): JsonObject {
-  const isTold = (figure: unknown): boolean =>
+  const isValid = (figure: unknown): boolean =>
     isJsonObject(figure) || Array.isArray(figure) || isTokenCount(figure);
-  const told = Object.fromEntries(Object.entries(delta).filter(([, figure]) => isTold(figure)));
-  const merged = { ...before, ...told };
+  const valid = Object.fromEntries(Object.entries(delta).filter(([, figure]) => isValid(figure)));
+  const merged = { ...before, ...valid };
   const { output_tokens: outputBefore } = before;
   const { output_tokens: output } = merged;
   const outputTokens =
     isTokenCount(outputBefore) && isTokenCount(output) ? Math.max(outputBefore, output) : output;
-  return { ...merged, ...mergePrompt(before, told), output_tokens: outputTokens };
+  return { ...merged, ...mergePrompt(before, valid), output_tokens: outputTokens };
 }
 
-/** The figures of a message's prompt. */
+/** Figures of a message's prompt. */
 const PROMPT_FIELDS = [
   "input_tokens",
   "cache_read_input_tokens",
@@ -94,8 +94,8 @@ const PROMPT_FIELDS = [
 ] as const;
 
 /**
- * The prompt's figures of one event, never a mix of two that count the same tokens. Servers that tell the whole prompt at
- * the start tell its split in the delta: the split counts. Cached tokens alone are part of the prompt told before.
+ * Merges the prompt figures, never mixing two that count the same tokens. Servers that first report the whole prompt
+ * report its split in the delta: the split counts. Cached tokens without input are part of the prompt reported before.
  */
 function mergePrompt(before: JsonObject, delta: JsonObject): JsonObject {
   const [first, later] = [readPrompt(before), readPrompt(delta)];
@@ -115,7 +115,7 @@ function mergePrompt(before: JsonObject, delta: JsonObject): JsonObject {
   return pickPrompt(countMessagePrompt(merged) < countMessagePrompt(before) ? before : merged);
 }
 
-/** How long writes are kept may be told at the start alone. */
+/** The lifetime of cache writes may only be reported at the start. */
 function findLifetimes(before: JsonObject, delta: JsonObject): unknown {
   const isSame = delta["cache_creation_input_tokens"] === before["cache_creation_input_tokens"];
   return delta["cache_creation"] ?? (isSame ? before["cache_creation"] : undefined);
@@ -130,15 +130,15 @@ function readPrompt(usage: JsonObject): { readonly input: number; readonly cache
   return { input, caches: countMessagePrompt(usage) - input };
 }
 
-/** Prompt tokens of a message, those of caches included. */
+/** Counts the prompt tokens of a message, including cached and written ones. */
 function countMessagePrompt(usage: JsonObject): number {
   const { prompt, cached, cacheWrite } = USAGE_FORMS.messages;
   return [[prompt], cached, cacheWrite].reduce((sum, paths) => sum + readFigure(usage, paths), 0);
 }
 
 /**
- * The usage of a chat completion or a chunk, wherever the server puts it: beside the choices, in the first of them
- * (Moonshot), or in a member of its own (Groq).
+ * Finds the usage of a chat completion or a chunk: next to the choices, in the first choice (Moonshot), or in `x_groq`
+ * (Groq).
  */
 export function findUsage({ usage, choices, x_groq: groq }: JsonObject): unknown {
   if (isJsonObject(usage)) return usage;
@@ -147,8 +147,8 @@ export function findUsage({ usage, choices, x_groq: groq }: JsonObject): unknown
   return isJsonObject(groq) ? groq["usage"] : usage;
 }
 
-/** Whether a usage, of whatever protocol, says that nothing was used at all: neither prompt nor output. */
-export function isUsageOfNothing(usage: unknown): boolean {
+/** Returns whether a usage of any protocol reports neither prompt nor output tokens. */
+export function reportsZeroUsage(usage: unknown): boolean {
   return (
     isJsonObject(usage) &&
     FORMS.some(({ prompt, completion }) => follow(usage, prompt) === 0 && follow(usage, completion) === 0) &&
@@ -158,19 +158,19 @@ export function isUsageOfNothing(usage: unknown): boolean {
   );
 }
 
-/** The tokens alone of `readUsage`. */
+/** Returns only the tokens of `readUsage`. */
 export function parseUsage(value: unknown): TokenUsage | null {
   return readUsage(value)?.tokens ?? null;
 }
 
 /**
- * The service tier that a chat completion, a chunk, a response or a message names (OpenAI beside the usage, Anthropic in
- * it, where its speed and its place are as well); null when it names none.
+ * Reads the service tier of a chat completion, chunk, response or message; null if absent. OpenAI puts it next to the
+ * usage, Anthropic into it, together with speed and location.
  */
-export function readServiceTier({ service_tier: beside, usage }: JsonObject): string | null {
-  if (!isJsonObject(usage)) return nameServiceTier({ service_tier: beside });
-  const { service_tier: within, speed, inference_geo: place } = usage;
-  const tier = beside ?? within ?? readTrafficType(usage);
+export function readServiceTier({ service_tier: outer, usage }: JsonObject): string | null {
+  if (!isJsonObject(usage)) return nameServiceTier({ service_tier: outer });
+  const { service_tier: inner, speed, inference_geo: place } = usage;
+  const tier = outer ?? inner ?? readTrafficType(usage);
   return nameServiceTier({ service_tier: tier, speed, inference_geo: place });
 }
 
@@ -181,7 +181,7 @@ const TRAFFIC_TYPES: readonly FigurePath[] = [
   ["trafficType"],
 ];
 
-/** The tier that Vertex names: `ON_DEMAND_FLEX` is `flex`. */
+/** Reads Vertex's tier: `ON_DEMAND_FLEX` is `flex`. */
 function readTrafficType(usage: JsonObject): string | null {
   for (const path of TRAFFIC_TYPES) {
     const type = follow(usage, path);
@@ -192,17 +192,17 @@ function readTrafficType(usage: JsonObject): string | null {
 
 function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {
   if (!isJsonObject(usage)) return null;
-  const told = follow(usage, form.prompt);
+  const given = follow(usage, form.prompt);
   const total = readFigure(usage, form.total) || null;
-  const completion = follow(usage, form.completion) ?? completeFrom(total, told);
-  if (!isTokenCount(told) || !isTokenCount(completion)) return null;
+  const completion = follow(usage, form.completion) ?? completeFrom(total, given);
+  if (!isTokenCount(given) || !isTokenCount(completion)) return null;
   const cached = readFigure(usage, form.cached);
   const cacheWrite5m = readFigure(usage, form.cacheWrite5m);
   const cacheWrite1h = readFigure(usage, form.cacheWrite1h);
   const cacheWrite = readFigure(usage, form.cacheWrite) || cacheWrite5m + cacheWrite1h;
-  const inBoth = form.promptIncludesCache ? told : told + cached + cacheWrite;
+  const inBoth = form.promptIncludesCache ? given : given + cached + cacheWrite;
   const toolUse = total === null ? 0 : Math.max(0, total - inBoth - completion);
-  // What tools put before the model is told beside the prompt, in the total alone.
+  // Prompt tokens added by tools are not part of `prompt`, only of the total.
   const prompt = inBoth + (toolUse === 0 ? 0 : Math.min(toolUse, readFigure(usage, form.toolUsePrompt)));
   if (prompt === 0 && completion === 0) return null;
   return countTokens({
@@ -215,13 +215,13 @@ function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {
     inputAudio: readFigure(usage, form.inputAudio),
     cachedAudio: readFigure(usage, form.cachedAudio),
     reasoning: readFigure(usage, form.reasoning),
-    isReasoningTold: form.reasoning.some((path) => isTokenCount(follow(usage, path))),
+    hasReasoning: form.reasoning.some((path) => isTokenCount(follow(usage, path))),
     outputAudio: readFigure(usage, form.outputAudio),
     total,
   });
 }
 
-/** The output that was left out, where the total tells it. */
+/** Computes missing output tokens from the total. */
 function completeFrom(total: number | null, prompt: unknown): number | undefined {
   return total !== null && isTokenCount(prompt) && total >= prompt ? total - prompt : undefined;
 }
@@ -230,7 +230,7 @@ function countTokens(figures: Figures): ReportedUsage {
   const outside = countOutside(figures);
   const outputTokens = figures.completion + outside;
   const reasoningTokens = Math.min(outputTokens, Math.max(outside, figures.reasoning));
-  // What is in two parts is counted in the first of them: cached, written, audio.
+  // A token in two parts counts in the first of them: cached, written, audio.
   const { prompt, cached, cacheWrite, cacheWrite1h, inputAudio, cachedAudio } = figures;
   const cachedInputTokens = Math.min(prompt, cached);
   const inputTokens = prompt - cachedInputTokens;
@@ -251,15 +251,15 @@ function countTokens(figures: Figures): ReportedUsage {
 }
 
 /**
- * Generated tokens that the completion's figure leaves out. xAI names them as reasoning and adds them to the total;
- * Gemini's OpenAI endpoint names nothing, its total is larger by the thinking. Both bill them as output. Where reasoning is
- * told to be 0, the surplus is something else.
+ * Counts generated tokens missing from the completion's figure. xAI reports them as reasoning and adds them to the
+ * total; Gemini's OpenAI endpoint only has a larger total. Both bill them as output. If reasoning is reported as 0,
+ * the surplus is something else.
  */
-function countOutside({ prompt, completion, cached, reasoning, isReasoningTold, total }: Figures): number {
-  // Where cached tokens stand outside of the prompt, they are what the total has more.
+function countOutside({ prompt, completion, cached, reasoning, hasReasoning, total }: Figures): number {
+  // If the prompt excludes cached tokens, they are the surplus of the total.
   if (total === null || cached > prompt) return 0;
   const surplus = total - prompt - completion;
-  return surplus > 0 && (!isReasoningTold || reasoning === surplus) ? surplus : 0;
+  return surplus > 0 && (!hasReasoning || reasoning === surplus) ? surplus : 0;
 }
 
 function findContradiction(figures: Figures, output: number): UsageContradiction | null {
@@ -274,7 +274,7 @@ function findContradiction(figures: Figures, output: number): UsageContradiction
   return total !== null && total !== prompt + output ? "total" : null;
 }
 
-/** The first positive figure of these places; 0 when there is none. */
+/** Returns the first positive figure, or 0. */
 function readFigure(usage: JsonObject, paths: readonly FigurePath[]): number {
   for (const path of paths) {
     const figure = follow(usage, path);

@@ -98,7 +98,7 @@ describe("ChatRequest.promptSize", () => {
       ],
       tools: [{ type: "function", function: { name: "f" } }],
     });
-    expect(request.promptSize().inkBytes).toBe("bekindtwowords42".length);
+    expect(request.promptSize().visibleTextBytes).toBe("bekindtwowords42".length);
   });
 
   it("counts a predicted output apart", () => {

@@ -51,9 +51,9 @@ describe("an embeddings answer", () => {
   it.each([
     ['[{"embedding":[0.1]}]', false],
     ["[ ]", true],
-  ])("with a usage of 0 and the data %s is of nothing: %j", (data, isOfNothing) => {
+  ])("with a usage of 0 and the data %s is of nothing: %j", (data, isZeroUsage) => {
     const { observation } = read(`{"data":${data},"usage":{"prompt_tokens":0,"total_tokens":0}}`);
-    expect(observation).toMatchObject({ usage: null, isOfNothing });
+    expect(observation).toMatchObject({ usage: null, isZeroUsage });
   });
 
   it("keeps every digit of its numbers", () => {

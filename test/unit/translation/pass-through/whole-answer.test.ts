@@ -43,8 +43,8 @@ it.each([
     answer.translateBody(encode(JSON.stringify({ ...body, ...changes, usage })));
     return answer.observation;
   };
-  expect(read({})).toMatchObject({ usage: null, isOfNothing: false });
-  expect(read({ output: [], content: [] }).isOfNothing).toBe(true);
+  expect(read({})).toMatchObject({ usage: null, isZeroUsage: false });
+  expect(read({ output: [], content: [] }).isZeroUsage).toBe(true);
 });
 
 describe.each(NAMES)("a whole answer of %s that passes through", (name) => {

@@ -242,6 +242,8 @@ describe("POST /v1/responses/compact", () => {
 
   it("keeps in memory what its answer repeats", () => {
     const input = [{ role: "user", content: "x".repeat(50_000) }];
-    expect(parse({ input }, "compact").keptBytes).toBeGreaterThan(parse({ input }).keptBytes + 50_000);
+    expect(parse({ input }, "compact").retainedBytes).toBeGreaterThan(
+      parse({ input }).retainedBytes + 50_000,
+    );
   });
 });

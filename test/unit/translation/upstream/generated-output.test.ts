@@ -94,9 +94,9 @@ describe.each(CHAT_ROUTES)("what was generated, $name", (route) => {
     const usage = { prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 };
     const answer = createRouteAnswer(route, { stream: true });
     answer.push(encode(dataEvent({ id: "c", choices: [], usage })));
-    expect(answer.observation.isUsageBehind).toBe(false);
+    expect(answer.observation.isUsageIncomplete).toBe(false);
     answer.push(encode(chunk({ delta: { reasoning_details: details("hm") } })));
-    expect(answer.observation).toMatchObject({ isUsageBehind: true, isOfNothing: false });
+    expect(answer.observation).toMatchObject({ isUsageIncomplete: true, isZeroUsage: false });
   });
 
   it("makes an error that follows it no refusal", () => {

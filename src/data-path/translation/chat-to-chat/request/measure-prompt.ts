@@ -1,16 +1,16 @@
 import type { PromptSize } from "../../client-protocol.ts";
 import { isJsonObject } from "../../../../shared/text/json-object.ts";
 import { isWholeField } from "../../fields/known-fields.ts";
-import { countInkBytes } from "../../ink-bytes.ts";
+import { countVisibleBytes } from "../../visible-bytes.ts";
 import { type JsonBody } from "../../json/parse-body.ts";
 
-/** Content parts that are text; any other kind may be worth any number of tokens. */
+/** Content parts that are text; other kinds may be worth any number of tokens. */
 const TEXT_PARTS: ReadonlySet<unknown> = new Set(["text", "refusal", "thinking"]);
 
-/** Fields whose value is the prompt's text too, rendered by the model's chat template as the JSON that it is. */
+/** Fields that the model's chat template renders as JSON into the prompt. */
 const SCHEMA_FIELDS: ReadonlySet<string> = new Set(["tools", "functions", "response_format"]);
 
-/** Words of the protocol rather than of the prompt. */
+/** Structural fields, not part of the prompt's text. */
 const STRUCTURE_FIELDS: ReadonlySet<string> = new Set(["role", "type"]);
 
 /** Measures the prompt of a chat completion request, see `PromptSize`. */
@@ -19,14 +19,14 @@ export function measurePrompt(
   messages: readonly Readonly<Record<string, unknown>>[],
 ): PromptSize {
   let textBytes = 0;
-  let inkBytes = 0;
+  let visibleTextBytes = 0;
   let predictionBytes = 0;
   let hasMedia = body.members.some(({ key }) => key === "chat_template");
   for (const message of messages) {
     textBytes += countText(message, "content");
     const { content, role } = message;
     for (const part of Array.isArray(content) ? content : [content]) {
-      if (role !== "assistant") inkBytes += countInk(part);
+      if (role !== "assistant") visibleTextBytes += countVisible(part);
       if (isJsonObject(part) && !TEXT_PARTS.has(part["type"])) hasMedia = true;
       else textBytes += countText(part);
     }
@@ -37,7 +37,7 @@ export function measurePrompt(
   }
   return {
     textBytes,
-    inkBytes,
+    visibleTextBytes,
     messages: messages.length,
     hasMedia,
     hasTools: hasTools(body.value),
@@ -46,15 +46,15 @@ export function measurePrompt(
   };
 }
 
-function countInk(part: unknown): number {
+function countVisible(part: unknown): number {
   const text = isJsonObject(part) && part["type"] === "text" ? part["text"] : part;
-  return typeof text === "string" ? countInkBytes(text) : 0;
+  return typeof text === "string" ? countVisibleBytes(text) : 0;
 }
 
-/** UTF-8 bytes of every string in a value: arguments and names of tool calls, refusals, reasoning. */
+/** Counts the UTF-8 bytes of all strings in a value: arguments and names of tool calls, refusals, reasoning. */
 function countText(value: unknown, leaveOut?: string): number {
   if (typeof value === "string") return Buffer.byteLength(value);
-  // Nested no deeper than parseJsonBody lets through.
+  // `findMembers` has bounded the nesting.
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + countText(entry), 0);
   if (!isJsonObject(value)) return 0;
   let bytes = 0;

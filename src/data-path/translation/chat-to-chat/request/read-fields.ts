@@ -1,11 +1,11 @@
 import { isJsonObject } from "../../../../shared/text/json-object.ts";
 import { CHAT_SEARCH_FIELDS } from "../../fields/server-tools.ts";
-import { readAskedLimit } from "../../fields/output-limit.ts";
+import { readOutputLimit } from "../../fields/output-limit.ts";
 import type { JsonBody } from "../../json/parse-body.ts";
 import {
   invalid,
   missing,
-  readAskedServiceTier,
+  readRequestedTier,
   readFlag,
   readEndUser,
   readInteger,
@@ -15,16 +15,16 @@ import {
 import { TIER_FIELDS } from "../../../../shared/usage/service-tiers.ts";
 import { nameServiceTier } from "../../../../shared/usage/service-tiers.ts";
 
-/** What the gateway reads of a chat completion request; everything else is between client and upstream. */
+/** The fields of a chat completion request that the gateway needs; the others are between client and upstream. */
 export interface ChatFields {
   readonly messages: readonly Readonly<Record<string, unknown>>[];
   readonly stream: boolean;
   readonly streamOptions: Readonly<Record<string, unknown>> | null;
-  /** Answers that are generated: `n`, or `best_of` where a server takes it and generates more to choose from. */
+  /** Generated answers: `n`, or `best_of` if a server supports it and generates more to choose from. */
   readonly choices: number;
-  /** The tier that was asked for, in lower case. */
+  /** The requested tier in lower case. */
   readonly serviceTier: string | null;
-  /** The smallest limit that it gives under any name, or null. */
+  /** The smallest limit under any of its names, or null. */
   readonly maxOutputTokens: number | null;
   readonly endUser: string | null;
 }
@@ -58,8 +58,8 @@ export function readChatFields(body: JsonBody): ChatFields {
     streamOptions: readStreamOptions(value),
     endUser: readEndUser(value),
     choices: Math.max(readChoices(value, "n"), readChoices(value, "best_of")),
-    serviceTier: nameServiceTier({ ...value, service_tier: readAskedServiceTier(value) }),
-    maxOutputTokens: readAskedLimit(body),
+    serviceTier: nameServiceTier({ ...value, service_tier: readRequestedTier(value) }),
+    maxOutputTokens: readOutputLimit(body),
   };
 }
 

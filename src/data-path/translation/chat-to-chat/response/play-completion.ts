@@ -3,12 +3,12 @@ import { formatEvent } from "../../sse/encoder.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Fields of a completion that every chunk repeats. */
+/** Fields that every chunk repeats. */
 const SHARED_FIELDS = ["id", "created", "model", "system_fingerprint", "service_tier"] as const;
 
 /**
- * A whole completion as the stream that the client asked for: for each choice one chunk with all of its message and one
- * with its finish reason, then the usage if the client wants it, then `[DONE]`. OpenAI's SDKs read a JSON answer to a
+ * Formats a whole completion as the stream that the client requested: for each choice one chunk with its message and
+ * one with its finish reason, then the usage if requested, then `[DONE]`. OpenAI's SDKs read a JSON answer to a
  * streaming request as an empty stream, without an error.
  */
 export function playStream(completion: JsonObject, model: string, isUsageWanted: boolean): string {
@@ -33,7 +33,7 @@ export function playStream(completion: JsonObject, model: string, isUsageWanted:
   return `${text}data: [DONE]\n\n`;
 }
 
-/** Every tool call of a delta names its place, since it could come in pieces. */
+/** Adds the index that every tool call of a delta requires. */
 function convertMessage(message: JsonObject): JsonObject {
   const { tool_calls: toolCalls } = message;
   if (!Array.isArray(toolCalls)) return message;

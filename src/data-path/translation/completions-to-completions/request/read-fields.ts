@@ -1,5 +1,5 @@
 import { type JsonObject } from "../../../../shared/text/json-object.ts";
-import { readAskedLimit } from "../../fields/output-limit.ts";
+import { readOutputLimit } from "../../fields/output-limit.ts";
 import type { JsonBody } from "../../json/parse-body.ts";
 import { EXPECTED_PROMPTS, measurePrompts, type Prompts } from "../../openai/prompts.ts";
 import {
@@ -11,22 +11,22 @@ import {
   readStreamOptions,
 } from "../../openai/request-fields.ts";
 
-/** What the gateway reads of a completion request; everything else is between client and upstream. */
+/** The fields of a completion request that the gateway needs; the others are between client and upstream. */
 export interface CompletionsFields {
   readonly stream: boolean;
   readonly streamOptions: JsonObject | null;
   readonly prompts: Prompts;
-  /** Answers to each prompt that are generated and billed: the larger of `n` and `best_of`. */
+  /** Answers per prompt that are generated and billed: the larger of `n` and `best_of`. */
   readonly answersPerPrompt: number;
-  /** The smallest limit that it gives under any name, or null; 0 asks for nothing but the prompt's figures. */
+  /** The smallest limit under any of its names, or null; 0 requests only data about the prompt. */
   readonly maxOutputTokens: number | null;
-  /** `n`: answers to each prompt that the client gets. */
+  /** `n`: answers per prompt that the client receives. */
   readonly choicesPerPrompt: number;
-  /** Characters of each prompt where they stand before the answers (`echo`), else null. */
+  /** Characters of each prompt, if the answers repeat the prompts (`echo`), otherwise null. */
   readonly echo: readonly number[] | null;
 }
 
-/** Those that no body may give in two ways. */
+/** Fields that no body may repeat. */
 export const COMPLETIONS_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "prompt",
@@ -49,12 +49,15 @@ export function readCompletionsFields(body: JsonBody): CompletionsFields {
     prompts: readPrompts(value),
     choicesPerPrompt,
     answersPerPrompt: Math.max(choicesPerPrompt, readChoices(value, "best_of")),
-    maxOutputTokens: readInteger(value, "max_tokens", { min: 0 }) === 0 ? 0 : readAskedLimit(body),
+    maxOutputTokens: readInteger(value, "max_tokens", { min: 0 }) === 0 ? 0 : readOutputLimit(body),
     echo: readFlag(value, "echo") ? measureEcho(value["prompt"]) : null,
   };
 }
 
-/** A server that gets no prompt begins a text of its own. vLLM takes embedded prompts, alone or beside others. */
+/**
+ * Without a prompt the server begins a text of its own. vLLM also accepts embedded prompts, with or without text
+ * prompts.
+ */
 function readPrompts({ prompt, prompt_embeds: embedded }: JsonObject): Prompts {
   const given = isAbsent(prompt) ? null : measurePrompts(prompt);
   if (!isAbsent(prompt) && given === null) throw invalid("prompt", EXPECTED_PROMPTS, prompt);
@@ -63,7 +66,7 @@ function readPrompts({ prompt, prompt_embeds: embedded }: JsonObject): Prompts {
   return { count, tokens: null, hasMedia: true };
 }
 
-/** How long the text of token ids is nobody knows here: nothing that it stands in counts as generated. */
+/** The text length of token ids is unknown here, so the whole piece that contains them counts as echo. */
 function measureEcho(prompt: unknown): number[] {
   const prompts: readonly unknown[] = Array.isArray(prompt) ? prompt : [prompt];
   return prompts.map((one) => (typeof one === "string" ? one.length : Number.POSITIVE_INFINITY));

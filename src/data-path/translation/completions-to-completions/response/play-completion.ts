@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../shared/text/json-object.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 
-/** A whole completion as the stream that the client asked for: its chunks have the same form as the answer. */
+/** Formats a whole completion as the stream that the client requested. Chunks have the same form as the answer. */
 export function playStream(completion: JsonObject, model: string, isUsageWanted: boolean): string {
   const { usage, ...answer } = completion;
   let text = formatEvent(null, { ...answer, model });

@@ -14,18 +14,18 @@ const USER_BLOCKS: ReadonlySet<string> = new Set([
   "container_upload",
 ]);
 
-/** What Anthropic's own servers did in an earlier turn. The answer text that follows carries the result. */
+/** Blocks of work by Anthropic's servers in an earlier turn. The answer text after them contains the result. */
 const SERVER_BLOCKS = /^(?:(?:server|mcp)_tool_use|mcp_tool_listing|fallback|.+_tool_result)$/;
 
 const GAP: AssistantPart = { kind: "gap" };
 
-/** A summary that stands for everything before it. */
+/** A summary that replaces everything before it. */
 export interface SummaryPart {
   readonly kind: "summary";
   readonly text: string;
 }
 
-/** The content of an assistant message: a string, which is one text block, or blocks. @throws GatewayError 400 */
+/** Parses the content of an assistant message: a string (one text block) or blocks. @throws GatewayError 400 */
 export function parseAssistantContent(
   content: unknown,
   path: string,
@@ -53,7 +53,7 @@ function parseAssistantBlock(block: Block, unpacker: ReasoningUnpacker): (Assist
   }
 }
 
-/** A block without text is one that the client did not want to read: what the model thought may be in its signature. */
+/** A block without text was hidden from the user; its signature may carry the reasoning. */
 function parseThinkingBlock({ fields, path }: Block, unpacker: ReasoningUnpacker): AssistantPart {
   const text = readString(fields["thinking"], `${path}.thinking`);
   const { signature } = fields;
@@ -61,7 +61,7 @@ function parseThinkingBlock({ fields, path }: Block, unpacker: ReasoningUnpacker
   return thinking === "" ? GAP : { kind: "thinking", thinking };
 }
 
-/** What Anthropic's server wrote when the conversation became too long. Without text it has failed, and says nothing. */
+/** Parses the summary that Anthropic's server wrote for a long conversation. Without text, summarizing had failed. */
 function parseSummary({ fields, path }: Block): AssistantPart | SummaryPart {
   const text = readTexts(fields["content"] ?? "", `${path}.content`).join("");
   return text === "" ? GAP : { kind: "summary", text };

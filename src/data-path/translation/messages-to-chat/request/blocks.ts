@@ -6,8 +6,8 @@ import { readString, readTyped, type TypedObject } from "../../json/read-field.t
 export type Block = TypedObject;
 
 /**
- * Content that is a string, which is the same as one text block, or a list of blocks.
- * @throws GatewayError 400 when it is neither, and what `parse` throws.
+ * Parses content: a string (one text block) or a list of blocks.
+ * @throws GatewayError 400 if it is neither, and errors of `parse`.
  */
 export function parseBlocks<Part>(
   content: unknown,
@@ -19,14 +19,14 @@ export function parseBlocks<Part>(
   return content.flatMap((value: unknown, index) => parse(readTyped(value, `${path}.${index}`)));
 }
 
-/** The text of a text block; `citations` and `cache_control` are dropped. @throws GatewayError 400 */
+/** Reads a text block; drops `citations` and `cache_control`. @throws GatewayError 400 */
 export function readText(block: Block): string {
   return readString(block.fields["text"], `${block.path}.text`);
 }
 
 /**
- * The texts of content that may hold nothing but text: a string or text blocks. Empty ones are left out.
- * @throws GatewayError 400 naming the block that is no text.
+ * Reads content that must be text: a string or text blocks. Omits empty texts.
+ * @throws GatewayError 400 naming the block that is not text.
  */
 export function readTexts(content: unknown, path: string): string[] {
   if (typeof content === "string") return content === "" ? [] : [content];
@@ -41,7 +41,7 @@ export function readTexts(content: unknown, path: string): string[] {
   });
 }
 
-/** 400: a kind of block that is not known here. */
+/** 400: unknown type of block. */
 export function unsupportedBlock(block: Block): Error {
   return unsupportedField(block.path, `unsupported content block type ${quote(block.type)}`);
 }

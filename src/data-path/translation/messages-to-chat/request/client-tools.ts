@@ -1,11 +1,11 @@
 /**
- * Tools whose schema Anthropic's models know by heart and whose calls the client runs: bash, text editor, memory.
- * Another model has to be told the schema. Inputs as documented under "Tool use" in Anthropic's documentation.
+ * Schemas of tools that Anthropic's models know by heart and the client runs: bash, text editor, memory. Other models
+ * need the schema. Inputs as documented under "Tool use" in Anthropic's documentation.
  */
 import type { JsonObject } from "../../../../shared/text/json-object.ts";
 import type { ChatFunction } from "../../conversation/chat-request.ts";
 
-/** Versions of the editor that could undo. */
+/** Editor versions with `undo_edit`. */
 const EDITORS_WITH_UNDO: ReadonlySet<string> = new Set(["text_editor_20241022", "text_editor_20250124"]);
 const NEWER_EDITOR_NAME = "str_replace_based_edit_tool";
 const OLDER_EDITOR_NAME = "str_replace_editor";
@@ -28,7 +28,7 @@ const VIEW_RANGE = {
   description: "First and last line to show, from 1, -1 for the end, for `view`.",
 };
 
-/** The function that stands for such a tool; null when the type is none of them. */
+/** Creates the function for such a tool; null for any other type. */
 export function createClientTool(type: string): ChatFunction | null {
   if (type.startsWith("bash_")) return createBash();
   if (type.startsWith("text_editor_")) return createTextEditor(type);

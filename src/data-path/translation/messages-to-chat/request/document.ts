@@ -8,9 +8,9 @@ import { type Block, parseBlocks, readText, unsupportedBlock } from "./blocks.ts
 const DEFAULT_FILENAME = "document.pdf";
 
 /**
- * A document block. Text documents become text in a `<document>` element, which keeps title and context; images in
- * them stay images at their place; a PDF becomes a file.
- * @throws GatewayError 400 also for a source that would have to be fetched: a file part has no URL.
+ * Parses a document block. Text documents become text in a `<document>` element with title and context; images in them
+ * keep their place; a PDF becomes a file.
+ * @throws GatewayError 400, also for a source that would have to be fetched, because a file part has no URL.
  */
 export function parseDocument({ fields, path }: Block): TextOrMedia[] {
   const sourcePath = `${path}.source`;
@@ -51,7 +51,7 @@ function parsePdf(source: JsonObject, title: string, path: string): FilePart {
   };
 }
 
-/** Puts the element's tags into the texts at both ends, so that a document of text alone is one text. */
+/** Adds the element's tags to the first and last text, so that a document of text only is a single text. */
 function wrap(title: string, context: string, content: readonly TextOrMedia[]): TextOrMedia[] {
   const opening = title === "" ? "<document>" : `<document title="${title.replaceAll('"', "&quot;")}">`;
   const parts: TextOrMedia[] = [];

@@ -3,7 +3,7 @@ import type { ImagePart } from "../../conversation/parts.ts";
 import { readName, readObject } from "../../json/read-field.ts";
 import type { Block } from "./blocks.ts";
 
-/** An image block. A URL goes to the upstream as it is; the gateway never fetches it. @throws GatewayError 400 */
+/** Parses an image block. A URL is forwarded as it is; the gateway never fetches it. @throws GatewayError 400 */
 export function parseImage({ fields, path }: Block): ImagePart {
   const sourcePath = `${path}.source`;
   const source = readObject(fields["source"], sourcePath);

@@ -4,22 +4,22 @@ import type { ThinkingDisplay } from "../answer-settings.ts";
 import { invalidField, missingField } from "../../json/field-error.ts";
 import { readName, readOptionalObject, readOptionalString } from "../../json/read-field.ts";
 
-/** What the request says about reasoning. */
+/** Reasoning settings of a request. */
 export interface Thinking {
-  /** Null: nothing is said, the model's own default applies. */
+  /** Null: not set, the model's default applies. */
   readonly effort: ReasoningEffort | null;
   readonly display: ThinkingDisplay;
 }
 
-/** Up to how many budget tokens an effort is meant. */
+/** Largest thinking budget, in tokens, of each effort. */
 const BUDGETS = [
   { maxTokens: 4_096, effort: "low" },
   { maxTokens: 16_384, effort: "medium" },
 ] as const;
 
 /**
- * The first that says something: `reasoning_effort`, thinking turned off, `output_config.effort`, the thinking budget.
- * `output_config.effort` never causes an error: Claude Code sends it with every request.
+ * Takes the first that is set: `reasoning_effort`, disabled thinking, `output_config.effort`, the thinking budget.
+ * `output_config.effort` never causes an error, because Claude Code sends it with every request.
  * @throws GatewayError 400
  */
 export function parseThinking(body: JsonObject, outputConfig: JsonObject | null): Thinking {
@@ -39,7 +39,7 @@ function mapDisplay(type: string | null, display: unknown): ThinkingDisplay {
   return display === "omitted" ? "omitted" : "shown";
 }
 
-/** The extension of this service; a word that it does not know is a mistake worth telling. */
+/** Reads the gateway's own extension; an unknown value is an error. */
 function readExplicitEffort(value: unknown): ReasoningEffort | null {
   const word = readOptionalString(value, "reasoning_effort");
   if (word === null) return null;
@@ -55,7 +55,7 @@ function findEffort(value: unknown): ReasoningEffort | null {
   return REASONING_EFFORTS.find((effort) => effort === value) ?? null;
 }
 
-/** The range of the budget is not checked: it is a measure of effort here, no limit. */
+/** Does not check the range of the budget, which is only a measure of effort here. */
 function mapBudget(budget: unknown): ReasoningEffort {
   const path = "thinking.enabled.budget_tokens";
   if (budget === undefined || budget === null || !Number.isSafeInteger(budget)) throw missingField(path);

@@ -8,7 +8,7 @@ import { readObject, readOptionalArray } from "../../json/read-field.ts";
 import { parseSystemContent } from "./system-content.ts";
 import { parseUserContent } from "./user-content.ts";
 
-/** The list of messages, each block translated by itself; order is `order-turns.ts`'s. @throws GatewayError 400 */
+/** Parses the list of messages block by block; `order-turns.ts` orders them. @throws GatewayError 400 */
 export function parseMessages(value: unknown): ParsedMessage[] {
   const list = readOptionalArray(value, "messages");
   if (list === null) throw missingField("messages");
@@ -31,7 +31,7 @@ interface AssistantMessage {
   readonly parts: readonly (AssistantPart | SummaryPart)[];
 }
 
-/** The conversation with an answer behind it. A summary in that answer replaces all before it, as at Anthropic. */
+/** Appends an assistant message. A summary in it replaces all messages before it, as in Anthropic's API. */
 function addAssistant(before: ParsedMessage[], parts: AssistantMessage["parts"]): ParsedMessage[] {
   const place = parts.findLastIndex(({ kind }) => kind === "summary");
   const rest = parts.slice(place + 1).filter((part) => part.kind !== "summary");
@@ -73,7 +73,7 @@ function requireContent(content: unknown, path: string): unknown {
   return content;
 }
 
-/** System messages alone are no conversation. */
+/** Messages of role `system` do not count as content. */
 function hasContent(message: ParsedMessage): boolean {
   return message.role !== "system" && message.parts.some(({ kind }) => kind !== "gap");
 }

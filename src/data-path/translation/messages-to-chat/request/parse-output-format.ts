@@ -4,7 +4,7 @@ import { invalidField } from "../../json/field-error.ts";
 import { readOptionalObject, readRequiredObject } from "../../json/read-field.ts";
 
 /**
- * Structured output: `output_config.format`, else `output_format`, which an old beta had. The schema goes through
+ * Reads structured output from `output_config.format` or `output_format` (an old beta). The schema is forwarded
  * unchanged.
  * @throws GatewayError 400
  */

@@ -19,12 +19,12 @@ import {
 import { refuseUnsupported } from "./refuse-unsupported.ts";
 import { parseSystemPrompt } from "./system-content.ts";
 
-/** A Messages request, checked. */
+/** A validated Messages request. */
 export interface ParsedMessagesRequest extends ParsedRequest {
   readonly thinking: ThinkingDisplay;
 }
 
-/** What is asked: an answer, or how many tokens the prompt has. */
+/** Whether the client requests an answer or the number of prompt tokens. */
 export type RequestPurpose = "answer" | "count_tokens";
 
 /** @throws GatewayError 400 naming the field and what was expected. */
@@ -61,7 +61,10 @@ export function parseRequestBody(
   };
 }
 
-/** @param least 0 warms Anthropic's cache; upstreams of other protocols have nothing like it. @throws GatewayError 400 */
+/**
+ * @param least Minimum. 0 warms Anthropic's cache, which other upstream protocols do not support. @throws GatewayError
+ * 400
+ */
 export function readMaxTokens(value: unknown, least: number): number {
   const maxTokens = readOptionalInteger(value, "max_tokens");
   if (maxTokens === null) throw missingField("max_tokens");
@@ -74,7 +77,7 @@ function readStopSequences(value: unknown): string[] {
   return list.map((entry, index) => readString(entry, `stop_sequences.${index}`));
 }
 
-/** The rest of `metadata` has no counterpart: OpenAI's field of that name means something else. */
+/** Ignores the rest of `metadata`: OpenAI's field of that name has another meaning. */
 function readUserId(body: JsonObject): string | null {
   const userId = readOptionalObject(body["metadata"], "metadata")?.["user_id"];
   return typeof userId === "string" && userId !== "" ? userId : null;

@@ -4,7 +4,8 @@ import { invalidField, missingField, quote } from "../../json/field-error.ts";
 import { readName, readOptionalBoolean, readOptionalObject } from "../../json/read-field.ts";
 
 /**
- * The choice of tools; null when there is none, or nothing to choose from: OpenAI refuses a choice without tools.
+ * Parses the choice of tools. Returns null if it is absent or there are no tools: OpenAI rejects a choice without
+ * tools.
  * @throws GatewayError 400
  */
 export function parseToolChoice(value: unknown, tools: readonly ChatFunction[]): ToolChoice | null {
@@ -17,7 +18,7 @@ export function parseToolChoice(value: unknown, tools: readonly ChatFunction[]):
   const isDemand = mode === "required" || typeof mode === "object";
   if (tools.length === 0) {
     if (!isDemand) return null;
-    // Anthropic's own words.
+    // Anthropic's wording.
     throw invalidField("tool_choice", "tool_choice may only be specified while providing tools.");
   }
   if (typeof mode === "object" && !tools.some((tool) => tool.name === mode.name)) {

@@ -11,12 +11,12 @@ import {
   readRequiredObject,
 } from "../../json/read-field.ts";
 
-/** Finds deferred tools for a model. Every tool is declared from the start here, so nothing is lost without it. */
+/** Server tool that finds deferred tools. Here every tool is declared from the start, so it is not needed. */
 const TOOL_SEARCH_PREFIX = "tool_search_tool_";
 
 /**
- * The tools as functions. What a client runs is declared; what only Anthropic's servers can run is refused, since a
- * model that is not offered a tool answers as if it did not exist.
+ * Converts tools to functions. Declares tools that the client runs and rejects those that only Anthropic's servers can
+ * run, because a model that is not offered a tool answers as if it did not exist.
  * @param model Catalog id, for messages.
  * @throws GatewayError 400
  */

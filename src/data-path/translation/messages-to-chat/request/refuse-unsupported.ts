@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../shared/text/json-object.ts";
 import { unsupportedField } from "../../json/field-error.ts";
 
-/** Fields whose loss would change what is asked: what they refer to, or ask for, exists at Anthropic only. */
+/** Fields that only Anthropic supports and whose loss would change the meaning of the request. */
 const REFUSED = [
   { field: "container", reason: "containers are not supported by this model" },
   { field: "mcp_servers", reason: "MCP servers are not supported by this model" },

@@ -2,7 +2,7 @@ import type { TextPart } from "../../conversation/parts.ts";
 import { readOptionalString } from "../../json/read-field.ts";
 import { type Block, readTexts } from "./blocks.ts";
 
-/** A search result as text in a `<search_result>` element, source and title kept. @throws GatewayError 400 */
+/** Converts a search result to text in a `<search_result>` element with source and title. @throws GatewayError 400 */
 export function parseSearchResult({ fields, path }: Block): TextPart {
   const attributes = ["source", "title"].map((name) => {
     const value = readOptionalString(fields[name], `${path}.${name}`) ?? "";

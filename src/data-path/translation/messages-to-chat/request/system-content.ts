@@ -3,10 +3,10 @@ import { PARAGRAPH } from "../../conversation/parts.ts";
 import { readName, readObject, readTyped } from "../../json/read-field.ts";
 import { type Block, readText, readTexts } from "./blocks.ts";
 
-/** A hash per request that Claude Code puts first: it says nothing to a model and defeats its prefix cache. */
+/** A hash per request that Claude Code puts first. It is meaningless to a model and defeats its prefix cache. */
 const BILLING_HEADER = "x-anthropic-billing-header";
 
-/** The system prompt: a string or text blocks, as one string. @throws GatewayError 400 */
+/** Joins the system prompt, a string or text blocks, to one string. @throws GatewayError 400 */
 export function parseSystemPrompt(system: unknown): string {
   if (system === undefined || system === null) return "";
   if (typeof system === "string") return system;
@@ -14,8 +14,8 @@ export function parseSystemPrompt(system: unknown): string {
 }
 
 /**
- * The content of a message of role `system`: text, and changes of the tool set, which are told as text, since every
- * tool is declared from the start.
+ * Parses a message of role `system`: text, and changes of the tool set, which become text because every tool is
+ * declared from the start.
  * @throws GatewayError 400
  */
 export function parseSystemContent(content: unknown, path: string): string {

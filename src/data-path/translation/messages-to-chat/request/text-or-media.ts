@@ -4,7 +4,7 @@ import { parseDocument } from "./document.ts";
 import { parseImage } from "./image.ts";
 import { parseSearchResult } from "./search-result.ts";
 
-/** The blocks that users and tools both send; null for any other. @throws GatewayError 400 */
+/** Parses the blocks that both users and tools send; null for any other. @throws GatewayError 400 */
 export function parseTextOrMedia(block: Block): TextOrMedia[] | null {
   switch (block.type) {
     case "text":

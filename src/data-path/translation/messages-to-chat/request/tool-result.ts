@@ -9,7 +9,8 @@ import { type Block, parseBlocks, unsupportedBlock } from "./blocks.ts";
 import { parseTextOrMedia } from "./text-or-media.ts";
 
 /**
- * A tool's result as the text of a tool message. The flag `is_error` has no counterpart: a failed result says so.
+ * Converts a tool's result to the text of a tool message. `is_error` has no counterpart, so a failed result begins
+ * with "Error".
  * @throws GatewayError 400
  */
 export function parseToolResult({ fields, path }: Block): ToolResultPart {

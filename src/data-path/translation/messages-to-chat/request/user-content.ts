@@ -6,7 +6,7 @@ import { parseToolResult } from "./tool-result.ts";
 
 const ASSISTANT_BLOCKS: ReadonlySet<string> = new Set(["tool_use", "thinking", "redacted_thinking"]);
 
-/** The content of a user message: a string, which is one text block, or blocks. @throws GatewayError 400 */
+/** Parses the content of a user message: a string (one text block) or blocks. @throws GatewayError 400 */
 export function parseUserContent(content: unknown, path: string): UserPart[] {
   return parseBlocks(content, path, parseUserBlock);
 }

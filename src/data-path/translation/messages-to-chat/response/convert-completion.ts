@@ -13,8 +13,8 @@ import { createCallReasoning } from "./create-call-reasoning.ts";
 import { ThinkingSignature } from "./thinking-signature.ts";
 
 /**
- * A whole chat completion as a message.
- * @throws GatewayError `upstream_error` when there is no answer in it.
+ * Converts a whole chat completion to a message.
+ * @throws GatewayError `upstream_error` if it contains no answer.
  */
 export function convertCompletion(completion: JsonObject, settings: AnswerSettings): Message {
   const choice = findChoice(completion);
@@ -71,12 +71,12 @@ function convertReasoning(reasoning: AnswerPiece["reasoning"], settings: AnswerS
   return [{ type: "thinking", thinking: isOmitted ? "" : reasoning.text, signature: signature.end() }];
 }
 
-/** Before the text: clients take the last block for the answer. */
+/** Belongs before the text: clients take the last block for the answer. */
 function convertSignature(data: string | null): ContentBlock[] {
   return data === null ? [] : [{ type: "redacted_thinking", data }];
 }
 
-/** Line ends between reasoning and a tool call are the chat template's, not the model's answer. */
+/** Line ends between reasoning and a tool call come from the chat template, not from the model. */
 function convertText(text: string, hasToolUse: boolean): TextBlock[] {
   return hasToolUse && text.trim() === "" ? [] : createTextBlocks(text);
 }

@@ -1,7 +1,10 @@
 import { CallReasoning } from "../../upstream/call-reasoning.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 
-/** Reasoning that is hidden is not carried either; without its signature a call would be refused, whatever is shown. */
+/**
+ * Hidden reasoning is not carried either. Otherwise data is carried even if no reasoning is shown, because the server
+ * would reject a call without its signature.
+ */
 export function createCallReasoning({ model, carriesReasoning, thinking }: AnswerSettings): CallReasoning {
   return new CallReasoning({ model, carriesReasoning: carriesReasoning && thinking !== "hidden" });
 }

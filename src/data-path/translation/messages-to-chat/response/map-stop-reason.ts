@@ -1,16 +1,16 @@
 import type { EndReason } from "../../upstream/end-reasons.ts";
 import type { Stop } from "../message.ts";
 
-/** What is known when an answer ends. */
+/** Facts at the end of an answer. */
 export interface Ending {
   readonly reason: EndReason;
   readonly matchedStop: string | null;
   readonly hasToolUse: boolean;
-  /** The refusal's text; empty when there is none. */
+  /** Text of the refusal; empty if there is none. */
   readonly refusal: string;
 }
 
-/** Why the message ended, in the words of the Messages protocol. */
+/** Maps the end of the answer to the terms of the Messages protocol. */
 export function mapStopReason(ending: Ending, stopSequences: ReadonlySet<string>): Stop {
   const { reason, matchedStop, hasToolUse, refusal } = ending;
   if (reason === "length") return createStop("max_tokens");
@@ -18,7 +18,7 @@ export function mapStopReason(ending: Ending, stopSequences: ReadonlySet<string>
     const explanation = refusal === "" ? null : refusal;
     return { ...createStop("refusal"), stop_details: { type: "refusal", category: null, explanation } };
   }
-  // Many servers say `stop` though the model called a tool; a client that reads `end_turn` would never run it.
+  // Many servers send `stop` although the model called a tool; a client that reads `end_turn` would never run it.
   if (hasToolUse) return createStop("tool_use");
   if (matchedStop !== null && stopSequences.has(matchedStop)) {
     return { ...createStop("stop_sequence"), stop_sequence: matchedStop };

@@ -3,8 +3,8 @@ import { playEvents } from "../stream/play-events.ts";
 import { formatDeltaUsage } from "../usage.ts";
 
 /**
- * A whole message as a stream: for an upstream that did not stream when asked to.
- * @param cost Further fields of the usage at its end.
+ * Formats a whole message as a stream, for an upstream that did not stream although requested.
+ * @param cost Extra fields of the final usage.
  */
 export function playMessage(message: Message, cost: object): string {
   const { content, stop_reason, stop_sequence, stop_details, usage } = message;

@@ -7,8 +7,9 @@ import type { CallReasoning } from "../../upstream/call-reasoning.ts";
 import { parseToolInput } from "../../upstream/tool-input.ts";
 
 /**
- * The tool calls of a whole answer, in order. An upstream's ids go through unchanged: Kimi and Mistral depend on their
- * own format. What a call is to be given back with stands before it. A missing or repeated one is replaced; a call without a name cannot be run and is dropped.
+ * Converts the tool calls of a whole answer, in order, each after its carrier. Keeps the upstream's ids, because Kimi
+ * and Mistral depend on their format; replaces missing and repeated ids. Drops calls without a name, which cannot be
+ * run.
  */
 export function readToolCalls(
   message: JsonObject,
@@ -16,7 +17,7 @@ export function readToolCalls(
   reasoning: CallReasoning,
 ): (ToolUseBlock | RedactedThinkingBlock)[] {
   const listed = listCalls(message);
-  // Servers that send both send the same call twice.
+  // Servers that send both fields send the same call twice.
   const calls = listed.length > 0 ? listed : [{ function: message["function_call"] }];
   const usedIds = new Set<string>();
   const blocks: (ToolUseBlock | RedactedThinkingBlock)[] = [];

@@ -3,13 +3,13 @@ import { MAX_CARRIED_BYTES, packReasoning, SIGNATURE_PREFIX } from "../../conver
 import { TextBuffer } from "../../text-buffer.ts";
 
 /**
- * The signature of a thinking block. The protocol demands a string, and clients drop unsigned thinking when they send
- * the conversation again, which loses the reasoning history; so a block without one gets the hash of its text. Where
- * the client does not read the text, the signature carries it.
+ * Signature of a thinking block. The protocol requires a string, and clients drop unsigned thinking from later
+ * requests, which loses the reasoning history; so a block without a signature gets the hash of its text. If the client
+ * does not see the text, the signature carries it.
  */
 export class ThinkingSignature {
   readonly #hash: Hash = createHash("sha256");
-  /** Null: the text is not to be carried, or is too long for it; half a thought is worse than none. */
+  /** Null: the text is not carried or exceeds the limit; incomplete reasoning is worse than none. */
   #carried: TextBuffer | null;
   #upstream: string | null = null;
 
@@ -22,12 +22,12 @@ export class ThinkingSignature {
     if (this.#carried?.append(thinking) === false) this.#carried = null;
   }
 
-  /** The upstream's own signature, which counts more than the hash. */
+  /** Sets the upstream's own signature, which takes precedence over the hash. */
   set(signature: string): void {
     this.#upstream = signature;
   }
 
-  /** Callable once, at the block's end. */
+  /** Call once, at the end of the block. */
   end(): string {
     if (this.#carried !== null) return packReasoning(this.#carried.bytes);
     return this.#upstream ?? SIGNATURE_PREFIX + this.#hash.digest("base64url");

@@ -3,17 +3,17 @@ import type { BlockDelta, ContentBlock, StreamEvent } from "../message.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { ThinkingSignature } from "../response/thinking-signature.ts";
 
-/** A refusal is text in a block of its own. */
+/** A refusal is text in a separate block. */
 type BlockKind = "text" | "refusal" | "thinking" | "redacted_thinking" | "tool_use";
 
 type BlockSettings = Pick<AnswerSettings, "thinking" | "carriesReasoning">;
 
-/** More white space than this at the beginning of a text is no template's leftover, but what the model writes. */
+/** More leading white space than this is written by the model, not left over from a template. */
 const MAX_BUFFERED_CHARACTERS = 1_024;
 
 /**
- * Writes content blocks one after the other: opens a block when its first delta comes, closes it when another kind
- * follows. White space at the beginning of a text waits for what comes next, and is dropped when that is a tool call.
+ * Writes content blocks one after the other: opens a block at its first delta, closes it when another kind follows.
+ * Holds back leading white space of a text, and drops it if a tool call follows.
  */
 export class BlockWriter implements AnswerWriter {
   readonly #emit: (event: StreamEvent) => void;
@@ -43,7 +43,7 @@ export class BlockWriter implements AnswerWriter {
     if (!isOmitted) this.#delta({ type: "thinking_delta", thinking });
   }
 
-  /** The upstream's signature of the open thinking block; it is written when that closes. */
+  /** Sets the upstream's signature of the open thinking block, written when the block closes. */
   setSignature(signature: string): void {
     this.#signature?.set(signature);
   }
@@ -76,12 +76,12 @@ export class BlockWriter implements AnswerWriter {
     this.#start("tool_use", { type: "tool_use", id, name, input: {} });
   }
 
-  /** Arguments of the tool call that was started last. */
+  /** Writes arguments of the last started tool call. */
   writeArguments(json: string): void {
     if (json !== "") this.#delta({ type: "input_json_delta", partial_json: json });
   }
 
-  /** The last block is over. */
+  /** Closes the last block. */
   end(): void {
     if (!this.#hasToolUse) this.#releaseSpace();
     this.#close();

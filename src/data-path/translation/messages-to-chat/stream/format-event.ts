@@ -3,8 +3,8 @@ import { formatEvent } from "../../sse/encoder.ts";
 import type { StreamEvent } from "../message.ts";
 
 /**
- * One event of a message's stream, as the client gets it. Nearly all of them are pieces of text: those are written around
- * their text, in two thirds of the time that it takes to write a whole event as JSON.
+ * Formats one event of a message's stream. Nearly all are text deltas, which are assembled around their text in two
+ * thirds of the time of formatting the whole event as JSON.
  */
 export function formatStreamEvent(event: StreamEvent): string {
   if (event.type !== "content_block_delta" || event.delta.type !== "text_delta") {

@@ -2,17 +2,19 @@ import { isJsonObject, type JsonObject, toArray } from "../../../../shared/text/
 import { formatJson } from "../../json/exact-json.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 
-/** What stands around the blocks of a message's stream. */
+/** Content of a message's stream events. */
 export interface PlayedMessage {
-  /** What `message_start` says. */
+  /** Message of `message_start`. */
   readonly message: object;
   readonly content: unknown;
-  /** What `message_delta` says. */
+  /** Delta of `message_delta`. */
   readonly delta: object;
   readonly usage: unknown;
 }
 
-/** A whole message as the stream that the client asked for, one delta per block; blocks of unknown kinds come whole. */
+/**
+ * Formats a whole message as the stream that the client requested, with one delta per block; unknown blocks have none.
+ */
 export function playEvents({ message, content, delta, usage }: PlayedMessage): string {
   return [
     formatEvent("message_start", { type: "message_start", message }),
@@ -41,7 +43,7 @@ function takeApart(block: JsonObject): { empty: JsonObject; deltas: JsonObject[]
   }
   if (type === "thinking") {
     const signed = { type: "signature_delta", signature };
-    // Thinking that is omitted is signed all the same.
+    // Omitted thinking has a signature as well.
     const deltas = thinking === "" ? [signed] : [{ type: "thinking_delta", thinking }, signed];
     return { empty: { ...block, thinking: "", signature: "" }, deltas };
   }

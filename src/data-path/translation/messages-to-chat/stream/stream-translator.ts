@@ -17,23 +17,23 @@ import { DeltaSequencer } from "../../upstream/delta-sequencer.ts";
 import { requireChunk } from "../../upstream/require-chunk.ts";
 import { ToolCallTable } from "../../upstream/tool-call-table.ts";
 
-/** The most of a refusal that is repeated as the explanation in `stop_details`. */
+/** Longest refusal repeated as the explanation in `stop_details`. */
 const MAX_EXPLANATION_CHARACTERS = 16_384;
 
-/** After so many chunks of which the client sees nothing (hidden reasoning) a `ping` tells it that the answer goes on. */
+/** Chunks without visible output (hidden reasoning) before a `ping` shows the client that the stream is alive. */
 const SILENT_CHUNKS_PER_PING = 32;
 
-/** Where a translation goes. */
+/** Outputs of a translation. */
 export interface TranslatorOutput {
   readonly emit: (event: StreamEvent) => void;
-  /** Told of everything that the upstream generated, shown or not. */
+  /** Records all output of the upstream, shown or not. */
   readonly generated: GeneratedText;
 }
 
 /**
- * The state of one streamed answer: chunks of a chat completion in, events of a message out, each event in the call
- * that brought its chunk. `message_start` comes with the first chunk; the end of the message waits for the end of the
- * upstream's stream, since usage comes after the finish reason.
+ * Translates one streamed answer: chunks of a chat completion in, events of a message out, each in the call that
+ * brought its chunk. `message_start` comes with the first chunk; the end of the message waits for the end of the
+ * upstream's stream, because the usage follows the finish reason.
  */
 export class StreamTranslator {
   readonly #settings: AnswerSettings;
@@ -48,7 +48,7 @@ export class StreamTranslator {
   #usage: MessageUsage | null = null;
   #hasChoice = false;
   #finishReason = "";
-  /** The usage that ends a stream has come, and nothing of the answer behind it. */
+  /** The final usage has arrived, and no part of the answer after it. */
   #isCounted = false;
   #matchedStop: string | null = null;
   #refusal = "";
@@ -75,19 +75,19 @@ export class StreamTranslator {
     });
   }
 
-  /** The usage that ends a stream came behind a reason to end: nothing that follows is part of the answer. */
+  /** The final usage came after a finish reason, so nothing that follows is part of the answer. */
   get #isOver(): boolean {
     return this.#isCounted && this.#finishReason !== "";
   }
 
-  /** Whether `message_start` was told. */
+  /** Whether `message_start` was sent. */
   get hasStarted(): boolean {
     return this.#startUsage !== null;
   }
 
   /**
-   * One parsed chunk.
-   * @throws GatewayError what the upstream reports, or that it broke the protocol; nothing may follow.
+   * Translates one parsed chunk.
+   * @throws GatewayError The upstream's error, or `upstream_error` if it violates the protocol. No call may follow.
    */
   readChunk(chunk: unknown): void {
     requireChunk(chunk, this.#generated, { protocol: "messages", model: this.#settings.model });
@@ -100,7 +100,7 @@ export class StreamTranslator {
     this.#pingAfterSilence();
   }
 
-  /** As `readChunk` of a chunk that differs from one before it in its text alone; nothing but that text is new. */
+  /** Like `readChunk`, for a chunk that differs from an earlier one only in this text. */
   readText(text: string): void {
     if (!this.#isOver) {
       this.#isCounted = false;
@@ -111,9 +111,9 @@ export class StreamTranslator {
   }
 
   /**
-   * The upstream's stream has ended.
-   * @param isDone It ended with `[DONE]`.
-   * @throws GatewayError when it ended before the answer did: a half answer is never passed off as a whole one.
+   * Ends the answer after the upstream's stream.
+   * @param isDone The stream ended with `[DONE]`.
+   * @throws GatewayError if the answer is incomplete: it must never look complete.
    */
   end(isDone: boolean): void {
     const reason = requireEnd(this.#finishReason, isDone || this.#isCounted);
@@ -164,7 +164,7 @@ export class StreamTranslator {
     this.#matchedStop = readMatchedStop(choice) ?? this.#matchedStop;
     const piece = this.#reader.read(choice);
     if (piece !== null) this.#writePiece(piece);
-    // Some servers give a reason with each piece: the last one counts.
+    // Some servers send a finish reason with each piece; the last one counts.
     this.#finishReason = readFinishReason(choice) || this.#finishReason;
   }
 

@@ -4,10 +4,10 @@ import { PromptParts } from "../../pass-through/prompt-parts.ts";
 
 /** Fields that are read here. */
 const FIELDS = ["system", "messages", "tools", "context_management"] as const;
-/** Edits of the context that take something of it away. */
+/** Context edits that only remove content. */
 const CLEARING = /^clear_/;
 
-/** Reads the prompt of a Messages request as far as the gateway must know it. Never throws. */
+/** Reads the prompt of a Messages request as far as the gateway needs it. Never throws. */
 export function readPrompt(body: RequestBody): PromptParts {
   const parts = new PromptParts();
   const { system, messages, tools, output_config: outputConfig } = body.value;
@@ -27,7 +27,7 @@ export function readPrompt(body: RequestBody): PromptParts {
   return parts;
 }
 
-/** Some have the server's model write a summary first, and read it. */
+/** Finds context edits for which the model server first writes a summary and then reads it. */
 function findOtherEdits(management: unknown, parts: PromptParts): void {
   if (!isJsonObject(management)) return;
   const { edits, ...others } = management;
@@ -46,7 +46,7 @@ function readContent(content: unknown, parts: PromptParts): void {
   for (const block of toArray(content)) if (isJsonObject(block)) readBlock(block, parts);
 }
 
-/** What is not known to be text may be worth any number of tokens. */
+/** A block of unknown type may be worth any number of tokens. */
 function readBlock(block: JsonObject, parts: PromptParts): void {
   switch (block["type"]) {
     case "text":
@@ -54,7 +54,7 @@ function readBlock(block: JsonObject, parts: PromptParts): void {
       break;
     case "thinking":
       parts.addDroppable(block["thinking"]);
-      // Where thinking is not shown, this is what carries it.
+      // Hidden thinking is carried in the signature.
       if (block["thinking"] === "") parts.addDroppable(block["signature"]);
       break;
     case "redacted_thinking":

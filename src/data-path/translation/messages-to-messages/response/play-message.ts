@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../shared/text/json-object.ts";
 import { playEvents } from "../../messages-to-chat/stream/play-events.ts";
 
-/** A whole message as the stream that the client asked for. */
+/** Formats a whole message as the stream that the client requested. */
 export function playMessage(message: JsonObject): string {
   const { content, stop_reason, stop_sequence, stop_details, usage } = message;
   return playEvents({

@@ -2,7 +2,7 @@ import type { GatewayError } from "../../../../shared/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../../shared/text/json-object.ts";
 import { mapErrorInAnswer } from "../../upstream/map-error.ts";
 
-/** The HTTP status that each of Anthropic's types of errors has. What is about the gateway's own account is one thing. */
+/** HTTP status of each Anthropic error type. All errors about the gateway's own account share one. */
 const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -14,12 +14,12 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-/** What an `error` event of an upstream means. @param event Its data. */
+/** Maps an `error` event of an upstream. @param event Its data. */
 export function mapStreamError(event: JsonObject, model: string): GatewayError {
   const { error } = event;
   if (!isJsonObject(error)) return mapErrorInAnswer(event, { protocol: "messages", model });
   const { type } = error;
   const status = typeof type === "string" ? STATUS_OF_TYPE[type] : undefined;
-  const told = status === undefined ? event : { error: { ...error, status } };
-  return mapErrorInAnswer(told, { protocol: "messages", model });
+  const coded = status === undefined ? event : { error: { ...error, status } };
+  return mapErrorInAnswer(coded, { protocol: "messages", model });
 }

@@ -1,4 +1,4 @@
-/** Calls of tools in earlier turns and what came of them. */
+/** Tool calls of earlier turns, and their outputs. */
 import { isJsonObject, type JsonObject } from "../../../../shared/text/json-object.ts";
 import { createToolResult, type ToolResultPart, type ToolUsePart } from "../../conversation/parts.ts";
 import { formatJson } from "../../json/exact-json.ts";
@@ -10,9 +10,9 @@ import { parseContent } from "./content-parts.ts";
 import { wrapInput } from "./custom-tool.ts";
 import { type Item, listToolNames } from "./items.ts";
 
-/** How a list of parts begins. */
+/** Matches the beginning of a list of parts. */
 const PARTS_AS_TEXT = /^\s*\[\s*\{\s*"(?:type|text|image_url|detail)"\s*:/u;
-/** The most characters of a list of parts that is read out of a text. */
+/** Most structural characters of a text that is parsed as a list of parts. */
 const MAX_STRUCTURE = 512;
 
 /** @throws GatewayError 400 */
@@ -39,15 +39,16 @@ export function parseToolSearchCall({ fields, path }: Item, table: ToolTable): T
   };
 }
 
-/** What a function or a custom tool returned: text, images and files. @throws GatewayError 400 */
+/** Parses the output of a function or a custom tool: text, images and files. @throws GatewayError 400 */
 export function parseCallOutput({ fields, path }: Item): ToolResultPart {
   const id = readName(fields["call_id"], `${path}.call_id`);
   return createToolResult(id, parseContent(readOutput(fields["output"] ?? ""), `${path}.output`));
 }
 
 /**
- * What lies between Codex and here writes a list of parts as its text. Read as text a picture in it would be a million tokens
- * that nobody sees: such a text is the list. One without a picture, or with anything else in it, stays what the tool wrote.
+ * Software between Codex and this gateway sends a list of parts as its JSON text. Read as text, an image in it would
+ * cost a million useless tokens, so it is parsed as the list. A text without an image, or with anything else, stays
+ * the tool's text.
  */
 function readOutput(output: unknown): unknown {
   if (typeof output !== "string" || !PARTS_AS_TEXT.test(output) || !isOfFewParts(output)) return output;
@@ -56,7 +57,7 @@ function readOutput(output: unknown): unknown {
   return parts;
 }
 
-/** A list of pictures has few of the characters that structure JSON; one of millions of values is not parsed to find that out. */
+/** A list of images has few structural characters; a text with millions of values is not parsed to find out. */
 function isOfFewParts(text: string): boolean {
   const structure = /[{[,]/gu;
   let count = 0;
@@ -72,7 +73,7 @@ const isPicture = (part: JsonObject): boolean => {
   return part["type"] === "input_image" && typeof url === "string" && url.startsWith("data:image/");
 };
 
-/** The tools that the client found are declared with all others; the model is told their names. */
+/** Tools that the client found are declared together with all others; the model only gets their names here. */
 export function parseToolSearchOutput({ fields, path }: Item): ToolResultPart {
   const id = readName(fields["call_id"], `${path}.call_id`);
   const names = listToolNames(readOptionalArray(fields["tools"], `${path}.tools`) ?? []);
@@ -92,8 +93,8 @@ function createCall({ fields, path }: Omit<Item, "type">, table: ToolTable, args
 }
 
 /**
- * Arguments that every chat template can parse. Clients send a model's broken ones back, and templates that parse them
- * would refuse each further request of the conversation.
+ * Makes arguments valid for every chat template. Clients send a model's malformed arguments back, and templates that
+ * parse them would fail for every further request of the conversation.
  */
 function formatArguments(text: string): string {
   if (text.trim() === "") return "{}";

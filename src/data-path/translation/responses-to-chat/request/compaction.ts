@@ -7,9 +7,9 @@ import type { ParsedResponsesRequest, RequestPurpose } from "./parsed-request.ts
 
 const PROMPT: ParsedMessage = { role: "user", parts: [{ kind: "text", text: SUMMARY_PROMPT }] };
 
-/** A summary has nothing of what an answer has but its text. */
-const TEXT_ALONE = {
-  // They stay declared: the upstream has read them before, and its cache begins with them.
+/** Settings of a summary, which consists of text only. */
+const TEXT_ONLY = {
+  // Tools stay declared: the upstream has read them before, and its prompt cache begins with them.
   toolChoice: { mode: "none", disablesParallel: false },
   responseFormat: null,
   topLogprobs: null,
@@ -17,23 +17,23 @@ const TEXT_ALONE = {
   wantsCarrier: false,
 } as const;
 
-/** The conversation without the item that asks for its summary. */
+/** Removes the item that requests the summary. */
 export function withoutTrigger(items: readonly Item[]): readonly Item[] {
   return items.at(-1)?.type === TRIGGER ? items.slice(0, -1) : items;
 }
 
-/** The summary that is asked for; null: an answer is. @param items As the client sent them. */
+/** Returns the requested summary; null if the request is for an answer. @param items As the client sent them. */
 export function readCompaction(items: readonly Item[], purpose: RequestPurpose): Compaction | null {
   if (purpose === "compact") return { userMessages: items.flatMap(listUserMessage) };
   return items.at(-1)?.type === TRIGGER ? { userMessages: null } : null;
 }
 
-/** The same conversation, with the wish for its summary behind it. */
+/** Appends the request for a summary to the conversation. */
 export function askForSummary(request: ParsedResponsesRequest): ParsedResponsesRequest {
-  return { ...request, ...TEXT_ALONE, messages: [...request.messages, PROMPT] };
+  return { ...request, ...TEXT_ONLY, messages: [...request.messages, PROMPT] };
 }
 
-/** The user's message as the answer of `compact` repeats it. */
+/** Returns the user's message as the answer of `compact` repeats it. */
 function listUserMessage({ type, fields }: Item): JsonObject[] {
   const { role, content } = fields;
   if (type !== "message" || role !== "user") return [];

@@ -17,23 +17,22 @@ import {
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(["input_text", "output_text", "text"]);
 
-/** What a user says or a tool returns: a string, or parts with text, images and files. @throws GatewayError 400 */
+/** Parses content of a user or a tool: a string, or parts with text, images and files. @throws GatewayError 400 */
 export function parseContent(content: unknown, path: string): TextOrMedia[] {
   return parseList(content, path, parsePart);
 }
 
 /**
- * The texts of content that holds nothing else: what a system, developer or assistant message says. Empty ones are left
- * out.
- * @throws GatewayError 400 naming the part that is no text.
+ * Reads content that must be text, of a system, developer or assistant message. Omits empty texts.
+ * @throws GatewayError 400 naming the part that is not text.
  */
 export function readTexts(content: unknown, path: string): string[] {
   return parseList(content, path, parseTextPart).map(({ text }) => text);
 }
 
 /**
- * What one of Codex's agents tells another. What it encrypts at OpenAI is what the model has written as the argument of a
- * call, and in the clear behind this gateway.
+ * Parses a message from one Codex agent to another. OpenAI encrypts it; behind this gateway it is the plain argument
+ * that the model wrote for its call.
  * @throws GatewayError 400
  */
 export function parseAgentContent({ fields, path }: TypedObject): TextOrMedia[] {
@@ -75,7 +74,7 @@ function readText({ fields, path }: TypedObject, field: string): TextPart[] {
   return createTextParts(readString(fields[field], `${path}.${field}`));
 }
 
-/** The URL goes to the upstream as it is; the gateway never fetches it. */
+/** A URL is forwarded as it is; the gateway never fetches it. */
 function parseImage({ fields, path }: TypedObject): ImagePart {
   refuseStored(fields, path);
   const url = readName(fields["image_url"], `${path}.image_url`);
@@ -83,7 +82,7 @@ function parseImage({ fields, path }: TypedObject): ImagePart {
   return { kind: "image", url, detail: mapDetail(detail), path };
 }
 
-/** `auto` is every server's default; `original`, larger than `high`, is OpenAI's alone. */
+/** `auto` is every server's default; `original`, larger than `high`, only exists at OpenAI. */
 function mapDetail(detail: string | null): string | undefined {
   if (detail === null || detail === "auto") return undefined;
   return detail === "original" ? "high" : detail;

@@ -1,13 +1,13 @@
 /**
- * Custom (freeform) tools take one text. Chat Completions has functions only, so each becomes a function of one string,
- * in both directions: the call's text is unwrapped again in the answer.
+ * Custom (freeform) tools take one text. Chat Completions only has functions, so each becomes a function of one
+ * string, and the answer's call is unwrapped again.
  */
 import type { JsonObject } from "../../../../shared/text/json-object.ts";
 
-/** The parameters of a function that was declared without any. */
+/** Parameters of a function that was declared without any. */
 export const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 
-/** The parameters of a function that stands for a custom tool. */
+/** Parameters of a function that stands for a custom tool. */
 export const TEXT_INPUT: JsonObject = {
   type: "object",
   properties: { input: { type: "string", description: "The whole input of the tool, as plain text." } },
@@ -15,12 +15,12 @@ export const TEXT_INPUT: JsonObject = {
   additionalProperties: false,
 };
 
-/** The arguments of a call with this text. */
+/** Creates the arguments of a call with this text. */
 export function wrapInput(input: string): string {
   return JSON.stringify({ input });
 }
 
-/** Tells the model the grammar that OpenAI would hold it to: nothing else tells it here. */
+/** Adds the grammar, which OpenAI would enforce, to the description, because the model gets it nowhere else. */
 export function describeCustomTool(
   description: string | undefined,
   format: JsonObject | null,

@@ -5,10 +5,10 @@ import { readObject, readTyped, type TypedObject } from "../../json/read-field.t
 /** One item of the input. */
 export type Item = TypedObject;
 
-/** The item behind all others that asks for a summary of them in the place of an answer. */
+/** Last item, which requests a summary of the items before it instead of an answer. */
 export const TRIGGER = "compaction_trigger";
 
-/** The items of `input`; a string is one user message. @throws GatewayError 400 */
+/** Reads the items of `input`; a string is one user message. @throws GatewayError 400 */
 export function readItems(value: unknown, path: string): Item[] {
   if (value === undefined || value === null) throw missingField(path);
   if (typeof value === "string") {
@@ -18,7 +18,7 @@ export function readItems(value: unknown, path: string): Item[] {
   return value.map((entry: unknown, index) => readItem(entry, `${path}[${index}]`));
 }
 
-/** Two types may be left out: messages have a role then, and references nothing but their id. */
+/** Two types are optional: messages are recognized by their role, references by having only an id. */
 function readItem(value: unknown, path: string): Item {
   const fields = readObject(value, path);
   const { type } = fields;
@@ -30,7 +30,7 @@ function readItem(value: unknown, path: string): Item {
   return readTyped(value, path);
 }
 
-/** The names of the tools in a list, for a text that tells of them; namespaces count by their tools. */
+/** Lists the names of tools for a text; namespaces are replaced by their tools. */
 export function listToolNames(tools: readonly unknown[]): string[] {
   return tools.filter(isJsonObject).flatMap((tool) => {
     if (tool["type"] === "namespace" && Array.isArray(tool["tools"])) return listToolNames(tool["tools"]);

@@ -1,4 +1,4 @@
-import { answerCalls, tellOutput } from "../../conversation/answer-calls.ts";
+import { answerCalls, formatToolOutput } from "../../conversation/answer-calls.ts";
 import { unpackCall } from "../../conversation/call-carrier.ts";
 import { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
 import { readSummary, SUMMARY_ITEMS } from "../../conversation/compaction.ts";
@@ -17,23 +17,23 @@ import { parseAgentContent, parseContent, readTexts } from "./content-parts.ts";
 import { type Item, TRIGGER } from "./items.ts";
 import { readReasoningItem } from "./reasoning-item.ts";
 
-/** What OpenAI's own servers did in an earlier turn: the text that follows carries the result. */
+/** Items of work by OpenAI's servers in an earlier turn. The text after them contains the result. */
 const HOSTED_ITEMS =
   /^(?:web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_.+)$/;
 
-/** What says nothing by itself. */
+/** Parts that are no content by themselves. */
 const SILENT_PARTS: ReadonlySet<string> = new Set(["thinking", "call_carrier", "gap"]);
 
 interface Context {
   readonly table: ToolTable;
   readonly unpacker: ReasoningUnpacker;
-  /** Unpacks summaries, whose room no reasoning may take. */
+  /** Unpacks summaries, with a budget separate from reasoning. */
   readonly summaries: ReasoningUnpacker;
 }
 
 /**
- * The items as messages, each translated by itself; order is `order-turns.ts`'s.
- * @throws GatewayError 400, also when nothing but system text is left.
+ * Parses the items one by one; `order-turns.ts` orders them.
+ * @throws GatewayError 400, also if only system text is left.
  */
 export function parseInput(items: readonly Item[], table: ToolTable): ParsedMessage[] {
   const context = { table, unpacker: new ReasoningUnpacker(), summaries: new ReasoningUnpacker() };
@@ -66,7 +66,7 @@ function parseItem(item: Item, context: Context): ParsedMessage[] {
       return parseReasoning(item, context);
     case "item_reference":
       return parseReference(item);
-    // Its tools are declared before the items are read.
+    // Its tools are declared before the items are parsed.
     case "additional_tools":
       return [];
     default:
@@ -96,12 +96,12 @@ function parseMessage({ fields, path }: Item): ParsedMessage {
   }
 }
 
-/** Codex begins a turn (an automation, a thread that was handed over) by the output of a tool that nobody has called. */
+/** Codex begins some turns (an automation, a thread that was handed over) with the output of a tool without a call. */
 function parseOutput(item: Item): UserPart[] {
   const { fields, path } = item;
   if (typeof fields["call_id"] === "string" && fields["call_id"] !== "") return [parseCallOutput(item)];
   const name = readOptionalString(fields["name"], `${path}.name`);
-  return tellOutput(name, parseContent(fields["output"] ?? "", `${path}.output`));
+  return formatToolOutput(name, parseContent(fields["output"] ?? "", `${path}.output`));
 }
 
 function parseReasoning(item: Item, { unpacker }: Context): ParsedMessage[] {
@@ -116,7 +116,10 @@ function parseSummary({ type, path, fields }: Item, { summaries }: Context): Par
   return [{ role: "user", parts: [{ kind: "text", text }] }];
 }
 
-/** The AI SDK refers to reasoning by default; an answer that is only referred to would be lost without a word. */
+/**
+ * The AI SDK references reasoning by default, which may be lost. A referenced answer would be lost silently, so it is
+ * an error.
+ */
 function parseReference({ fields, path }: Item): ParsedMessage[] {
   const { id } = fields;
   if (typeof id === "string" && id.startsWith("rs_")) return [];
@@ -126,12 +129,12 @@ function parseReference({ fields, path }: Item): ParsedMessage[] {
   );
 }
 
-/** What OpenAI's own search among deferred tools did; the tools are declared all the same. */
+/** Returns whether OpenAI's server searched among deferred tools; here all tools are declared anyway. */
 function isServerSide({ fields }: Item): boolean {
   return fields["execution"] === "server";
 }
 
-/** Reasoning by itself is no turn: what it led to was left out. */
+/** Drops assistant turns of reasoning only, whose result was removed. */
 function dropLoneReasoning(messages: readonly ParsedMessage[]): ParsedMessage[] {
   const kept: ParsedMessage[] = [];
   let turn: ParsedMessage[] = [];

@@ -4,18 +4,18 @@ import { unsupportedField } from "../../json/field-error.ts";
 import { readOptionalObject, readOptionalString } from "../../json/read-field.ts";
 import type { ReasoningDisplay } from "../answer-settings.ts";
 
-/** What the request says about reasoning. */
+/** Reasoning settings of a request. */
 export interface RequestedReasoning {
-  /** Null: nothing is said, the model's own default applies. */
+  /** Null: not set, the model's default applies. */
   readonly effort: ReasoningEffort | null;
   readonly display: ReasoningDisplay;
-  /** What the client wrote, to be told back. */
+  /** The client's values, repeated in the response. */
   readonly given: { readonly effort: string | null; readonly summary: string | null };
 }
 
 /**
- * An effort that is not known says nothing: Codex sends one with every request.
- * @throws GatewayError 400, also for chat's own field: to drop it would answer at another effort than was asked for.
+ * Ignores an unknown effort, because Codex sends one with every request.
+ * @throws GatewayError 400, also for chat's own field: ignoring it would answer at another effort than requested.
  */
 export function parseReasoning(body: JsonObject): RequestedReasoning {
   if ((body["reasoning_effort"] ?? null) !== null) {
@@ -25,7 +25,7 @@ export function parseReasoning(body: JsonObject): RequestedReasoning {
   const word = readOptionalString(reasoning["effort"], "reasoning.effort");
   const summary =
     readOptionalString(reasoning["summary"], "reasoning.summary") ??
-    // Its name in the first months of the protocol.
+    // Name of the field in the first months of the protocol.
     readOptionalString(reasoning["generate_summary"], "reasoning.generate_summary");
   const effort = REASONING_EFFORTS.find((known) => known === word) ?? null;
   return { effort, display: mapDisplay(effort, summary), given: { effort: word, summary } };

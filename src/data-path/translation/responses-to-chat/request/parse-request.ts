@@ -19,9 +19,9 @@ import { parseToolChoice } from "./parse-tool-choice.ts";
 import { parseTools, type ToolsContext } from "./parse-tools.ts";
 import type { ParsedResponsesRequest, RequestPurpose } from "./parsed-request.ts";
 import { refuseState } from "./refuse-state.ts";
-import { readToldBack } from "./told-back.ts";
+import { readRepeatedFields } from "./repeated-fields.ts";
 
-/** Items that bring tools of their own. */
+/** Items that declare tools. */
 const TOOL_ITEMS: ReadonlySet<string> = new Set(["additional_tools", "tool_search_output"]);
 
 /** @throws GatewayError 400 naming the field and what was expected. */
@@ -36,7 +36,7 @@ export function parseRequestBody(
   const tools = declareTools(body, items, { model });
   const choice = parseToolChoice(body["tool_choice"], tools, { model });
   const reasoning = parseReasoning(body);
-  const toldBack = readToldBack(body, reasoning);
+  const repeatedFields = readRepeatedFields(body, reasoning);
   const include = readInclude(body);
   const { allowed } = choice;
   const request: ParsedResponsesRequest = {
@@ -51,7 +51,7 @@ export function parseRequestBody(
     topP: readOptionalNumber(body["top_p"], "top_p"),
     topK: null,
     tools: tools.functions.filter(({ name }) => allowed === null || allowed.has(name)),
-    toolChoice: { mode: choice.mode, disablesParallel: toldBack["parallel_tool_calls"] === false },
+    toolChoice: { mode: choice.mode, disablesParallel: repeatedFields["parallel_tool_calls"] === false },
     reasoningEffort: reasoning.effort,
     responseFormat: parseTextFormat(readOptionalObject(body["text"], "text")),
     topLogprobs: readTopLogprobs(body, include),
@@ -64,7 +64,7 @@ export function parseRequestBody(
     reasoning: reasoning.display,
     wantsCarrier: include.has("reasoning.encrypted_content"),
     compaction,
-    toldBack,
+    repeatedFields,
   };
   return compaction === null ? request : askForSummary(request);
 }
@@ -89,7 +89,7 @@ function readConversation(body: JsonObject): { system: string; items: Item[] } {
   return { system: readOptionalString(instructions, "instructions") ?? "", items };
 }
 
-/** All tools are known before the first item is read: its calls are named as they are declared. */
+/** Declares all tools before the items are parsed, because calls use the declared names. */
 function declareTools(body: JsonObject, items: readonly Item[], context: ToolsContext): DeclaredTools {
   const tools = new DeclaredTools();
   for (const { tool, definition, path } of parseTools(body["tools"], "tools", context)) {
@@ -108,9 +108,9 @@ function readInclude(body: JsonObject): ReadonlySet<unknown> {
   return new Set(readOptionalArray(body["include"], "include"));
 }
 
-/** Null: no log probabilities are asked for. */
+/** Returns null if no log probabilities are requested. */
 function readTopLogprobs(body: JsonObject, include: ReadonlySet<unknown>): number | null {
-  const asked = readOptionalInteger(body["top_logprobs"], "top_logprobs");
-  if (asked !== null && asked > 0) return asked;
+  const requested = readOptionalInteger(body["top_logprobs"], "top_logprobs");
+  if (requested !== null && requested > 0) return requested;
   return include.has("message.output_text.logprobs") ? 0 : null;
 }

@@ -9,7 +9,7 @@ import {
   readRequiredObject,
 } from "../../json/read-field.ts";
 
-/** Structured output: `text.format`. The schema goes through unchanged. @throws GatewayError 400 */
+/** Reads structured output from `text.format`. The schema is forwarded unchanged. @throws GatewayError 400 */
 export function parseTextFormat(text: JsonObject | null): ChatResponseFormat | null {
   const path = "text.format";
   const format = readOptionalObject(text?.["format"], path);

@@ -7,10 +7,10 @@ import type { DeclaredTools } from "./declared-tools.ts";
 
 const PATH = "tool_choice";
 
-/** Which tools the model may call, and which of them it must. */
+/** Which tools the model may or must call. */
 export interface ParsedToolChoice {
   readonly mode: ToolChoice["mode"];
-  /** Flat names of the only tools to be declared, or null for all. */
+  /** Flat names of the only tools to declare, or null for all. */
   readonly allowed: ReadonlySet<string> | null;
 }
 
@@ -40,7 +40,7 @@ export function parseToolChoice(
   }
 }
 
-/** A word without tools says nothing, but for the demand that one be called. */
+/** Without tools, only the demand for a call matters, and is an error. */
 function parseMode(word: string, path: string, tools: DeclaredTools): ToolChoice["mode"] {
   if (word !== "auto" && word !== "none" && word !== "required") {
     throw invalidField(path, "Input should be 'auto', 'none', 'required' or an object");
@@ -50,7 +50,7 @@ function parseMode(word: string, path: string, tools: DeclaredTools): ToolChoice
   return null;
 }
 
-/** Only these are declared: the one form of it that every upstream holds a model to. */
+/** Restricts the declared tools: the only form of `allowed_tools` that every upstream enforces. */
 function parseAllowed(choice: JsonObject, tools: DeclaredTools): ParsedToolChoice {
   const mode = readOptionalString(choice["mode"], `${PATH}.mode`) ?? "auto";
   const list = readOptionalArray(choice["tools"], `${PATH}.tools`);
@@ -59,7 +59,7 @@ function parseAllowed(choice: JsonObject, tools: DeclaredTools): ParsedToolChoic
   for (const [index, entry] of list.entries()) {
     const path = `${PATH}.tools[${index}]`;
     if (!isJsonObject(entry)) throw invalidField(path, "Input should be an object");
-    // A hosted tool that was left out cannot be called, allowed or not.
+    // A hosted tool that was omitted cannot be called anyway.
     if (entry["type"] === "function" || entry["type"] === "custom") {
       allowed.add(findDeclared(entry, path, tools));
     }
@@ -73,7 +73,7 @@ function parseAllowed(choice: JsonObject, tools: DeclaredTools): ParsedToolChoic
   return { mode, allowed };
 }
 
-/** The flat name of the tool that is named. */
+/** Returns the flat name of the chosen tool. */
 function findDeclared(choice: JsonObject, path: string, tools: DeclaredTools): string {
   const name = readName(choice["name"], `${path}.name`);
   const namespace = readOptionalString(choice["namespace"], `${path}.namespace`);

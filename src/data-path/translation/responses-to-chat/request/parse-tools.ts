@@ -19,20 +19,20 @@ export interface ParsedTool {
   readonly path: string;
 }
 
-/** Offered by OpenAI's clients with every request; an answer without a search is an answer all the same. */
+/** OpenAI's clients offer it with every request, and an answer is possible without a search. */
 const WEB_SEARCH = /^web_search(?:_|$)/;
-/** The name of the function that stands for the client's own search among its tools. */
+/** Name of the function for the client's own search among its tools. */
 const TOOL_SEARCH = "tool_search";
 
-/** What the readers of one request's tools share. */
 export interface ToolsContext {
   /** Catalog id as the client wrote it, for messages. */
   readonly model: string;
 }
 
 /**
- * The tools as functions. What a client runs is declared, whatever kind it is; a hosted search is left out; what else
- * only OpenAI's servers can run is refused, since a model that is not offered a tool answers as if it did not exist.
+ * Converts tools to functions. Declares tools of any kind that the client runs, omits a hosted web search, and rejects
+ * other tools that only OpenAI's servers can run, because a model that is not offered a tool answers as if it did not
+ * exist.
  * @throws GatewayError 400
  */
 export function parseTools(value: unknown, path: string, context: ToolsContext): ParsedTool[] {
@@ -78,7 +78,7 @@ function parseNamed(
   }
   const isStrict = readOptionalBoolean(tool["strict"], `${path}.strict`) ?? false;
   const parameters = readOptionalObject(tool["parameters"], `${path}.parameters`) ?? NO_PARAMETERS;
-  // OpenAI's default of strict rewrites the schema; here it stays as it is, so only the client's own word counts.
+  // OpenAI's default of strict rewrites the schema. The gateway keeps it, so only an explicit value counts.
   return {
     tool: reference,
     definition: { description, parameters, strict: isStrict ? true : undefined },
@@ -86,7 +86,7 @@ function parseNamed(
   };
 }
 
-/** What the namespace says of itself stands before the description of its first tool: no other place is left. */
+/** Puts the namespace's description before that of its first tool, because there is no other place for it. */
 function parseNamespace(namespace: JsonObject, path: string, context: ToolsContext): ParsedTool[] {
   const name = readName(namespace["name"], `${path}.name`);
   const about = readOptionalString(namespace["description"], `${path}.description`) ?? "";
@@ -107,7 +107,7 @@ function parseNamespace(namespace: JsonObject, path: string, context: ToolsConte
   });
 }
 
-/** The server's own search finds deferred tools for a model; all tools are declared here, so nothing is lost. */
+/** A search by the server finds deferred tools; here all tools are declared, so it is not needed. */
 function parseToolSearch(tool: JsonObject, path: string): ParsedTool[] {
   if (tool["execution"] !== "client") return [];
   const description = readOptionalString(tool["description"], `${path}.description`) ?? undefined;

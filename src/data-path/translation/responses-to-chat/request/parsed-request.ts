@@ -3,16 +3,16 @@ import type { ParsedRequest } from "../../conversation/parsed-request.ts";
 import type { Compaction, ReasoningDisplay } from "../answer-settings.ts";
 import type { ToolTable } from "../tool-table.ts";
 
-/** A Responses request, checked: the conversation as every protocol has it, and what the answer needs to know. */
+/** A validated Responses request: the common fields, and settings for its answer. */
 export interface ParsedResponsesRequest extends ParsedRequest {
   readonly toolTable: ToolTable;
   readonly reasoning: ReasoningDisplay;
-  /** Whether the client wants reasoning packed, to give it back. */
+  /** Whether the client wants packed reasoning to send back. */
   readonly wantsCarrier: boolean;
-  /** Null: an answer is asked for. */
+  /** Null: the request is for an answer. */
   readonly compaction: Compaction | null;
-  readonly toldBack: JsonObject;
+  readonly repeatedFields: JsonObject;
 }
 
-/** What is asked: an answer, how many tokens the input has, or, by `compact`, a summary of the conversation. */
+/** Whether the client requests an answer, the number of input tokens, or (`compact`) a summary of the conversation. */
 export type RequestPurpose = "answer" | "input_tokens" | "compact";

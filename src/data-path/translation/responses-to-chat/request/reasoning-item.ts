@@ -4,8 +4,8 @@ import { PARAGRAPH } from "../../conversation/parts.ts";
 import type { Item } from "./items.ts";
 
 /**
- * What the model thought in an earlier turn: what the item carries, else its text, else its summary, which this gateway
- * makes of the whole text. Another's summary beside what only its maker can read says too little. Never an error.
+ * Reads the reasoning of an earlier turn: the carried text, or the item's text, or its summary, which this gateway
+ * makes of the whole text. Ignores a summary next to a foreign carrier, because it is incomplete. Never throws.
  */
 export function readReasoningItem({ fields }: Item, unpacker: ReasoningUnpacker): string {
   const { encrypted_content: carrier, content, summary } = fields;

@@ -4,7 +4,7 @@ import { unsupportedField } from "../../json/field-error.ts";
 
 const WHOLE_INPUT = "this gateway stores no responses; send the whole input with every request";
 
-/** Fields that refer to something stored, or ask for it: to drop one would answer without the conversation. */
+/** Fields that use or request stored state: ignoring one would answer without the conversation. */
 const REFUSED = {
   previous_response_id: WHOLE_INPUT,
   conversation: WHOLE_INPUT,
@@ -21,9 +21,9 @@ const BY_FOLDED_NAME: ReadonlyMap<string, { readonly field: string; readonly rea
 );
 
 /**
- * Whatever form and letters they have: servers differ in whether "true" and 1 are true to them, and in whether
- * `previousResponseId` is a name that they know.
- * @throws GatewayError 400 saying what to send instead. `store` is no such request: the SDKs' default is true.
+ * Rejects stateful fields in any spelling and with any value: servers differ in whether "true" and 1 count as true,
+ * and in whether they know `previousResponseId`.
+ * @throws GatewayError 400 naming the alternative. Accepts `store`, because the SDKs send true by default.
  */
 export function refuseState(body: JsonObject): void {
   for (const [key, value] of Object.entries(body)) {

@@ -5,8 +5,8 @@ import type { CreateId } from "../ids.ts";
 import type { ResponseObject } from "../response.ts";
 
 /**
- * The answer of `POST /v1/responses/compact`: what the next request's input begins with.
- * @throws GatewayError where the summary was cut short: this object has no field that could say so.
+ * Formats the answer of `POST /v1/responses/compact`, with which the next request's input begins.
+ * @throws GatewayError if the summary was cut off, because the object has no field to show that.
  */
 export function formatCompaction(
   { id, created_at: createdAt, status, output, usage }: ResponseObject,

@@ -8,7 +8,7 @@ export type Ending = Pick<ResponseObject, "incomplete_details"> & {
 
 const COMPLETED: Ending = { status: "completed", incomplete_details: null };
 
-/** A refusal is an answer like others. */
+/** A refusal is an ordinary answer. */
 const ENDINGS: Readonly<Record<EndReason, Ending>> = {
   stop: COMPLETED,
   tool_calls: COMPLETED,

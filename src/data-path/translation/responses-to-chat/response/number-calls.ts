@@ -3,8 +3,8 @@ import { listCalls, readString } from "../../upstream/read-message.ts";
 import type { CreateId } from "../ids.ts";
 
 /**
- * A whole completion as the one chunk of a stream: the calls of its choices are numbered by their places, as deltas are,
- * and none has to wait for an id or arguments that will not come, so that they keep their order.
+ * Prepares a whole completion to be read as a single chunk: numbers calls by position, as deltas do, and adds missing
+ * ids and arguments, so that no call waits for them and the order is kept.
  */
 export function numberCalls(completion: JsonObject, createId: CreateId): JsonObject {
   const { choices } = completion;

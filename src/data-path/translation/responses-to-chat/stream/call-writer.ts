@@ -6,15 +6,15 @@ import { parseToolInput } from "../../upstream/tool-input.ts";
 import { CollectedText } from "./collected-text.ts";
 import type { ItemContext, OpenItem } from "./open-item.ts";
 
-/** A call as its item tells of it. */
+/** A call as its item describes it. */
 export interface StartedCall {
   readonly callId: string;
   readonly tool: ToolReference;
 }
 
 /**
- * Writes one call. The arguments of a function leave as they come, whatever they are. The text of a custom tool, which
- * is wrapped in an object here, and the arguments of a search leave at the end.
+ * Writes one call. Arguments of a function are streamed unchanged. The text of a custom tool, which is wrapped in an
+ * object here, and the arguments of a search are written at the end.
  */
 export class CallWriter implements OpenItem {
   readonly #context: ItemContext;
@@ -32,7 +32,7 @@ export class CallWriter implements OpenItem {
     });
   }
 
-  /** The next piece of the arguments; not empty. */
+  /** Writes the next piece of the arguments; never empty. */
   write(json: string): void {
     this.#arguments.append(json);
     if (this.#call.tool.kind !== "function") return;
@@ -41,7 +41,7 @@ export class CallWriter implements OpenItem {
 
   close(status: ItemStatus): CallItem {
     const { kind, name } = this.#call.tool;
-    // Clients show the deltas and run the item: the two must say the same.
+    // Clients show the deltas and run the item, so both must be equal.
     if (kind === "function" && this.#arguments.bytes.byteLength === 0) this.write("{}");
     const args = this.#arguments.toString();
     const { emit } = this.#context;
@@ -86,8 +86,8 @@ export class CallWriter implements OpenItem {
 }
 
 /**
- * The text of a custom tool's call: `input` of its arguments; the one text of an object that has it under another key;
- * the arguments themselves where a model wrote the text without wrapping it.
+ * Returns the text of a custom tool's call: `input`, or the only text of the object, or the arguments themselves if
+ * the model did not wrap them.
  */
 function unwrapInput(args: string): string {
   const parsed = tryParseJsonText(args);

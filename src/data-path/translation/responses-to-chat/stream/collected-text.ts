@@ -1,23 +1,23 @@
 import { GatewayError } from "../../../../shared/contract/errors.ts";
 import { TextBuffer } from "../../text-buffer.ts";
 
-/** All that one answer may come to, in UTF-8: the last event repeats it, so it is kept until then. */
+/** Most UTF-8 bytes of one answer, which is kept because the last event repeats it. */
 const MAX_ANSWER_BYTES = 16 * 1_048_576;
 
-/** What is left for the texts of one answer. */
+/** Remaining bytes for the texts of one answer. */
 export class AnswerBudget {
-  #leftBytes = MAX_ANSWER_BYTES;
+  #remainingBytes = MAX_ANSWER_BYTES;
 
-  /** @throws GatewayError `upstream_error` when it is used up. */
+  /** @throws GatewayError `upstream_error` if the budget is exceeded. */
   take(bytes: number): void {
-    this.#leftBytes -= bytes;
-    if (this.#leftBytes >= 0) return;
+    this.#remainingBytes -= bytes;
+    if (this.#remainingBytes >= 0) return;
     const cause = new Error(`an answer of more than ${MAX_ANSWER_BYTES} bytes`);
     throw new GatewayError("upstream_error", { cause });
   }
 }
 
-/** One text of an item, collected from its deltas. */
+/** Collects one text of an item from its deltas. */
 export class CollectedText {
   readonly #budget: AnswerBudget;
   readonly #buffer = new TextBuffer({ maxBytes: MAX_ANSWER_BYTES });
@@ -30,7 +30,7 @@ export class CollectedText {
     return this.#buffer.bytes;
   }
 
-  /** @throws GatewayError `upstream_error` when the answer is larger than may be held. */
+  /** @throws GatewayError `upstream_error` if the answer exceeds its limit. */
   append(piece: string): void {
     this.#budget.take(Buffer.byteLength(piece));
     this.#buffer.append(piece);

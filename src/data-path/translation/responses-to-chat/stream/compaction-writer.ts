@@ -5,13 +5,13 @@ import type { CompactionItem, ItemEvent, OutputItem } from "../response.ts";
 import { AnswerBudget, CollectedText } from "./collected-text.ts";
 import type { ItemsWriter } from "./items-writer.ts";
 
-/** The index of a call that nobody gets. */
+/** Placeholder index: calls are not written. */
 const NO_INDEX = -1;
 
 /**
- * Writes the summary of a conversation as one item, whole, at the end: clients take exactly one, and it replaces all that
- * came before. So half a summary is none, and what the model writes beside it (reasoning, a call that it was told not to
- * make) is left out.
+ * Writes the summary of a conversation as a single item at the end: clients accept exactly one, and it replaces
+ * everything before it. Therefore an incomplete summary is dropped, as is other output (reasoning, a call despite the
+ * instruction).
  */
 export class CompactionWriter implements ItemsWriter {
   readonly #emit: (event: ItemEvent) => void;
@@ -49,7 +49,7 @@ export class CompactionWriter implements ItemsWriter {
     return [];
   }
 
-  /** @throws GatewayError at which clients try again. */
+  /** @throws GatewayError that makes clients retry. */
   #pack(): string {
     const isEmpty = this.#summary.toString().trim() === "";
     const carrier = isEmpty ? null : packSummary(this.#summary.bytes);

@@ -8,7 +8,7 @@ import type { ItemsWriter } from "./items-writer.ts";
 
 type SequencerSettings = Pick<AnswerSettings, "toolNames" | "toolTable" | "createId">;
 
-/** What is written without waiting for more of itself. */
+/** Content that is written at once, without buffering. */
 interface Prose {
   readonly kind: "reasoning" | "text" | "refusal";
   text: string;
@@ -16,9 +16,9 @@ interface Prose {
 }
 
 /**
- * Puts deltas into the protocol's order. Calls go out side by side, each from the moment at which its id and name are
- * known, and each is done when its arguments are a whole object. Prose waits until no call is open, since a client must
- * not take what follows a call for a part of it.
+ * Orders deltas for the protocol. Calls are written side by side, each once its id and name are known, and closed once
+ * its arguments are a whole object. Other content waits until no call is open, because a client must not take it for a
+ * part of a call.
  */
 export class ItemSequencer {
   readonly #writer: ItemsWriter;
@@ -26,9 +26,9 @@ export class ItemSequencer {
   readonly #callReasoning: CallReasoning;
   readonly #buffered = new BufferedCharacters();
   readonly #usedIds = new Set<string>();
-  /** Calls that cannot be begun yet. */
+  /** Calls whose id or name is unknown. */
   readonly #nameless = new Set<ToolCall>();
-  /** Begun and not done, with their output indexes. */
+  /** Started calls and their output indexes. */
   readonly #open = new Map<ToolCall, number>();
   #prose: Prose[] = [];
 
@@ -38,7 +38,7 @@ export class ItemSequencer {
     this.#settings = settings;
   }
 
-  /** @throws GatewayError when too much would have to be buffered. */
+  /** @throws GatewayError if too much would have to be buffered. */
   addProse(kind: Prose["kind"], text: string, logprobs: readonly JsonObject[] = []): void {
     if (this.#open.size === 0) {
       this.#write({ kind, text, logprobs });
@@ -55,7 +55,7 @@ export class ItemSequencer {
     }
   }
 
-  /** @throws GatewayError when too much would have to be buffered. */
+  /** @throws GatewayError if too much would have to be buffered. */
   updateCall({ call, isNew, growth }: UpdatedCall): void {
     this.#buffered.buffer(growth);
     if (isNew) this.#nameless.add(call);
@@ -66,7 +66,7 @@ export class ItemSequencer {
     this.#advance(call);
   }
 
-  /** Nothing more will come: everything goes out, a call without a name excepted, which nobody could run. */
+  /** Writes everything that is left, except calls without a name, which cannot be run. */
   end(): void {
     for (const call of this.#nameless) if (call.name !== "") this.#start(call);
     for (const call of this.#open.keys()) {

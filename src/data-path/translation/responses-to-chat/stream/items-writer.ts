@@ -2,25 +2,25 @@ import type { JsonObject } from "../../../../shared/text/json-object.ts";
 import type { OutputItem } from "../response.ts";
 import type { StartedCall } from "./call-writer.ts";
 
-/** Writes what the upstream generates as items of one response, in the order of the calls. */
+/** Writes the upstream's output as items of one response, in the order of the calls. */
 export interface ItemsWriter {
   writeReasoning(text: string): void;
   writeText(text: string, logprobs: readonly JsonObject[]): void;
   writeRefusal(text: string): void;
-  /** What the client carries for the upstream. */
+  /** Writes data that the client sends back to the upstream. */
   writeCallCarrier(carrier: string): void;
-  /** @returns the output index, by which the call is written to and closed. */
+  /** @returns The output index, used to write to the call and to close it. */
   startCall(call: StartedCall): number;
-  /** The next piece of a call's arguments; not empty. */
+  /** Writes the next piece of a call's arguments; never empty. */
   writeArguments(index: number, json: string): void;
   closeCall(index: number): void;
   /**
-   * The answer is over.
-   * @param isIncomplete It was cut short.
-   * @returns all items.
-   * @throws GatewayError where they are no answer to what was asked.
+   * Ends the answer.
+   * @param isIncomplete The answer was cut off.
+   * @returns All items.
+   * @throws GatewayError if the output is not what was requested.
    */
   end(isIncomplete: boolean): OutputItem[];
-  /** The items of a response that failed; no event says that what was open is done. */
+  /** Returns the items of a failed response; no event closes open items. */
   abandon(): OutputItem[];
 }

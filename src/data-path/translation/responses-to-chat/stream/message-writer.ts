@@ -5,7 +5,7 @@ import type { ItemContext, OpenItem } from "./open-item.ts";
 
 type PartKind = MessagePart["type"];
 
-/** Writes one message: parts of text or refusal, one after the other, each opened by its first delta. */
+/** Writes one message: parts of text or refusal, each opened by its first delta. */
 export class MessageWriter implements OpenItem {
   readonly #context: ItemContext;
   readonly #parts: MessagePart[] = [];

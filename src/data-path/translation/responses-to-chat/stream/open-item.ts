@@ -1,7 +1,7 @@
 import type { ItemEvent, ItemStatus, OutputItem } from "../response.ts";
 import type { AnswerBudget } from "./collected-text.ts";
 
-/** What an item needs while it is written. */
+/** Context for writing an item. */
 export interface ItemContext {
   readonly id: string;
   readonly outputIndex: number;
@@ -9,10 +9,10 @@ export interface ItemContext {
   readonly budget: AnswerBudget;
 }
 
-/** An item that has begun and is not done. */
+/** An item that has started and is not closed. */
 export interface OpenItem {
-  /** Writes the events that end its texts, not `output_item.done`. @returns the item as it is in the response. */
+  /** Writes the events that end its texts, but not `output_item.done`. @returns The item of the response. */
   close(status: ItemStatus): OutputItem;
-  /** The item as far as it has come, without any event: for a response that failed. */
+  /** Returns the item so far, without an event: for a failed response. */
   abandon(): OutputItem;
 }

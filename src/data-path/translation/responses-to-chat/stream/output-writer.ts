@@ -12,15 +12,14 @@ import { ReasoningWriter } from "./reasoning-writer.ts";
 
 type WriterSettings = Pick<AnswerSettings, "reasoning" | "carriesReasoning" | "createId">;
 
-/** More white space than this at the beginning of a text is no template's leftover, but what the model writes. */
+/** More leading white space than this is written by the model, not left over from a template. */
 const MAX_BUFFERED_CHARACTERS = 1_024;
 
 const CALL_IDS: Readonly<Record<ToolKind, IdKind>> = { function: "fc", custom: "ctc", tool_search: "tsc" };
 
 /**
- * Writes the items of one response and keeps them for its end. A message or reasoning is closed before the next item
- * begins; calls may be open side by side. White space at the beginning of a text waits for what comes next, and is
- * dropped when that is a call.
+ * Writes the items of one response and keeps them for its last event. Closes a message or reasoning before the next
+ * item; calls may be open side by side. Holds back leading white space of a text, and drops it if a call follows.
  */
 export class OutputWriter implements ItemsWriter {
   readonly #emit: (event: ItemEvent) => void;
@@ -30,7 +29,7 @@ export class OutputWriter implements ItemsWriter {
   readonly #items: (OutputItem | null)[] = [];
   readonly #open = new Map<number, OpenItem>();
   #prose: { readonly index: number; readonly writer: MessageWriter | ReasoningWriter } | null = null;
-  /** The output index of what the model said last. */
+  /** Output index of the model's last item. */
   #lastIndex = -1;
   #bufferedSpace = "";
   #heldLogprobs: JsonObject[] = [];
@@ -65,12 +64,12 @@ export class OutputWriter implements ItemsWriter {
     writer.writeRefusal(text);
   }
 
-  /** What the client carries for the upstream: an item of reasoning without a text. */
+  /** Writes carried data as a reasoning item without text. */
   writeCallCarrier(carrier: string): void {
     this.#endProse();
     const last = this.#lastIndex;
     const { id, outputIndex } = this.#begin("rs");
-    // What comes behind a call that was cut short does not hide that.
+    // An item after a call that was cut off must not hide that.
     this.#lastIndex = last;
     const added: ReasoningItem = { id, type: "reasoning", status: "in_progress", summary: [] };
     const done: ReasoningItem = { ...added, status: "completed", encrypted_content: carrier };
@@ -79,7 +78,7 @@ export class OutputWriter implements ItemsWriter {
     this.#emit({ type: "response.output_item.done", output_index: outputIndex, item: done });
   }
 
-  /** @returns the output index, by which the call is written to and closed. */
+  /** @returns The output index, used to write to the call and to close it. */
   startCall(call: StartedCall): number {
     this.#endProse();
     this.#hasCall = true;
@@ -88,7 +87,7 @@ export class OutputWriter implements ItemsWriter {
     return context.outputIndex;
   }
 
-  /** The next piece of a call's arguments; not empty. */
+  /** Writes the next piece of a call's arguments; never empty. */
   writeArguments(index: number, json: string): void {
     const call = this.#open.get(index);
     if (call instanceof CallWriter) call.write(json);
@@ -99,9 +98,9 @@ export class OutputWriter implements ItemsWriter {
   }
 
   /**
-   * The answer is over.
-   * @param isIncomplete It was cut short: the last item, if it is still open, says so.
-   * @returns all items.
+   * Ends the answer.
+   * @param isIncomplete The answer was cut off: marks the last item, if it is still open.
+   * @returns All items.
    */
   end(isIncomplete: boolean): OutputItem[] {
     if (!this.#hasCall) this.#releaseSpace();
@@ -112,7 +111,7 @@ export class OutputWriter implements ItemsWriter {
     return this.#finished();
   }
 
-  /** The items of a response that failed: what was open stays as far as it came, and no event says that it is done. */
+  /** Returns the items of a failed response; open items are incomplete, without a closing event. */
   abandon(): OutputItem[] {
     for (const [index, item] of this.#open) this.#items[index] = item.abandon();
     this.#open.clear();
@@ -160,7 +159,7 @@ export class OutputWriter implements ItemsWriter {
     return { id: this.#settings.createId(kind), outputIndex, emit: this.#emit, budget: this.#budget };
   }
 
-  /** Before a call: white space that waits is dropped. */
+  /** Drops held white space before a call. */
   #endProse(): void {
     this.#bufferedSpace = "";
     this.#heldLogprobs = [];

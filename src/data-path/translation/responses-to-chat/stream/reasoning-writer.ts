@@ -7,8 +7,8 @@ import type { ItemContext, OpenItem } from "./open-item.ts";
 export type ReasoningSettings = Pick<AnswerSettings, "reasoning" | "carriesReasoning">;
 
 /**
- * Writes one reasoning item: the model's text either as what it is or in the place of a summary, never as both, which
- * would double the bytes here and in the history.
+ * Writes one reasoning item, with the model's text either as content or as the summary. Both would double the bytes
+ * here and in the history.
  */
 export class ReasoningWriter implements OpenItem {
   readonly #context: ItemContext;
@@ -77,14 +77,14 @@ export class ReasoningWriter implements OpenItem {
     return { item_id: id, output_index: outputIndex, summary_index: 0 };
   }
 
-  /** Half a thought is worse than none: what is too long is not carried. */
+  /** Reasoning beyond the limit is not carried: incomplete reasoning is worse than none. */
   #pack(): Pick<ReasoningItem, "encrypted_content"> {
     const { bytes } = this.#text;
     if (!this.#settings.carriesReasoning || bytes.byteLength > MAX_CARRIED_BYTES) return {};
     return { encrypted_content: packReasoning(bytes) };
   }
 
-  /** @param text Null: there is none yet. */
+  /** @param text Null: no text so far. */
   #format(status: ItemStatus, text: string | null): ReasoningItem {
     const { id } = this.#context;
     const item = { id, type: "reasoning", status } as const;

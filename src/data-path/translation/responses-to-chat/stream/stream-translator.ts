@@ -20,21 +20,21 @@ import { ItemSequencer } from "./item-sequencer.ts";
 import type { ItemsWriter } from "./items-writer.ts";
 import { OutputWriter } from "./output-writer.ts";
 
-/** Bytes of a token, where an upstream tells no usage. */
+/** Estimated bytes per token, if an upstream reports no usage. */
 const BYTES_PER_TOKEN = 4;
 
-/** Where a translation goes. */
+/** Outputs of a translation. */
 export interface TranslatorOutput {
   readonly onItem: (event: ItemEvent) => void;
   readonly onResponse: (type: ResponseEventType, response: ResponseObject) => void;
-  /** Told of everything that the upstream generated, shown or not. */
+  /** Records all output of the upstream, shown or not. */
   readonly generated: GeneratedText;
 }
 
 /**
- * The state of one answer: chunks of a chat completion in, events of a response out, each event in the call that brought
- * its chunk. A whole completion is read as its only chunk, so that both ways give the same items. The end of the
- * response waits for the end of the upstream's stream, since usage comes after the finish reason.
+ * Translates one answer: chunks of a chat completion in, events of a response out, each in the call that brought its
+ * chunk. A whole completion is read as a single chunk, so that both ways yield the same items. The end of the response
+ * waits for the end of the upstream's stream, because the usage follows the finish reason.
  */
 export class StreamTranslator {
   readonly #settings: AnswerSettings;
@@ -48,7 +48,7 @@ export class StreamTranslator {
   #isStarted = false;
   #hasChoice = false;
   #finishReason = "";
-  /** The usage that ends a stream has come, and nothing of the answer behind it. */
+  /** The final usage has arrived, and no part of the answer after it. */
   #isCounted = false;
 
   constructor(settings: AnswerSettings, output: TranslatorOutput) {
@@ -70,9 +70,10 @@ export class StreamTranslator {
   }
 
   /**
-   * One parsed chunk, or a whole completion.
-   * @param generated The same as the server wrote it.
-   * @throws GatewayError what the upstream reports, or that it broke the protocol; only `fail` may follow.
+   * Translates one parsed chunk or a whole completion.
+   * @param generated The chunk as the server wrote it.
+   * @throws GatewayError The upstream's error, or `upstream_error` if it violates the protocol. Only `fail` may
+   * follow.
    */
   readChunk(chunk: unknown, generated: unknown = chunk): void {
     const { model } = this.#settings;
@@ -84,7 +85,7 @@ export class StreamTranslator {
     this.#isCounted = hasEndUsage(chunk, this.#isCounted);
   }
 
-  /** As `readChunk` of a chunk that differs from one before it in its text alone; nothing but that text is new. */
+  /** Like `readChunk`, for a chunk that differs from an earlier one only in this text. */
   readText(text: string): void {
     if (this.#isOver) return;
     this.#isCounted = false;
@@ -92,15 +93,15 @@ export class StreamTranslator {
     this.#writeProse(this.#reader.readText(text));
   }
 
-  /** The usage that ends a stream came behind a reason to end: nothing that follows is part of the answer. */
+  /** The final usage came after a finish reason, so nothing that follows is part of the answer. */
   get #isOver(): boolean {
     return this.#isCounted && this.#finishReason !== "";
   }
 
   /**
-   * The upstream's answer has ended.
-   * @param isWhole It said so: by `[DONE]`, or by being JSON.
-   * @throws GatewayError when it ended before the answer did: a half answer is never passed off as a whole one.
+   * Ends the answer after the upstream's.
+   * @param isWhole The upstream marked the end, by `[DONE]` or by sending JSON.
+   * @throws GatewayError if the answer is incomplete: it must never look complete.
    */
   end(isWhole: boolean): ResponseObject {
     const reason = requireEnd(this.#finishReason, isWhole || this.#isCounted);
@@ -122,12 +123,12 @@ export class StreamTranslator {
     return response;
   }
 
-  /** Begins the response, if nothing has: clients take no other event for the first. */
+  /** Starts the response if necessary: clients accept no other event as the first. */
   startFailure(): void {
     this.#start();
   }
 
-  /** The last event of a response that failed, with what there is of it. */
+  /** Writes the last event of a failed response, with the output so far. */
   fail(error: GatewayError): void {
     const { generated, onResponse } = this.#output;
     const hasUsage = generated.usage !== null || generated.generatedDeltas > 0;
@@ -163,7 +164,7 @@ export class StreamTranslator {
     };
   }
 
-  /** The upstream's, else the gateway's own count: clients measure the room in their context by it. */
+  /** Returns the upstream's usage or, without one, an estimate: clients compute their remaining context from it. */
   #countUsage(): ResponseUsage {
     const { usage, generatedBytes, generatedDeltas } = this.#output.generated;
     if (usage !== null) return this.#output.generated.withCost(formatUsage(usage));
@@ -178,7 +179,7 @@ export class StreamTranslator {
     this.#hasChoice = true;
     const piece = this.#reader.read(choice);
     if (piece !== null) this.#writePiece(piece, readLogprobs(choice));
-    // Some servers give a reason with each piece: the last one counts.
+    // Some servers send a finish reason with each piece; the last one counts.
     this.#finishReason = readFinishReason(choice) || this.#finishReason;
   }
 

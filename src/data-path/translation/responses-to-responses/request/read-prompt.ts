@@ -5,7 +5,7 @@ import { PromptParts } from "../../pass-through/prompt-parts.ts";
 /** Fields that are read here. */
 const FIELDS = ["instructions", "input", "tools"] as const;
 
-/** Items of which the model reads what stands in them. */
+/** Items whose JSON the model reads. */
 const TEXT_ITEMS: ReadonlySet<unknown> = new Set([
   "function_call",
   "custom_tool_call",
@@ -15,7 +15,7 @@ const TEXT_ITEMS: ReadonlySet<unknown> = new Set([
   "shell_call",
 ]);
 
-/** Reads the prompt of a Responses request as far as the gateway must know it. Never throws. */
+/** Reads the prompt of a Responses request as far as the gateway needs it. Never throws. */
 export function readPrompt(body: RequestBody): PromptParts {
   const parts = new PromptParts();
   const { instructions, input, tools, text } = body.value;
@@ -37,7 +37,7 @@ function readItems(items: unknown, parts: PromptParts): void {
   }
 }
 
-/** What is not known to be text may be worth any number of tokens. */
+/** An item of unknown type may be worth any number of tokens. */
 function readItem(item: JsonObject, parts: PromptParts): void {
   const { type, content, output } = item;
   if (type === undefined || type === null || type === "message") readParts(content, parts);
@@ -58,7 +58,7 @@ function readReasoning(
   else readParts(summary, parts, "addDroppable");
 }
 
-/** A text, or parts of content; a part without a text is an image, a file or something unknown. */
+/** Reads a text or content parts; a part without a text is an image, a file or unknown. */
 function readParts(content: unknown, parts: PromptParts, add: "addText" | "addDroppable" = "addText"): void {
   parts[add](content);
   for (const part of toArray(content)) {

@@ -4,25 +4,25 @@ import { eachElement, findMembers } from "../../json/object-spans.ts";
 import type { JsonBody } from "../../json/parse-body.ts";
 import { refuseAmbiguousKeys } from "../../openai/request-fields.ts";
 
-/** Fields that may hold items; old clients send a list as `instructions`. */
+/** Fields that may contain items; old clients send a list as `instructions`. */
 const ITEM_FIELDS: ReadonlySet<string> = new Set(["input", "instructions"]);
 
-/** What tells an item from a reference to one, so it must not be read in two ways. */
+/** Fields that distinguish an item from a reference, so they must not be ambiguous. */
 const TELLING_FIELDS: ReadonlySet<string> = new Set(["type", "id", "role", "content"]);
 
-/** What an item may have without saying anything itself. */
+/** Fields that are not content. */
 const EMPTY_FIELDS: ReadonlySet<string> = new Set(["type", "id", "role", "status", "object"]);
 
 /**
- * An item by its id is one that the upstream stored, whoever's it was.
- * @throws GatewayError 400 saying what to send instead.
+ * Rejects references to stored items, which the upstream resolves regardless of who stored them.
+ * @throws GatewayError 400 naming the alternative.
  */
 export function refuseReferences({ text, value, members }: JsonBody): void {
   for (const { key, valueStart } of members) {
     if (!ITEM_FIELDS.has(key)) continue;
     refuseTwoReadings(text, valueStart, key);
     const field = value[key];
-    // A lenient server may take an item for a list of one.
+    // A lenient server may accept an item in place of a list.
     if (isReference(field)) throw refuseReference(key);
     const index = toArray(field).findIndex(isReference);
     if (index !== -1) throw refuseReference(`${key}[${index}]`);
@@ -38,7 +38,7 @@ function refuseTwoReadings(text: string, start: number, field: string): void {
   }
 }
 
-/** The type may be left out: of a message, which has a role and content, and of a reference, which has nothing but its id. */
+/** The type is optional for messages, which have a role and content, and for references, which have only an id. */
 function isReference(item: unknown): boolean {
   if (!isJsonObject(item)) return false;
   const { type, id } = item;
@@ -48,7 +48,7 @@ function isReference(item: unknown): boolean {
   return isTyped ? Object.keys(item).every((key) => EMPTY_FIELDS.has(key)) : !isWholeMessage(item);
 }
 
-/** Whatever letters it has: nobody knows how a server compares them. */
+/** Ignores case and separators, because servers may do so. */
 function isReferenceType(type: string): boolean {
   return /^\s*item[\s_-]*reference\s*$/i.test(type);
 }

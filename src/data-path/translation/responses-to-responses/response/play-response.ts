@@ -1,13 +1,13 @@
 import { isJsonObject, toArray, type JsonObject } from "../../../../shared/text/json-object.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 
-/** The event that ends a response of each status. */
+/** Last event by status of the response. */
 const LAST_EVENT: Readonly<Record<string, string>> = {
   incomplete: "response.incomplete",
   failed: "response.failed",
 };
 
-/** A whole response as the stream that the client asked for: each text is one delta, other items come whole. */
+/** Formats a whole response as the stream that the client requested: one delta per text; other items come whole. */
 export function playResponse(response: JsonObject): string {
   const { output, status } = response;
   let number = 0;

@@ -1,6 +1,8 @@
 import { formatJson } from "../../json/exact-json.ts";
 
-/** Items that are finished, for the response that tells of a stream that broke off; what is too much is left out. */
+/**
+ * Size limit of the finished items that are kept for the last event of an aborted stream; further items are dropped.
+ */
 const MAX_CHARACTERS = 4 * 1_048_576;
 
 export class BoundedItems {

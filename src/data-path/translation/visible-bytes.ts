@@ -1,21 +1,21 @@
 /**
- * UTF-8 bytes of a text without white space, controls and what has no width: tokenizers may drop those, or make any number
- * of them one token. One pass over it, about a nanosecond a character.
+ * Counts the UTF-8 bytes of a text without white space, control and zero-width characters: tokenizers may drop those
+ * or merge any number of them into one token. One pass, about a nanosecond per character.
  */
-export function countInkBytes(text: string): number {
+export function countVisibleBytes(text: string): number {
   let bytes = 0;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit < 0x80) bytes += unit > 0x20 && unit !== 0x7f ? 1 : 0;
-    else if (unit < 0x800) bytes += isInk(unit) ? 2 : 0;
-    // Two units of a pair are four bytes.
+    else if (unit < 0x800) bytes += isVisibleUnit(unit) ? 2 : 0;
+    // A surrogate pair is two units and four bytes.
     else if (unit >= 0xd800 && unit < 0xe000) bytes += 2;
-    else bytes += isInk(unit) ? 3 : 0;
+    else bytes += isVisibleUnit(unit) ? 3 : 0;
   }
   return bytes;
 }
 
-function isInk(unit: number): boolean {
+function isVisibleUnit(unit: number): boolean {
   if (unit <= 0xa0 || unit === 0xad || unit === 0x1680 || unit === 0x180e) return false;
   if (unit >= 0x2000 && unit <= 0x206f) {
     return (unit > 0x200f && unit < 0x2028) || (unit > 0x202f && unit < 0x205f);

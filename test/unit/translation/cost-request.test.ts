@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { takeCostWish } from "../../../src/data-path/translation/cost-wish.ts";
+import { takeCostRequest } from "../../../src/data-path/translation/cost-request.ts";
 import { readRequestBody } from "../../../src/data-path/translation/request-body.ts";
 import { encode } from "../../support/messages-exchange.ts";
 import { atOnce } from "../../../src/shared/event-loop/steps.ts";
 
-const take = (text: string) => takeCostWish(atOnce(readRequestBody(encode(text), new Set(["model"]))));
+const take = (text: string) => takeCostRequest(atOnce(readRequestBody(encode(text), new Set(["model"]))));
 
 describe("the wish for the cost of a request", () => {
   it.each([true, false])("is taken off with everything else as it was: include is %s", (include) => {

@@ -3,10 +3,13 @@ import type { RequestBody } from "./client-protocol.ts";
 import { withoutField } from "./without-field.ts";
 
 /**
- * Whether a client asks for the cost in its answer's usage, `usage: {"include": true}`, and its body without the wish: it
- * is the gateway's, and no upstream sees it.
+ * Removes `usage: {"include": true}`, by which a client requests the cost in the answer's usage. The field is the
+ * gateway's own, so no upstream receives it.
  */
-export function takeCostWish(body: RequestBody): { readonly body: RequestBody; readonly wantsCost: boolean } {
+export function takeCostRequest(body: RequestBody): {
+  readonly body: RequestBody;
+  readonly wantsCost: boolean;
+} {
   const { usage } = body.value;
   if (!isJsonObject(usage) || typeof usage["include"] !== "boolean") return { body, wantsCost: false };
   return { body: withoutField(body, "usage"), wantsCost: usage["include"] };

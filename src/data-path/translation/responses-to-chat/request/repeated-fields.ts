@@ -10,11 +10,11 @@ import {
 import type { RequestedReasoning } from "./parse-reasoning.ts";
 
 /**
- * What a response repeats of its request, and what is the same in every response of this gateway: clients' types demand
- * them all. Null where OpenAI's own default is null.
+ * Collects the request fields that a response repeats, and constant fields: clients' types require all of them. Uses
+ * null where OpenAI's default is null.
  * @throws GatewayError 400 for a field of the wrong type.
  */
-export function readToldBack(body: JsonObject, reasoning: RequestedReasoning): JsonObject {
+export function readRepeatedFields(body: JsonObject, reasoning: RequestedReasoning): JsonObject {
   return {
     previous_response_id: null,
     instructions: body["instructions"] ?? null,
@@ -40,7 +40,7 @@ export function readToldBack(body: JsonObject, reasoning: RequestedReasoning): J
   };
 }
 
-/** Fields of a function that may be left out of a request, and not out of a response. */
+/** Adds fields of a function that are optional in a request and required in a response. */
 function completeTool(tool: unknown): unknown {
   if (!isJsonObject(tool) || tool["type"] !== "function") return tool;
   return { description: null, parameters: null, strict: null, ...tool };

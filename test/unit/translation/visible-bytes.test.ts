@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countInkBytes } from "../../../src/data-path/translation/ink-bytes.ts";
+import { countVisibleBytes } from "../../../src/data-path/translation/visible-bytes.ts";
 
-describe("countInkBytes", () => {
+describe("countVisibleBytes", () => {
   it.each([
     ["a b\tc\r\n", 3],
     ["Grüße", 7],
@@ -11,7 +11,7 @@ describe("countInkBytes", () => {
     [" \u0000\u007f\u00a0\u00ad\u2003\u200b\u2028\u2060\u3000\ufeff", 0],
     ["–—…", 9],
   ])("of %j is %d", (text, bytes) => {
-    expect(countInkBytes(text)).toBe(bytes);
+    expect(countVisibleBytes(text)).toBe(bytes);
   });
 
   it("is never more than the text's bytes, and the same however much white space is in it", () => {
@@ -20,8 +20,8 @@ describe("countInkBytes", () => {
       fc.property(fc.array(fc.tuple(fc.string({ unit: "grapheme" }), space)), (pieces) => {
         const text = pieces.map(([word]) => word).join("");
         const spaced = pieces.map(([word, white]) => word + white.repeat(9)).join("");
-        expect(countInkBytes(text)).toBeLessThanOrEqual(Buffer.byteLength(text));
-        expect(countInkBytes(spaced)).toBe(countInkBytes(text));
+        expect(countVisibleBytes(text)).toBeLessThanOrEqual(Buffer.byteLength(text));
+        expect(countVisibleBytes(spaced)).toBe(countVisibleBytes(text));
       }),
     );
   });
