@@ -94,8 +94,9 @@ export class BodyBudget {
     }
     if (ofKey > heldOfBody && ofKey + bytes > keyShare * part) throw overShare(`API key "${owner.keyName}"`);
     const isSingle = this.#retainedBytes - heldOfBody <= maxBufferedBytes * BESIDE_SINGLE_SHARE;
-    if (!isSingle && this.#retainedBytes + bytes > maxBufferedBytes)
+    if (!isSingle && this.#retainedBytes + bytes > maxBufferedBytes) {
       throw new GatewayError("gateway_overloaded");
+    }
     this.keep(owner, bytes);
   }
 

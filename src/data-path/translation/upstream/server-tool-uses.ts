@@ -91,8 +91,9 @@ export class ServerToolUses {
   #report(name: string, figure: unknown): void {
     if (!Number.isSafeInteger(figure) || (figure as number) < 0 || (figure as number) > MAX_USES) return;
     this.#reported ??= new Map();
-    if (this.#reported.has(name) || this.#reported.size < MAX_TOOLS)
+    if (this.#reported.has(name) || this.#reported.size < MAX_TOOLS) {
       this.#reported.set(name, figure as number);
+    }
   }
 
   #count(name: string): void {
