@@ -63,8 +63,7 @@ it("brings the counters of a restored snapshot to the log: verify finds what is 
   expect(new Set(current.map(({ period }) => period))).toEqual(new Set(LIMIT_PERIODS));
   for (const window of current) {
     const read = await after.store.readWindow(organizationId, window);
-    const ofMonth = owners.split(".");
-    const ids = window.period === "month" ? ofMonth : [null, keyId, ...ofMonth];
+    const ids = [null, keyId, ...owners.split(".")];
     expect(new Set(read.map(({ id, microcents }) => `${id} ${microcents}`))).toEqual(
       new Set(ids.map((id) => `${id} 1000`)),
     );
