@@ -337,6 +337,8 @@ function readStruct(reader: ProtobufReader): Struct__Output {
   return isEmpty ? {} : { fields };
 }
 
+const NULL_VALUE: Value__Output = { nullValue: "NULL_VALUE", kind: "nullValue" };
+
 function readValue(reader: ProtobufReader): Value__Output {
   const end = reader.readEnd();
   let value: Value__Output | undefined;
@@ -348,8 +350,7 @@ function readValue(reader: ProtobufReader): Value__Output {
     else if (tag === 0x20) value = { boolValue: reader.readBoolean(), kind: "boolValue" };
     else if (tag === 0x2a) value = { structValue: readStruct(reader), kind: "structValue" };
     else if (tag === 0x32) value = { listValue: readList(reader), kind: "listValue" };
-    else if (tag === 0x08 && reader.readUInt32() === 0)
-      value = { nullValue: "NULL_VALUE", kind: "nullValue" };
+    else if (tag === 0x08 && reader.readUInt32() === 0) value = NULL_VALUE;
     else throw new Unusual("a value of a rare kind");
   }
   checkEnd(reader, end);
