@@ -1,4 +1,4 @@
-/** What Envoy's access log tells over gRPC, in the gateway's words. */
+/** Reads Envoy's access log entries (gRPC) into plain values. */
 import type { ReportedEnd } from "../data-path/exchange/ends/reported-ends.ts";
 import type { AccessLogMessage } from "./messages/codec.ts";
 
@@ -8,7 +8,7 @@ export interface EndEntry {
   readonly end: ReportedEnd;
 }
 
-/** A request without an id is nobody's. */
+/** Skips entries without a request id. */
 export function readEntries({ http_logs: logs }: AccessLogMessage): EndEntry[] {
   return (logs?.log_entry ?? []).flatMap(({ request, response }): EndEntry[] => {
     if (request?.request_id === undefined) return [];

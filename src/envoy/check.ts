@@ -1,7 +1,7 @@
 /**
- * ext_authz: may this request go on? Envoy asks once per request, with the headers only. Everything is decided in
- * `src/data-path/exchange/admission/admit-request.ts`; this turns Envoy's message into plain values and back. Whatever goes wrong inside
- * becomes a refusal: an error here must never let a request pass.
+ * Handler of ext_authz. Envoy calls it once per request, with the headers only.
+ * `src/data-path/exchange/admission/admit-request.ts` decides; this file converts Envoy's messages. Every internal
+ * error becomes a refusal: an error here must never let a request pass.
  */
 import { isGrpcType } from "../shared/contract/grpc-type.ts";
 import type { AdmitRequest } from "../data-path/exchange/admission/admit-request.ts";
@@ -30,7 +30,7 @@ export function createCheckHandler(
     if (verdict.kind === "admitted") {
       return createOkCheck(verdict, formatRateMetadata(verdict.rateHeaders));
     }
-    // ext_authz has no other way to answer a request than to deny it, with status 200 as well.
+    // ext_authz can respond to a request only by denying it, even with status 200.
     const reply = isGrpcType(incoming.headers["content-type"])
       ? withStatusHeader(verdict.reply)
       : verdict.reply;

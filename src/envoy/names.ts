@@ -1,64 +1,68 @@
 /**
- * Names that Envoy's configuration and the sidecar share. A change here changes both sides at once: the bootstrap is
- * rendered from them, the gRPC handlers read and write by them.
+ * Names shared by Envoy's configuration and the sidecar. The bootstrap is rendered from them, and the gRPC handlers
+ * read and write by them, so a change here changes both sides.
  */
 
 /** Envoy's cluster of the sidecar's workers, one endpoint per worker. */
 export const SIDECAR_CLUSTER = "sidecar";
 
-/** Request headers of the gateway's own begin with this; Envoy removes what a client sends under it. */
+/** Prefix of the gateway's own request headers; Envoy removes such headers of clients. */
 export const INTERNAL_HEADER_PREFIX = "x-igw-";
 
-/** By which an endpoint picker says where to, where one stands behind the gateway; never a client's. */
+/** Set by an endpoint picker after the gateway's filters to name the server; never by clients. */
 export const ENDPOINT_HEADER = "x-gateway-destination-endpoint";
 
-/** Set by ext_authz's OK reply, read by ext_proc: the admission as one line of ASCII, or which one to wait for. */
+/**
+ * Set by ext_authz's OK reply, read by ext_proc: the admission as one line of ASCII, or the request id of a deferred
+ * one.
+ */
 export const ADMISSION_HEADER = "x-igw-admission";
 
 /** Set by ext_proc: the cluster, which is the upstream's name in the configuration. */
 export const UPSTREAM_HEADER = "x-igw-upstream";
 
 /**
- * On Envoy's own reply where an upstream has broken its connection, for the sidecar: for how many microseconds the
- * connection had been there before the request ("" or "-": it is younger), and how many bytes came back.
+ * Set for the sidecar on Envoy's own reply if an upstream broke its connection: the connection's age in microseconds
+ * before the request ("" or "-" if it is younger), and the number of bytes received.
  */
 export const LOST_CONNECTION_HEADER = "x-igw-lost-connection";
 
 /**
- * Dynamic metadata that Envoy itself sets before ext_authz: `path`, the client's path after normalisation, without its
- * query. ext_proc rewrites `:path`, but error envelopes and the access log go by the client's.
+ * Dynamic metadata that Envoy sets before ext_authz: `path`, the client's path after normalization, without its
+ * query. ext_proc rewrites `:path`, but error envelopes and the access log use the client's path.
  */
 export const EDGE_METADATA_NAMESPACE = "inference_gateway_edge";
 export const EDGE_METADATA_PATH = "path";
 export const EDGE_METADATA_USER_AGENT = "user_agent";
 
-/** ext_proc by Envoy's own name: in the chain, in what a route sets for it, and over the attributes that it sends. */
+/** Envoy's name of ext_proc: in the filter chain, in per-route settings, and for the attributes that it sends. */
 export const PROCESSING_FILTER = "envoy.filters.http.ext_proc";
 
-/** A buffer filter, by a name of its own: what a route sets for an operator's is not for this one. */
+/** A buffer filter under its own name, so that per-route settings of an operator's buffer filter do not affect it. */
 export const CONTENT_LENGTH_FILTER = "inference_gateway.content_length";
 
-/** The filter that gives replies to requests with a content type of gRPC their own form again. */
+/** Restores the original form of replies to requests with a gRPC content type. */
 export const GRPC_REPLY_FILTER = "inference_gateway.grpc_reply";
 
 /** Dynamic metadata of ext_proc's replies for the access log; see `ACCESS_LOG_METADATA`. */
 export const METADATA_NAMESPACE = "inference_gateway";
 
 /**
- * Where Envoy keeps the dynamic metadata of ext_authz: whose request it was that was refused, or the state of the key's
- * bucket. For local replies and the access log alone: it is not forwarded to ext_proc, which would get it with each message.
+ * Envoy's namespace for the dynamic metadata of ext_authz: the caller of a rejected request, or the state of the
+ * key's bucket. Only for local replies and the access log; not forwarded to ext_proc, which would get it with every
+ * message.
  */
 export const ADMISSION_NAMESPACE = "envoy.filters.http.ext_authz";
 
 /**
- * Where Envoy keeps what it has found out about a request's token, for ext_authz: `verified.<provider>`, the token's claims;
- * `header.<provider>`, its header; `failed.<provider>`, why it is not good. No header of a client gets there.
+ * Envoy's namespace for its findings on a request's token, for ext_authz: `verified.<provider>` (claims),
+ * `header.<provider>` (token header) and `failed.<provider>` (reason). Client headers cannot set it.
  */
 export const JWT_NAMESPACE = "envoy.filters.http.jwt_authn";
 export const VERIFIED_PREFIX = "verified.";
 export const FAILED_PREFIX = "failed.";
 export const TOKEN_HEADER_PREFIX = "header.";
-/** Longest header with a token that Envoy verifies. What is longer costs it milliseconds for each provider. */
+/** Longest header whose token Envoy verifies. A longer one costs milliseconds per provider. */
 export const MAX_TOKEN_HEADER_BYTES = 16_384;
 
 /** Fields of the metadata that the access log writes. */
@@ -77,17 +81,17 @@ export const ACCESS_LOG_METADATA = [
 export const END_REPORTS_LOG = "envoy.access_loggers.http_grpc";
 
 /**
- * `details` of every ImmediateResponse of the sidecar, by which the local-reply mappers know to leave it as it is.
- * Envoy writes it into `response.code_details`.
+ * `details` of every ImmediateResponse of the sidecar, written by Envoy into `response.code_details`. Local-reply
+ * mappers leave such responses unchanged.
  */
 export const IMMEDIATE_RESPONSE_DETAILS = "gateway";
 
-/** File name of a worker's Unix socket in the folder of sockets. */
+/** File name of a worker's Unix socket in the socket directory. */
 export function workerSocketName(workerIndex: number): string {
   return `gateway-${workerIndex}.sock`;
 }
 
-/** File name of Envoy's admin interface in the folder of sockets. */
+/** File name of Envoy's admin interface in the socket directory. */
 export const ENVOY_ADMIN_SOCKET_NAME = "envoy-admin.sock";
 
 /** Envoy's runtime flag to half-close a finished ext_proc stream in place of resetting it. */

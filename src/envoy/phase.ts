@@ -1,6 +1,6 @@
 /**
- * The life of one ext_proc stream: which phases it has, what is known in each, which phase follows on which, and what
- * becomes of a message of Envoy's in each of them. docs/internals/envoy.md has the picture.
+ * State machine of one ext_proc stream: its phases, the data of each phase, the transitions, and how each phase
+ * handles each of Envoy's messages. See the diagram in docs/internals/envoy.md.
  */
 import type { CollectedBody } from "../data-path/exchange/bodies/collected-body.ts";
 import type { ErrorBody } from "../data-path/exchange/bodies/error-body.ts";
@@ -17,53 +17,53 @@ import type { ProcessingRequest } from "./messages/codec.ts";
 import type { ChangedHeaders } from "./messages/format-replies.ts";
 import type { Watched } from "./silence-watch.ts";
 
-/** This is a request that was admitted, from its headers to the end of its stream. */
+/** An admitted request, from its headers to the end of its stream. */
 export interface AdmittedRequest {
   readonly admission: Admission;
-  /** These are headers of the response that ext_authz could not know yet. */
+  /** Response headers that ext_authz did not know yet. */
   readonly lateHeaders: readonly Header[];
   readonly call: UpstreamCall;
 }
 
-/** Nothing has come yet. */
+/** No message has arrived. */
 interface AwaitHeaders {
   readonly name: "awaitHeaders";
 }
 
-/** The stream began with a response: another filter's, to a request that never came here. It passes as it is. */
+/** The stream began with another filter's response to a request that never came here. It passes unchanged. */
 interface Passing {
   readonly name: "passing";
 }
 
-/** The headers have come ahead of the admission, which is not decided yet. */
+/** The headers have arrived, and the admission is not decided yet. */
 interface Deciding {
   readonly name: "deciding";
 }
 
-/** The request is admitted, and its body is on its way. */
+/** The request is admitted, and its body is arriving. */
 export interface AwaitBody {
   readonly name: "awaitBody";
   readonly request: AdmittedRequest;
   readonly headers: RequestHeaders;
-  /** It is that of the client's path, without the question mark. */
+  /** Query of the client's path, without the question mark. */
   readonly query: string;
   readonly body: CollectedBody;
 }
 
-/** The body is whole: it is read, and the request's hold is placed. */
+/** The body is complete; the request is being read and recorded. */
 interface Routing {
   readonly name: "routing";
   readonly request: AdmittedRequest;
 }
 
-/** The request is on its way, and its upstream has not answered. */
+/** The request was sent, and its upstream has not responded. */
 export interface Upstream {
   readonly name: "upstream";
   readonly request: AdmittedRequest;
   readonly routed: RoutedCall;
 }
 
-/** The upstream's answer is not streamed, and its body is on its way. */
+/** The upstream's response is not streamed, and its body is arriving. */
 export interface Collecting {
   readonly name: "collecting";
   readonly request: AdmittedRequest;
@@ -73,16 +73,16 @@ export interface Collecting {
   readonly body: CollectedBody;
 }
 
-/** The upstream answers with an error, whose body is read as far as it says why. */
+/** The upstream responded with an error; its body is read until the reason is known. */
 interface Failing {
   readonly name: "failing";
   readonly request: AdmittedRequest;
   readonly body: ErrorBody;
-  /** It is called where the stream ends before the client was told of the error. */
+  /** Called if the stream ends before the client got the error. */
   readonly onEnd: () => Promise<void>;
 }
 
-/** The client reads the answer as it comes. */
+/** The response is streamed to the client. */
 interface Streaming {
   readonly name: "streaming";
   readonly request: AdmittedRequest;
@@ -91,20 +91,20 @@ interface Streaming {
   readonly silence: Watched;
 }
 
-/** Nothing more is wanted of Envoy: the client's answer, or the last of it, waits for its charge. */
+/** Nothing more is needed from Envoy; the response, or its last piece, waits for its charge. */
 interface Closing {
   readonly name: "closing";
   readonly request: AdmittedRequest;
 }
 
-/** The client has its whole answer, or a refusal. */
+/** The client has its complete response, or a refusal. */
 interface Answered {
   readonly name: "answered";
-  /** It is null where the request was never admitted. */
+  /** Null if the request was never admitted. */
   readonly request: AdmittedRequest | null;
 }
 
-/** Envoy has ended the stream: the request is over, or its client or upstream has gone. */
+/** Envoy has ended the stream: the request is complete, or its client or upstream has disconnected. */
 interface Ended {
   readonly name: "ended";
 }
@@ -131,7 +131,7 @@ export const PASSING: Phase = { name: "passing" };
 export const DECIDING: Phase = { name: "deciding" };
 export const ENDED: Phase = { name: "ended" };
 
-/** These phases may follow on each. */
+/** Allowed transitions. */
 export const FOLLOWING: { readonly [Name in PhaseName]: readonly PhaseName[] } = {
   awaitHeaders: ["passing", "deciding", "awaitBody", "answered", "ended"],
   passing: ["ended"],
@@ -147,13 +147,16 @@ export const FOLLOWING: { readonly [Name in PhaseName]: readonly PhaseName[] } =
   ended: [],
 };
 
-/** It returns `next`. @throws Error where that must not follow on `before`. */
+/**
+ * Returns `next`.
+ * @throws Error if `before` has no transition to `next`.
+ */
 export function follow(before: Phase, next: Phase): Phase {
   if (FOLLOWING[before.name].includes(next.name)) return next;
   throw new Error(`the phase "${next.name}" of a stream cannot follow on "${before.name}"`);
 }
 
-/** A phase is over: what it alone has kept is let go. */
+/** Releases the data that only this phase needed. */
 export function letGo(phase: Phase): void {
   switch (phase.name) {
     case "awaitBody":
@@ -177,7 +180,7 @@ export function letGo(phase: Phase): void {
   }
 }
 
-/** The stream ends in this phase, and so does its request. While that is decided or routed, it is ended afterwards. */
+/** Ends the request with its stream. A request that is being decided or routed ends afterwards. */
 export async function endIn(phase: Phase): Promise<void> {
   switch (phase.name) {
     case "awaitBody":
@@ -204,7 +207,7 @@ export async function endIn(phase: Phase): Promise<void> {
 }
 
 const KINDS = [
-  // The order is that of how often they come.
+  // Most frequent first.
   "response_body",
   "request_body",
   "request_headers",
@@ -214,7 +217,7 @@ const KINDS = [
 ] as const;
 export type MessageKind = (typeof KINDS)[number];
 
-/** It is null for a message of a kind that nobody asked for. */
+/** Returns null for an unexpected kind of message. */
 export function kindOf(message: ProcessingRequest): MessageKind | null {
   for (const kind of KINDS) {
     if (message[kind] !== undefined) return kind;
@@ -223,8 +226,9 @@ export function kindOf(message: ProcessingRequest): MessageKind | null {
 }
 
 /**
- * What becomes of a message: it is taken; Envoy is told to change nothing in it; the client is told an internal error; it
- * is not looked at, since all is said; or the stream is broken off, since Envoy never sends it then.
+ * How a message is handled: `take` it; `pass` it on unchanged; `refuse` with an internal error for the client;
+ * `ignore` it, because the response is complete; or `break off` the stream, because Envoy never sends it in this
+ * phase.
  */
 export type Handling = "take" | "pass" | "refuse" | "ignore" | "break off";
 
@@ -239,7 +243,10 @@ const RESPONSE_PASSES = {
   response_trailers: "pass",
 } as const;
 
-/** What is not listed for a phase breaks the stream off. While it decides and routes, messages wait in `MessageTurns`. */
+/**
+ * Kinds that a phase does not list break the stream off. While a request is decided or routed, messages wait in
+ * `MessageTurns`.
+ */
 const HANDLING: { readonly [Name in PhaseName]: { readonly [Kind in MessageKind]?: Handling } | "ignore" } = {
   awaitHeaders: { request_headers: "take", ...RESPONSE_PASSES },
   passing: RESPONSE_PASSES,
@@ -255,7 +262,7 @@ const HANDLING: { readonly [Name in PhaseName]: { readonly [Kind in MessageKind]
   ended: "ignore",
 };
 
-/** @param kind It is null for none that is known. */
+/** @param kind Null for an unknown kind. */
 export function handlingOf(phase: PhaseName, kind: MessageKind | null): Handling {
   const handling = HANDLING[phase];
   if (handling === "ignore") return "ignore";

@@ -1,6 +1,6 @@
 /**
- * Whose request ext_proc has before it: what ext_authz has written into its admission header, or what has become of an
- * admission that was under way then. Without either it is refused.
+ * Finds the admission of a request in ext_proc: in the admission header of ext_authz, or, if the admission was
+ * deferred, by its decision. A request without an admission is rejected.
  */
 import { GatewayError } from "../shared/contract/errors.ts";
 import {
@@ -22,10 +22,10 @@ import { formatLateRefusalMetadata } from "./messages/metadata.ts";
 import { ADMISSION_HEADER } from "./names.ts";
 
 export interface AdmissionReader {
-  /** Requests that ext_authz has let pass before they were decided. */
+  /** Requests that passed ext_authz before they were decided. */
   readonly deferred: Pick<DeferredAdmissions, "take">;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
-  /** A request came without an admission; for an alarm. */
+  /** Called for a request without an admission, which should raise an alert. */
   readonly onUnadmitted?: () => void;
   readonly logger: Logger<"error">;
 }
@@ -34,14 +34,14 @@ export type ReadAdmission =
   | {
       readonly kind: "admitted";
       readonly admission: Admission;
-      /** Headers of the response that ext_authz could not know yet. */
+      /** Response headers that ext_authz did not know yet. */
       readonly lateHeaders: readonly Header[];
     }
   | { readonly kind: "refused"; readonly reply: ProcessingResponse };
 
 /**
- * A promise only where the decision is not there yet; it never rejects.
- * @throws SyntaxError when the header is none of ours, which only a broken filter chain can cause.
+ * Returns a promise only if the decision is pending; it never rejects.
+ * @throws SyntaxError if the header is malformed, which only a broken filter chain can cause.
  */
 export function readAdmission(
   headers: HeaderMap__Output | undefined,

@@ -72,7 +72,7 @@ export class RequestStream implements ProcessListener {
   readonly #turns: MessageTurns;
   readonly #pieces = new TurnPieces((bytes) => this.#sendPiece(bytes));
   #phase: Phase = AWAIT_HEADERS;
-  /** The content coding of the upstream's body is undone by it; null: there is none. */
+  /** Decodes the upstream's content coding; null if there is none. */
   #decoder: BodyDecoder | null = null;
 
   constructor(call: ProcessCall, services: StreamServices) {
@@ -121,12 +121,12 @@ export class RequestStream implements ProcessListener {
     if (request_body !== undefined) return this.#onRequestBody(request_body);
     if (request_headers !== undefined) return this.#onRequestHeaders(request_headers, message);
     if (response_headers !== undefined) return this.#onResponseHeaders(message);
-    // Where there are trailers, the piece of the body before them was not marked as the last one.
+    // With trailers, the last piece of the body was not marked as the last.
     if (message.request_trailers !== undefined) return this.#onRequestBody({ end_of_stream: true });
     return this.#onResponseBody({ end_of_stream: true });
   }
 
-  /** There is nothing to change in it: it is another filter's answer, or the trailers of a request that is whole. */
+  /** Another filter's response, or trailers of a complete request: nothing to change. */
   #pass(kind: MessageKind | null): undefined {
     if (this.#phase.name === "awaitHeaders") this.#enter(PASSING);
     const isPassable = kind !== null && kind !== "request_headers" && kind !== "request_body";
@@ -159,7 +159,7 @@ export class RequestStream implements ProcessListener {
     if (read.kind === "refused") return this.#answer(null, read.reply);
     const { admission, lateHeaders } = read;
     const call = this.#createCall(admission, received);
-    // The stream was over before the request was anybody's.
+    // The stream ended before its request was known.
     if (this.#phase.name === "ended") return call.onEnd();
     const phase: AwaitBody = {
       name: "awaitBody",
@@ -285,7 +285,7 @@ export class RequestStream implements ProcessListener {
     return decoder === null ? this.#onBodyPiece(body, isLast) : this.#onCodedBody(decoder, body, isLast);
   }
 
-  /** A body that breaks its coding ends there: what came before is read. */
+  /** A body with broken coding ends there; its beginning is used. */
   async #onCodedBody(decoder: BodyDecoder, coded: Uint8Array, isLast: boolean): Promise<void> {
     let handled: Handled;
     const take = (piece: Uint8Array, isEnd: boolean): void => {
@@ -328,7 +328,7 @@ export class RequestStream implements ProcessListener {
     this.#answer(request, createLastChunkReply(bytes, formatMetadata(null, request.call)));
   }
 
-  /** The client's answer has only to be waited for: what is made of it, or the error that it ends in. */
+  /** Closes the stream once the response is made, or has failed. */
   #close<Made>(
     request: AdmittedRequest,
     answer: Promise<Made>,
@@ -372,7 +372,7 @@ export class RequestStream implements ProcessListener {
     this.#call.reply(response);
   }
 
-  /** Pieces that came in one turn with the last one leave before it, while that is waited for. */
+  /** Earlier pieces of the same tick are sent before the last one, while that waits for its charge. */
   #sendPiece(bytes: Uint8Array): void {
     const phase = this.#phase;
     if (phase.name === "ended") return;
@@ -386,7 +386,7 @@ export class RequestStream implements ProcessListener {
     throw new Error(`a stream is in phase "${phase.name}", not "${name}"`);
   }
 
-  /** This is the only place that changes the phase. */
+  /** The only place that changes the phase. */
   #enter(next: Phase): void {
     const before = this.#phase;
     this.#phase = follow(before, next);

@@ -4,7 +4,7 @@ import type { ProcessingRequest__Output } from "./messages/generated/envoy/servi
 import { findHeader, namesOf } from "./messages/headers.ts";
 import { LOST_CONNECTION_HEADER, PROCESSING_FILTER } from "./names.ts";
 
-/** How a response begins, and the names of all its headers. */
+/** Status and headers of a response, and the names of all its headers. */
 export interface ReceivedStart extends ResponseStart {
   readonly names: string[];
 }

@@ -11,7 +11,7 @@
 import { WireServer } from "./transport/wire/server.ts";
 import type { EnvoyServer, EnvoyServerOptions } from "./transport/contract.ts";
 
-/** Makes a server; it listens after `listen()`. The library is loaded where it is chosen. */
+/** Creates a server, which listens after `listen()`. grpc-js is loaded only if it is chosen. */
 export async function createEnvoyServer(options: EnvoyServerOptions): Promise<EnvoyServer> {
   if (options.transport === "wire") return new WireServer(options);
   const { createGrpcJsServer } = await import("./transport/grpc-js/server.ts");

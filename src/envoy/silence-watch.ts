@@ -1,23 +1,23 @@
 /**
- * Streamed answers whose upstream says nothing for a while. Proxies, browsers and clients close what is silent for a minute
- * (and more), while a model reads a long prompt or thinks: so the client is told that its answer goes on. And since a
- * stream in which something is said is not idle to Envoy, an upstream that never says anything again is given up here.
+ * Watches streamed responses whose upstream is silent, as a model is while it reads a long prompt or thinks. Proxies,
+ * browsers and clients close connections that are silent for a minute, so the client gets a keep-alive. Keep-alives
+ * also reset Envoy's idle timeout, so an upstream that stays silent is given up here.
  */
 import { DEFAULT_TIMEOUTS } from "./bootstrap/render-options.ts";
 
-/** How long a client hears nothing at the most. */
+/** Longest silence towards a client. */
 const KEEP_ALIVE_MS = 15_000;
-/** As long as Envoy lets a stream be idle. */
+/** Envoy's own idle timeout of a stream. */
 const GIVEN_UP_MS = DEFAULT_TIMEOUTS.streamIdleSeconds * 1000;
-/** What happened since the last tick is not looked at more closely: one timer serves all streams, and no clock is read. */
+/** One timer serves all streams and reads no clock, so times are accurate to one tick. */
 const TICK_MS = KEEP_ALIVE_MS / 2;
 const GIVEN_UP_TICKS = Math.ceil(GIVEN_UP_MS / TICK_MS);
 
-/** What a stream does about silence. */
+/** A stream's reactions to silence. */
 export interface SilentStream {
-  /** Its client has heard nothing since the tick before. */
+  /** The client got nothing since the previous tick. */
   sendKeepAlive(): void;
-  /** Its upstream has said nothing for longer than anybody waits. Called once. */
+  /** The upstream was silent until the timeout. Called once. */
   giveUp(): void;
 }
 
@@ -50,9 +50,9 @@ export type Watched = Pick<WatchedStream, "heard" | "told" | "end">;
 
 class WatchedStream {
   readonly #stream: SilentStream;
-  /** The answer is over. */
+  /** The response is complete. */
   readonly end: () => void;
-  /** Ticks since the upstream has sent something. */
+  /** Ticks since the upstream sent something. */
   #silentTicks = 0;
   #isTold = true;
 
@@ -61,12 +61,12 @@ class WatchedStream {
     this.end = forget;
   }
 
-  /** The upstream has sent something. */
+  /** The upstream sent something. */
   heard(): void {
     this.#silentTicks = 0;
   }
 
-  /** The client has been sent something. */
+  /** Something was sent to the client. */
   told(): void {
     this.#isTold = true;
   }

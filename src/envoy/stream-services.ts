@@ -1,4 +1,4 @@
-/** What every ext_proc stream of a worker uses. */
+/** Services shared by all ext_proc streams of a worker. */
 import type { CollectedBodyOptions } from "../data-path/exchange/bodies/collected-body.ts";
 import type { ExchangeOptions } from "../data-path/exchange/exchange.ts";
 import type { UpstreamCall } from "../data-path/exchange/upstream/upstream-call.ts";
@@ -9,9 +9,9 @@ import type { SilenceWatch } from "./silence-watch.ts";
 
 export interface StreamServices extends AdmissionReader {
   readonly createExchange: (options: ExchangeOptions) => UpstreamCall;
-  /** It serves the endpoints that count the tokens of a request. */
+  /** Creates calls of the endpoints that count tokens. */
   readonly createCount: (admission: Admission) => UpstreamCall;
-  /** They bound what is kept of bodies that are under way. */
+  /** Bound the memory of arriving bodies. */
   readonly collecting: CollectedBodyOptions;
   readonly silence: Pick<SilenceWatch, "watch">;
   readonly logger: Logger<"warn" | "error">;

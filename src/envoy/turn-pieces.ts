@@ -1,4 +1,7 @@
-/** Pieces of a streamed response that are made in one turn of the event loop leave as one; none waits longer than its turn. */
+/**
+ * Joins pieces of a streamed response that are made in one tick of the event loop. No piece waits longer than its
+ * tick.
+ */
 export class TurnPieces {
   readonly #send: (bytes: Uint8Array) => void;
   #pieces: Uint8Array[] = [];
@@ -11,7 +14,7 @@ export class TurnPieces {
     if (bytes.byteLength > 0 && this.#pieces.push(bytes) === 1) queueMicrotask(() => this.flush());
   }
 
-  /** Before anything else that is sent. */
+  /** Call before sending anything else. */
   flush(): void {
     const [first] = this.#pieces;
     if (first === undefined) return;
