@@ -23,8 +23,8 @@ const QUICK_WAITS = { [WAIT_DIVISOR_VARIABLE]: process.env["FAULTS"] === "long" 
 const maxWorkers = Math.max(2, availableParallelism());
 /** Files of stores at a time: each leaves its core to a Redis in turn. */
 const maxStoreWorkers = maxWorkers + 1;
-/** Files of whole stacks at a time: they wait for processes, timeouts and clocks as long as they compute. */
-const maxStackWorkers = Math.ceil(maxWorkers * 2.5);
+/** Files of whole stacks at a time. More of them leave a gateway so little of a core that it times out. */
+const maxStackWorkers = maxWorkers * 2;
 
 /** Groups of projects run one after another, the quick ones first; the files of a group share the cores. */
 const UNITS = 1;

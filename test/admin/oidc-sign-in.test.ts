@@ -184,6 +184,7 @@ describe("sign-out", () => {
     await under.signIn("vera");
     const sessions = await under.store.listSessions(under.organization, { limit: 100, after: null });
     expect(sessions.items).not.toEqual([]);
-    for (const { holder } of sessions.items) expect(JSON.stringify(holder)).not.toContain("eyJ");
+    // Header and payload of a JWT begin with `{"`; three random characters of a sealed text may be the same.
+    for (const { holder } of sessions.items) expect(JSON.stringify(holder)).not.toMatch(/eyJ[\w-]+\.eyJ/);
   });
 });

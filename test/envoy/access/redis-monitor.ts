@@ -1,4 +1,7 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
 import { Redis } from "ioredis";
 import { readScript } from "../../../src/data-path/store/ioredis/scripts.ts";
 import { ROWS } from "../../../src/data-path/store/redis/row-layouts.ts";
@@ -24,12 +27,27 @@ export interface RedisMonitor {
   stop(): void;
 }
 
-/** Writes down every command that a Redis gets (MONITOR). */
+/** `1795921693.638016 [0 unix:redis.sock] "get" "a \\"word\\""` */
+function readWords(line: string): string[] {
+  const words = [...line.matchAll(/"((?:\\.|[^"\\])*)"/g)].map(([, word = ""]) => word);
+  return words.map((word) => word.replace(/\\(["\\])/g, "$1"));
+}
+
+/**
+ * Records every command that a Redis receives (MONITOR), on a connection of its own: ioredis takes a line that comes with
+ * the reply to MONITOR for the reply to a command that it never sent.
+ */
 export async function startMonitor(socket: string): Promise<RedisMonitor> {
   const client = new Redis({ path: socket, protocol: 2 });
-  const monitor = await new Redis({ path: socket, protocol: 2, lazyConnect: true }).monitor();
+  const monitor = connect(socket);
+  monitor.write("MONITOR\r\n");
+  const lines = createInterface({ input: monitor });
   const commands: string[][] = [];
-  monitor.on("monitor", (_time: string, words: string[]) => commands.push(words));
+  const isReady = once(lines, "line");
+  lines.on("line", (line) => {
+    if (line !== "+OK") commands.push(readWords(line));
+  });
+  await isReady;
   let marks = 0;
   const find = (...texts: readonly string[]) =>
     commands.filter((words) => texts.every((text) => words.some((word) => word.includes(text))));
@@ -48,7 +66,7 @@ export async function startMonitor(socket: string): Promise<RedisMonitor> {
     },
     stop() {
       client.disconnect();
-      monitor.disconnect();
+      monitor.destroy();
     },
   };
 }
