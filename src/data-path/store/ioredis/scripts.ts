@@ -78,12 +78,9 @@ const LAYOUTS = new Map<string, ScriptLayout>(
   Object.values<ScriptLayout>(SCRIPTS).map((layout) => [layout.file, layout]),
 );
 
-/** A script with the files that it includes put in their places, but if `resolve` is false; markers are always resolved. */
+/** A script, its markers resolved. Without `resolve` its includes stay lines; else each is the file, with its own includes. */
 export function readScript(file: string, { resolve = true } = {}): string {
   const text = readFileSync(programFile(`data-path/store/lua/${file}`), "utf8");
   const lua = resolveMarkers(text, LAYOUTS.get(file) ?? null);
-  // Included files include nothing.
-  return resolve
-    ? lua.replace(INCLUDE, (_line, included: string) => readScript(`include/${included}`, { resolve: false }))
-    : lua;
+  return resolve ? lua.replace(INCLUDE, (_line, included: string) => readScript(`include/${included}`)) : lua;
 }

@@ -167,24 +167,27 @@ local has_members = user_version and ((group_of_user or '') == '' and (member_li
   or (group_of_user or '') ~= '' and (group_of_user ~= group_id or (group_member_limits or '') ~= ''))
 if metered and not refusal and (has_members or (key_limits or '') ~= '' or (organization_limits or '') ~= ''
   or (user_limits or '') ~= '' or (group_limits or '') ~= '') then
--- @include windows.lua
--- @include raises.lua
 -- @include caps.lua
-  local owners = { { scope = 'key', subject = 'key:' .. key_id, limits = key_limits or '', raises = key_raises or '' } }
+  local owners = {}
+  if (key_limits or '') ~= '' then
+    owners[1] = { scope = 'key', subject = 'key:' .. key_id, limits = key_limits, raises = key_raises or '' }
+  end
   if user_version then
 -- @include inherited-limits.lua
     local of_members = group_of_user == group_id and group_version and (group_member_limits or '')
       or member_limits_of(organization, group_of_user, member_limits)
-    owners[2] = { scope = 'user', subject = 'user:' .. user_id, raises = user_raises or '',
+    owners[#owners + 1] = { scope = 'user', subject = 'user:' .. user_id, raises = user_raises or '',
       limits = with_member_limits(user_limits or '', of_members) }
   end
-  if group_version then
-    owners[#owners + 1] = { scope = 'group', subject = 'group:' .. group_id, limits = group_limits or '', raises = group_raises or '' }
+  if group_version and (group_limits or '') ~= '' then
+    owners[#owners + 1] = { scope = 'group', subject = 'group:' .. group_id, limits = group_limits, raises = group_raises or '' }
   end
-  owners[#owners + 1] = { scope = 'organization', subject = 'organization', limits = organization_limits or '',
-    raises = organization_raises or '' }
+  if (organization_limits or '') ~= '' then
+    owners[#owners + 1] = { scope = 'organization', subject = 'organization', limits = organization_limits,
+      raises = organization_raises or '' }
+  end
   local number, month = math.floor(now_ms / 86400000), string.match(spend, '[^:]+$')
-  caps = read_caps(organization, owners, windows_of(number, month), now_ms, false)
+  caps = read_caps(organization, owners, number, month, now_ms, false)
   local reached
   for position = 1, #caps do
     if is_reached(caps[position].cents, tonumber(caps[position].spent)) then
@@ -193,6 +196,7 @@ if metered and not refusal and (has_members or (key_limits or '') ~= '' or (orga
     end
   end
   if reached then
+-- @include windows.lua
 -- @include name-cap.lua
     named = name_cap(reached, resets_of(number, month))
   end

@@ -115,8 +115,9 @@ local function find_refusing(caps)
 end
 
 if session or owners ~= '' or (key[1] or '') ~= '' or (of_organization[1] or '') ~= '' then
-  local windows = windows_of(day_number(day), month)
-  local caps = read_caps(organization, owners_of(organization, key_id, key, of_organization, owners), windows, now_ms, strict)
+  local number = day_number(day)
+  local caps = read_caps(organization, owners_of(organization, key_id, key, of_organization, owners), number, month, now_ms,
+    strict)
   if session then
     -- It never resets, and nobody's is narrower: whenever it is reached, it is named.
     table.insert(caps, 1, session)
@@ -126,7 +127,7 @@ if session or owners ~= '' or (key[1] or '') ~= '' or (of_organization[1] or '')
     local name = (named.scope == 'user' or named.scope == 'group')
       and redis.call('HGET', sibling(organization, named.subject), 'name') or ''
 -- @include thresholds.lua
-    local fired = fire_alerts(organization, key_record, key_id, owners, windows)
+    local fired = fire_alerts(organization, key_record, key_id, owners, windows_of(number, month))
     -- '1': what clients are told is without the figures.
     local amounts_hidden = redis.call('HGET', organization, 'hide_amounts') or ''
     return { named.scope .. '_cap_reached', named.spent, named.held, integer(named.cents), named.period, integer(named.raised),

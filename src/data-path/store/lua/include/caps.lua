@@ -1,6 +1,6 @@
 -- The caps in force of these owners (limits.lua), the narrowest owner's first, with what is spent and, if caps are strict,
--- reserved in these windows. One command for each period. `text`: the cents.
-local function read_caps(organization, owners, windows, now_ms, strict)
+-- reserved on this day. One command for each period. `text`: the cents. `number`: of the day.
+local function read_caps(organization, owners, number, month, now_ms, strict)
   local caps, fields, read = {}, {}, {}
   local width = strict and 2 or 1
   for position = 1, #owners do
@@ -15,11 +15,17 @@ local function read_caps(organization, owners, windows, now_ms, strict)
     for period, text in string.gmatch(owner.limits, '(%a+) cap (%d+)') do
       local sums = read[period]
       if not sums then
-        sums = redis.call('HMGET', sibling(organization, 'spend:' .. windows[period]), unpack(fields))
+        local window = month
+        if period ~= 'month' then
+-- @include windows.lua
+          window = windows_of(number, month)[period]
+        end
+        sums = redis.call('HMGET', sibling(organization, 'spend:' .. window), unpack(fields))
         read[period] = sums
       end
       local cents, raised = tonumber(text), 0
       if owner.raises ~= '' then
+-- @include raises.lua
         cents, raised = raised_cap(cents, owner.raises, period, now_ms)
         text = integer(cents)
       end
