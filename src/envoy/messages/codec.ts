@@ -26,11 +26,11 @@ import { Unusual } from "./protobuf-reader.ts";
 
 /** What ext_authz asks. */
 export type CheckRequest = CheckRequest__Output;
-/** What ext_authz is answered. Header values go into `value`: Envoy ignores `raw_value` here. */
+/** Reply to ext_authz. Header values go into `value`: Envoy ignores `raw_value` here. */
 export type CheckResponse = GeneratedCheckResponse;
 /** One message of Envoy on an ext_proc stream. Header values are in `raw_value`. */
 export type ProcessingRequest = ProcessingRequest__Output;
-/** One reply on an ext_proc stream. Header values go into `raw_value`: Envoy ignores `value` here. */
+/** Reply on an ext_proc stream. Header values go into `raw_value`: Envoy ignores `value` here. */
 export type ProcessingResponse = GeneratedProcessingResponse;
 /** Entries of Envoy's access log. */
 export type AccessLogMessage = StreamAccessLogsMessage__Output;
@@ -85,7 +85,7 @@ export const PROCESS = withConstants(
     encode: encodeProcessingResponse,
   }),
 );
-/** Envoy's access log: a stream of messages that none answers. */
+/** Envoy's access log: a stream of messages without replies. */
 export const ACCESS_LOG = byHand({
   path: "/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs",
   generic: () => generic().GENERIC_ACCESS_LOG,
@@ -107,7 +107,7 @@ export const HEALTH_WATCH = byHand({
   encode: encodeHealth,
 });
 
-/** What was marked as constant is encoded once. */
+/** Encodes constant replies only once. */
 function withConstants(
   codec: MethodCodec<ProcessingRequest, ProcessingResponse>,
 ): MethodCodec<ProcessingRequest, ProcessingResponse> {
@@ -127,7 +127,7 @@ interface HandCodec<Request, Response> {
   readonly encode: (response: Response) => Buffer[] | null;
 }
 
-/** Decoder and encoder by hand for what is usual; the generic ones for the rest. */
+/** Uses the handwritten decoder and encoder for common messages, and the generic ones for the rest. */
 function byHand<Request, Response>(hand: HandCodec<Request, Response>): MethodCodec<Request, Response> {
   const { path, generic: codec, decode, encode } = hand;
   const encodeResponseParts = (response: Response): readonly Buffer[] =>

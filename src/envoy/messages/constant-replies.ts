@@ -3,13 +3,13 @@ import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/P
 
 const BYTES = new WeakMap<ProcessingResponse, readonly Buffer[] | null>();
 
-/** Marks a reply that nobody changes any more; the bytes of its first use serve every later one. */
+/** Marks an immutable reply; the bytes of its first use serve all later ones. */
 export function constantReply(reply: ProcessingResponse): ProcessingResponse {
   BYTES.set(reply, null);
   return reply;
 }
 
-/** `encode`, or what it said before of the same constant reply. */
+/** Calls `encode`, or returns its earlier result for the same constant reply. */
 export function encodeOnce(
   reply: ProcessingResponse,
   encode: (reply: ProcessingResponse) => readonly Buffer[],

@@ -20,7 +20,7 @@ type Http = NonNullable<NonNullable<AttributeContext__Output["request"]>["http"]
 /** A message to be filled in, field by field. */
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Numbers of the fields that are read here, by message. */
+/** Field numbers read here, by message. */
 const CHECK_FIELDS = [1];
 const ATTRIBUTES_FIELDS = [4, 10, 11];
 const REQUEST_FIELDS = [2];
@@ -36,7 +36,7 @@ const STRUCT_FIELDS = [1];
 const METADATA_FIELDS = [1];
 const LIST_FIELDS = [1];
 
-/** @throws Unusual when the generic decoder must have a look. */
+/** @throws Unusual if the generic decoder must read the message. */
 export function decodeCheckRequest(bytes: Buffer): CheckRequest__Output {
   const reader = new ProtobufReader(bytes);
   const request: Draft<CheckRequest__Output> = {};
@@ -53,7 +53,7 @@ export function decodeCheckRequest(bytes: Buffer): CheckRequest__Output {
   return request;
 }
 
-/** @throws Unusual when the generic decoder must have a look. */
+/** @throws Unusual if the generic decoder must read the message. */
 export function decodeProcessingRequest(bytes: Buffer): ProcessingRequest__Output {
   const reader = new ProtobufReader(bytes);
   const message: Draft<ProcessingRequest__Output> = {};

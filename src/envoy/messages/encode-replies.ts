@@ -20,7 +20,7 @@ const writer = new ProtobufWriter();
 
 const NO_VALUE: Value = {};
 
-/** Thrown and caught here: there is something that these encoders do not write. */
+/** Thrown and caught in this file: the message has something that these encoders do not write. */
 class Rare extends Error {}
 
 type Enum = ReadonlyMap<string | number, number>;
@@ -46,7 +46,7 @@ const BODY_MODES: Enum = new Map([
   ["BUFFERED", 2],
   ["FULL_DUPLEX_STREAMED", 4],
 ]);
-/** In the order of their numbers, 1 to 6. */
+/** By number, 1 to 6. */
 const MODES = [
   ["request_header_mode", HEADER_MODES],
   ["response_header_mode", HEADER_MODES],
@@ -84,7 +84,7 @@ export function encodeCheckResponse(response: CheckResponse): Buffer[] | null {
   });
 }
 
-/** In parts, of which a large body is one, not copied. Null when the generic encoder must do it. */
+/** Returns parts; a large body is a part of its own and not copied. Null if the generic encoder must do it. */
 export function encodeProcessingResponse(response: ProcessingResponse): Buffer[] | null {
   return encode(() => {
     const { dynamic_metadata, mode_override, immediate_response } = response;
@@ -156,7 +156,7 @@ function writeImmediate({ status, headers, body, grpc_status, details }: Immedia
   if (isSet(status)) writeMessage(0x0a, status, writeHttpStatus);
 }
 
-/** Ours are numbers: the names are those of the statuses in common use only. */
+/** Our statuses are numbers; Envoy's type has names only for common statuses. */
 function writeHttpStatus({ code }: { code?: string | number }): void {
   if (typeof code === "string") throw new Rare();
   if (isSet(code)) writer.varint(0x08, requireSmall(code));
@@ -195,7 +195,7 @@ function writeMessage<Message>(tag: number, message: Message, write: (message: M
   writer.close(tag, before);
 }
 
-/** From the last to the first, so that they are read in their order. */
+/** Writes the last item first, so that items are read in order. */
 function writeEach<Item>(items: readonly Item[] | undefined, write: (item: Item) => void): void {
   if (items === undefined) return;
   for (let index = items.length - 1; index >= 0; index -= 1) write(items[index] as Item);
@@ -211,13 +211,13 @@ function mapEnum(values: Enum, value: string | number): number {
   return number;
 }
 
-/** A varint of another size is not for `varint`: negative numbers take ten bytes. */
+/** Rejects negative numbers, which take ten bytes as varints. */
 function requireSmall(value: number | string): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 31) return value;
   throw new Rare();
 }
 
-/** A text would be taken for base64. */
+/** Rejects strings, which would be read as base64. */
 function requireBytes(value: Uint8Array | string): Uint8Array {
   if (typeof value === "string") throw new Rare();
   return value;

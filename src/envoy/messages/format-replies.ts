@@ -21,8 +21,8 @@ interface OkCheck {
 }
 
 /**
- * ext_authz: the request goes on, with the admission for ext_proc and the contract's headers for its response.
- * @param metadata The state of the key's bucket, for what Envoy answers by itself.
+ * Admits a request (ext_authz), with the admission for ext_proc and the contract's response headers.
+ * @param metadata State of the key's bucket, for Envoy's own responses.
  */
 export function createOkCheck(
   { admissionHeader, requestId, responseHeaders }: OkCheck,
@@ -41,7 +41,7 @@ export function createOkCheck(
   };
 }
 
-/** ext_authz: the request ends here, with this answer. */
+/** Ends a request with this reply (ext_authz). */
 export function createDeniedCheck(reply: Reply, metadata: Struct): CheckResponse {
   return {
     dynamic_metadata: metadata,
@@ -55,7 +55,7 @@ export function createDeniedCheck(reply: Reply, metadata: Struct): CheckResponse
   };
 }
 
-/** ext_proc: the request (or the response that has not begun yet) ends here, with this answer. */
+/** Ends a request, or a response that has not begun, with this reply (ext_proc). */
 export function createImmediateReply(reply: Reply, metadata?: Struct): ProcessingResponse {
   return {
     immediate_response: {
@@ -81,7 +81,7 @@ const RESPONSE_MODES = {
   response_trailer_mode: "SEND",
 } as const;
 
-/** ext_proc, where there is nothing to change: by the message that it answers. */
+/** Leaves a message unchanged (ext_proc), by kind of message. */
 export const NOTHING_IN = {
   response_headers: constantReply({ response_headers: { response: {} } }),
   response_body: constantReply({ response_body: { response: {} } }),
@@ -90,11 +90,11 @@ export const NOTHING_IN = {
 };
 const CONTENT_IS_JSON = formatRawHeader("content-type", "application/json");
 
-/** What the upstream gets of a request. */
+/** The request as its upstream gets it. */
 export interface RoutedRequest extends Pick<Route, "upstream" | "path" | "body"> {
-  /** In the place of the client's. */
+  /** Replace the client's headers. */
   readonly setHeaders: readonly Header[];
-  /** Headers that must not reach it. */
+  /** Removed headers. */
   readonly removeHeaders: string[];
 }
 
@@ -123,19 +123,19 @@ function formatRoute({ upstream, path, body, setHeaders, removeHeaders }: Routed
   };
 }
 
-/** What is changed in a response's headers. */
+/** Changes to a response's headers. */
 export interface ChangedHeaders {
   readonly set: readonly Header[];
   readonly remove: string[];
 }
 
-/** Upstreams answer with the same names of headers every time; those of errors and of a few more upstreams fit too. */
+/** Upstreams send the same header names every time; this has room for errors and a few more upstreams. */
 const MAX_KEPT_STARTS = 64;
 const keptStarts = new Map<string, ProcessingResponse>();
 
 /**
- * ext_proc, in reply to the headers of a response that is streamed: which ones the client gets.
- * @param ofRequest Headers with values of this request alone.
+ * Replies to the headers of a streamed response (ext_proc) with the headers for the client.
+ * @param ofRequest Headers whose values belong to this request only.
  */
 export function createStreamStartReply(
   headers: ChangedHeaders,
@@ -154,7 +154,7 @@ export function createStreamStartReply(
   return reply;
 }
 
-/** ext_proc, in reply to all of a response that is not streamed: the headers and the body that the client gets instead. */
+/** Replies to a complete response that is not streamed (ext_proc) with the client's headers and body. */
 export function createWholeReply(
   headers: ChangedHeaders,
   body: Uint8Array,
@@ -175,7 +175,7 @@ function formatMutation({ set, remove }: ChangedHeaders): HeaderMutation {
   };
 }
 
-/** ext_proc: the next bytes of a streamed response. */
+/** Sends the next bytes of a streamed response (ext_proc). */
 export function createChunkReply(body: Uint8Array): ProcessingResponse {
   return {
     response_body: {
@@ -184,7 +184,7 @@ export function createChunkReply(body: Uint8Array): ProcessingResponse {
   };
 }
 
-/** ext_proc: the last bytes of a streamed response. It ends here, and so does the upstream, ended or not. */
+/** Sends the last bytes of a streamed response (ext_proc). The stream ends here, even if the upstream continues. */
 export function createLastChunkReply(body: Uint8Array, metadata: Struct): ProcessingResponse {
   return {
     response_body: {

@@ -24,7 +24,7 @@ function join(before: string | undefined, { value, raw_value }: HeaderValue__Out
   return before === undefined ? text : `${before},${text}`;
 }
 
-/** The names in a header map, in their order; one that occurs twice is there twice. */
+/** Names in a header map, in order, repeated ones included. */
 export function namesOf(map: HeaderMap__Output | undefined): string[] {
   const names: string[] = [];
   for (const { key } of map?.headers ?? []) if (key !== undefined) names.push(key);
@@ -44,7 +44,7 @@ export function formatTextHeader(name: string, value: string): HeaderValueOption
   return { header: { key: name, value }, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" };
 }
 
-/** Of a `:path`: what stands between its first question mark and its second one, or its end. */
+/** Returns the text of a `:path` between its first question mark and its second one, or its end. */
 export function queryOf(path = ""): string {
   const start = path.indexOf("?");
   if (start === -1) return "";

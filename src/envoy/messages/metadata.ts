@@ -6,7 +6,7 @@ import type { Admission } from "../../data-path/limits/admission.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
 import { METADATA_NAMESPACE } from "../names.ts";
 
-/** The same for a request that was not admitted, in the metadata that ext_authz itself keeps. */
+/** As above, for a rejected request, in ext_authz's own metadata. */
 export function formatRefusalMetadata({ keyId, organizationId, errorCode }: RefusalLog): Struct {
   const known = { key_id: keyId, organization_id: organizationId, error_code: errorCode };
   const fields: Record<string, { stringValue: string }> = {};
@@ -16,7 +16,7 @@ export function formatRefusalMetadata({ keyId, organizationId, errorCode }: Refu
   return { fields };
 }
 
-/** The state of a key's bucket by the names of its headers, for what Envoy answers by itself. */
+/** State of a key's bucket, keyed by header names, for Envoy's own responses. */
 export function formatRateMetadata(rateHeaders: readonly Header[]): Struct {
   return { fields: formatRate(rateHeaders) };
 }
@@ -34,7 +34,7 @@ export function formatLateRefusalMetadata(log: RefusalLog): Struct {
 
 interface ToldOnce {
   readonly admission: Pick<Admission, "keyId" | "organizationId">;
-  /** The state of its key's bucket, where ext_authz did not know it. */
+  /** State of the key's bucket if ext_authz did not know it. */
   readonly lateHeaders: readonly Header[];
 }
 

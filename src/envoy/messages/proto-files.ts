@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { packageFile } from "../../shared/host/package-files.ts";
 
-/** The folder of the API files, absolute. */
+/** Absolute directory of the API files. */
 export const PROTO_FOLDER = fileURLToPath(packageFile("proto/"));
 
 /** The files that define the services that Envoy calls, relative to `PROTO_FOLDER`; they import the others. */

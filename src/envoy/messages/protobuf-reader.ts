@@ -4,7 +4,7 @@
  */
 import { TextTable } from "./text-table.ts";
 
-/** The message is not one that a decoder by hand reads. */
+/** The handwritten decoder does not read this message. */
 export class Unusual extends Error {
   override readonly name = "Unusual";
 }
@@ -62,7 +62,7 @@ export class ProtobufReader {
     return value;
   }
 
-  /** Where the length-delimited value ends that begins here. */
+  /** Returns the end of the length-delimited value that begins here. */
   readEnd(): number {
     const length = this.readUInt32();
     const end = this.at + length;
@@ -85,7 +85,7 @@ export class ProtobufReader {
     return text;
   }
 
-  /** Passes over a field that nobody reads. */
+  /** Skips an unused field. */
   skip(tag: number): void {
     const type = tag & 7;
     if (type === WIRE.varint) while (this.#readByte() >= 0x80);

@@ -7,7 +7,7 @@ import type { Value__Output } from "./generated/google/protobuf/Value.ts";
 
 type TokenVerdict = NonNullable<IncomingRequest["token"]>;
 
-/** Null where it has found out nothing, as for every request with a key. */
+/** Null if Envoy has found nothing, as for every request with an API key. */
 export function readTokenVerdict(metadata: Metadata__Output | undefined): TokenVerdict | null {
   const fields = metadata?.filter_metadata?.[JWT_NAMESPACE]?.fields;
   if (fields === undefined) return null;
@@ -32,7 +32,7 @@ export function readTokenVerdict(metadata: Metadata__Output | undefined): TokenV
   return { verified, failed };
 }
 
-/** Without a prototype: claims have whatever names. */
+/** Has no prototype: claims may have any names. */
 function convertStruct({ fields = {} }: Struct__Output): Record<string, unknown> {
   const converted = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of Object.entries(fields)) converted[name] = convertValue(value);

@@ -25,29 +25,33 @@ export interface EnvoyHandlers {
 
 /** Our side of an ext_authz call. */
 export interface CheckCall {
-  /** Nobody waits for the reply any more: Envoy has taken the call back, or its time is over. */
+  /** The reply is no longer needed: Envoy has canceled the call, or it timed out. */
   readonly isOver: boolean;
 }
 
 /** Our side of an ext_proc stream. Its methods do nothing once the stream is over. */
 export interface ProcessCall {
   /**
-   * Answers all that has come of the request, or of the response, so far; an `immediate_response` answers both and is the
-   * last one. Once a reply to a response's headers leaves its body out, replies are free, up to the one with its end.
+   * Answers everything received so far of the request or of the response. An `immediate_response` answers both and is
+   * the last reply. After a reply to response headers without a body, replies are free until the one that ends the
+   * body.
    */
   reply(response: ProcessingResponse): void;
   /** Ends with an error status: never OK while a reply is owed. The reason reaches Envoy's log. */
   fail(reason: string): void;
-  /** The listener is behind: it gets no message, and Envoy soon no leave to send more, until `resume`. */
+  /** The listener is busy: it gets no message, and Envoy soon may send no more, until `resume`. */
   pause(): void;
   resume(): void;
 }
 
 /** Envoy's side of an ext_proc stream. */
 export interface ProcessListener {
-  /** Not called any more after an `immediate_response`, `fail` or `onEnd`. Never throws. */
+  /** Not called after an `immediate_response`, `fail` or `onEnd`. Never throws. */
   onMessage(request: ProcessingRequest): void;
-  /** Exactly once, after `fail` too: Envoy half-closed, cancelled, or the connection broke. Never throws. */
+  /**
+   * Called exactly once, also after `fail`: Envoy half-closed or canceled the stream, or the connection broke. Never
+   * throws.
+   */
   onEnd(): void;
 }
 
@@ -62,18 +66,18 @@ export interface EnvoyServerOptions {
   readonly handlers: EnvoyHandlers;
   /** Limit of one message in either direction; larger ones end the call with an error. */
   readonly maxMessageBytes: number;
-  /** Calls under way over all connections of the transport `wire`; more fail. 65,536 if left out. */
+  /** Limit of concurrent calls over all connections of the transport `wire`; further calls fail. Default: 65,536. */
   readonly maxCalls?: number;
-  /** Mutual TLS; in the clear when left out, for Unix sockets and what the operator has allowed. */
+  /** Mutual TLS. Omitted for Unix sockets, and for plain text that the operator has allowed. */
   readonly tls?: SidecarTlsOptions | null;
-  /** Renewed certificates that cannot be used; the old ones stay. */
+  /** Called if renewed certificates cannot be used; the old ones stay in force. */
   readonly onCertificateProblem?: (error: unknown) => void;
 }
 
 export interface EnvoyServer {
   /**
-   * Resolves once listening. A socket file that nobody listens on any more is replaced.
-   * @throws when the address is taken, or when the path is not a socket.
+   * Resolves once listening. Replaces a socket file without a listener.
+   * @throws Error if the address is in use, or if the path is not a socket.
    */
   listen(): Promise<void>;
   /**
@@ -82,8 +86,8 @@ export interface EnvoyServer {
    * rejects.
    */
   drain(boundMs: number): Promise<void>;
-  /** Breaks what is still open and stops listening. */
+  /** Breaks open calls and stops listening. */
   close(): Promise<void>;
-  /** Calls under way, health watches not counted. */
+  /** Concurrent calls, without health watches. */
   readonly openStreams: number;
 }

@@ -4,9 +4,9 @@ import { LASTING_CALLS } from "./lasting-calls.ts";
 
 /** Envoy checks health twice a second, and then sends new calls to other hosts by itself. */
 const NOTICE_MS = 1_500;
-/** Without a new call for so long, nobody sends any more. */
+/** Without a new call for this long, Envoy has stopped sending. */
 const QUIET_MS = 500;
-/** For an Envoy that has too little of a processor to check in time, and goes on sending. */
+/** For an Envoy with too little CPU to check in time, which continues to send. */
 const MAX_NOTICE_MS = 5_000;
 
 /**

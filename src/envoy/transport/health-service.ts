@@ -2,9 +2,9 @@ import { CHECK, PROCESS, type HealthCheckResponse } from "../messages/codec.ts";
 
 /** The gRPC health checking protocol without its transport. @see https://grpc.io/docs/guides/health-checking/ */
 export interface HealthService {
-  /** What to answer; null for a service that is not ours. */
+  /** Returns the status, or null for an unknown service. */
   check(service: string): HealthCheckResponse | null;
-  /** Tells at once, and within a second of each change. Returns how to stop it. */
+  /** Reports the status at once, and within a second of each change. Returns a function that stops it. */
   watch(service: string, onStatus: (response: HealthCheckResponse) => void): () => void;
 }
 

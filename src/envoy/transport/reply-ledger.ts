@@ -4,11 +4,11 @@ import type { EnvoyHandlers, ProcessCall, ProcessListener } from "./contract.ts"
 /** What a transport can do with an ext_proc call. */
 export interface ProcessTransport {
   send(response: ProcessingResponse): void;
-  /** It ends the call with OK after what was sent. */
+  /** Ends the call with OK after everything sent. */
   endOk(): void;
-  /** It ends the call with an error status. */
+  /** Ends the call with an error status. */
   endWithError(reason: string): void;
-  /** It reads no message until `resume`. */
+  /** Reads no message until `resume`. */
   pause(): void;
   resume(): void;
 }
@@ -33,10 +33,10 @@ export class ReplyLedger implements ProcessCall {
   readonly #transport: ProcessTransport;
   readonly #listener: ProcessListener;
   #state: CallState = "in turn";
-  /** Request and response have debts of their own: a reply to the one does not answer the other. */
+  /** Request and response are answered separately: a reply to one does not answer the other. */
   #owesRequest = false;
   #owesResponse = false;
-  /** This is about Envoy's side: it has given the whole response, and has no further message. */
+  /** Envoy has sent the whole response and has no further message. */
   #isResponseComplete = false;
 
   constructor(transport: ProcessTransport, handlers: EnvoyHandlers) {
@@ -75,7 +75,7 @@ export class ReplyLedger implements ProcessCall {
     if (this.#state !== "closed") this.#transport.resume();
   }
 
-  /** A message of Envoy has come. */
+  /** Handles a message from Envoy. */
   receive(request: ProcessingRequest): void {
     if (!this.#isOpen) return;
     if (isOfRequest(request)) this.#owesRequest = true;
@@ -84,14 +84,14 @@ export class ReplyLedger implements ProcessCall {
     this.#listener.onMessage(request);
   }
 
-  /** Envoy has half-closed: it is done with the stream, normally or since the client went away. */
+  /** Envoy has half-closed: the stream is complete, or the client disconnected. */
   halfClose(): void {
     if (this.#isOpen && this.#owesReply) this.fail("the stream was closed before its last reply");
     else if (this.#isOpen || this.#state === "answered") this.#endOk();
     this.close();
   }
 
-  /** The stream is over: completed, cancelled or broken. */
+  /** The stream is over: completed, canceled or broken. */
   close(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";
@@ -107,7 +107,7 @@ export class ReplyLedger implements ProcessCall {
     return this.#owesRequest || this.#owesResponse;
   }
 
-  /** A reply answers all that has come of the request, or of the response, so far. It returns false where nothing has. */
+  /** Marks everything received of the request or the response as answered. Returns false if nothing was received. */
   #takeDebt(response: ProcessingResponse): boolean {
     if (response.immediate_response !== undefined) {
       const owes = this.#owesReply;
@@ -140,7 +140,7 @@ export class ReplyLedger implements ProcessCall {
   }
 }
 
-/** It tells whether one of Envoy's messages, or of our replies, is about the request. */
+/** Returns whether a message or reply concerns the request. */
 function isOfRequest(message: ProcessingRequest | ProcessingResponse): boolean {
   return (
     message.request_headers !== undefined ||
@@ -149,18 +149,18 @@ function isOfRequest(message: ProcessingRequest | ProcessingResponse): boolean {
   );
 }
 
-/** It tells whether Envoy has given the whole response with this message. */
+/** Returns whether this message ends Envoy's side of the response. */
 function isEndOfResponse({ response_headers, response_body, response_trailers }: ProcessingRequest): boolean {
   if (response_body !== undefined) return response_body.end_of_stream === true;
   return response_headers?.end_of_stream === true || response_trailers !== undefined;
 }
 
-/** It tells whether pieces of the response follow this reply, which then answers the headers, and not the whole. */
+/** Returns whether pieces of the response follow this reply, so that it answers only the headers. */
 function beginsStream({ response_headers }: ProcessingResponse): boolean {
   return response_headers !== undefined && response_headers?.response?.status !== "CONTINUE_AND_REPLACE";
 }
 
-/** It tells whether the client's response is complete with this reply. */
+/** Returns whether this reply completes the client's response. */
 function isLast({ immediate_response, response_body, response_trailers }: ProcessingResponse): boolean {
   if (immediate_response !== undefined || response_trailers !== undefined) return true;
   return response_body?.response?.body_mutation?.streamed_response?.end_of_stream === true;

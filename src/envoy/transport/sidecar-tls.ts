@@ -12,7 +12,7 @@ export interface SidecarTlsOptions {
   readonly caFile: string;
   readonly serverCertFile: string;
   readonly serverKeyFile: string;
-  /** What Envoy's certificate must be for; null: any certificate of the authorities. */
+  /** Name that Envoy's certificate must have; null accepts any certificate of the authorities. */
   readonly clientName: string | null;
 }
 
@@ -23,7 +23,7 @@ export interface SidecarCertificates {
   readonly key: Buffer;
 }
 
-/** @throws Error when a file cannot be read. */
+/** @throws Error if a file cannot be read. */
 export function readSidecarCertificates(tls: SidecarTlsOptions): SidecarCertificates {
   const { caFile, serverCertFile, serverKeyFile } = tls;
   return {
@@ -50,7 +50,7 @@ export function renewSidecarCertificates(
   server.once("close", () => watcher.close());
 }
 
-/** Whether the client of a connection may call: its certificate is for the name that is demanded, if any is. */
+/** Returns whether a connection's client certificate has the required name, if one is required. */
 export function isNamedClient(socket: TLSSocket, clientName: string | null): boolean {
   return clientName === null || checkServerIdentity(clientName, socket.getPeerCertificate()) === undefined;
 }

@@ -21,8 +21,8 @@ export async function listenAt(
 }
 
 /**
- * Makes the path free to listen on: removes a socket file that nobody listens on any more.
- * @throws when somebody does, or when the path is not a socket.
+ * Removes a socket file without a listener.
+ * @throws Error if the socket has a listener, or if the path is not a socket.
  */
 async function removeStaleSocket(path: string): Promise<void> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
@@ -43,7 +43,7 @@ async function isAnswering(path: string): Promise<boolean> {
       resolve(isAnswered);
     };
     socket.once("connect", finish(true));
-    // A full backlog: somebody is there, though busy.
+    // A full backlog means that a listener exists, but is busy.
     socket.once("timeout", finish(true));
     socket.once("error", finish(false));
   });

@@ -4,9 +4,9 @@ import type { HeaderBlock, HeaderField } from "./hpack.ts";
 export interface CallHeaders {
   readonly path: string;
   readonly isGrpc: boolean;
-  /** The call's deadline, from its begin; null: none. */
+  /** Timeout of the call from its begin; null for none. */
   readonly timeoutMs: number | null;
-  /** What the DATA frames must add up to; null: not said. */
+  /** Declared size of all DATA frames; null if not declared. */
   readonly contentLength: number | null;
 }
 
@@ -33,7 +33,7 @@ const MS_PER_UNIT: Readonly<Record<string, number>> = {
   n: 1e-6,
 };
 
-/** Null when the request is malformed: a stream error of type PROTOCOL_ERROR. */
+/** Null if the request is malformed: a stream error of type PROTOCOL_ERROR. */
 export function parseCallHeaders(fields: readonly HeaderField[]): CallHeaders | null {
   const pseudo = new Map<string, string>();
   let contentType = "";

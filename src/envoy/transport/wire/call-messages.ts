@@ -8,7 +8,7 @@ interface MessageCall {
   fail(status: number, reason: string): void;
 }
 
-/** Null: the call has failed. */
+/** Null if the call has failed. */
 export function parseMessage<Request>(
   call: MessageCall,
   codec: Pick<MethodCodec<Request, unknown>, "decodeRequest">,

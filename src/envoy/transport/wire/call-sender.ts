@@ -8,38 +8,38 @@ import type { TurnWriter } from "./turn-writer.ts";
 export interface SendHost {
   readonly writer: TurnWriter;
   readonly sendWindow: SendWindow;
-  /** The largest payload that the peer takes. */
+  /** Largest payload that the peer accepts. */
   readonly peerFrameBytes: number;
   /** A DATA frame has been written. */
   onDataSent(): void;
-  /** There are bytes that wait for a window or the socket: `pump` when there may be one. */
+  /** Bytes wait for a window or the socket. Calls `pump` once they may be sent. */
   waitToSend(sender: CallSender): void;
-  /** Bytes of a stream wait to be sent (less when negative). */
+  /** Adds to the bytes of a stream that wait to be sent (negative: fewer). */
   countQueued(bytes: number): void;
 }
 
 /** Messages within this are copied into what leaves with this turn of the event loop. */
 const FAST_PATH_BYTES = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
-/** They are the same for every call, so they are made once. 0x88 is `:status: 200` of the static table. */
+/** The same for every call, so made once. 0x88 is `:status: 200` of the static table. */
 const RESPONSE_HEADERS = Buffer.concat([
   Buffer.from([0x88]),
   encodeHeaderBlock([["content-type", "application/grpc"]]),
 ]);
 
-/** Of our side of a stream this has been written: nothing, its headers, or all of it up to its last frame. */
+/** Part of our side of a stream that has been written: nothing, headers, or everything including the last frame. */
 type Written = "nothing" | "headers" | "all";
 
-/** It sends our side of one stream, headers, gRPC messages and trailers, as fast as windows and socket allow. */
+/** Sends our side of one stream (headers, gRPC messages and trailers) as fast as windows and socket allow. */
 export class CallSender {
   readonly window: SendWindow;
   readonly #streamId: number;
   readonly #host: SendHost;
-  /** This is called once the last frame has been written. */
+  /** Called once the last frame has been written. */
   readonly #onClosed: () => void;
   #queue: Buffer[] = [];
   #queuedBytes = 0;
-  /** They are the trailers, once there is nothing more to come, and empty for a body that ends by its DATA. */
+  /** Trailers, set once nothing more follows; empty for a body that ends with its DATA. */
   #end: Buffer | null = null;
   #written: Written = "nothing";
 
@@ -54,7 +54,7 @@ export class CallSender {
     return this.#queuedBytes;
   }
 
-  /** No message is taken any more. */
+  /** No further message is accepted. */
   get isEnded(): boolean {
     return this.#end !== null;
   }
@@ -72,7 +72,7 @@ export class CallSender {
     this.#host.writer.flushIfLarge();
   }
 
-  /** It sends a response that is no gRPC, by its headers and its body. */
+  /** Sends a response that is not gRPC. */
   sendPlain(block: Buffer, body: Buffer): void {
     this.#written = "headers";
     this.#writeHeaders(block, false);
@@ -80,19 +80,19 @@ export class CallSender {
     this.end(EMPTY);
   }
 
-  /** Nothing comes after what was sent but these trailers; none when empty. Only the first call counts. */
+  /** Ends the stream with these trailers, or without any if empty. Only the first call counts. */
   end(trailers: Buffer): void {
     if (this.#end !== null) return;
     this.#end = trailers;
     this.pump();
   }
 
-  /** It sends what is queued, as far as it may, and asks its host to call again when it may not. */
+  /** Sends queued bytes as far as possible, and otherwise asks the host to call again. */
   pump(): void {
     while (this.pumpFrame());
   }
 
-  /** It sends one frame, in turn with other streams, and returns true when there may be another. */
+  /** Sends one frame, in turn with other streams. Returns true if there may be another. */
   pumpFrame(): boolean {
     if (this.#written === "all") return false;
     if (this.#queuedBytes === 0) {
@@ -118,7 +118,7 @@ export class CallSender {
     this.#queuedBytes = 0;
   }
 
-  /** Where nothing stands in the way of a message, headers, prefix and message go out as one piece. */
+  /** Sends headers, prefix and message as one piece if nothing blocks the message. */
   #sendAtOnce(parts: readonly Buffer[], messageBytes: number): boolean {
     const { writer, sendWindow, peerFrameBytes } = this.#host;
     const bytes = PREFIX_BYTES + messageBytes;
@@ -159,7 +159,7 @@ export class CallSender {
     }
   }
 
-  /** It returns where the payload begins. */
+  /** Returns the offset of the payload. */
   #beginData(target: Buffer, at: number, bytes: number): number {
     this.window.take(bytes);
     this.#host.sendWindow.take(bytes);
