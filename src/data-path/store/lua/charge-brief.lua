@@ -25,7 +25,6 @@
 -- @include currency.lua
 -- @include ended.lua
 -- @include owners.lua
--- @include windows.lua
 -- @include counters.lua
 -- @include cap-rule.lua
 -- @include reached.lua
@@ -81,6 +80,7 @@ end
 
 -- Behind the usual return.
 -- @include time.lua
+-- @include windows.lua
 -- @include raises.lua
 -- @include inherited-limits.lua
 -- @include limits.lua

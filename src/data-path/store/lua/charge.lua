@@ -43,7 +43,6 @@
 -- @include requests.lua
 -- @include reaped.lua
 -- @include owners.lua
--- @include windows.lua
 -- @include counters.lua
 -- @include cap-rule.lua
 -- @include reached.lua
@@ -204,6 +203,7 @@ end
 local fired = '0'
 if (final or total > record.figures[COST_MICROCENTS])
   and not are_alerts_far(organization, of_organization, key_record, record.owners, sums) then
+-- @include windows.lua
 -- @include raises.lua
 -- @include inherited-limits.lua
 -- @include limits.lua

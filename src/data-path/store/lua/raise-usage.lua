@@ -22,7 +22,6 @@
 -- @include requests.lua
 -- @include tags.lua
 -- @include owners.lua
--- @include windows.lua
 -- @include counters.lua
 
 -- @input

@@ -13,7 +13,6 @@
 -- @include spend.lua
 -- @include requests.lua
 -- @include owners.lua
--- @include windows.lua
 -- @include counters.lua
 
 -- @input

@@ -9,7 +9,6 @@
 
 -- @include integer.lua
 -- @include owners.lua
--- @include windows.lua
 -- @include counters.lua
 
 -- @input

@@ -24,7 +24,12 @@ end
 -- order of the subjects.
 local function move_windows(organization, day, periods, subjects, prefix, text, expires_at_ms)
   local month = string.sub(day, 1, 7)
-  local windows, all = periods == MONTH_ALONE and { month = month } or windows_of(day_number(day), month), {}
+  local windows, all = { month = month }, {}
+  if periods ~= MONTH_ALONE then
+    -- Here, since Redis makes all functions anew at each run.
+-- @include windows.lua
+    windows = windows_of(day_number(day), month)
+  end
   for period in string.gmatch(periods, '(%a+)=') do
     local spend, sums = sibling(organization, 'spend:' .. windows[period]), {}
     for position = 1, #subjects do
