@@ -65,8 +65,12 @@ interface GenericCodecs {
 let loaded: GenericCodecs | undefined;
 
 function generic(): GenericCodecs {
+  return (loaded ??= loadGeneric());
+}
+
+function loadGeneric(): GenericCodecs {
   const path = fileURLToPath(programModule("envoy/messages/generic-codec"));
-  return (loaded ??= createRequire(path)(path) as GenericCodecs);
+  return createRequire(path)(path) as GenericCodecs;
 }
 
 /** ext_authz. */

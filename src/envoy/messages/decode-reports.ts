@@ -4,12 +4,11 @@ import type { HTTPRequestProperties__Output } from "./generated/envoy/data/acces
 import type { HTTPResponseProperties__Output } from "./generated/envoy/data/accesslog/v3/HTTPResponseProperties.ts";
 import type { StreamAccessLogsMessage__Output } from "./generated/envoy/service/accesslog/v3/StreamAccessLogsMessage.ts";
 import type { UInt32Value__Output } from "./generated/google/protobuf/UInt32Value.ts";
-import { checkEnd, once, ProtobufReader, skip } from "./protobuf-reader.ts";
+import { checkEnd, type Draft, once, ProtobufReader, skip } from "./protobuf-reader.ts";
 
 /** Reads a message's fields into `message`; returns false for a tag that it does not know. */
 type ReadField<Message> = (reader: ProtobufReader, tag: number, message: Message) => boolean;
 
-type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 type Entries = NonNullable<StreamAccessLogsMessage__Output["http_logs"]>;
 
 /** @throws Unusual when the generic decoder must have a look. */

@@ -12,13 +12,10 @@ import type { Metadata__Output } from "./generated/envoy/config/core/v3/Metadata
 import type { ListValue__Output } from "./generated/google/protobuf/ListValue.ts";
 import type { Struct__Output } from "./generated/google/protobuf/Struct.ts";
 import type { Value__Output } from "./generated/google/protobuf/Value.ts";
-import { checkEnd, once, ProtobufReader, skip, Unusual } from "./protobuf-reader.ts";
+import { checkEnd, type Draft, once, ProtobufReader, skip, Unusual } from "./protobuf-reader.ts";
 
 type BodyMode = NonNullable<NonNullable<ProcessingRequest__Output["protocol_config"]>["request_body_mode"]>;
 type Http = NonNullable<NonNullable<AttributeContext__Output["request"]>["http"]>;
-
-/** A message to be filled in, field by field. */
-type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Field numbers read here, by message. */
 const CHECK_FIELDS = [1];

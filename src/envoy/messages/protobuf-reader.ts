@@ -4,6 +4,9 @@
  */
 import { TextTable } from "./text-table.ts";
 
+/** A message that is filled in field by field. */
+export type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
+
 /** The handwritten decoder does not read this message. */
 export class Unusual extends Error {
   override readonly name = "Unusual";

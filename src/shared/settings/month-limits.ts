@@ -102,11 +102,8 @@ export interface BothForms {
 
 /** What the API shows: `limits` has the month's, too. */
 export function gatherMonth<Described extends Required<BothForms>>(described: Described): Described {
-  const ofMonth = LIMIT_KINDS.flatMap((kind): Limit[] => {
-    const cents = described[MONTH_NAMES[kind]];
-    return cents === null || cents === undefined ? [] : [{ period: "month", kind, cents }];
-  });
-  return { ...described, limits: orderLimits([...(described.limits ?? []), ...ofMonth]) };
+  const { hard_cap_cents: hardCapCents = null, budget_cents: budgetCents = null, limits = [] } = described;
+  return { ...described, limits: orderLimits([...limitRowsOf({ hardCapCents, budgetCents, limits })]) };
 }
 
 /** The rows that have no other name: those of the month only where they do not stand under their own. */
