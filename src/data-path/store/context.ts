@@ -1,4 +1,4 @@
-/** What all functions of the store share. */
+/** State that all functions of the store share. */
 import type { RedisClient } from "./redis/client.ts";
 import { type CalendarPeriod, monthAt } from "../../shared/time/calendar.ts";
 import { integerAt, parseArray } from "./redis/parse-reply.ts";
@@ -11,21 +11,21 @@ import type { SpendFall } from "./types/settlement.ts";
 
 export interface StoreContext {
   readonly client: RedisClient;
-  /** Whole months that figures are kept after their month has ended. */
+  /** Number of whole months for which figures are kept after their month has ended. */
   readonly usageMonths: number;
-  /** This month as Redis's clock last told; at the start a guess by this host's clock. */
+  /** Current month by the latest reply of Redis; at startup a guess by this host's clock. */
   readonly month: { current: CalendarPeriod };
-  /** Alerts that the scripts of this process have fired. */
+  /** Number of alerts fired by scripts of this process. */
   readonly alerts: { fired: number };
   /** @see admit */
   readonly admissions: TurnBatches<AdmitInput, AdmitResult>;
   /** @see chargeBrief */
   readonly briefCharges: TurnBatches<FormattedCharge, boolean>;
-  /** How often spend went down by a command of this process. */
+  /** Number of times a command of this process lowered spend. */
   readonly spendFalls: Record<SpendFall, number>;
-  /** Requests of sessions that had no cap, since their keys had too many. */
+  /** Number of requests whose session had no cap because their key has too many sessions. */
   readonly sessions: { uncapped: number };
-  /** Hears what becomes of this process's charges. */
+  /** Notified of the outcome of this process's charges. */
   readonly ownSpend: OwnSpend;
 }
 
@@ -33,20 +33,20 @@ export function countSpendFall(context: StoreContext, cause: SpendFall): void {
   context.spendFalls[cause] += 1;
 }
 
-/** Counts the alerts that a script says it fired, at this position of its reply. */
+/** Counts the fired alerts that a script reports at this position of its reply. */
 export function countFiredAlerts(context: StoreContext, reply: readonly unknown[], position: number): void {
   context.alerts.fired += integerAt(reply, position);
 }
 
-/** What scripts are given that run in a month. */
+/** Returns the script arguments that describe a month. */
 export function inputOfMonth({ name, startMs, endMs }: CalendarPeriod) {
   return { month: name, monthStartMs: String(startMs), monthEndMs: String(endMs) };
 }
 
 /**
- * Runs a script that needs this month's name. When Redis's clock says another month it answers `month_changed` and has
- * changed nothing; it is then run once more with the month that Redis named.
- * @throws Error when Redis's clock has left that month too.
+ * Runs a script that needs the current month's name. If Redis's clock is in another month, the script changes
+ * nothing and replies `month_changed`; it then runs once more with the month that Redis named.
+ * @throws Error if Redis's clock has left that month as well.
  */
 export async function runInMonth(
   context: StoreContext,

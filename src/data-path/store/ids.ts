@@ -1,7 +1,7 @@
 /**
- * Ids of organizations, keys, requests and all else: a prefix and a UUID version 7 (RFC 9562), so that their order is that of
- * their creation and the time can be read from them. Those that one process makes within a millisecond count up from a random
- * number (section 6.2, method 1); of two processes the order within one is chance.
+ * Ids of organizations, keys, requests and other records: a prefix and a UUID version 7 (RFC 9562). They sort
+ * by creation time, and the time can be read from them. Ids of one process within a millisecond count up from
+ * a random number (section 6.2, method 1); ids of two processes within a millisecond sort randomly.
  */
 import { randomFillSync } from "node:crypto";
 
@@ -10,7 +10,7 @@ const RANDOM_BYTES = 10;
 /** One system call fills many ids. */
 const POOL = Buffer.alloc(RANDOM_BYTES * 256);
 let used = POOL.length;
-/** A counter starts below it, so that many more can follow in its millisecond: it has 12 bits. */
+/** Counters start below this value, so that many ids can follow within the millisecond: the counter has 12 bits. */
 const COUNTER_STARTS_BELOW = 0x400;
 const COUNTERS = 0x1000;
 let lastMs = -1;
@@ -28,7 +28,7 @@ export type IdPrefix =
   | "group"
   | "raise";
 
-/** A new id, "req_01934f6e-…". */
+/** Creates an id such as "req_01934f6e-…". */
 export function createId(prefix: IdPrefix, nowMs: number): string {
   const time = nowMs.toString(16).padStart(12, "0");
   const start = drawRandom();
@@ -42,19 +42,19 @@ export function createId(prefix: IdPrefix, nowMs: number): string {
   return `${prefix}_${time.slice(0, 8)}-${time.slice(8)}-${tail.slice(0, 4)}-${tail.slice(4, 8)}-${tail.slice(8)}`;
 }
 
-/** Whether a text has the form of an id with this prefix. What has not is never put into a Redis key. */
+/** Returns whether a text has the form of an id with this prefix. Other texts are never put into a Redis key. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return ID.exec(text)?.[1] === prefix;
 }
 
-/** The time in an id, Unix milliseconds by the clock of whoever made it; null when it has not the form of an id. */
+/** Returns the time in an id, Unix milliseconds by its creator's clock, or null if the text is not an id. */
 export function timeOfId(id: string): number | null {
   if (!ID.test(id)) return null;
   const start = id.indexOf("_") + 1;
   return Number.parseInt(id.slice(start, start + 8) + id.slice(start + 9, start + 13), 16);
 }
 
-/** Where in the pool bytes begin that no id has had. */
+/** Returns the position in the pool of the next unused random bytes. */
 function drawRandom(): number {
   if (used === POOL.length) {
     randomFillSync(POOL);

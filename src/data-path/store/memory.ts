@@ -10,7 +10,7 @@ export const createMemoryStore = storeOf<MemoryStore>({
       const known = all.filter((use) => use !== null);
       return known.toSorted((one, other) => shareOf(other) - shareOf(one))[0] ?? null;
     } catch (error) {
-      // A user that may not run INFO.
+      // The Redis user may not run INFO.
       if (error instanceof Error && error.name === "ReplyError") return null;
       throw error;
     }

@@ -1,8 +1,8 @@
 /**
- * The store of a process: connected, its data checked to be of this version before anything else is asked of it. A
- * command waits for Redis and fails when it does not come; a gateway starts without it (`openStoreInBackground`) and
- * says that it is not ready until Redis has answered, because what its spool holds can be sent only by a process that
- * lives.
+ * Opens the store of a process: connects, and checks the version of the data before any other command.
+ * Commands of the CLI wait for Redis and fail if it stays unreachable. A gateway starts without Redis
+ * (`openStoreInBackground`) and reports not ready until Redis answers, because only a running process can
+ * send the contents of its spool.
  */
 import type { Config } from "../../shared/config/schema.ts";
 import type { Logger } from "../../shared/host/logger.ts";
@@ -21,21 +21,21 @@ import type { OperationMeter } from "./run.ts";
 import type { Store } from "./types.ts";
 import { NO_OWN_SPEND, type OwnSpend } from "./types/own-spend.ts";
 
-/** A Redis that is only just starting reads its append-only file first. */
+/** Allows for Redis to load its append-only file after a start. */
 const READY_TIMEOUT_MS = 30_000;
-/** So long a gateway waits at its start: an answer that comes in this time can still be a reason not to start. */
+/** Time that a gateway waits at startup: an answer within it can still stop the start. */
 const FIRST_ANSWER_MS = 2_000;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 1_000;
-/** Said at the start and then so often while Redis stays away. */
+/** Interval of the log line while Redis is unreachable. */
 const TELL_INTERVAL_MS = 30_000;
 
 type RedisSettings = NonNullable<Config["redis"]>;
 
 export interface OpenStoreOptions {
-  /** The client's own when left out. */
+  /** Default: the client's own. */
   readonly commandTimeoutMs?: number;
-  /** How long `openStore` waits for Redis; 30 s when left out. */
+  /** Time that `openStore` waits for Redis. Default: 30 s. */
   readonly readyTimeoutMs?: number;
   readonly redisMeter?: OperationMeter | null;
   readonly ownSpend?: OwnSpend;
@@ -44,17 +44,17 @@ export interface OpenStoreOptions {
 export interface OpenStore {
   readonly store: Store;
   readonly client: RedisClient;
-  /** Ends the connection at once: whoever closes it has waited for its own commands. */
+  /** Closes the connection at once; the caller must have waited for its own commands. */
   readonly close: () => void;
 }
 
-/** A store that may still wait for Redis's first answer: until then its operations reject without asking it. */
+/** Store that may still wait for Redis's first answer. Until then its operations reject without sending a command. */
 export interface OpeningStore extends OpenStore, StoreOfBoth {
-  /** Redis has answered and its data is of this version. Once true it stays so. */
+  /** True once Redis has answered and its data has this version. Never becomes false again. */
   readonly isOpen: () => boolean;
-  /** Resolves when it is; never rejects, and never resolves after `close`. */
+  /** Resolves when `isOpen` becomes true. Never rejects, and never resolves after `close`. */
   readonly opened: Promise<void>;
-  /** Waits for Redis where nothing goes without it. Closes the store and rejects when it has not answered after so long. */
+  /** Waits for Redis. Closes the store and rejects if Redis has not answered within the bound. */
   readonly waitUntilOpen: (boundMs: number) => Promise<void>;
 }
 
@@ -64,7 +64,7 @@ interface StoreSettings extends Pick<Config, "redis"> {
 
 /**
  * Connects and waits until commands can be sent.
- * @throws Error when no Redis is configured, when it is not ready in time, or when its data is a newer version's.
+ * @throws Error if no Redis is configured, if it is not ready in time, or if its data has a newer version.
  */
 export async function openStore(
   config: StoreSettings,
@@ -83,10 +83,10 @@ export async function openStore(
 }
 
 /**
- * Connects, and goes on trying for as long as it takes. Resolves after two seconds at the latest, whether Redis has
- * answered or not.
- * @throws Error when no Redis is configured, or when Redis says within that time that it refuses the login or that its
- *   data is a newer version's. Said later, that is logged and tried again.
+ * Connects and retries without end. Resolves after two seconds at the latest, whether Redis has answered or
+ * not.
+ * @throws Error if no Redis is configured, or if Redis reports within two seconds that it rejects the login
+ * or has data of a newer version. Later such reports are logged and retried.
  */
 export async function openStoreInBackground(
   config: StoreSettings,
@@ -162,7 +162,7 @@ function connect(config: StoreSettings, logger: Logger<"warn">, options: OpenSto
   });
 }
 
-/** A client of the Redis that the configuration names. */
+/** Creates a client of the configured Redis. */
 export function connectTo(
   redis: RedisSettings,
   options: Pick<RedisConnectionOptions, "commandTimeoutMs" | "onError">,

@@ -1,4 +1,7 @@
-/** The store, on Redis: each subject's part stands in its folder, and all of them go to Redis by one `run`. */
+/**
+ * Store on Redis: assembles the parts from each subject's directory. All of them send their commands through
+ * one `run`.
+ */
 import { createAdmissionStore } from "./admission/admission-store.ts";
 import { createAlertStore } from "./alerts/alerts.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
@@ -25,40 +28,40 @@ import { createUsageStore } from "./usage/usage.ts";
 
 export interface StoreOptions {
   readonly client: RedisClient;
-  /** Whole months that figures are kept after their month has ended. */
+  /** Number of whole months for which figures are kept after their month has ended. */
   readonly usageMonths: number;
-  /** Until then every operation rejects without asking Redis. Open from the start when left out. */
+  /** While false, every operation rejects without sending a command. Default: always open. */
   readonly isOpen?: () => boolean;
   readonly meter?: OperationMeter | null;
   readonly ownSpend?: OwnSpend;
 }
 
-/** One store, asked by two kinds of callers. */
+/** One store with two command timeouts. */
 export interface StoreOfBoth {
   readonly store: Store;
-  /** For callers that have nothing to fall back on: its commands wait as long as Envoy's call allows. */
+  /** For callers without a fallback: commands wait as long as Envoy's call allows. */
   readonly patient: Store;
 }
 
-/** The client stays the caller's: it connects and disconnects it. */
+/** Creates a store. The caller keeps the client and connects and disconnects it. */
 export function createStore(options: StoreOptions): Store {
   return bindStore(createContext(options), options);
 }
 
-/** As `createStore`; both share the client and all that is kept. */
+/** Creates both stores; they share the client and all cached state. */
 export function createStoreOfBoth(options: StoreOptions): StoreOfBoth {
   const context = createContext(options);
   const patient = {
     ...context,
     client: createPatientClient(options.client),
-    // A batch is one command, which waits for one time.
+    // Both stores share batches: a batch is one command with one timeout.
     admissions: new TurnBatches<AdmitInput, AdmitResult>(),
   };
   return { store: bindStore(context, options), patient: bindStore(patient, options) };
 }
 
 function createContext({ client, usageMonths, ownSpend = NO_OWN_SPEND }: StoreOptions): StoreContext {
-  // A guess by this host's clock; the first answer of Redis puts it right.
+  // A guess by this host's clock; the first reply of Redis corrects it.
   const month = { current: monthAt(Date.now()) };
   return {
     client,

@@ -1,28 +1,28 @@
 /**
- * The one way to Redis: each operation of the store hands its commands to `Run`, which asks nothing of a Redis that is
- * not known yet, and tells how long the answer took.
+ * The only way to Redis: each operation of the store passes its commands to `Run`, which rejects while the
+ * store is not open and measures how long each reply took.
  */
 import type { StoreContext } from "./context.ts";
 import type { Store } from "./types.ts";
 
-/** What the store can be asked, by name. */
+/** Names of the store's operations. */
 export type Operation = Exclude<keyof Store, "firedAlerts" | "spendFalls" | "uncappedSessions">;
 
-/** Rejects, as `commands` does, or because the store is not open yet: then nothing was sent. */
+/** Runs commands. Rejects as `commands` does, or because the store is not open; then nothing was sent. */
 export type Run = <Answer>(
   operation: Operation,
   commands: (context: StoreContext) => Promise<Answer>,
 ) => Promise<Answer>;
 
-/** Hears of every operation that was begun. */
+/** Receives the duration of every operation that was started. */
 export interface OperationMeter {
-  /** Also of an answer that never came or that was an error. */
+  /** Also called after a timeout or an error. */
   ended(operation: Operation, durationMs: number, isFailed: boolean): void;
 }
 
 export interface RunOptions {
   readonly context: StoreContext;
-  /** Until it is, every operation rejects: nothing is written before it is known whose data is there. */
+  /** While false, every operation rejects: nothing is written before the version of the data is known. */
   readonly isOpen: () => boolean;
   readonly meter: OperationMeter | null;
 }
@@ -33,7 +33,7 @@ export function createRun({ context, isOpen, meter }: RunOptions): Run {
     if (meter === null) return commands(context);
     const startMs = performance.now();
     const answer = commands(context);
-    // The meter hears of it beside the answer, not before it: the caller waits for no promise more than without a meter.
+    // The meter runs beside the caller, which waits for no additional promise.
     answer.then(
       () => meter.ended(operation, performance.now() - startMs, false),
       () => meter.ended(operation, performance.now() - startMs, true),
@@ -42,14 +42,14 @@ export function createRun({ context, isOpen, meter }: RunOptions): Run {
   };
 }
 
-/** The operations of one subject, each told the way to Redis first; what they promise stands with `Subject`. */
+/** Operations of one subject, each with `Run` as its first parameter; `Subject` documents them. */
 export type Operations<Subject> = {
   readonly [Name in keyof Subject]: Subject[Name] extends (...input: infer Input) => infer Answer
     ? (context: StoreContext, ...input: Input) => Answer
     : never;
 };
 
-/** What makes a subject's part of the store: each of its operations goes to Redis by `run`. */
+/** Builds a subject's part of the store: each operation sends its commands through `run`. */
 export function storeOf<Subject extends Partial<Store>>(
   operations: Operations<Subject>,
 ): (run: Run) => Subject {

@@ -1,13 +1,11 @@
 /**
- * What the gateway asks of its shared state, in plain values; the operations stand with their subject in `types/`.
- * Behind it stands Redis (`redis-store.ts`); nobody outside this folder names a Redis key. Each operation is one atomic
- * step on one organization's slot unless it says otherwise.
- *
- * When Redis is unreachable every operation rejects (fast: no queue, nothing is sent again); what that means is decided
- * by the caller. A rejected write may or may not have happened: `hold`, `charge`, `renew`, `close` and `forget` may be
- * repeated, `admit` must not.
- *
- * Units: money spent is microcents as bigint, caps and budgets are whole cents, times are Unix milliseconds.
+ * Interface of the gateway's shared state, in plain values; the operations are documented with their subject
+ * in `types/`. Redis implements it (`redis-store.ts`); no code outside of this directory names a Redis key.
+ * Each operation is one atomic step on one organization's slot unless its comment says otherwise.
+ * While Redis is unreachable every operation rejects quickly: there is no queue and no retry. The caller
+ * decides what follows. A rejected write may or may not have been executed: `hold`, `charge`, `renew`,
+ * `close` and `forget` may be repeated, `admit` must not.
+ * Units: spend is microcents as bigint, caps and budgets are whole cents, times are Unix milliseconds.
  */
 import type { AdmissionStore } from "./types/admission.ts";
 import type { AlertStore, DeliveryStore } from "./types/alerts.ts";
@@ -44,10 +42,10 @@ export interface Store
     AlertStore,
     DeliveryStore,
     MemoryStore {
-  /** Alerts that the commands of this process have fired since it began. */
+  /** Number of alerts that commands of this process have fired since it started. */
   firedAlerts(): number;
-  /** How often spend as it is shown went down by what this process charged and corrected. */
+  /** Number of times charges and corrections of this process lowered the displayed spend. */
   spendFalls(): Readonly<Record<SpendFall, number>>;
-  /** Requests of this process whose session had no cap, since its key has too many. */
+  /** Number of this process's requests whose session had no cap because their key has too many sessions. */
   uncappedSessions(): number;
 }

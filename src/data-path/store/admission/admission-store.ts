@@ -1,4 +1,4 @@
-/** May this key send this request, and how full its buckets are. */
+/** Operations of admission: admitting requests, reading bucket levels and announcing workers. */
 import { timeMs } from "../redis/clock.ts";
 import { storeOf } from "../run.ts";
 import type { AdmissionStore } from "../types/admission.ts";

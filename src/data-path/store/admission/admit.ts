@@ -1,7 +1,7 @@
 /**
- * May this key send this request: the key's record, the bucket, the limit of concurrent requests and both caps, decided
- * by one script on the organization's slot (`lua/admit.lua`): requests of one key that come in one turn share it. It is sent
- * once; an error says nothing about whether the token was taken.
+ * Admission of a request: the key's record, its bucket, the limit of concurrent requests and the caps,
+ * decided by one script on the organization's slot (`lua/admit.lua`). Requests of one key in the same turn
+ * share a call. The script is sent once: after an error it is unknown whether a token was taken.
  */
 import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
 import {
@@ -53,7 +53,7 @@ export function admit(context: StoreContext, input: AdmitInput): Promise<AdmitRe
 
 type Question = Omit<AdmitInput, "requestId" | "route" | "promptTokens">;
 
-/** @param question What all of them ask. */
+/** @param question The arguments that all requests of the batch share. */
 async function admitAll(
   context: StoreContext,
   question: Question,
@@ -83,7 +83,7 @@ async function admitAll(
       furtherArguments: ofEach,
       ...admitKeys(question, month.name),
     });
-    // What of the figures is this process's own is so at this moment.
+    // This process's own share of the figures is only valid at this moment.
     return inReplyOrder(command, (answered) => {
       if (answered[OUTCOME] !== "unknown_key" && answered[OUTCOME] !== "month_changed") {
         countFiredAlerts(context, answered, AT.admit.alertsFired);
@@ -97,7 +97,7 @@ async function admitAll(
   return inputs.map(() => ({ decision: "unknown_key", timeMs }));
 }
 
-/** The keys of `admit.lua`. */
+/** Builds the keys of `admit.lua`. */
 export function admitKeys({ organizationId, keyId }: KeyReference, month: string) {
   return {
     keyRecord: keyRecordKey(organizationId, keyId),
@@ -112,7 +112,7 @@ export function admitKeys({ organizationId, keyId }: KeyReference, month: string
 }
 
 interface Sent {
-  /** The settings whose version was sent: the reply has none when they are still those. */
+  /** Settings whose version was sent: the reply omits the settings if the version still matches. */
   readonly known: AdmittedSettings | null;
   readonly ownSpend: OwnSpend;
 }
@@ -166,7 +166,7 @@ type ToldOfRequest =
   | "tokenBuckets"
   | "takenTokens";
 
-/** @param shared What all requests of one reply have. */
+/** @param shared The part of the reply that all its requests share. */
 function parseDecided(
   request: readonly unknown[],
   { capacity, takenTokens }: Pick<BucketFigures, "capacity"> & Pick<KnownKeyResult, "takenTokens">,
@@ -194,7 +194,7 @@ function parseBucket(request: readonly unknown[], capacity: number): BucketFigur
   };
 }
 
-/** What of a cap's spend is this process's own, as of the reply that told it. */
+/** Returns a reader of this process's own part of a cap's spend, as of this reply. */
 function createOwnReader(
   owners: Pick<KnownKeyResult, "key" | "user" | "group" | "organization">,
   day: string,
@@ -206,13 +206,13 @@ function createOwnReader(
   };
 }
 
-/** Whether cached tokens count in limits of tokens. */
+/** Returns whether cached tokens count towards token limits. */
 function countsCachedTokens({ key, organization }: AdmittedSettings): boolean {
   if (key.countCachedTokens === null) return organization.countCachedTokens;
   return key.countCachedTokens === "always";
 }
 
-/** Those in force, the one that refuses, and whether sessions have any. */
+/** Parses the caps in force, the cap that rejects, and whether sessions are capped. */
 function parseCaps(
   reply: readonly unknown[],
   ownOf: (cap: AdmittedCap) => bigint,
@@ -226,7 +226,7 @@ function parseCaps(
   };
 }
 
-/** The scope stands where an outcome would. */
+/** Parses one cap; its scope is in the position of an outcome. */
 function parseCap(cap: readonly unknown[]): AdmittedCap {
   const at = AT.admitCap;
   const scope = LIMIT_SCOPES.find((known) => known === cap[OUTCOME]);

@@ -1,10 +1,10 @@
-/** The checks of an admission with their figures, for whoever asks why a request was refused or what it met. */
+/** Checks of an admission with their figures: explains why a request was rejected or which limits it met. */
 import { formatTimeOrNull } from "../../../shared/time/calendar.ts";
 import type { AdmissionDecision } from "../types/decision.ts";
 import type { Check } from "../types/reporting.ts";
 import type { TokenLimit } from "../types/token-rate.ts";
 
-/** The figures that an admission was decided by. */
+/** Figures that decided an admission. */
 export interface AdmissionFigures {
   readonly decision: AdmissionDecision;
   readonly bucket: "requests" | "count_tokens";
@@ -20,9 +20,9 @@ export interface AdmissionFigures {
   readonly keyHardCapCents: number | null;
   readonly organizationSpentMicrocents: bigint;
   readonly organizationHardCapCents: number | null;
-  /** The limit of tokens that refused. */
+  /** Token limit that rejected the request. */
   readonly tokenLimit: TokenLimit | null;
-  /** The cap that refused, where it is none of the month's of key and organization. */
+  /** Cap that rejected the request, unless it is a monthly cap of the key or organization. */
   readonly reached: {
     readonly period: string;
     readonly capCents: number;
@@ -30,14 +30,14 @@ export interface AdmissionFigures {
   } | null;
 }
 
-/** The checks in their order, up to and with the one that failed. */
+/** Lists the checks in order, up to and including the one that failed. */
 export function describeChecks(figures: AdmissionFigures): readonly Check[] {
   const { currency, reached } = figures;
   const expires_at = formatTimeOrNull(figures.expiresAtMs);
   const inOrder: readonly NamedCheck[] = [
     ["key_disabled", "key_enabled", {}],
     ["key_expired", "key_not_expired", { expires_at }],
-    // Few keys have a user.
+    // Shown only if it failed, since few keys have a user.
     ...(figures.decision === "user_disabled" ? [["user_disabled", "user_enabled", {}] as const] : []),
     ["organization_suspended", "organization_active", {}],
     [
@@ -51,7 +51,7 @@ export function describeChecks(figures: AdmissionFigures): readonly Check[] {
         retry_after_seconds: figures.retryAfterSeconds,
       },
     ],
-    // Few keys have limits of tokens.
+    // Shown only if the key has token limits.
     ...(figures.tokenLimit === null ? [] : [describeTokenLimit(figures.tokenLimit, figures)]),
     [
       "concurrency_limited",
@@ -61,7 +61,7 @@ export function describeChecks(figures: AdmissionFigures): readonly Check[] {
         max_concurrent_requests: figures.maxConcurrentRequests,
       },
     ],
-    // One that is reached is named, of several the one that resets last: which others are is not told.
+    // If several caps are reached, only the one that resets last is known.
     ...(reached === null ? capsOfMonth(figures) : [capOf(figures.decision, reached, currency)]),
   ];
   const failed = inOrder.findIndex(([decision]) => decision === figures.decision);
@@ -100,7 +100,7 @@ function capsOfMonth(figures: AdmissionFigures): NamedCheck[] {
   ];
 }
 
-/** "week": "user_hard_cap", with its period among the figures. */
+/** Formats a cap as "week": "user_hard_cap", with its period among the figures. */
 function capOf(
   decision: AdmissionDecision,
   { period, capCents, spentMicrocents }: NonNullable<AdmissionFigures["reached"]>,
@@ -110,7 +110,7 @@ function capOf(
   return [decision, name, { ...cap(spentMicrocents, capCents, currency), period }];
 }
 
-/** Microcents as text: JSON's numbers are doubles for most readers. */
+/** Formats figures of a cap. Microcents are text, because most JSON readers parse numbers as doubles. */
 function cap(spentMicrocents: bigint, capCents: number | null, currency: string): Check["figures"] {
   return { spent_microcents: String(spentMicrocents), hard_cap_cents: capCents, currency };
 }

@@ -1,4 +1,4 @@
-/** The settings that an admission tells, read by their tables. */
+/** Parses the settings in an admission's reply by the tables of settings, and caches them by key. */
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
 import type { AdmittedOf, StoredSettings } from "../../../shared/settings/setting.ts";
@@ -9,39 +9,39 @@ import { ADMITTED_AT } from "../redis/reply-layouts.ts";
 import type { AdmittedOwner } from "../types/admission.ts";
 
 export interface AdmittedSettings {
-  /** What `lua/admit.lua` calls them; see `lua/include/stamp.lua`. */
+  /** Version as `lua/admit.lua` calls it; see `lua/include/stamp.lua`. */
   readonly version: string;
-  /** What people know the key by: its first and last characters. */
+  /** First and last characters of the key, by which people recognize it. */
   readonly display: string;
   readonly key: AdmittedOf<typeof KEY_SETTINGS>;
   readonly organization: AdmittedOf<typeof ORGANIZATION_SETTINGS>;
   readonly user: AdmittedOwner | null;
   readonly group: AdmittedOwner | null;
-  /** The characters of their texts. */
+  /** Number of characters in the cached texts. */
   readonly characters: number;
 }
 
-/** What was told last, by key id, the oldest first. */
+/** Settings of the latest replies by key id, oldest first. */
 const known = new Map<string, AdmittedSettings>();
-/** The bound of all texts that are known: some 20,000 keys, or 600 with an organization's 100 names of models; 20 MB. */
+/** Bound of all cached texts: about 20,000 keys, or 600 keys with 100 model names each; 20 MB. */
 const MAX_KNOWN_CHARACTERS = 3_000_000;
 let knownCharacters = 0;
 
-/** Values that are JSON themselves, by their text, since keys of an organization share them. */
+/** Parsed JSON values by their text, since keys of an organization often share them. */
 const MAX_KNOWN_VALUES = 500;
 
 const readKeySettings = createReader(KEY_SETTINGS, ADMITTED_AT.key);
 const readOrganizationSettings = createReader(ORGANIZATION_SETTINGS, ADMITTED_AT.organization);
 
-/** What a key's settings were when last told, or null: whether they still are is for Redis to say. */
+/** Returns the cached settings of a key, or null. Only Redis knows whether they are current. */
 export function knownSettings(keyId: string): AdmittedSettings | null {
   return known.get(keyId) ?? null;
 }
 
 /**
- * Reads what an admission tells of a key's settings, and keeps it.
+ * Parses and caches a key's settings from an admission's reply.
  * @param told The list that `lua/admit.lua` replies.
- * @throws TypeError, or what the settings' kinds throw, when it is none that this program writes.
+ * @throws TypeError, or an error of the settings' kinds, if the list was not written by this program.
  */
 export function rememberSettings(keyId: string, version: string, told: unknown): AdmittedSettings {
   const texts = parseArray(told);
@@ -64,7 +64,7 @@ export function rememberSettings(keyId: string, version: string, told: unknown):
   return settings;
 }
 
-/** @param first Where its id stands, and its name behind it. */
+/** @param first Position of the owner's id; its name follows. */
 function readOwner(texts: readonly unknown[], first: number): AdmittedOwner | null {
   const id = textAt(texts, first);
   return id === "" ? null : { id, name: textAt(texts, first + 1) };
@@ -75,7 +75,7 @@ function forget(keyId: string): void {
   known.delete(keyId);
 }
 
-/** @param first Where the first of them stands among the texts; '' there: the default. */
+/** @param first Position of the first setting among the texts; '' stands for the default. */
 function createReader<Table extends StoredSettings>(
   table: Table,
   first: number,
@@ -91,7 +91,7 @@ function createReader<Table extends StoredSettings>(
       const text = textAt(texts, first + index);
       settings[name] = text === "" && none !== undefined ? none : parse(text);
     }
-    // Each row's kind made its value, which a loop over the rows hides from TypeScript.
+    // Each value was made by its row's kind; TypeScript cannot infer that through the loop.
     return settings as AdmittedOf<Table>;
   };
 }

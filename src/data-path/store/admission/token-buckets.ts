@@ -1,14 +1,17 @@
-/** What `lua/admit.lua` tells of limits of tokens per minute. */
+/** Parsers for token limits in the reply of `lua/admit.lua`. */
 import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../../shared/settings/token-limits.ts";
 import { LIMIT_SCOPES } from "../types/decision.ts";
 import type { TokenBucketState, TokenLimit } from "../types/token-rate.ts";
 
 const NONE: readonly TokenBucketState[] = [];
 
-/** `UNITS_PER_LIMITED_TOKEN` of `lua/include/token-units.lua`: a millisecond adds as many as the limit says. */
+/**
+ * `UNITS_PER_LIMITED_TOKEN` of `lua/include/token-units.lua`: each millisecond adds as many units as the
+ * limit has tokens.
+ */
 const UNITS_PER_TOKEN = 60_000;
 
-/** "total <limit> <units left>", a comma between; '' for none. */
+/** Parses "total <limit> <units left>", comma-separated; '' if there are none. */
 export function parseTokenBuckets(text: string): readonly TokenBucketState[] {
   if (text === "") return NONE;
   return text.split(",").map((bucket) => {
@@ -23,7 +26,7 @@ export function parseTokenBuckets(text: string): readonly TokenBucketState[] {
   });
 }
 
-/** "<scope> <type> <limit>"; '' for none. */
+/** Parses "<scope> <type> <limit>"; '' if there is none. */
 export function parseTokenLimit(text: string): TokenLimit | null {
   if (text === "") return null;
   const [scopeName, type, limit] = text.split(" ");

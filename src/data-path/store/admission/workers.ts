@@ -1,4 +1,4 @@
-/** The workers that there are, over all hosts. */
+/** Register of the running workers on all hosts. */
 import type { StoreContext } from "../context.ts";
 import { WORKERS_KEY } from "../redis/keys.ts";
 import { formatCount } from "../redis/parse-reply.ts";

@@ -1,5 +1,5 @@
 /**
- * Charges of brief requests, which end with their first one: all of one turn that count in the same usage row are one
+ * Charges of requests that end with their first charge. Charges of one turn with the same usage row share one
  * command (`lua/charge-brief.lua`).
  */
 import { expiryOf } from "../../../shared/time/calendar.ts";
@@ -13,15 +13,18 @@ import type { RequestIdentity } from "../types/settlement.ts";
 import type { FormattedCharge } from "./formatted-charge.ts";
 import { formatTokenDifferences } from "./token-buckets.ts";
 
-/** Whether it was charged. If not, it has a record or comes a second time in this turn: nothing was changed. */
+/**
+ * Returns whether the charge was applied. If not, the request has a record or occurs twice in this turn, and
+ * nothing was changed.
+ */
 export function chargeBrief(context: StoreContext, charge: FormattedCharge): Promise<boolean> {
   const { keyId, day, model, tags, tagRow, currency, owners, usedTokens } = charge.input;
-  // The day says the month, and a key its organization.
+  // The day implies the month, and a key its organization.
   const row = [keyId, day, model, tagRow, currency, owners, tags, usedTokens?.buckets].join("\n");
   return context.briefCharges.ask(row, charge, (charges) => chargeAll(context, charge.input, charges));
 }
 
-/** @param row Says which row it is, as any of them does. */
+/** @param row Any charge of the batch; names the usage row that all share. */
 async function chargeAll(
   context: StoreContext,
   row: RequestIdentity,
@@ -32,7 +35,7 @@ async function chargeAll(
   return charges.map((charge) => isCharged && once.get(charge.input.requestId) === charge);
 }
 
-/** All of them or, when one has a record, none. */
+/** Charges all requests, or none if one of them has a record. */
 async function chargeRow(
   context: StoreContext,
   { organizationId, keyId, month, day, model, tags, tagRow, currency, owners }: RequestIdentity,
@@ -73,7 +76,10 @@ async function chargeRow(
   return outcome === "applied";
 }
 
-/** Of each token bucket that they meet, all the same ones: its hash, its count, by how much they differ from what was taken of it. */
+/**
+ * Returns, for each token bucket (all charges share them): its hash, its count, and the difference from the
+ * tokens taken.
+ */
 function listTokens(
   request: Pick<RequestIdentity, "organizationId" | "keyId" | "owners">,
   charges: readonly FormattedCharge[],
@@ -89,7 +95,7 @@ function listTokens(
   return formatTokenDifferences(request, met, { input, output, returned });
 }
 
-/** Of each figure. Exact: a sum may be more than a number holds, and Redis adds 64 bits. */
+/** Returns the sum of each figure. Uses bigint: a sum may exceed a safe integer, and Redis adds 64 bits. */
 function sumOf(charges: readonly FormattedCharge[]): readonly string[] {
   return charges
     .map(({ figures }) => figures)

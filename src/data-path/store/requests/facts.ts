@@ -1,7 +1,7 @@
 /**
- * The facts of a request in the words of its records: what the spool, the list of recent requests, the log of requests and
- * the management API write and read of them. A fact stands in its table here, with its name in each of them; each of its
- * writers and readers is made of the table.
+ * Facts of a request as its records store them: in the spool, the list of recent requests, the request log
+ * and the management API. Each fact has one row in a table here with its name in each place; all writers and
+ * readers are derived from the tables.
  */
 import * as z from "zod";
 import { formatJsonText } from "../../../shared/text/json-text.ts";
@@ -10,10 +10,10 @@ import { mapTokens, rateOf, TOKEN_KINDS, type TokenUsage } from "../../../shared
 import { type Check, type RequestTimeline, type RequestWay, UNKNOWN_WAY } from "../types/reporting.ts";
 import type { RequestIdentity } from "../types/settlement.ts";
 
-/** `text`: always there, of `plain` form where JSON has nothing to escape in it; `optional`: left out where it is not known. */
+/** `text`: always present. `plain`: the same, with nothing that JSON must escape. `optional`: omitted if unknown. */
 type IdentityKind = "text" | "plain" | "optional" | "flag";
 
-/** What every command of a request says of it: the names in code, which the spool has as well, in the spool's order. */
+/** Identity that every command of a request carries: names in code and in the spool, in the spool's order. */
 const IDENTITY = {
   organizationId: "text",
   keyId: "text",
@@ -36,7 +36,7 @@ type SchemaOf<Kind extends IdentityKind> = Kind extends "text" | "plain"
   ? z.ZodString
   : z.ZodExactOptional<Kind extends "flag" ? z.ZodLiteral<true> : z.ZodString>;
 
-/** The identity in an entry of the spool. */
+/** Schema of the identity in an entry of the spool. */
 export const identityShape = Object.fromEntries(
   Object.entries(IDENTITY).map(([name, kind]) => [name, createIdentitySchema(kind)]),
 ) as { readonly [Name in keyof Facts]: SchemaOf<Facts[Name]> };
@@ -53,7 +53,7 @@ const formatIdentityMembers = compileExpression(
     .join(" + "),
 ) as (identity: RequestIdentity, formatText: (text: string) => string) => string;
 
-/** The expression that writes a member. */
+/** Returns the source of an expression that writes one member. */
 function formatMember(name: string, kind: IdentityKind, separator: string): string {
   const [value, key] = [`identity.${name}`, `'${separator}"${name}":`];
   if (kind === "plain") return `${key}"' + ${value} + '"'`;
@@ -62,12 +62,15 @@ function formatMember(name: string, kind: IdentityKind, separator: string): stri
   return `(${value} === undefined ? "" : ${key}' + formatText(${value}))`;
 }
 
-/** The members of a JSON object. Each request has an entry, and JSON takes three times as long to ask for each field. */
+/**
+ * Formats the identity as members of a JSON object. Generated code, because every request has an entry and
+ * `JSON.stringify` takes three times as long.
+ */
 export function formatIdentity(identity: RequestIdentity): string {
   return formatIdentityMembers(identity, formatJsonText);
 }
 
-/** In entries of the spool, which call figures as prices do. */
+/** Schema of token figures in the spool, which names figures as prices do. */
 export const spooledTokens = z
   .object(Object.fromEntries(TOKEN_KINDS.map((kind) => [nameInSpool(kind), z.number().int().nonnegative()])))
   .transform((named): TokenUsage => mapTokens((kind) => named[nameInSpool(kind)] ?? 0));
@@ -81,7 +84,7 @@ function nameInSpool(kind: keyof TokenUsage): string {
   return rateOf(kind);
 }
 
-/** How far a request came: the names in code, in the management API, and what each says there. */
+/** Milestones of a request: names in code and in the management API, with their descriptions. */
 export const TIMELINE = {
   bodyMs: { apiName: "body_ms", about: "Its whole body was there." },
   routedMs: { apiName: "routed_ms", about: "It was handed to the upstream." },
@@ -92,7 +95,7 @@ export const TIMELINE = {
 
 const moment = z.number().int().nullable();
 
-/** What happened at the upstreams, as the spool and the list of recent requests keep it. */
+/** Schema of the upstream's outcome and timeline, as the spool and the list of recent requests store them. */
 export const waySchema: z.ZodType<RequestWay> = z.object({
   timeline: z
     .object({
@@ -107,7 +110,7 @@ export const waySchema: z.ZodType<RequestWay> = z.object({
   requestedModel: z.string().optional(),
 });
 
-/** JSON. */
+/** Formats as JSON. */
 export function formatWay(way: RequestWay | undefined): string {
   return way === undefined ? "null" : JSON.stringify(way);
 }
@@ -117,7 +120,7 @@ export function parseWay(value: unknown): RequestWay {
   return value === null ? UNKNOWN_WAY : waySchema.parse(value);
 }
 
-/** What decided a request, with its figures: in the spool, in the list of recent requests and in answers. */
+/** Schema of a check with its figures, in the spool, the list of recent requests and responses. */
 export const checkShape = {
   name: z.string(),
   passed: z.boolean(),
@@ -125,10 +128,10 @@ export const checkShape = {
 };
 export const checksSchema = z.array(z.object(checkShape));
 
-/** Requests at one price share its check: it is put into words once. */
+/** JSON of a check; requests at one price share the check, so it is formatted once. */
 const wordsOfCheck = new WeakMap<Check, string>();
 
-/** JSON. */
+/** Formats as JSON. */
 export function formatChecks(checks: readonly Check[]): string {
   const [check] = checks;
   if (check === undefined || checks.length > 1) return JSON.stringify(checks);
@@ -139,7 +142,7 @@ export function formatChecks(checks: readonly Check[]): string {
   return words;
 }
 
-/** @param value Null where there are none. */
+/** @param value Null if there are none. */
 export function parseChecks(value: unknown): readonly Check[] {
   return value === null ? [] : checksSchema.parse(value);
 }

@@ -9,21 +9,21 @@ import { formatAmount, formatCount } from "../redis/parse-reply.ts";
 import type { ChargeInput, RequestEstimate } from "../types/settlement.ts";
 import { formatChargedEntry } from "./recent-entry.ts";
 
-/** A charge with what its script takes of it. */
+/** Charge with the arguments that its script needs. */
 export interface FormattedCharge {
   readonly input: ChargeInput;
   /** Texts in the order of Lua's lists of figures. */
   readonly figures: readonly string[];
-  /** For the list of recent requests; '' before the final charge. */
+  /** Entry for the list of recent requests; '' before the final charge. */
   readonly entry: string;
 }
 
-/** What an estimate has, too. */
+/** Totals that charges and estimates share. */
 type Totals = Pick<ChargeInput, "totalMicrocents" | "toolMicrocents" | "tokens"> &
   Partial<Pick<ChargeInput, "requests" | "estimated">>;
 type Format = (totals: Totals) => string;
 
-/** Of the figures that are no tokens. */
+/** Formats of the figures that are not token counts. */
 const FORMATS: Readonly<Record<Exclude<UsageFigure, TokenKind>, Format>> = {
   requests: ({ requests = 0 }) => String(requests),
   estimatedRequests: ({ estimated = false }) => (estimated ? "1" : "0"),
@@ -42,7 +42,10 @@ function isTokenKind(figure: UsageFigure): figure is TokenKind {
   return figure in TOKEN_FIGURES;
 }
 
-/** @throws RangeError when a figure is none. */
+/**
+ * Formats a charge.
+ * @throws RangeError if a figure is invalid.
+ */
 export function formatCharge(input: ChargeInput): FormattedCharge {
   const figures = OF_CHARGE.map((format) => format(input));
   return { input, figures, entry: formatChargedEntry(input, figures) };

@@ -1,4 +1,4 @@
-/** Tells whoever keeps count of this process's charges what becomes of them. */
+/** Notifies `OwnSpend` of the outcome of each charge that this process sends. */
 import type { StoreContext } from "../context.ts";
 import { inReplyOrder } from "../redis/in-reply-order.ts";
 import { OUTCOME } from "../redis/reply-layouts.ts";
@@ -6,7 +6,8 @@ import type { ChargeInput } from "../types/settlement.ts";
 import { isRefusedCharge } from "./refused-charge.ts";
 
 /**
- * The reply to a command that charges these; "on_record" says that it changed nothing. Rejects as the command does.
+ * Returns the reply to a command that writes these charges; "on_record" means that nothing was changed.
+ * Rejects as the command does.
  * @param command As the client returned it.
  */
 export function hearCharges(
@@ -27,7 +28,7 @@ export function hearCharges(
   );
 }
 
-/** Redis answered with an error: nothing was executed. */
+/** Returns whether Redis answered with an error: nothing was executed. */
 function isAnswered(error: unknown): boolean {
   return error instanceof Error && error.name === "ReplyError";
 }

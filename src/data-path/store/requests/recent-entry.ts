@@ -1,6 +1,6 @@
 /**
- * An entry of the list of recent requests: `id`, by which it is looked for, and `request`, a JSON list of all the rest.
- * One text costs Redis a fraction of fifteen fields. `close.lua` writes the same list.
+ * Entry of the list of recent requests: `id`, by which entries are found, and `request`, a JSON list of all
+ * other fields. One text costs Redis a fraction of fifteen fields. `close.lua` writes the same list.
  */
 import * as z from "zod";
 import { formatJsonText } from "../../../shared/text/json-text.ts";
@@ -10,22 +10,22 @@ import type { ChargeInput } from "../types/settlement.ts";
 import { type Check, type RecordedRequest, type RequestWay, UNKNOWN_WAY } from "../types/reporting.ts";
 import { formatChecks, formatWay, parseChecks, parseWay } from "./facts.ts";
 
-/** The texts that the list begins with, which scripts write too. */
+/** First texts of the list, which scripts also write. */
 export const RECENT_TEXTS = ["key", "route", "model", "tags", "status", "error"] as const;
 
-/** What stands where in the list: texts, but for the checks and the way (a list, an object; or null). */
+/** Positions in the list: texts, except for the checks and the outcome at the upstream (a list, an object; or null). */
 const ENTRY_FIELDS: readonly string[] = [
   ...RECENT_TEXTS,
   "checks",
   "way",
   ...LISTED_FIGURES.map((figure) => USAGE_FIGURES[figure].field),
-  // Left out where nobody is.
+  // Omitted if the request has no owner.
   "owners",
-  // Where a request names one; the owners are '' then where nobody is.
+  // Present if the request names a session; the owners are '' then if there are none.
   "session",
 ];
 
-/** By the names above, and those that refusals have beside them (`include/refused.lua`). */
+/** Fields by the names above, and the additional fields of rejections (`include/refused.lua`). */
 export interface EntryFields {
   readonly texts: Readonly<Record<string, string>>;
   readonly checks: readonly Check[];
@@ -34,13 +34,13 @@ export interface EntryFields {
 
 const listSchema = z.array(z.unknown());
 
-/** Where the figures of an entry stand among all. */
+/** Positions of an entry's figures among all figures. */
 const LISTED_POSITIONS = LISTED_FIGURES.map((figure) => USAGE_FIGURES[figure].position - 1);
 const NOTHING = LISTED_FIGURES.map(() => '"0"').join(",");
 
 /**
- * What a request that cost something is told as, when it has ended; '' while it runs.
- * @param allFigures Of the charge, as texts by their position.
+ * Formats the entry of a request that cost something and has ended; '' while it runs.
+ * @param allFigures Figures of the charge as texts, by position.
  */
 export function formatChargedEntry(input: ChargeInput, allFigures: readonly string[]): string {
   const { final, keyId, route, model } = input;

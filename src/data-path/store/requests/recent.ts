@@ -1,6 +1,7 @@
 /**
- * The last requests of an organization, in two streams: what was admitted (written when it ends) and what was refused at
- * admission. Bounded, so old ones are gone; for explaining, never for money.
+ * Recent requests of an organization, in two streams: admitted requests (written when they end) and requests
+ * rejected at admission. The streams are bounded, so old entries disappear: they explain requests and are
+ * never used for money.
  */
 import type { StoreContext } from "../context.ts";
 import { timeOfId } from "../ids.ts";
@@ -14,15 +15,15 @@ import { TOKEN_FIGURES } from "../../../shared/usage/figures.ts";
 import { mapTokens } from "../../../shared/usage/token-usage.ts";
 import { storeOf } from "../run.ts";
 
-/** As in `lua/include/ended.lua`. */
+/** Same value as in `lua/include/ended.lua`. */
 const RECENT_ENTRIES = 10_000;
-/** Entries read at a time when one is looked for. */
+/** Entries per read while searching for one id. */
 const SCAN_ENTRIES = 500;
-/** Entries of a stream read at a time where they are filtered: a millisecond of Redis. */
+/** Entries per read while filtering: a millisecond of Redis. */
 const FILTER_BATCH = 200;
-/** Entries that one call looks through. */
+/** Entries that one call examines at most. */
 const MAX_FILTERED = 2_000;
-/** How far the clock of the worker that made the id may be off Redis's. */
+/** Tolerated clock difference between Redis and the worker that made the id. */
 const CLOCK_SKEW_MS = 60_000;
 
 type Fields = EntryFields["texts"];
@@ -88,21 +89,21 @@ export const createRecentRequestStore = storeOf<RecentRequestStore>({
 
 interface Stretch {
   readonly stream: string;
-  /** Entries' ids, both included; an `end` of "-" is nothing at all. */
+  /** First and last ids, inclusive. An `end` of "-" matches nothing. */
   readonly end: string;
   readonly start: string;
-  /** Entries read at a time. */
+  /** Entries per read. */
   readonly batch: number;
 }
 
-/** The entries of a stream, newest first. */
+/** Reads the entries of a stream, newest first. */
 class NewestFirst {
   readonly #client: StoreContext["client"];
   readonly #stretch: Stretch;
   #entries: [string, string[]][] = [];
   #position = 0;
   #head: [string, RecentRequest] | null = null;
-  /** Where the next batch begins; null: there is none. */
+  /** Start of the next batch; null: the stream is exhausted. */
   #end: string | null;
 
   constructor(client: StoreContext["client"], stretch: Stretch) {
@@ -111,7 +112,7 @@ class NewestFirst {
     this.#end = stretch.end === "-" ? null : stretch.end;
   }
 
-  /** The newest that was not dropped, or null when there is none. */
+  /** Returns the newest entry that was not dropped, or null. */
   async head(): Promise<[string, RecentRequest] | null> {
     if (this.#head !== null) return this.#head;
     if (this.#position === this.#entries.length && this.#end !== null) await this.#read(this.#end);
@@ -141,7 +142,7 @@ async function scanFor(
   requestId: string,
 ): Promise<RecentRequest | null> {
   let from = start;
-  // A stream holds a little more than its limit; the bound only keeps a fault from looping.
+  // A stream holds slightly more than its limit; the bound only keeps a defect from looping for ever.
   for (let read = 0; read < 2 * RECENT_ENTRIES; read += SCAN_ENTRIES) {
     const entries = await context.client.xrange(stream, from, "+", "COUNT", SCAN_ENTRIES);
     const found = entries.find(([, fields]) => fields[fields.indexOf("id") + 1] === requestId);

@@ -1,6 +1,7 @@
 /**
- * Whether Redis, or the store before it, has read a charge and will never take it: the record says another key, month,
- * day or model, the organization is billed in another currency, or a figure is none. Everything else is worth another try.
+ * Returns whether a charge failed permanently: Redis or the store read it and will never apply it. Its record
+ * has another key, month, day or model, the organization has another currency, or a figure is invalid. All
+ * other errors are worth a retry.
  */
 export function isRefusedCharge(error: unknown): boolean {
   if (error instanceof RangeError) return true;

@@ -1,11 +1,11 @@
-/** An entry of the stream of requests that were refused at admission. */
+/** Entry of the stream of requests rejected at admission. */
 import { describeChecks } from "../admission/checks.ts";
 import { parseTokenLimit } from "../admission/token-buckets.ts";
 import { parseArray, parseInteger, parseIntegerOrNull, textAt } from "../redis/parse-reply.ts";
 import type { AdmissionDecision } from "../types/decision.ts";
 import type { Check } from "../types/reporting.ts";
 
-/** What stands where in the list `refused` of an entry, which scripts write too; new ones come last. */
+/** Positions in the list `refused` of an entry, which scripts also write. Append new fields at the end. */
 export const REFUSED_FIELDS = [
   "key",
   "route",
@@ -32,7 +32,7 @@ export const REFUSED_FIELDS = [
 
 type Fields = Readonly<Record<string, string>>;
 
-/** A refusal's texts by their names. */
+/** Returns a rejection's texts by their names. */
 export function nameRefusedTexts(texts: Fields): Fields {
   const { refused } = texts;
   if (refused === undefined) return texts;

@@ -1,7 +1,8 @@
 /**
- * The record of a request that costs money: placed before it goes upstream, charged while it runs, closed by its final
- * charge or, when its owner died, by another. A charge sets the total and never adds, so that a repeat, a late or
- * reordered command or a lost answer counts nothing twice and loses nothing. The rules are in `lua/`.
+ * Record of a request that costs money: created before the request goes upstream, charged while it runs,
+ * closed by its final charge, or by another worker if its owner died. A charge sets the total and never adds,
+ * so repeated, late or reordered commands and lost replies neither count twice nor lose anything. The rules
+ * are in `lua/`.
  */
 import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
 import {
@@ -45,11 +46,11 @@ import { storeOf } from "../run.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { listOf } from "../redis/row-layouts.ts";
 
-/** Keeps one script under a millisecond, so that admissions of other organizations do not wait for it. */
+/** Keeps one script under a millisecond, so that admissions of other organizations need not wait. */
 const BATCH = 100;
-/** Deleting takes a fifth of it. */
+/** Larger, because deleting takes a fifth of the time. */
 const FORGET_BATCH = 500;
-/** For the key names of a record that is gone; the script does not use them. */
+/** Stands in for key names of a deleted record; the script does not use them. */
 const NO_RECORD = { keyId: "", month: "", day: "" };
 
 export const createRequestStore = storeOf<RequestStore>({
@@ -283,7 +284,7 @@ function parseCapReached(context: StoreContext, reply: readonly unknown[]): Hold
   };
 }
 
-/** Most charges have none of these, and are read in less time without. */
+/** Lists the rarely used arguments. Most charges have none, and are parsed faster without them. */
 function listRare(input: ChargeInput): string[] {
   const { final, estimate, tags, tagRow, onlyIfEntered, owners, usedTokens, session } = input;
   const isPlain = (tags ?? "") === "" && onlyIfEntered !== true && owners === undefined;
@@ -310,7 +311,7 @@ function formatUsedTokens(identity: RequestIdentity, used: UsedTokens): string[]
   return [...tokens, ...formatTokenCounts(identity, used)];
 }
 
-/** As the checks of a request that another closes. */
+/** Formats the price as the checks of a request that another worker closes. */
 function formatPrice(price: Check | undefined): string {
   return price === undefined ? "" : formatChecks([price]);
 }

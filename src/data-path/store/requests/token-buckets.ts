@@ -7,14 +7,17 @@ import type { TakenTokens } from "../types/token-rate.ts";
 
 type Owned = Pick<RequestIdentity, "organizationId" | "keyId" | "owners">;
 
-/** A bucket as an admission names it, and what a charge adds to in its hash: see `lua/include/token-buckets.lua`. */
+/**
+ * Bucket as an admission names it, and the field of its hash that a charge adds to: see
+ * `lua/include/token-buckets.lua`.
+ */
 interface MetBucket {
   readonly scope: string;
   readonly count: string;
   readonly type: TokenLimitType;
 }
 
-/** As many as an admission can name: each request of a key meets the same ones. */
+/** Bound of the cache of parsed buckets; requests of one key have the same text. */
 const MOST_KNOWN = 4_096;
 const known = new Map<string, readonly MetBucket[]>();
 
@@ -39,7 +42,7 @@ function readMetBuckets(buckets: string): readonly MetBucket[] {
   });
 }
 
-/** For a script that calculates the differences: hash, count and what was reserved of each bucket. */
+/** Formats for a script that calculates the differences: hash, count and reserved tokens of each bucket. */
 export function formatTokenCounts(request: Owned, taken: TakenTokens): string[] {
   return parseMetBuckets(taken.buckets).flatMap(({ scope, count }) => {
     const reserved = String(scope === "key" ? 0 : taken.reserved);
@@ -48,8 +51,9 @@ export function formatTokenCounts(request: Owned, taken: TakenTokens): string[] 
 }
 
 /**
- * As `lua/include/take-tokens.lua` takes them: hash, count, difference, hash, count, difference …
- * @param difference Tokens of prompt and answer beside what was taken, and the reserved ones that shared buckets get back.
+ * Formats for `lua/include/take-tokens.lua`: hash, count, difference, hash, count, difference …
+ * @param difference Tokens of prompt and output minus the tokens taken; shared buckets also get back their
+ * reserved tokens.
  */
 export function formatTokenDifferences(
   request: Owned,

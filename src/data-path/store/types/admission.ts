@@ -1,4 +1,4 @@
-/** May this key send this request: question and answer. */
+/** Input and result of an admission. */
 import type { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import type { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
 import type { AdmittedOf } from "../../../shared/settings/setting.ts";
@@ -7,7 +7,7 @@ import type { AdmissionDecision, LimitScope } from "./decision.ts";
 import type { BucketFill } from "./reporting.ts";
 import type { TakenTokens, TokenBucketState, TokenLimit } from "./token-rate.ts";
 
-/** Which record a key's hash belongs to. The pair never changes, so it may be cached for ever. */
+/** Organization and id of a key, found by its hash. The pair never changes, so it may be cached for ever. */
 export interface KeyReference {
   readonly organizationId: string;
   readonly keyId: string;
@@ -17,17 +17,17 @@ export interface AdmissionStore {
   /** @param sha256Hex 64 lower-case hexadecimal digits. */
   lookUpKey(sha256Hex: string): Promise<KeyReference | null>;
   /**
-   * Key record, bucket, concurrency and caps in one step. Never sent twice, except after the answer `month_changed`,
-   * before which nothing was changed.
+   * Checks key record, bucket, concurrency and caps in one step. Never sent twice, except after the reply
+   * `month_changed`, which has changed nothing.
    */
   admit: Admit;
-  /** How full the buckets of these keys are now. Takes nothing; a key that is not there has no entry. */
+  /** Reads how full the buckets of these keys are. Takes nothing; unknown keys have no entry. */
   readBuckets(organizationId: string, keyIds: readonly string[]): Promise<ReadonlyMap<string, BucketFill>>;
-  /** Redis's clock. */
+  /** Returns the time of Redis's clock. */
   timeMs(): Promise<number>;
   /**
-   * Says that a worker is there, for so long from now on (0: that it goes), on a slot of its own. Returns how many there
-   * are over all hosts. May be repeated.
+   * Registers a worker for this long (0: removes it), on a slot of its own. Returns the number of workers on
+   * all hosts. May be repeated.
    */
   announceWorker(workerId: string, countsForMs: number): Promise<number>;
 }
@@ -35,29 +35,35 @@ export interface AdmissionStore {
 export interface AdmitInput {
   readonly organizationId: string;
   readonly keyId: string;
-  /** SHA-256 of the key that was presented, 64 lower-case hexadecimal digits. */
+  /** SHA-256 of the presented key, 64 lower-case hexadecimal digits. */
   readonly presentedHash: string;
-  /** Group that it counts to, where that is there, before the key's own and its user's. Left out, null: theirs. */
+  /**
+   * Group that the request counts for if it exists, in place of the key's or its user's group. Omitted or
+   * null: theirs.
+   */
   readonly groupId?: string | null;
   readonly requestId: string;
-  /** For the list of recent requests: "POST /v1/messages". */
+  /** Route for the list of recent requests: "POST /v1/messages". */
   readonly route: string;
-  /** Which of the key's two buckets the token comes from. */
+  /** Which of the key's two buckets to take the token from. */
   readonly bucket: "requests" | "count_tokens";
-  /** The call costs money: caps and the limit of concurrent requests apply. Takes no place: that comes with the hold. */
+  /**
+   * True if the call costs money: caps and the limit of concurrent requests apply. The hold takes the slot,
+   * not the admission.
+   */
   readonly metered: boolean;
-  /** Tokens of its prompt as far as its head tells, which its token buckets are taken for until more is known. */
+  /** Prompt tokens estimated from the request headers; token buckets are charged this until more is known. */
   readonly promptTokens: number;
-  /** Tokens that shared token buckets set aside for its output; without it none. */
+  /** Output tokens that shared token buckets reserve. Default: none. */
   readonly reservedTokens?: number;
 }
 
-/** The store's `admit`, or a stage around it. */
+/** The store's `admit`, or a wrapper of it. */
 export type Admit = (input: AdmitInput) => Promise<AdmitResult>;
 
 export type AdmitResult = UnknownKeyResult | KnownKeyResult;
 
-/** No such key (any more), or its organization is gone: there are no figures. */
+/** Result for a key or organization that does not exist or was deleted: without figures. */
 export interface UnknownKeyResult {
   readonly decision: "unknown_key";
   readonly timeMs: number;
@@ -65,43 +71,44 @@ export interface UnknownKeyResult {
 
 export interface KnownKeyResult {
   readonly decision: Exclude<AdmissionDecision, "unknown_key">;
-  /** Redis's clock. */
+  /** Time by Redis's clock. */
   readonly timeMs: number;
-  /** UTC calendar month of the decision, "2026-11": what this request costs belongs to it. */
+  /** UTC calendar month of the decision, "2026-11". The request's cost belongs to it. */
   readonly month: string;
   /** UTC day of the decision, "2026-11-21". */
   readonly day: string;
   readonly key: AdmittedKey;
   readonly organization: AdmittedOrganization;
-  /** The key's, if it has one. */
+  /** The key's user, if it has one. */
   readonly user: AdmittedOwner | null;
-  /** The key's own, else its user's. */
+  /** The key's own group, or its user's. */
   readonly group: AdmittedOwner | null;
   readonly bucket: BucketFigures;
-  /** Other requests in flight; null when the key has no limit of them or the call costs nothing. */
+  /** Other requests in flight; null if the key has no limit of them or the call costs nothing. */
   readonly concurrentRequests: number | null;
   /**
-   * Redis has the request among its organization's holds until its final charge, so that it may go upstream before it has
-   * a record there. False: it needs a hold, and is among the holds for a minute at most until then.
+   * True if Redis has the request among its organization's open requests until its final charge, so that it
+   * may go upstream before it has a record. False: the request needs a hold, and stays among the open
+   * requests for one minute at most until then.
    */
   readonly isEntered: boolean;
-  /** A session of this key may have a cap: a request that names one needs a hold. */
+  /** True if a session of this key may have a cap: a request that names a session needs a hold. */
   readonly areSessionsCapped: boolean;
-  /** The caps in force, the narrowest owner's first. */
+  /** Caps in force, narrowest scope first. */
   readonly caps: readonly MetCap[];
-  /** The cap that refuses, when one does. */
+  /** Cap that rejects the request, or null. */
   readonly reachedCap: AdmittedCap | null;
-  /** Redis has not acknowledged all that this process has charged the organization. */
+  /** True if Redis has not acknowledged all charges of this process for the organization. */
   readonly isBehind: boolean;
-  /** The tightest bucket of each type of limit of tokens that the key has; none: it has no such limit. */
+  /** Tightest bucket of each type of token limit that the key has; empty without token limits. */
   readonly tokenBuckets: readonly TokenBucketState[];
-  /** What was taken of them; null: it has no such limit. */
+  /** Tokens taken from the buckets; null without token limits. */
   readonly takenTokens: TakenTokens | null;
-  /** The limit of tokens that refuses, when one does. */
+  /** Token limit that rejects the request, or null. */
   readonly tokenLimit: TokenLimit | null;
 }
 
-/** Of the settings what requests still need once they are admitted: `inAdmission` in their tables. */
+/** Settings that requests need after their admission: those with `inAdmission` in their tables. */
 export interface AdmittedKey extends AdmittedOf<typeof KEY_SETTINGS> {
   readonly id: string;
   readonly display: string;
@@ -111,35 +118,38 @@ export interface AdmittedOrganization extends AdmittedOf<typeof ORGANIZATION_SET
   readonly id: string;
 }
 
-/** A user or a group that the request counts to beside its key and its organization. */
+/** User or group that the request counts for, in addition to its key and organization. */
 export interface AdmittedOwner {
   readonly id: string;
   readonly name: string;
 }
 
-/** A cap with what was spent in its window. */
+/** Cap with the spend in its window. */
 export interface AdmittedCap {
   readonly scope: LimitScope;
   readonly period: LimitPeriod;
-  /** With live raises. */
+  /** Includes active temporary increases. */
   readonly cents: number;
   readonly raisedCents: number;
   readonly spentMicrocents: bigint;
 }
 
-/** A cap that a request meets. */
+/** Cap that applies to a request. */
 export interface MetCap extends AdmittedCap {
-  /** What of its spend is this process's own. */
+  /** Part of the spend that this process charged. */
   readonly ownMicrocents: bigint;
 }
 
 export interface BucketFigures {
-  /** Whole requests left in the bucket of requests after this one; it is this bucket's for count_tokens too. */
+  /** Whole requests left in the bucket of requests after this one; for count_tokens, in that call's bucket. */
   readonly remaining: number;
   /** Capacity of the bucket of requests. */
   readonly capacity: number;
   /** Milliseconds until the bucket of requests is full again. */
   readonly resetMs: number;
-  /** Whole seconds, rounded up and not clamped, until the bucket that refused (of tokens, too) has one; 0 when none did. */
+  /**
+   * Whole seconds, rounded up and not clamped, until the bucket that rejected (of requests or tokens) allows
+   * a request; 0 if none did.
+   */
   readonly retryAfterSeconds: number;
 }

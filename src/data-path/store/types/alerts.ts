@@ -1,17 +1,20 @@
-/** Alerts: what was reached, and how the telling goes. */
+/** Alerts and the state of their delivery. */
 import type { LimitPeriod } from "../../../shared/settings/limits.ts";
 import type { LimitScope } from "./decision.ts";
 import type { Page, PageInput } from "./page.ts";
 
-/** What every organization has; the other channels are its further webhooks. */
+/** Channels that every organization has; further webhooks are additional channels. */
 export const ALERT_CHANNELS = ["email", "webhook"] as const;
 export type AlertChannelKind = (typeof ALERT_CHANNELS)[number];
-/** The id of one of an organization's further webhooks. */
+/** Id of one of an organization's further webhooks. */
 export type WebhookId = `webhook_${string}`;
-/** What leaves the gateway, each with a courier of its own. The dashboard is no channel here: it is the list itself. */
+/**
+ * Channel that leaves the gateway, each with its own courier. The dashboard is no channel: it shows the list
+ * itself.
+ */
 export type AlertChannel = AlertChannelKind | WebhookId;
 
-/** How a channel sends. */
+/** Returns how a channel sends. */
 export function kindOfChannel(channel: AlertChannel): AlertChannelKind {
   return channel === "email" ? "email" : "webhook";
 }
@@ -19,47 +22,47 @@ export function kindOfChannel(channel: AlertChannel): AlertChannelKind {
 export interface AlertRecord {
   /** `alert_…` */
   readonly id: string;
-  /** The message that tells of it: the same for all that fired in one step, the id of the first of them. */
+  /** Id of the message that contains the alert: the id of the first of all alerts that fired in one step. */
   readonly messageId: string;
   readonly organizationId: string;
   readonly kind: "budget" | "hard_cap";
   readonly scope: LimitScope;
   readonly period: LimitPeriod;
-  /** The first day of the window whose spend has reached the threshold, "2026-11-23"; null: that of all time. */
+  /** First day of the window whose spend reached the threshold, "2026-11-23"; null: the window of all time. */
   readonly windowStart: string | null;
-  /** Of a user or a group, and its name as it was when the alert fired; null when the scope is another. */
+  /** Id of the user or group, and its name when the alert fired; null for other scopes. */
   readonly ownerId: string | null;
   readonly ownerName: string | null;
-  /** Null when the scope is another. */
+  /** Null for other scopes. */
   readonly keyId: string | null;
-  /** As it was when the alert fired. */
+  /** Name when the alert fired. */
   readonly keyName: string | null;
   readonly thresholdPercent: number;
   readonly amountCents: number;
   readonly spentMicrocents: bigint;
   readonly currency: string;
-  /** In which it fired, "2026-11". */
+  /** Month in which it fired, "2026-11". */
   readonly month: string;
-  /** Redis's clock. */
+  /** Time by Redis's clock. */
   readonly firedAtMs: number;
 }
 
-/** What fired in one step: one mail, one event of a webhook. */
+/** Alerts that fired in one step: one email, one webhook event. */
 export interface AlertMessage {
-  /** `alert_…`, that of its first alert; the same in every attempt and in a delivery that was asked for again. */
+  /** `alert_…`, the id of its first alert; the same in every attempt and in requested redeliveries. */
   readonly id: string;
   readonly organizationId: string;
-  /** At least one, in the order in which they fired. */
+  /** At least one alert, in the order in which they fired. */
   readonly alerts: readonly [AlertRecord, ...AlertRecord[]];
 }
 
-/** `off`: the organization had not chosen the channel when the alert came up for delivery. */
+/** `off`: the organization had not enabled the channel when the alert was due for delivery. */
 export type DeliveryStateName = "pending" | "delivered" | "failed" | "off";
 
-/** How the delivery of one message to one channel stands. */
+/** State of the delivery of one message to one channel. */
 export interface DeliveryState {
   readonly state: DeliveryStateName;
-  /** Attempts so far; a delivery that was asked for again begins at 0. */
+  /** Attempts so far; a requested redelivery starts at 0. */
   readonly attempts: number;
   /** Why the last attempt failed, or null. */
   readonly lastError: string | null;
@@ -70,48 +73,48 @@ export interface DeliveryState {
 }
 
 export interface ListedAlert extends AlertRecord {
-  /** Of its message. */
+  /** Deliveries of its message. */
   readonly deliveries: Readonly<Record<AlertChannelKind, DeliveryState>> & {
-    /** Of the further webhooks that the organization has now. */
+    /** Deliveries to the further webhooks that the organization has now. */
     readonly webhooks: ReadonlyMap<WebhookId, DeliveryState>;
   };
 }
 
-/** How the delivery to a channel stands; null for a webhook that the organization has not. */
+/** Returns the state of the delivery to a channel; null for a webhook that the organization does not have. */
 export function deliveryOf({ deliveries }: ListedAlert, channel: AlertChannel): DeliveryState | null {
   if (channel === "email" || channel === "webhook") return deliveries[channel];
   return deliveries.webhooks.get(channel) ?? null;
 }
 
-/** A delivery that this process, and no other, is to attempt now. */
+/** Delivery that only this process is to attempt now. */
 export interface ClaimedDelivery {
   readonly outcome: "claimed";
   readonly message: AlertMessage;
-  /** In the outbox. */
+  /** Id in the outbox. */
   readonly entryId: string;
-  /** Asked for again for other channels only. */
+  /** True if a redelivery was requested for other channels only. */
   readonly isForOthers: boolean;
-  /** Into the outbox. */
+  /** When it entered the outbox. */
   readonly queuedAtMs: number;
-  /** Redis's clock. */
+  /** Time by Redis's clock. */
   readonly nowMs: number;
   readonly failedAttempts: number;
-  /** What the last attempt left for this one, "" when there is nothing. */
+  /** State that the last attempt saved for this one; "" if there is none. */
   readonly progress: string;
 }
 
-/** A message in the outbox, behind the one that is claimed. */
+/** Message in the outbox that follows the claimed one. */
 export interface QueuedMessage {
   readonly entryId: string;
   readonly message: AlertMessage;
-  /** Asked for again for other channels only. */
+  /** True if a redelivery was requested for other channels only. */
   readonly isForOthers: boolean;
 }
 
 export type DeliveryClaim =
   | ClaimedDelivery
   | { readonly outcome: "idle" }
-  /** `held`: another process is at it. `waiting`: the next try is not due yet. */
+  /** `held`: another process is attempting it. `waiting`: the next attempt is not due yet. */
   | { readonly outcome: "held" | "waiting"; readonly waitMs: number };
 
 export interface FinishInput {
@@ -120,76 +123,82 @@ export interface FinishInput {
   readonly owner: string;
   readonly claim: ClaimedDelivery;
   /**
-   * `done`: go on to the next alert. `again`: try this one again. `later`: the same, without an attempt made. `untried`: as
-   * if it had not been taken up.
+   * `done`: continue with the next alert. `again`: retry this one. `later`: the same, without an attempt
+   * made. `untried`: as if it had not been claimed.
    */
   readonly outcome: "done" | "again" | "later" | "untried";
-  /** `again`, `later`. */
+  /** With `again` and `later`. */
   readonly waitMs?: number;
-  /** `again`, `later`: handed to the next attempt. */
+  /** With `again` and `later`: state for the next attempt. */
   readonly progress?: string;
-  /** `done`: these behind it in the outbox are done with it. */
+  /** With `done`: following messages of the outbox that this delivery covered. */
   readonly covered?: readonly QueuedMessage[];
-  /** Null: what is shown stays as it is. */
+  /** Null: keep the displayed state. */
   readonly shown: DeliveryState | null;
 }
 
-/** What one channel of an organization is owed. */
+/** Deliveries that one channel of an organization still has to make. */
 export interface OwedDelivery {
   readonly channel: AlertChannel;
-  /** Since when the oldest of them is in the outbox, Unix milliseconds. */
+  /** When the oldest of them entered the outbox, Unix milliseconds. */
   readonly queuedAtMs: number;
-  /** Until it may be tried. */
+  /** Time until the next attempt. */
   readonly waitMs: number;
 }
 
 export interface AlertPageInput extends PageInput {
-  /** A page ends with a message, and may be longer by the rest of its last one. */
+  /** End pages with a whole message, even if that makes them longer than the limit. */
   readonly wholeMessages?: true;
 }
 
 export interface AlertStore {
-  /** Newest first; about 10,000 are kept. `next` of a page is not an alert's id. */
+  /** Lists alerts, newest first; about 10,000 are kept. `next` of a page is not an alert id. */
   listAlerts(organizationId: string, page: AlertPageInput): Promise<Page<ListedAlert>>;
   findAlert(organizationId: string, alertId: string): Promise<ListedAlert | null>;
-  /** Alerts since the list was last marked as read; more than 100 count as 100. */
+  /** Number of alerts since the list was last marked as read, at most 100. */
   countUnreadAlerts(organizationId: string): Promise<number>;
   /** Marks all alerts up to now as read. */
   markAlertsRead(organizationId: string): Promise<void>;
   /**
-   * Sends an alert's message again on these channels, and lets whatever else waits for a next try be tried at once. One
-   * that is still on its way on a channel is not put into the outbox a second time.
+   * Sends an alert's message again on these channels, and makes all waiting retries of the channels due at
+   * once. A message that is still in the outbox of a channel is not added a second time.
    */
   redeliverAlert(alert: ListedAlert, channels: readonly AlertChannel[]): Promise<void>;
 }
 
-/** The outbox: who delivers what next. */
+/** Outbox of alert messages and their leases. */
 export interface DeliveryStore {
-  /** The next alert that a channel is owed. @param leaseMs How long nobody else is given it, unless renewed. */
+  /**
+   * Claims the next alert of a channel. @param leaseMs Time for which no other process can claim it, unless
+   * renewed.
+   */
   claimDelivery(
     organizationId: string,
     channel: AlertChannel,
     owner: string,
     leaseMs: number,
   ): Promise<DeliveryClaim>;
-  /** False: another process has taken over. */
+  /** Renews the lease. False: another process has taken over. */
   renewDelivery(
     organizationId: string,
     channel: AlertChannel,
     owner: string,
     leaseMs: number,
   ): Promise<boolean>;
-  /** False: another process has taken over, nothing was changed. */
+  /** Records the outcome. False: another process has taken over, nothing was changed. */
   finishDelivery(input: FinishInput): Promise<boolean>;
-  /** The next messages behind an entry that this channel is owed, in order, at most `count`. */
+  /** Lists the next messages of this channel that follow an entry, in order, at most `count`. */
   listQueued(
     organizationId: string,
     channel: AlertChannel,
     entryId: string,
     count: number,
   ): Promise<readonly QueuedMessage[]>;
-  /** Counts an email of an organization. 0: it may go; otherwise milliseconds until the hour is over that has had its number. */
+  /**
+   * Counts an email of an organization. Returns 0 if it may be sent, otherwise the milliseconds until the
+   * current hour ends.
+   */
   takeEmail(organizationId: string, maxPerHour: number): Promise<number>;
-  /** The channels of an organization that are owed something. */
+  /** Lists the channels of an organization with outstanding deliveries. */
   listOwedDeliveries(organizationId: string): Promise<readonly OwedDelivery[]>;
 }

@@ -1,4 +1,4 @@
-/** What an admission can come to. */
+/** Possible decisions of an admission. */
 export const ADMISSION_DECISIONS = [
   "admitted",
   "unknown_key",
@@ -15,9 +15,9 @@ export const ADMISSION_DECISIONS = [
   "organization_cap_reached",
 ] as const;
 
-/** Whose limit it can be, the narrowest first. */
+/** Scopes of limits, narrowest first. */
 export const LIMIT_SCOPES = ["key", "user", "group", "organization"] as const;
 export type LimitScope = (typeof LIMIT_SCOPES)[number];
 
-/** In the order of the checks: the first that fails is named. */
+/** Decision of an admission, in the order of the checks: the first check that fails is named. */
 export type AdmissionDecision = (typeof ADMISSION_DECISIONS)[number];

@@ -1,17 +1,17 @@
-/** What a person sets: organizations and keys. */
+/** Organizations and keys, as the management API sets them. */
 import type { KeySettings } from "../../../shared/settings/key.ts";
 import type { OrganizationSettings } from "../../../shared/settings/organization.ts";
 import type { AuditInput } from "./audit.ts";
 import type { OwnerKind } from "./owner-kinds.ts";
 import type { Page, PageInput } from "./page.ts";
 
-/** What every record has beside its settings. */
+/** Fields that every record has in addition to its settings. */
 export interface StoredRecord {
   readonly id: string;
   readonly createdAtMs: number;
-  /** What is deleted keeps its record, and so its name, until its last month's figures expire. */
+  /** Deleted records keep their name until the figures of their last month expire. */
   readonly deletedAtMs: number | null;
-  /** One higher with each change: the ETag. */
+  /** Increases by one with each change; used as the ETag. */
   readonly version: number;
 }
 
@@ -21,11 +21,11 @@ export interface KeyRecord extends KeySettings, StoredRecord {
   readonly organizationId: string;
   /** `sk-igw-…a1B2` */
   readonly display: string;
-  /** Until when the key before the last rotation still works, or null. */
+  /** Time until which the key before the last rotation still works, or null. */
   readonly formerKeyUntilMs: number | null;
 }
 
-/** What the store keeps of a key, or of a token. */
+/** Stored form of a key or token, without its secret. */
 export interface HashedKey {
   /** SHA-256, 64 lower-case hexadecimal digits. */
   readonly hash: string;
@@ -35,17 +35,17 @@ export interface HashedKey {
 export type ChangeResult<Item> =
   | { readonly outcome: "changed"; readonly before: Item; readonly after: Item }
   | { readonly outcome: "not_found" }
-  /** Somebody else changed it since the version that was expected. */
+  /** The record was changed since the expected version. */
   | { readonly outcome: "version_conflict"; readonly current: Item };
 
-/** The organization that has a name. */
+/** Organization that has a name. */
 export interface NameHolder {
   readonly id: string;
-  /** As it is written there; null: it is just getting that name. */
+  /** Name as it is written there; null: the organization is just getting the name. */
   readonly name: string | null;
 }
 
-/** No two organizations have one name, however it is written. */
+/** Result if another organization has the name; comparison ignores case. */
 export interface NameTaken {
   readonly outcome: "name_taken";
   readonly holder: NameHolder;
@@ -55,33 +55,36 @@ export type OrganizationCreationResult =
   | { readonly outcome: "created"; readonly organization: OrganizationRecord }
   | NameTaken;
 
-/** The currency cannot be changed once there is spend or a request in flight. */
+/** Result of a change. The currency cannot be changed once there is spend or a request in flight. */
 export type OrganizationChangeResult =
   | ChangeResult<OrganizationRecord>
   | NameTaken
   | { readonly outcome: "currency_locked"; readonly current: OrganizationRecord };
 
-/** `audit`: the entry of the audit log, written in the step that makes the change and only when it is made. */
+/**
+ * Operations on organizations. `audit`: entry of the audit log, written in the same step as the change and
+ * only if it is made.
+ */
 export interface OrganizationStore {
-  /** Several steps. */
+  /** Creates an organization, in several steps. */
   createOrganization(
     settings: OrganizationSettings,
     audit?: (record: OrganizationRecord) => AuditInput,
   ): Promise<OrganizationCreationResult>;
-  /** Deleted ones too, as long as their figures are kept: see `deletedAtMs`. */
+  /** Also returns deleted organizations while their figures are kept: see `deletedAtMs`. */
   getOrganization(organizationId: string): Promise<OrganizationRecord | null>;
-  /** Those that are not deleted, in the order of their creation. `next` of a page is an id. */
+  /** Lists organizations that are not deleted, in order of creation. `next` of a page is an id. */
   listOrganizations(page: PageInput): Promise<Page<OrganizationRecord>>;
   /**
-   * The same, of those whose name contains `text`, regardless of case, or whose id it is. Looks through a bounded number
-   * of them, so that a page with a `next` may hold fewer than its limit.
+   * Lists like `listOrganizations` those whose name contains `text`, ignoring case, or whose id is `text`.
+   * Examines a bounded number, so a page with a `next` may have fewer items than its limit.
    */
   searchOrganizations(text: string, page: PageInput): Promise<Page<OrganizationRecord>>;
-  /** Of deleted ones too, as long as their figures are kept: they may have requests in flight. Two steps. */
+  /** Includes deleted organizations while their figures are kept: they may have requests in flight. Two steps. */
   listOrganizationIds(): Promise<readonly string[]>;
   /**
-   * With another name several steps.
-   * @param expectedVersion Null: whatever it is.
+   * Changes an organization; a new name takes several steps.
+   * @param expectedVersion Null: any version.
    */
   changeOrganization(
     organizationId: string,
@@ -91,36 +94,38 @@ export interface OrganizationStore {
   ): Promise<OrganizationChangeResult>;
 }
 
-/** `audit` as in OrganizationStore. */
+/** Deletion of organizations. `audit` as in OrganizationStore. */
 export interface DeletedOrganizationStore {
   /**
-   * From the step on that writes its record nobody is admitted with a key of it; its keys, tokens, users and groups end
-   * and its name is free in further steps. What it has spent stays, and what it has in flight is charged.
-   * @param expectedVersion Null: whatever it is.
+   * Deletes an organization. From the first step, which writes its record, none of its keys is admitted;
+   * further steps delete its keys, tokens, users and groups and free its name. Its spend remains, and its
+   * requests in flight are still charged.
+   * @param expectedVersion Null: any version.
    */
   deleteOrganization(
     organizationId: string,
     expectedVersion: number | null,
     audit?: AuditInput | null,
   ): Promise<ChangeResult<OrganizationRecord>>;
-  /** Those whose figures are still kept, in the order of their creation. `next` of a page is an id. */
+  /** Lists deleted organizations whose figures are kept, in order of creation. `next` of a page is an id. */
   listDeletedOrganizations(page: PageInput): Promise<Page<OrganizationRecord>>;
 }
 
-/** `audit` as in OrganizationStore. */
+/** Operations on keys. `audit` as in OrganizationStore. */
 export interface KeyStore {
-  /** Null: there is no such organization. @throws MissingOwnerError where its user or group is not there */
+  /** Null: the organization does not exist. @throws MissingOwnerError if its user or group does not exist */
   createKey(
     organizationId: string,
     settings: KeySettings,
     key: HashedKey,
     audit?: (record: KeyRecord) => AuditInput,
   ): Promise<KeyRecord | null>;
-  /** Deleted keys too, as long as their figures are kept: see `deletedAtMs`. */
+  /** Also returns deleted keys while their figures are kept: see `deletedAtMs`. */
   getKey(reference: { organizationId: string; keyId: string }): Promise<KeyRecord | null>;
   /**
-   * Those that are not deleted, in the order of their creation.
-   * @param owners Only those that name this user, this group or both; a page may then hold fewer than its limit.
+   * Lists keys that are not deleted, in order of creation.
+   * @param owners Only keys of this user, this group or both; a page may then have fewer items than its
+   * limit.
    */
   listKeys(
     organizationId: string,
@@ -128,9 +133,9 @@ export interface KeyStore {
     owners?: { readonly userId?: string; readonly groupId?: string },
   ): Promise<Page<KeyRecord>>;
   /**
-   * A new rate refills the buckets at the old rate first and keeps the fraction that was full. With a user or group two
-   * steps.
-   * @throws MissingOwnerError where its user or group is not there
+   * Changes a key. A new rate first refills the buckets at the old rate, then keeps their fill fraction. With
+   * a user or group it takes two steps.
+   * @throws MissingOwnerError if its user or group does not exist
    */
   changeKey(
     reference: { organizationId: string; keyId: string },
@@ -138,39 +143,39 @@ export interface KeyStore {
     expectedVersion: number | null,
     audit?: AuditInput | null,
   ): Promise<ChangeResult<KeyRecord>>;
-  /** The former key works on for `graceMs`. Limits, id and spend stay. */
+  /** Replaces the key's secret; the previous one works for another `graceMs`. Limits, id and spend stay. */
   rotateKey(
     reference: { organizationId: string; keyId: string },
     key: HashedKey,
     graceMs: number,
     audit?: (before: KeyRecord) => AuditInput,
   ): Promise<ChangeResult<KeyRecord>>;
-  /** Two steps. @param expectedVersion Left out: whatever it is. */
+  /** Deletes a key, in two steps. @param expectedVersion Omitted: any version. */
   deleteKey(
     reference: { organizationId: string; keyId: string },
     audit?: AuditInput,
     expectedVersion?: number | null,
   ): Promise<ChangeResult<KeyRecord>>;
-  /** Deletes every key that names the user or group. Many steps. Returns their records as they were. */
+  /** Deletes every key of a user or group, in many steps. Returns their records before the deletion. */
   deleteKeysOf(
     organizationId: string,
     kind: OwnerKind,
     ownerId: string,
     audit?: (record: KeyRecord) => AuditInput,
   ): Promise<readonly KeyRecord[]>;
-  /** Deletes every key of the organization. Returns their records as they were. */
+  /** Deletes every key of the organization. Returns their records before the deletion. */
   revokeAllKeys(organizationId: string): Promise<readonly KeyRecord[]>;
-  /** Puts right what a crash between two slots can have left of keys. Several steps. */
+  /** Repairs keys after a crash between writes to two slots, in several steps. */
   repair(): Promise<RepairReport>;
 }
 
-/** The key of a user who comes with a token of an identity provider: it has no secret that anybody could present. */
+/** Keys of users who call with a token of an identity provider: keys without a secret. */
 export interface ProviderKeyStore {
   /**
-   * The key of this user for this provider: of any number of calls at the same time one makes it, with its audit entry, and
-   * all get it. One that was deleted is made anew. Null: there is no such organization. Several steps.
-   * @param settings Its `userId` says whose it is.
-   * @throws MissingOwnerError where its user or group is not there
+   * Returns the key of this user for this provider. Of concurrent calls one creates it with its audit entry,
+   * and all get it. A deleted key is created again. Null: the organization does not exist. Several steps.
+   * @param settings Its `userId` names the owner.
+   * @throws MissingOwnerError if its user or group does not exist
    */
   findOrCreateProviderKey(
     organizationId: string,
@@ -181,8 +186,8 @@ export interface ProviderKeyStore {
 }
 
 export interface RepairReport {
-  /** Records whose look-up was missing: it was written again. */
+  /** Records whose missing look-up was written again. */
   readonly lookUpsWritten: number;
-  /** Look-ups that no record answers to: removed. */
+  /** Look-ups without a record, which were removed. */
   readonly lookUpsRemoved: number;
 }

@@ -1,16 +1,16 @@
-/** What Redis has of memory. */
+/** Memory use of Redis. */
 export interface MemoryUse {
   readonly usedBytes: number;
-  /** `maxmemory`; without one, the memory of Redis's host. */
+  /** `maxmemory`, or the memory of Redis's host if it is not set. */
   readonly maxBytes: number;
 }
 
 export interface MemoryStore {
-  /** In a cluster, of the primary with the least room left. Null: Redis does not say, or may not be asked. */
+  /** In a cluster, reads the primary with the least free memory. Null: Redis does not report it or denies INFO. */
   readMemory(): Promise<MemoryUse | null>;
 }
 
-/** From here on nothing new is stored but what requests need. */
+/** Above this share of the memory, only what requests need is stored. */
 export const FULL_SHARE = 0.9;
 
 export function shareOf({ usedBytes, maxBytes }: MemoryUse): number {

@@ -1,7 +1,7 @@
-/** How many of a kind an organization may have, next to `MOST_OWNERS`. */
+/** Limits of how many keys and tokens an organization may have; `MOST_OWNERS` has those of users and groups. */
 export const MOST = { key: 200_000, token: 1_000 } as const;
 
-/** The organization has as many as it may have: nothing was changed. */
+/** Thrown if the organization has reached such a limit: nothing was changed. */
 export class FullError extends Error {
   override readonly name = "FullError";
   readonly kind: keyof typeof MOST;

@@ -1,34 +1,35 @@
 import type { LimitPeriod } from "../../../shared/settings/limits.ts";
 import type { ChargeInput } from "./settlement.ts";
 
-/** The window of a cap. */
+/** Window of a cap. */
 export interface OwnWindow {
   readonly period: LimitPeriod;
-  /** A day of it, "2026-11-21". */
+  /** One day of the window, "2026-11-21". */
   readonly day: string;
-  /** The key, user, group or organization of the cap. */
+  /** Id of the cap's key, user, group or organization. */
   readonly subjectId: string;
 }
 
 /**
- * Whoever keeps count of what this process charges. Told of each reply in the order in which Redis executed the commands,
- * before whoever sent them goes on: of replies that arrive in one piece, too.
+ * Account of this process's own charges. Called for each reply in the order in which Redis executed the
+ * commands, before the sender of the command continues; this also holds for replies that arrive in one
+ * packet.
  */
 export interface OwnSpend {
-  /** Redis has this charge or a later one of its request, or will never take it. */
+  /** Redis has this charge or a later one of its request, or rejected it permanently. */
   acknowledged(charge: ChargeInput): void;
-  /** Whether it was executed nobody knows. */
+  /** It is unknown whether the charge was executed. */
   unanswered(charge: ChargeInput): void;
   /**
-   * An admission was answered: what this process has charged itself of the spend in a window that the answer has. Of a
-   * period other than the month since the organization's first such answer.
+   * Called for an admission's reply. Returns how much of the spend in a window of the reply this process has
+   * charged. For periods other than the month: since the organization's first such reply.
    */
   inReply(organizationId: string, window: OwnWindow): bigint;
-  /** Redis has not acknowledged all that this process has charged the organization in the month of a day. */
+  /** Returns whether charges of this process for the organization in a day's month are unacknowledged. */
   isBehind(organizationId: string, day: string): boolean;
 }
 
-/** Of a process that charges nothing, or does not care. */
+/** For processes that charge nothing or need no account. */
 export const NO_OWN_SPEND: OwnSpend = {
   acknowledged: () => undefined,
   unanswered: () => undefined,

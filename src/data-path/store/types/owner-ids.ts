@@ -1,6 +1,7 @@
 /**
- * Whose a request is beside its key's and its organization's: decided once, at its admission, and carried with it as one
- * text, "user_1.group_2". `lua/include/owners.lua` reads and writes it, too.
+ * User and group that a request counts for, in addition to its key and organization. Decided once at
+ * admission and carried along as one text, "user_1.group_2", which `lua/include/owners.lua` also reads and
+ * writes.
  */
 export interface OwnerIds {
   readonly userId: string | null;
@@ -9,13 +10,13 @@ export interface OwnerIds {
 
 const SEPARATOR = ".";
 
-/** Each of them once. */
+/** Lists the ids without duplicates. */
 export function listOwnerIds(all: Iterable<OwnerIds>): string[] {
   const ids = [...all].flatMap(({ userId, groupId }) => [userId, groupId]);
   return [...new Set(ids)].filter((id) => id !== null);
 }
 
-/** '' for nobody's. */
+/** Formats as text; '' without owners. */
 export function formatOwnerIds({ userId, groupId }: OwnerIds): string {
   return [userId, groupId].filter((id) => id !== null).join(SEPARATOR);
 }

@@ -1,4 +1,4 @@
-/** Users and groups of an organization: whom keys can belong to. */
+/** Users and groups of an organization, which own keys. */
 import type { UserSettings } from "../../../shared/settings/user.ts";
 import type { UserGroupSettings } from "../../../shared/settings/user-group.ts";
 import type { AuditInput } from "./audit.ts";
@@ -6,17 +6,17 @@ import type { ChangeResult, StoredRecord } from "./management.ts";
 import type { OwnerKind } from "./owner-kinds.ts";
 import type { Page, PageInput } from "./page.ts";
 
-/** What users and groups have beside their settings. */
+/** Fields that users and groups have in addition to their settings. */
 export interface OwnerRecord extends StoredRecord {
   readonly organizationId: string;
 }
 
 export interface UserRecord extends OwnerRecord, UserSettings {
-  /** Who it is at whoever signs people in; nobody sets it by hand. */
+  /** Identity at the identity provider; not editable. */
   readonly external: ExternalIdentity | null;
 }
 
-/** A subject is one of its issuer's: what another issuer calls the same is somebody else. */
+/** Identity of a person. A subject is only unique within its issuer. */
 export interface ExternalIdentity {
   readonly issuer: string;
   readonly subject: string;
@@ -27,18 +27,18 @@ export interface GroupRecord extends OwnerRecord, UserGroupSettings {}
 export type OwnerCreationResult<Item> = { readonly outcome: "created"; readonly owner: Item } | OwnerRefusal;
 
 type OwnerRefusal =
-  /** There is no such organization. */
+  /** The organization does not exist. */
   | { readonly outcome: "not_found" }
-  /** The organization has as many as it may. */
+  /** The organization has reached its limit of users or groups. */
   | { readonly outcome: "full" }
   | GroupMissing;
 
-/** The group that it should be in is not there, or was deleted. */
+/** The group to join does not exist or was deleted. */
 interface GroupMissing {
   readonly outcome: "group_missing";
 }
 
-/** The user that there was, or was made. */
+/** User that existed or was created. */
 export type ExternalUserResult =
   | { readonly outcome: "found" | "created"; readonly user: UserRecord }
   | OwnerRefusal;
@@ -47,28 +47,26 @@ export type OwnerChangeResult<Item> = ChangeResult<Item> | GroupMissing;
 
 export type OwnerDeletionResult<Item> = ChangeResult<Item> | { readonly outcome: "has_keys" };
 
-/** What becomes of the keys of whoever is deleted: they go on without it, or there must be none any more. */
+/** Keys of a deleted owner: "keep" removes the owner from them, "none" requires that there are none. */
 export type KeysOfDeleted = "keep" | "none";
 
-/** How many name it. */
+/** Numbers of keys and users that belong to an owner. */
 export interface OwnedCounts {
   readonly keys: number;
-  /** Of a group. */
+  /** Users of a group. */
   readonly users: number;
 }
 
-/**
- * Which are listed: without a search in the order of their creation, else in that of the texts they are found by.
- */
+/** Filter of a list: without a search it is in order of creation, otherwise in the order of the searched texts. */
 export interface OwnerFilter {
   readonly search: string | null;
-  /** Users of this group alone. */
+  /** Only users of this group. */
   readonly groupId: string | null;
 }
 
 /**
- * `audit`: the entry of the audit log, written in the step that makes the change and only when it is made. Whoever is
- * deleted can be got, see `deletedAtMs`, and is not listed.
+ * Operations on users and groups. `audit`: entry of the audit log, written in the same step as the change and
+ * only if it is made. Deleted owners can be read, see `deletedAtMs`, but are not listed.
  */
 export interface OwnerStore {
   createUser(
@@ -76,13 +74,13 @@ export interface OwnerStore {
     settings: UserSettings,
     audit?: (record: UserRecord) => AuditInput,
   ): Promise<OwnerCreationResult<UserRecord>>;
-  /** Who is not deleted; null: nobody in this organization is that. Two steps. */
+  /** Finds a user that is not deleted; null: the organization has no such user. Two steps. */
   findExternalUser(organizationId: string, external: ExternalIdentity): Promise<UserRecord | null>;
   /**
-   * Who that is in this organization: of any number of calls at the same time one makes the user, with its audit entry,
-   * and all get it. One that is there stays as it is, disabled too. Several steps.
-   * @param external Neither issuer nor subject is empty, and neither is longer than 1,024 characters.
-   * @throws RangeError for such an identity
+   * Returns the user with this identity. Of concurrent calls one creates the user with its audit entry, and
+   * all get it. An existing user stays unchanged, even if disabled. Several steps.
+   * @param external Issuer and subject have 1 to 1,024 characters each.
+   * @throws RangeError for other lengths
    */
   findOrCreateExternalUser(
     organizationId: string,
@@ -91,9 +89,12 @@ export interface OwnerStore {
     audit?: (record: UserRecord) => AuditInput,
   ): Promise<ExternalUserResult>;
   getUser(organizationId: string, userId: string): Promise<UserRecord | null>;
-  /** `next` of a page is an id, or of a search what only the same search takes. Looks through a bounded number. */
+  /**
+   * Lists users. `next` of a page is an id, or with a search a cursor that only the same search accepts.
+   * Examines a bounded number.
+   */
   listUsers(organizationId: string, filter: OwnerFilter, page: PageInput): Promise<Page<UserRecord>>;
-  /** Two steps. @param expectedVersion Null: whatever it is. */
+  /** Changes a user, in two steps. @param expectedVersion Null: any version. */
   changeUser(
     organizationId: string,
     userId: string,
@@ -101,7 +102,7 @@ export interface OwnerStore {
     expectedVersion: number | null,
     audit?: AuditInput | null,
   ): Promise<OwnerChangeResult<UserRecord>>;
-  /** Two steps. */
+  /** Deletes a user, in two steps. */
   deleteUser(
     organizationId: string,
     userId: string,
@@ -115,9 +116,9 @@ export interface OwnerStore {
     audit?: (record: GroupRecord) => AuditInput,
   ): Promise<OwnerCreationResult<GroupRecord>>;
   getGroup(organizationId: string, groupId: string): Promise<GroupRecord | null>;
-  /** As of users; a group is in no group. */
+  /** Like `listUsers`, except that groups cannot be nested. */
   listGroups(organizationId: string, filter: OwnerFilter, page: PageInput): Promise<Page<GroupRecord>>;
-  /** Two steps. @param expectedVersion Null: whatever it is. */
+  /** Changes a group, in two steps. @param expectedVersion Null: any version. */
   changeGroup(
     organizationId: string,
     groupId: string,
@@ -125,7 +126,7 @@ export interface OwnerStore {
     expectedVersion: number | null,
     audit?: AuditInput | null,
   ): Promise<OwnerChangeResult<GroupRecord>>;
-  /** Its users go on without it. Two steps. */
+  /** Deletes a group, in two steps. Its users remain without it. */
   deleteGroup(
     organizationId: string,
     groupId: string,
@@ -134,10 +135,11 @@ export interface OwnerStore {
     audit?: AuditInput | null,
   ): Promise<OwnerDeletionResult<GroupRecord>>;
   /**
-   * Id → name, of users and groups; of deleted ones too, as long as their figures are kept. An id that names none of the
-   * organization's has no entry. Any number of ids: they are read in batches, one after the other.
+   * Returns names of users and groups by id, including deleted ones while their figures are kept. Ids that
+   * the organization does not have are omitted. Takes any number of ids and reads them in batches, one after
+   * the other.
    */
   readOwnerNames(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** In the order of the ids. */
+  /** Counts keys and users of each owner, in the order of the ids. */
   countOwned(organizationId: string, kind: OwnerKind, ids: readonly string[]): Promise<OwnedCounts[]>;
 }

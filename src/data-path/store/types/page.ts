@@ -1,14 +1,14 @@
-/** Long lists are read page by page. */
+/** Pages of long lists. */
 
 export interface PageInput {
-  /** At most this many. */
+  /** Maximum number of items. */
   readonly limit: number;
-  /** `next` of the page before, or null for the first. */
+  /** `next` of the previous page, or null for the first. */
   readonly after: string | null;
 }
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Null: there are no more. */
+  /** Cursor of the next page; null: this is the last page. */
   readonly next: string | null;
 }

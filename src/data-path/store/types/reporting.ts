@@ -1,4 +1,4 @@
-/** What was spent, used and refused: the figures that people and clients read. */
+/** Figures for people and clients: spend, usage and rejections. */
 import type { TokenBucketState } from "./token-rate.ts";
 import type { Limit } from "../../../shared/settings/limits.ts";
 import type { AdmissionDecision, LimitScope } from "./decision.ts";
@@ -7,7 +7,7 @@ import type { UsageFigures } from "../../../shared/usage/usage-figures.ts";
 import type { AuditFields, AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./page.ts";
 
-/** One check of a request and the figures it was decided by. */
+/** One check of a request with the figures that decided it. */
 export interface Check {
   /** "key", "organization", "rate_limit", "concurrency", "key_hard_cap", "organization_hard_cap", "model", … */
   readonly name: string;
@@ -15,36 +15,36 @@ export interface Check {
   readonly figures: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** How far a request came, in whole milliseconds from its admission on. Null: it did not come so far. */
+/** Milestones of a request, in whole milliseconds since its admission. Null: not reached. */
 export interface RequestTimeline {
-  /** Its whole body was there. */
+  /** The whole body had arrived. */
   readonly bodyMs: number | null;
-  /** What it can cost was held, and it was handed to the upstream. */
+  /** The request had its hold and was handed to the upstream. */
   readonly routedMs: number | null;
-  /** The upstream's answer began. */
+  /** The upstream's response began. */
   readonly upstreamMs: number | null;
-  /** The first piece of a streamed answer went on to the client. */
+  /** The first piece of a streamed response was sent to the client. */
   readonly firstTokenMs: number | null;
-  /** What it cost, or why it was refused, was known. */
+  /** The cost, or the reason of the rejection, was known. */
   readonly endMs: number;
 }
 
-/** What the upstream of a request did. */
+/** Outcome of a request at its upstream. */
 export interface UpstreamEnd {
-  /** As `gateway.yaml` calls it. */
+  /** Name of the upstream in `gateway.yaml`. */
   readonly name: string;
-  /** Null: it never answered. */
+  /** Status; null: the upstream never responded. */
   readonly status: number | null;
-  /** What went wrong, in Envoy's words or ours; null: nothing. */
+  /** Failure, in Envoy's words or ours; null: none. */
   readonly cause: string | null;
 }
 
-/** The way of a request. `timeline` is null where nobody measured it. */
+/** Timeline and upstream outcome of a request. `timeline` is null if it was not measured. */
 export interface RequestWay {
   readonly timeline: RequestTimeline | null;
-  /** Null: it was not handed to one. */
+  /** Null: the request was not handed to an upstream. */
   readonly upstream: UpstreamEnd | null;
-  /** What the client wrote as its model, where that is no catalog id. Left out: it is one, or nobody knows. */
+  /** Model name in the request, if it is not a catalog id. Omitted: it is one, or it is unknown. */
   readonly requestedModel?: string | undefined;
 }
 
@@ -54,19 +54,22 @@ export interface RecentRequest extends TokenUsage {
   readonly way: RequestWay;
   readonly requestId: string;
   readonly keyId: string;
-  /** Redis's clock when the entry was made: the end of the request. */
+  /** Redis's clock when the entry was written: the end of the request. */
   readonly recordedAtMs: number;
   readonly route: string;
   readonly model: string | null;
-  /** In the form of `tags.ts`; '' also where the admission refused it. */
+  /** Tags in the form of `tags.ts`; '' also if the admission rejected them. */
   readonly tags: string;
-  /** In the form of `owner-ids.ts`: whose it was when it was admitted. */
+  /** Owners at admission, in the form of `owner-ids.ts`. */
   readonly owners: string;
-  /** That it named; null also where the admission refused it. */
+  /** Session that the request named; null also if the admission rejected it. */
   readonly session: string | null;
-  /** Why the admission refused it, or null: then it says by itself what its client was told (limits/told.ts). */
+  /**
+   * Reason for a rejection at admission, or null. With a reason, limits/told.ts derives the client's response
+   * from the entry.
+   */
   readonly refusal: AdmissionDecision | null;
-  /** HTTP status; null with a refusal, and when the request's worker died and another closed its record. */
+  /** HTTP status; null with a rejection, or if the request's worker died and another closed its record. */
   readonly status: number | null;
   readonly errorCode: string | null;
   readonly estimated: boolean;
@@ -74,29 +77,29 @@ export interface RecentRequest extends TokenUsage {
   readonly checks: readonly Check[];
 }
 
-/** An entry for a request that cost nothing. */
+/** Entry for a request that cost nothing. */
 export interface RecordedRequest {
-  /** Left out: nobody measured it. */
+  /** Omitted: not measured. */
   readonly way?: RequestWay | undefined;
   readonly organizationId: string;
   readonly keyId: string;
   readonly requestId: string;
   readonly route: string;
   readonly model: string | null;
-  /** In the form of `tags.ts`. Left out: none. */
+  /** In the form of `tags.ts`. Omitted: none. */
   readonly tags?: string | undefined;
-  /** In the form of `owner-ids.ts`. Left out: nobody's. */
+  /** In the form of `owner-ids.ts`. Omitted: none. */
   readonly owners?: string | undefined;
-  /** Left out: none. */
+  /** Omitted: none. */
   readonly session?: string | undefined;
   readonly status: number;
   readonly errorCode: string | null;
   readonly checks: readonly Check[];
 }
 
-/** Which of the recent requests are looked for. */
+/** Filter of the recent requests. */
 export interface RequestFilter {
-  /** Requests that ended before are not read at all. */
+  /** Requests that ended before this time are not read. */
   readonly fromMs: number | null;
   readonly matches: (request: RecentRequest) => boolean;
 }
@@ -105,39 +108,39 @@ export interface SpendFigures {
   readonly month: string;
   readonly timeMs: number;
   readonly organizationMicrocents: bigint;
-  /** Worst cases of requests in flight; 0 without strict caps. */
+  /** Reserved worst cases of requests in flight; 0 without strict caps. */
   readonly organizationHeldMicrocents: bigint;
   readonly keyMicrocents: ReadonlyMap<string, bigint>;
 }
 
-/** A limit in force, with what was spent in its window. */
+/** Limit in force, with the spend in its window. */
 export interface LimitStatus extends Limit {
   readonly scope: LimitScope;
-  /** What live raises add to `cents`, which has them. */
+  /** Part of `cents` that comes from active temporary increases. */
   readonly raisedCents: number;
   readonly spentMicrocents: bigint;
 }
 
 export interface LimitReading {
-  /** Redis's clock: the windows are those of this time. */
+  /** Redis's clock; the windows are those of this time. */
   readonly timeMs: number;
-  /** The narrowest owner's first. */
+  /** Narrowest scope first. */
   readonly limits: readonly LimitStatus[];
 }
 
 export interface UsageRow extends UsageFigures {
   readonly day: string;
-  /** Null for a spend correction of the organization as a whole. */
+  /** Null for a spend correction of the whole organization. */
   readonly keyId: string | null;
-  /** In the form of `owner-ids.ts`: whose the requests were when they were admitted. */
+  /** Owners at admission, in the form of `owner-ids.ts`. */
   readonly owners: string;
   /** Null for a spend correction. */
   readonly model: string | null;
-  /** In the form of `tags.ts`: its own combination, or `OTHER_TAGS`. */
+  /** Tag combination in the form of `tags.ts`, or `OTHER_TAGS`. */
   readonly tags: string;
 }
 
-/** What of a month's usage is looked at; what is left out leaves nothing out. */
+/** Filter of a month's usage; omitted fields match everything. */
 export interface UsageOf {
   readonly keyId?: string | undefined;
   readonly userId?: string | undefined;
@@ -149,21 +152,21 @@ export interface MonthUsage extends TagCombinations {
 }
 
 export interface TagCombinations {
-  /** Combinations of tags that are kept apart so far. */
+  /** Number of tag combinations that have rows of their own so far. */
   readonly tagCombinations: number;
-  /** Whether there were more, which count as `OTHER_TAGS`. */
+  /** True if there were more combinations, which count as `OTHER_TAGS`. */
   readonly hasOtherTags: boolean;
 }
 
-/** A key's bucket of requests, in whole requests, and those of its own limits of tokens. */
+/** Level of a key's bucket of requests, in whole requests, and of its own token limits. */
 export interface BucketFill {
-  /** What would pass at once now. */
+  /** Number of requests that would be admitted at once now. */
   readonly remaining: number;
   readonly capacity: number;
   readonly tokens: readonly TokenBucketState[];
 }
 
-/** What the log of requests says of one day, key, its owners and model: a row for each combination of tags. */
+/** Usage of one day, key, its owners and model in the request log: one row per tag combination. */
 export interface LoggedUsageRows {
   readonly day: string;
   readonly keyId: string;
@@ -173,48 +176,51 @@ export interface LoggedUsageRows {
 }
 
 export interface RaiseUsageResult {
-  /** "enough": nothing was missing. "in_flight": requests are under way, nothing was changed. */
+  /** "enough": nothing was missing. "in_flight": requests are in flight, so nothing was changed. */
   readonly outcome: "raised" | "enough" | "in_flight";
   readonly addedMicrocents: bigint;
 }
 
 export interface CorrectInput {
   readonly organizationId: string;
-  /** Null: no key's. */
+  /** Null: not for a key. */
   readonly keyId: string | null;
-  /** Whose it is besides, in the form of `owner-ids.ts`; left out: nobody's. */
+  /** Further owners, in the form of `owner-ids.ts`. Omitted: none. */
   readonly owners?: string;
-  /** Made by the caller, so that a repeat after a lost answer counts once. */
+  /** Chosen by the caller, so that a repeat after a lost reply counts once. */
   readonly correctionId: string;
-  /** Signed. */
+  /** Positive or negative. */
   readonly amountMicrocents: bigint;
-  /** Kept with the correction, and given back to who repeats it. */
+  /** Stored with the correction, and returned to a caller who repeats it. */
   readonly details?: CorrectionDetails;
 }
 
-/** What a correction was made of, as its caller knows it. */
+/** Details of a correction, as its caller provides them. */
 export type CorrectionDetails = AuditFields;
 
 export type CorrectResult =
   | { readonly outcome: "not_found" }
   | {
       readonly outcome: "applied" | "repeated";
-      /** That it counts in: of a repeat that of the first one. */
+      /** Month that the correction counts in; for a repeat, the month of the first one. */
       readonly month: string;
       readonly organizationMicrocents: bigint;
       readonly keyMicrocents: bigint | null;
-      /** Of the first one with this id; null where it kept none. */
+      /** Details of the first correction with this id; null if it has none. */
       readonly details: CorrectionDetails | null;
     };
 
 export interface RecentRequestStore {
-  /** Adds an entry to the recent requests: for requests that were refused after their admission. */
+  /** Adds an entry to the recent requests, for requests that were rejected after their admission. */
   recordRequest(request: RecordedRequest): Promise<void>;
-  /** One request by its id, or null; with `keyId` only that key's. Bounded scan of the recent requests. */
+  /**
+   * Finds a request by its id, or null; with `keyId` only a request of that key. Scans a bounded part of the
+   * recent requests.
+   */
   findRequest(organizationId: string, requestId: string, keyId: string | null): Promise<RecentRequest | null>;
   /**
-   * Newest first. With a filter one call looks through 2,000 at most: its page may then hold fewer than `limit`, none
-   * even, and have a `next` all the same.
+   * Lists requests, newest first. With a filter one call examines at most 2,000: its page may have fewer
+   * items than `limit`, even none, and still have a `next`.
    */
   listRequests(
     organizationId: string,
@@ -225,8 +231,8 @@ export interface RecentRequestStore {
 
 export interface UsageStore {
   /**
-   * Spend of one month; this month's (by Redis's clock) when `month` is null. Of these keys, or of all when left out;
-   * a key that spent nothing has no entry.
+   * Reads the spend of one month; `month` null: the current month by Redis's clock. Covers these keys, or all
+   * if omitted; keys without spend have no entry.
    */
   readSpend(
     organizationId: string,
@@ -234,44 +240,47 @@ export interface UsageStore {
     keyIds?: readonly string[] | null,
   ): Promise<SpendFigures>;
   /**
-   * The limits that count for requests of a key (null: none is meant), of owners in the form of `owner-ids.ts` and of their
-   * organization.
+   * Reads the limits that apply to requests of a key (null: no key), of owners in the form of `owner-ids.ts`,
+   * and of their organization.
    */
   readLimits(
     organizationId: string,
     of: { readonly keyId: string | null; readonly owners: string },
   ): Promise<LimitReading>;
-  /** Usage of one month by day, key, model and tags, in this order; this month's when `month` is null. Whole: for commands. */
+  /**
+   * Reads the usage of one month, sorted by day, key, model and tags; `month` null: the current month. Reads
+   * the whole month at once: for commands.
+   */
   readUsage(organizationId: string, month: string | null): Promise<MonthUsage>;
   /**
-   * The same of one day, "2026-11-21": read in pieces, so that neither Redis nor this process keeps others waiting. Of a
-   * key or a user only those rows leave Redis.
+   * Reads the usage of one day, "2026-11-21", in pieces that delay neither Redis nor this process. With `of`,
+   * only the rows of that key or user leave Redis.
    */
   readUsageOfDay(organizationId: string, day: string, of?: UsageOf): Promise<readonly UsageRow[]>;
-  /** How many combinations of tags a month, "2026-11", has. */
+  /** Counts the tag combinations of a month, "2026-11". */
   countTagCombinations(organizationId: string, month: string): Promise<TagCombinations>;
   /**
-   * Adds a signed amount to this month's spend, and to its usage. May be repeated with the same id.
-   * Rejects with a RangeError when the amount is 0 or beyond 2^53.
+   * Adds a signed amount to the current month's spend and usage. May be repeated with the same id. Rejects
+   * with a RangeError if the amount is 0 or beyond 2^53.
    */
   correct(input: CorrectInput, audit?: (month: string) => AuditInput): Promise<CorrectResult>;
-  /** What a correction was made of that was made already; null where there is none, or it kept nothing. */
+  /** Returns the details of an earlier correction; null if it does not exist or has none. */
   findCorrection(organizationId: string, correctionId: string): Promise<CorrectionDetails | null>;
   /**
-   * The part of a month's usage that requests have which another than their owner has closed, and which have had no final
-   * charge since: of each request a row of its own, by organization. As far as there are records of them: seven days.
-   * Looks through all records of requests.
+   * Reads the part of a month's usage from requests that another worker closed and that have had no final
+   * charge since: one row per request, by organization. Covers requests whose records still exist, that is
+   * seven days. Scans all records of requests.
    */
   readClosedUsage(month: string): Promise<ReadonlyMap<string, readonly UsageRow[]>>;
   /**
-   * Raises the usage rows of a day, key, its owners and model, and their month's spend with them, to what the log of requests says;
-   * lowers nothing, and raises nothing above what the log says of all of them. Nothing while requests of the organization
-   * are in flight. May be repeated.
+   * Raises the usage rows of a day, key, its owners and model, and their month's spend, to the figures of the
+   * request log. Lowers nothing, and raises nothing above the log's sum. Does nothing while requests of the
+   * organization are in flight. May be repeated.
    */
   raiseUsage(
     organizationId: string,
     logged: LoggedUsageRows,
-    /** Of those rows that Redis has. */
+    /** Tags of the rows that Redis has. */
     tagsInRedis: readonly string[],
   ): Promise<RaiseUsageResult>;
 }

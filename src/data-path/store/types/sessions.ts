@@ -1,9 +1,9 @@
 /** Sessions of the dashboard. */
 import type { Page, PageInput } from "./page.ts";
 
-/** Who is signed in. */
+/** Person or token that is signed in. */
 export type SessionHolder =
-  /** `proof`: which operator's token it was; made of that token, but not the token. */
+  /** `proof`: derived from the operator's token, to tell tokens apart; not the token itself. */
   | { readonly type: "operator"; readonly proof: string }
   /** `tokenHash`: SHA-256 of an organization's token. */
   | { readonly type: "token"; readonly tokenHash: string; readonly organizationId: string }
@@ -13,38 +13,38 @@ export const PERSON_ROLES = ["operator", "admin", "viewer", "member"] as const;
 
 export type PersonRole = (typeof PERSON_ROLES)[number];
 
-/** Somebody whom an identity provider has signed in, as it was then. */
+/** Person signed in by an identity provider, as of the sign-in. */
 export interface PersonHolder {
   readonly type: "person";
-  /** Of `dashboard.oidc`. */
+  /** Name in `dashboard.oidc`. */
   readonly provider: string;
   readonly issuer: string;
   readonly subject: string;
   readonly name: string;
-  /** What the role was chosen by. */
+  /** Groups that decided the role. */
   readonly groups: readonly string[];
   readonly role: PersonRole;
   /** Null: the operator's role. */
   readonly organizationId: string | null;
-  /** The user of the organization that it is; null: none. */
+  /** User of the organization that the person is; null: none. */
   readonly userId: string | null;
-  /** What the provider is told at the sign-out, sealed with the session's secret; null: nothing. */
+  /** Id token for the provider's sign-out, sealed with the session's secret; null: none. */
   readonly sealedIdToken: string | null;
 }
 
 export interface SessionRecord {
-  /** SHA-256 of its secret, 64 lower-case hexadecimal digits. */
+  /** SHA-256 of the session's secret, 64 lower-case hexadecimal digits. */
   readonly hash: string;
   readonly holder: SessionHolder;
-  /** Redis's clock, here and below. */
+  /** Time by Redis's clock, as are those below. */
   readonly createdAtMs: number;
-  /** To the minute. */
+  /** Rounded to the minute. */
   readonly seenAtMs: number;
-  /** It ends then at the latest. */
+  /** The session ends then at the latest. */
   readonly endsAtMs: number;
 }
 
-/** The role that an identity had at its last sign-in. */
+/** Role of an identity at its last sign-in. */
 export interface KnownRole {
   readonly role: PersonRole;
   readonly organizationId: string | null;
@@ -52,18 +52,19 @@ export interface KnownRole {
 
 export interface SessionStore {
   /**
-   * Begins a session that ends by itself. If the person or token has more than 20 sessions, the oldest ones end.
-   * @param sha256Hex Of its secret, 64 lower-case hexadecimal digits.
+   * Starts a session, which expires by itself. If the person or token has more than 20 sessions, the oldest
+   * ones end.
+   * @param sha256Hex Hash of its secret, 64 lower-case hexadecimal digits.
    */
   createSession(sha256Hex: string, holder: SessionHolder): Promise<SessionRecord>;
-  /** Null: there is none, or it is over. Somebody has come with it, so it is not idle. */
+  /** Finds a session and records that it was used. Null: it does not exist or is over. */
   useSession(sha256Hex: string): Promise<SessionRecord | null>;
-  /** The same, for whoever only looks. */
+  /** Finds a session without recording a use. */
   findSession(sha256Hex: string): Promise<SessionRecord | null>;
-  /** Ends a session, for every host. May be repeated. False: there was none. */
+  /** Ends a session on every host. May be repeated. False: it did not exist. */
   endSession(sha256Hex: string): Promise<boolean>;
-  /** Newest first. @param organizationId Null: those of the operator's role. */
+  /** Lists sessions, newest first. @param organizationId Null: sessions with the operator's role. */
   listSessions(organizationId: string | null, page: PageInput): Promise<Page<SessionRecord>>;
-  /** What was remembered of an identity, which `role` takes the place of. Kept for 400 days. */
+  /** Remembers the role of an identity for 400 days. Returns the previous one. */
   rememberRole(identity: { issuer: string; subject: string }, role: KnownRole): Promise<KnownRole | null>;
 }

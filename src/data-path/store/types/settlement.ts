@@ -1,149 +1,160 @@
-/** What a request costs: the transitions of its record. See `lua/` for the rules. */
+/** Cost of a request: the transitions of its record. See `lua/` for the rules. */
 import type { LimitPeriod } from "../../../shared/settings/limits.ts";
 import type { LimitScope } from "./decision.ts";
 import type { Check, RequestWay } from "./reporting.ts";
 import type { TakenTokens, UsedTokens } from "./token-rate.ts";
 import type { TokenUsage } from "../../../shared/usage/token-usage.ts";
 
-/** What every command of one request says, the same each time. */
+/** Identity of a request, the same in each of its commands. */
 export interface RequestIdentity {
   readonly organizationId: string;
   readonly keyId: string;
   readonly requestId: string;
-  /** Of the admission, as `KnownKeyResult` says: "2026-11" and "2026-11-21". */
+  /** Month and day of the admission, as in `KnownKeyResult`: "2026-11" and "2026-11-21". */
   readonly month: string;
   readonly day: string;
   /** Catalog id. */
   readonly model: string;
-  /** What the client wrote: the id, or a name that stands for it. For the log alone. Left out: not known. */
+  /** Model name in the request: the catalog id or an alias. Only for the log. Omitted: unknown. */
   readonly requestedModel?: string | undefined;
   /** "POST /v1/messages" */
   readonly route: string;
-  /** That its cost is in: the organization's at its admission. Left out: not known. */
+  /** Currency of the cost: the organization's at admission. Omitted: unknown. */
   readonly currency?: string | undefined;
-  /** In the form of `tags.ts`. Left out: none. */
+  /** In the form of `tags.ts`. Omitted: none. */
   readonly tags?: string | undefined;
-  /** In the form of `owner-ids.ts`. Left out: it is nobody's but its key's and its organization's. */
+  /** In the form of `owner-ids.ts`. Omitted: only the key and organization. */
   readonly owners?: string | undefined;
-  /** As `readSessionName` has it. Left out: it names none. */
+  /** In the form of `readSessionName`. Omitted: none. */
   readonly session?: string | undefined;
-  /** A cap may hold for its session, which the store has to count. */
+  /** True if its session may have a cap, so that the store has to count it. */
   readonly isSessionCapped?: true | undefined;
-  /** Which row of usage it counts in, as the hold replied. Left out: the store has not said it yet, or there are no tags. */
+  /**
+   * Usage row that it counts in, as the hold replied. Omitted: the store has not reported it yet, or there
+   * are no tags.
+   */
   readonly tagRow?: string | undefined;
 }
 
-/** A request as its owner knows it, who has its admission. */
+/** Request as known to its owner, who has its admission. */
 export interface BilledRequest extends RequestIdentity {
   readonly currency: string;
 }
 
 export interface HoldInput extends Omit<RequestIdentity, "tagRow"> {
-  /** What the request can cost at most; needed with strict caps, null otherwise. */
+  /** Maximum cost of the request; required with strict caps, otherwise null. */
   readonly worstCaseMicrocents: bigint | null;
-  /** What is charged when nobody ever reports a charge: the prompt's estimate. */
+  /** Amount charged if no charge is ever reported: the estimate of the prompt. */
   readonly floorMicrocents: bigint;
   readonly floorInputTokens: number;
-  /** Of the limits of tokens that it meets, which the hold puts right by `floorInputTokens`. Left out, or null: it meets none. */
+  /**
+   * Tokens taken from token limits, which the hold corrects by `floorInputTokens`. Omitted or null: no token
+   * limits.
+   */
   readonly takenTokens?: TakenTokens | null;
-  /** The price of it, for the list of recent requests; left out where it is not known. */
+  /** Its price, for the list of recent requests. Omitted: unknown. */
   readonly price?: Check;
-  /** Cents, that the client has sent for its session. */
+  /** Cap in cents that the client sent for its session. */
   readonly sessionBudgetCents?: number | undefined;
 }
 
-/** The cap of a session and what stands against it. */
+/** Cap of a session with its spend and reserved amount. */
 export type SessionFigures = Pick<CapFigures, "spentMicrocents" | "heldMicrocents" | "capCents">;
 
-/** A cap and what stands against it. */
+/** Cap with its spend and reserved amount. */
 export interface CapFigures {
   readonly spentMicrocents: bigint;
-  /** Worst cases of requests in flight; 0 without strict caps. */
+  /** Reserved worst cases of requests in flight; 0 without strict caps. */
   readonly heldMicrocents: bigint;
-  /** With live raises. */
+  /** Includes active temporary increases. */
   readonly capCents: number;
   readonly raisedCents: number;
   readonly period: LimitPeriod;
-  /** Of the key, the user or the group; '' where only the caller knows it. */
+  /** Name of the key, user or group; '' if only the caller knows it. */
   readonly ownerName: string;
-  /** The organization hides amounts from clients. */
+  /** True if the organization hides amounts from clients. */
   readonly areAmountsHidden: boolean;
 }
 
 export type HoldResult =
-  /** "exists": the record was there before, and nothing was changed. `tagRow`: see RequestIdentity. */
+  /** "exists": the record existed, and nothing was changed. `tagRow`: see RequestIdentity. */
   | { readonly outcome: "held"; readonly tagRow?: string }
   | { readonly outcome: "exists"; readonly tagRow?: string }
   /** The organization has strict caps: repeat with a worst case. Nothing was changed. */
   | { readonly outcome: "worst_case_required" }
-  /** The organization is billed in another currency since its admission: it has no price in that. Nothing was changed. */
+  /**
+   * The organization's currency has changed since the admission, so the request has no price in it. Nothing
+   * was changed.
+   */
   | { readonly outcome: "currency_changed"; readonly currency: string }
-  /** As many requests of the key as it may have are in flight. */
+  /** The key's limit of concurrent requests is reached. */
   | { readonly outcome: "concurrency_limited"; readonly limit: number }
   | { readonly outcome: "session_cap_reached"; readonly figures: SessionFigures }
   | {
       readonly outcome: `${LimitScope}_cap_reached`;
-      /** Of the cap that is named. */
+      /** Figures of the reported cap. */
       readonly figures: CapFigures;
     };
 
 export interface ChargeInput extends RequestIdentity {
   /**
-   * The request's cost from its beginning, not since the last charge: what counts as spend. Exact, or the best estimate,
-   * with the final charge; before it a lower bound, which no later charge should have to take back.
+   * Total cost of the request since its start, not since the last charge; counts as spend. The final charge
+   * has the exact cost or the best estimate; earlier charges have a lower bound that no later charge should
+   * have to take back.
    */
   readonly totalMicrocents: bigint;
-  /** What of it is for tools that ran at the model's server. Left out: nothing. */
+  /** Part of the total for tools that ran at the model server. Omitted: none. */
   readonly toolMicrocents?: bigint | undefined;
-  /** From 1, larger with every charge of this request. */
+  /** Starts at 1 and increases with every charge of this request. */
   readonly sequence: number;
   /** Totals, like the cost. */
   readonly tokens: TokenUsage;
-  /** 1 once the request counts in the usage (it was sent upstream), else 0. */
+  /** 1 once the request counts in the usage (it was sent upstream), otherwise 0. */
   readonly requests: 0 | 1;
   readonly estimated: boolean;
-  /** Before the final charge: what the request is closed at when its owner dies. Null with the final charge. */
+  /** Before the final charge: amount at which the request is closed if its owner dies. Null with the final charge. */
   readonly estimate: RequestEstimate | null;
-  /** Set on the last charge; closes the record and puts the request on the list of recent ones. */
+  /** Set on the last charge: closes the record and adds the request to the list of recent requests. */
   readonly final: FinalFigures | null;
   /**
-   * By another than the request's owner, who cannot know whether it has ended and its record was deleted: only where there
-   * is a record, or the request is still entered as its admission left it.
+   * Set by a process that does not own the request and cannot know whether its record was deleted: the charge
+   * applies only if a record exists or the request is still entered as its admission left it.
    */
   readonly onlyIfEntered?: true;
   /**
-   * It is final and, as far as the request's owner knows, nothing of the request is on record yet: it can share a command
-   * with others of its turn. Where it is not so, it takes a command more.
+   * True if the charge is final and, as far as the owner knows, the request has no record yet: it can share a
+   * command with others of its turn. If it does have one, the charge takes a second command.
    */
   readonly isBrief?: true | undefined;
-  /** Of the limits of tokens that it meets. Left out: it meets none, or they are long behind. */
+  /** Tokens used of its token limits. Omitted: no token limits, or their minute is long over. */
   readonly usedTokens?: UsedTokens | undefined;
 }
 
-/** Above every charge of a request's owner: of a final charge that the log of requests tells of. */
+/** Sequence of final charges that the request log reports; above every charge of a request's owner. */
 export const LOGGED_SEQUENCE = 2 ** 52;
 
-/** The best estimate of what a request in flight has come to. */
+/** Best estimate of the cost so far of a request in flight. */
 export interface RequestEstimate {
   readonly totalMicrocents: bigint;
-  /** As of a charge. */
+  /** As in a charge. */
   readonly toolMicrocents?: bigint | undefined;
   readonly tokens: TokenUsage;
-  /** The price that it was made with, for the list of recent requests; left out where it is not known. */
+  /** Price of the estimate, for the list of recent requests. Omitted: unknown. */
   readonly price?: Check;
 }
 
 /**
- * Why spend as it is shown went down. "interim": a request came to less than its own upstream had reported before;
- * "reaped": to less than it was closed at while its owner was silent; "correction": by a person.
+ * Reason why displayed spend decreased. "interim": a request cost less than its own upstream had reported
+ * earlier. "reaped": it cost less than the amount at which it was closed while its owner was silent.
+ * "correction": a person corrected it.
  */
 export type SpendFall = "interim" | "reaped" | "correction";
 
-/** What the list of recent requests shows beside the cost. */
+/** Figures that the list of recent requests shows in addition to the cost. */
 export interface FinalFigures {
-  /** Left out: nobody measured it. */
+  /** Omitted: not measured. */
   readonly way?: RequestWay | undefined;
-  /** HTTP status that the client got. */
+  /** HTTP status sent to the client. */
   readonly status: number;
   readonly errorCode: string | null;
   readonly checks: readonly Check[];
@@ -151,8 +162,8 @@ export interface FinalFigures {
 
 export interface ChargeResult {
   /**
-   * "repeated": this charge or a later one was there already. "ended": the request has had its final charge, or will
-   * never have one (`onlyIfEntered`). Nothing was changed after both.
+   * "repeated": this charge or a later one was applied before. "ended": the request has had its final charge,
+   * or will never have one (`onlyIfEntered`). Both change nothing.
    */
   readonly outcome: "applied" | "repeated" | "ended";
 }
@@ -163,55 +174,55 @@ export interface RenewInput {
   readonly month: string;
 }
 
-/** "ended": it has had its final charge. "missing": there is no record; the next charge makes it again. */
+/** "ended": it has had its final charge. "missing": the record does not exist; the next charge creates it again. */
 export type RenewOutcome = "renewed" | "reopened" | "ended" | "missing";
 
-/** Found by `listOverdue`; the fields of a record that is gone are null. */
+/** Result of `listOverdue`; the fields are null if the record is gone. */
 export interface OverdueRequest {
   readonly organizationId: string;
   readonly requestId: string;
   readonly record: { readonly keyId: string; readonly month: string; readonly day: string } | null;
 }
 
-/** "not_due": renewed or ended meanwhile. "gone": there is no record (any more). */
+/** "not_due": renewed or ended meanwhile. "gone": the record does not exist. */
 export type CloseOutcome = "closed" | "not_due" | "gone";
 
-/** A request as its admission enters it. */
+/** Request as its admission enters it. */
 export interface EnteredRequest extends Pick<RequestIdentity, "requestId" | "keyId" | "owners"> {
-  /** What it took of limits of tokens. Left out, or null: nothing, or nobody knows. */
+  /** Tokens taken from token limits. Omitted or null: none or unknown. */
   readonly takenTokens?: TakenTokens | null | undefined;
 }
 
 export interface RequestStore {
   /**
-   * Before a request goes upstream: its record, deadline, place among the key's requests in flight and, with strict
-   * caps, its worst case. May be repeated.
+   * Prepares a request before it goes upstream: creates its record and deadline, takes a slot of the key's
+   * concurrent requests and, with strict caps, reserves its worst case. May be repeated.
    */
   hold(input: HoldInput): Promise<HoldResult>;
-  /** Sets a request's total so far. May be repeated, late and out of order. */
+  /** Sets the request's total so far. May be repeated, late and out of order. */
   charge(input: ChargeInput): Promise<ChargeResult>;
-  /** Moves the deadlines of an owner's open requests of one organization. */
+  /** Extends the deadlines of an owner's open requests of one organization. */
   renew(organizationId: string, requests: readonly RenewInput[]): Promise<readonly RenewOutcome[]>;
-  /** Open requests of one organization that are past their deadline, at most `limit`. */
+  /** Lists open requests of one organization past their deadline, at most `limit`. */
   listOverdue(organizationId: string, limit: number): Promise<readonly OverdueRequest[]>;
-  /** Closes another's request that is past its deadline, at the best estimate that it left. May be repeated. */
+  /** Closes another owner's request past its deadline, at its last estimate. May be repeated. */
   close(request: OverdueRequest): Promise<CloseOutcome>;
   /**
-   * Deletes the closed records among these. Only by the owner, and only once every command of these requests was
-   * answered: a charge that comes after it would be counted again. Returns how many were deleted.
+   * Deletes the closed records among these. Only for the owner, and only after every command of these
+   * requests was answered: a later charge would be counted again. Returns how many were deleted.
    */
   forget(organizationId: string, requestIds: readonly string[]): Promise<number>;
   /**
-   * Looks at requests of one organization that the log has as ended, by their final charges, and gives those back that have
-   * a record without one: closed by another, or their charge is still under way. With `mark` those without a record get
-   * one, so that a final charge which comes later is a repeat; null: not while requests of the organization are in flight.
-   * May be repeated.
+   * Compares requests of one organization that have ended in the request log, by their final charges. Returns
+   * those with a record without a final charge: another worker closed it, or the charge is still on its way.
+   * With `mark` the requests without a record get one, so that a later final charge is a repeat; null: not
+   * possible while requests of the organization are in flight. May be repeated.
    */
   markLogged(
     organizationId: string,
     charges: readonly ChargeInput[],
     options: { readonly mark: boolean },
   ): Promise<readonly ChargeInput[] | null>;
-  /** Takes requests out that their admission entered and that will not go upstream. Only by the owner. */
+  /** Removes requests that their admission entered and that will not go upstream. Only for the owner. */
   leave(organizationId: string, requests: readonly EnteredRequest[]): Promise<void>;
 }

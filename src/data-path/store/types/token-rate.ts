@@ -1,19 +1,19 @@
-/** Limits of tokens per minute as one request meets them. */
+/** Token limits per minute as one request meets them. */
 import type { TokenLimitType } from "../../../shared/settings/token-limits.ts";
 import type { LimitScope } from "./decision.ts";
 
-/** The tightest bucket of its type. */
+/** State of the tightest bucket of a type. */
 export interface TokenBucketState {
   readonly type: TokenLimitType;
   /** Tokens per minute. */
   readonly limit: number;
-  /** Whole tokens left; 0 when there are fewer than none. */
+  /** Whole tokens left, never below 0. */
   readonly remaining: number;
-  /** Milliseconds until it is full. */
+  /** Milliseconds until the bucket is full. */
   readonly resetMs: number;
 }
 
-/** The limit of tokens that refuses. */
+/** Token limit that rejects a request. */
 export interface TokenLimit {
   readonly scope: LimitScope;
   readonly type: TokenLimitType;
@@ -21,19 +21,19 @@ export interface TokenLimit {
   readonly limit: number;
 }
 
-/** What a request has taken of its token buckets. */
+/** Tokens that a request has taken from its token buckets. */
 export interface TakenTokens {
-  /** Which buckets, for the scripts: see `lua/include/token-buckets.lua`. */
+  /** Names of the buckets for the scripts: see `lua/include/token-buckets.lua`. */
   readonly buckets: string;
-  /** Tokens of its prompt that its admission took. */
+  /** Prompt tokens taken at admission. */
   readonly prompt: number;
-  /** Tokens that its admission took of shared buckets for its output, and that its end gives back. */
+  /** Output tokens taken from shared buckets at admission; the end of the request gives them back. */
   readonly reserved: number;
-  /** Tokens that come from a prompt's cache count, too. */
+  /** True if cached prompt tokens count as well. */
   readonly countsCached: boolean;
 }
 
-/** What it has used of them so far. */
+/** Tokens used so far. */
 export interface UsedTokens extends TakenTokens {
   readonly input: number;
   readonly output: number;

@@ -1,4 +1,4 @@
-/** Organization tokens: what the management API is asked with, for one organization. */
+/** Organization tokens, which authorize management API calls for one organization. */
 import type { AuditInput } from "./audit.ts";
 import type { HashedKey } from "./management.ts";
 import type { Page, PageInput } from "./page.ts";
@@ -21,20 +21,23 @@ export interface TokenRecord extends TokenSettings {
   readonly createdAtMs: number;
 }
 
-/** `audit`: the entry of the audit log, written in the step that makes the change and only when it is made. */
+/**
+ * Operations on tokens. `audit`: entry of the audit log, written in the same step as the change and only if
+ * it is made.
+ */
 export interface TokenStore {
-  /** Null: there is no such organization. */
+  /** Creates a token. Null: the organization does not exist. */
   createToken(
     organizationId: string,
     settings: TokenSettings,
     token: HashedKey,
     audit?: (record: TokenRecord) => AuditInput,
   ): Promise<TokenRecord | null>;
-  /** Whose token this is, or null. @param sha256Hex 64 lower-case hexadecimal digits. */
+  /** Finds a token by its hash, or null. @param sha256Hex 64 lower-case hexadecimal digits. */
   findToken(sha256Hex: string): Promise<TokenRecord | null>;
-  /** In the order of their creation. */
+  /** Lists tokens in order of creation. */
   listTokens(organizationId: string, page: PageInput): Promise<Page<TokenRecord>>;
-  /** The token works no longer. Null: there is no such token. */
+  /** Deletes a token. Null: it does not exist. */
   deleteToken(
     organizationId: string,
     tokenId: string,

@@ -1,27 +1,27 @@
-/** What limits count in their windows, for whoever holds it against the usage. */
+/** Windows of limits and their counters, for comparison with the usage. */
 import type { WindowPeriod } from "../../../shared/time/calendar.ts";
 import type { LimitScope } from "./decision.ts";
 
 export interface CountedWindow {
   readonly period: WindowPeriod;
-  /** The first day, "2026-11-23"; null: of all time. */
+  /** First day, "2026-11-23"; null: all time. */
   readonly start: string | null;
-  /** The days, up to today, of which usage counts in it. */
+  /** Days up to today whose usage counts in the window. */
   readonly days: readonly string[];
-  /** In place of days: the months of which all usage counts in it. */
+  /** Months whose whole usage counts, in place of days. */
   readonly months: readonly string[];
 }
 
 /**
- * Why a window cannot be held against usage: its counters are kept no longer ("counters_expired"), or usage of it is
- * ("usage_expired"); what was spent before is still being added ("beginning").
+ * Reason why a window cannot be compared with usage: its counters have expired ("counters_expired"), its
+ * usage has expired ("usage_expired"), or earlier spend is still being added ("beginning").
  */
 export type WindowObstacle = "counters_expired" | "usage_expired" | "beginning";
 
-/** Windows of a period that cannot. */
+/** Windows of a period that cannot be compared. */
 export interface ObstructedWindows {
   readonly period: WindowPeriod;
-  /** First days of the first and the last one; null: of all time, or of all windows. */
+  /** First days of the first and the last window; null: all time, or all windows. */
   readonly from: string | null;
   readonly to: string | null;
   readonly obstacle: WindowObstacle;
@@ -32,21 +32,21 @@ export interface WindowList {
   readonly obstructed: readonly ObstructedWindows[];
 }
 
-/** Of one owner. */
+/** Spend of one scope in a window. */
 export interface WindowSpend {
   readonly scope: LimitScope;
-  /** Null: the organization's. */
+  /** Id of the scope; null: the organization. */
   readonly id: string | null;
   readonly microcents: bigint;
 }
 
 export interface WindowStore {
   /**
-   * The windows with a day in a month that an organization counts, and the total, from each period's first window that has
-   * all of its spend.
+   * Lists the windows with a day in a month that an organization counts, and the total, from each period's
+   * first window with complete spend.
    */
   listWindows(organizationId: string, month: string): Promise<WindowList>;
-  /** What each owner has spent in one. */
+  /** Reads the spend of each scope in one window. */
   readWindow(
     organizationId: string,
     window: Pick<CountedWindow, "period" | "start">,
