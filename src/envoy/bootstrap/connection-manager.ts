@@ -117,6 +117,8 @@ function createTimeouts(timeouts: EdgeTimeouts): EnvoyNode {
     request_timeout: formatSeconds(timeouts.requestSeconds),
     "#stream_idle_timeout": "SDKs wait ten minutes for an answer that is not streamed: 504 after that.",
     stream_idle_timeout: formatSeconds(timeouts.streamIdleSeconds),
+    "#drain_timeout": "An idle connection that is closed for want of memory holds its memory for so long.",
+    drain_timeout: "1s",
   };
 }
 

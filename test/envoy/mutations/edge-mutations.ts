@@ -57,7 +57,7 @@ export const EDGE_MUTATIONS: Mutation[] = [
     check: "timeouts",
     name: "slow bodies",
     find: "request_timeout: 60s",
-    write: "drain_timeout: 60s",
+    write: "delayed_close_timeout: 60s",
     line: /HttpConnectionManager|typed_config:/,
   },
   {
