@@ -1,4 +1,7 @@
-/** Hears of alerts as they fire. A convenience: what is missed while the connection is away, a sweep finds afterwards. */
+/**
+ * Subscription to alerts as they fire. Only saves time: a sweep finds alerts that were missed while the
+ * connection was down.
+ */
 import type { RedisClient } from "../redis/client.ts";
 import { ALERT_CHANNEL } from "../redis/keys.ts";
 
@@ -10,12 +13,12 @@ export interface AlertListener {
 
 export interface AlertListenerEvents {
   readonly onAlert: (organizationId: string) => void;
-  /** Says that nothing is missed from now on; before, something may have been. */
+  /** Called when the subscription is active; earlier alerts may have been missed. */
   readonly onListening: () => void;
   readonly onError: (error: Error) => void;
 }
 
-/** Listens on a connection of its own, which comes back by itself. */
+/** Subscribes on a separate connection, which reconnects by itself. */
 export function listenForAlerts(client: RedisClient, events: AlertListenerEvents): AlertListener {
   const { onAlert, onListening, onError } = events;
   // Overloads of a union cannot be called as one; the call is the same for a server and a cluster.
@@ -25,7 +28,7 @@ export function listenForAlerts(client: RedisClient, events: AlertListenerEvents
     clearTimeout(timer);
     subscriber.subscribe(ALERT_CHANNEL).then(onListening, (error: Error) => {
       onError(error);
-      // A cluster's connection for subscriptions is ready a little after the cluster is.
+      // A cluster's connection for subscriptions becomes ready slightly after the cluster.
       timer = setTimeout(subscribe, RETRY_MS);
       timer.unref();
     });

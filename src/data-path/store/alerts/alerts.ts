@@ -1,4 +1,4 @@
-/** The list of alerts that people see, and the delivery state of each. Fired in `lua/include/thresholds.lua`. */
+/** List of alerts for people, with the delivery state of each. Alerts fire in `lua/include/thresholds.lua`. */
 import * as z from "zod";
 import { isWebhookId, readChannels } from "./channels.ts";
 import type { StoreContext } from "../context.ts";
@@ -27,14 +27,14 @@ import {
 } from "../types/alerts.ts";
 import { storeOf } from "../run.ts";
 
-/** "100" stands for "many": a badge has no room for more. */
+/** Maximum of the badge: 100 stands for "many". */
 const COUNTED_UNREAD = 100;
-/** Four owners with two amounts for each of four periods, and two thresholds of each amount. */
+/** Four scopes with two amounts for each of four periods, and two thresholds per amount. */
 const MOST_IN_A_MESSAGE = 64;
 const SCAN_ENTRIES = 500;
 const MAX_SCANNED = 20_000;
 
-/** The state of an alert that no delivery has taken up yet. */
+/** State of an alert whose delivery has not started. */
 const PENDING: DeliveryState = {
   state: "pending",
   attempts: 0,
@@ -112,14 +112,14 @@ export const createAlertStore = storeOf<AlertStore>({
   },
 });
 
-/** Where the message ends that the alert before `position` is of. */
+/** Returns where the message of the alert before `position` ends. */
 function findEndOfMessage(alerts: readonly AlertRecord[], position: number): number {
   const messageId = alerts[position - 1]?.messageId;
   const end = alerts.findIndex((alert, index) => index >= position && alert.messageId !== messageId);
   return end === -1 ? alerts.length : end;
 }
 
-/** What fired together with an alert and is still in the list, itself among it. */
+/** Returns an alert with those that fired together with it and are still listed. */
 async function findMessage(context: StoreContext, alert: AlertRecord): Promise<AlertMessage> {
   const { organizationId, messageId } = alert;
   const alerts: AlertRecord[] = [];
@@ -131,7 +131,7 @@ async function findMessage(context: StoreContext, alert: AlertRecord): Promise<A
   return { id: messageId, organizationId, alerts: [first, ...others] };
 }
 
-/** The alerts of the list from about the one with this id on; none when that has not the form of an id. */
+/** Iterates over the list from about the alert with this id; nothing if the id is malformed. */
 async function* scanAlerts(
   { client }: StoreContext,
   organizationId: string,
@@ -139,7 +139,7 @@ async function* scanAlerts(
 ): AsyncGenerator<AlertRecord> {
   const time = timeOfId(alertId);
   if (time === null || !isId("alert", alertId)) return;
-  // Never before the time in its id, behind it when Redis's clock went back.
+  // An entry never precedes the time in its id, but may follow it if Redis's clock went back.
   let from = String(time);
   for (let read = 0; read < MAX_SCANNED; read += SCAN_ENTRIES) {
     const entries = await client.xrange(alertListKey(organizationId), from, "+", "COUNT", SCAN_ENTRIES);
@@ -150,7 +150,7 @@ async function* scanAlerts(
   }
 }
 
-/** An entry of the outbox as `lua/include/thresholds.lua` writes it. @throws TypeError */
+/** Parses an outbox entry as `lua/include/thresholds.lua` writes it. @throws TypeError */
 export function parseMessage(organizationId: string, fields: Readonly<Record<string, string>>): AlertMessage {
   const first = parseAlert(organizationId, fields);
   const others: AlertRecord[] = [];
@@ -163,7 +163,7 @@ export function parseMessage(organizationId: string, fields: Readonly<Record<str
   return { id: first.messageId, organizationId, alerts: [first, ...others] };
 }
 
-/** An alert's fields as `lua/include/thresholds.lua` writes them. @throws TypeError */
+/** Parses the fields of an alert as `lua/include/thresholds.lua` writes them. @throws TypeError */
 function parseAlert(organizationId: string, fields: Readonly<Record<string, string>>): AlertRecord {
   const textOf = (name: string): string => {
     const value = fields[name];
@@ -171,11 +171,11 @@ function parseAlert(organizationId: string, fields: Readonly<Record<string, stri
     return value;
   };
   const scope = LIMIT_SCOPES.find((known) => known === textOf("scope")) ?? "organization";
-  // Those of a month, which were there before the others, say neither.
+  // Monthly alerts, which predate other periods, name none.
   const period = LIMIT_PERIODS.find((known) => known === fields["period"]) ?? "month";
   return {
     id: textOf("id"),
-    // Before schema 2 each was a message of its own.
+    // Before schema 2 each alert was a message of its own.
     messageId: fields["message"] ?? textOf("id"),
     organizationId,
     kind: textOf("kind") === "budget" ? "budget" : "hard_cap",
@@ -234,7 +234,7 @@ async function addDeliveries(
   return { ...alert, deliveries: { email: read("email"), webhook: read("webhook"), webhooks } };
 }
 
-/** A webhook hears of what fires after it was set up. */
+/** Returns whether the channel must deliver the alert: a webhook only gets alerts that fire after it was created. */
 function isOwed(channel: AlertChannel, { firedAtMs }: AlertRecord): boolean {
   return !isWebhookId(channel) || (timeOfId(channel) ?? 0) <= firedAtMs;
 }

@@ -1,4 +1,4 @@
-/** The channels of an organization: mail, its first webhook, and as many more as it has set up. */
+/** Alert channels of an organization: email, its first webhook, and its further webhooks. */
 import { ORGANIZATION_SETTINGS, type NotificationSettings } from "../../../shared/settings/organization.ts";
 import type { StoreContext } from "../context.ts";
 import { isId } from "../ids.ts";
@@ -7,7 +7,7 @@ import { ALERT_CHANNELS, type AlertChannel, type WebhookId } from "../types/aler
 
 const { field, kind } = ORGANIZATION_SETTINGS.notifications;
 
-/** Those of now; without further webhooks when there is no such organization. */
+/** Reads the current channels; without further webhooks if the organization does not exist. */
 export async function readChannels(
   { client }: StoreContext,
   organizationId: string,

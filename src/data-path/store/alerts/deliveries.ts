@@ -1,6 +1,6 @@
 /**
- * The outbox of alerts: who delivers what next. A courier for each organization and channel holds a cursor and a lease,
- * so that alerts go out in order and a process that dies is taken over. The rules are in `lua/`.
+ * Outbox of alerts. A courier for each organization and channel holds a cursor and a lease, so that alerts
+ * are sent in order and another process takes over if one dies. The rules are in `lua/`.
  */
 import { parseMessage } from "./alerts.ts";
 import { readChannels } from "./channels.ts";
@@ -66,7 +66,7 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
   async finishDelivery(context, input) {
     const { organizationId, channel, owner, claim, shown, covered = [] } = input;
     const last = covered.at(-1) ?? claim;
-    // After the claim: what is set up from now on is owed nothing of it.
+    // Read after the claim: webhooks created later need not deliver this message.
     const others = (await readChannels(context, organizationId)).filter((name) => name !== channel);
     const reply = parseArray(
       await context.client.igwFinishDelivery({
@@ -99,7 +99,7 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
     const key = emailCountKey(organizationId);
     await client.set(key, "0", "PX", HOUR_MS, "NX");
     if ((await client.incr(key)) <= maxPerHour) return 0;
-    // -1 and -2: it ended between the two calls, or has no end after a failover in between.
+    // -1 and -2: it ended between the two calls, or lost its expiry in a failover in between.
     const leftMs = await client.pttl(key);
     if (leftMs === -1) await client.pexpire(key, HOUR_MS);
     return Math.max(1, leftMs);
@@ -139,7 +139,7 @@ function readEntry(
   return { entryId, message: parseMessage(organizationId, fields), isForOthers };
 }
 
-/** What is shown of messages that one email told of together. */
+/** Updates the displayed state of messages that one email covered together. */
 async function showCovered(
   context: StoreContext,
   { organizationId, channel, covered = [] }: FinishInput,

@@ -1,19 +1,19 @@
 import type { Cluster, Command, Redis } from "ioredis";
 
-/** ioredis's own words for it; `test/store/client.test.ts` holds them. */
+/** ioredis's error text; `test/store/client.test.ts` checks it. */
 const TIMED_OUT = "Command timed out";
-/** A timer that fires later than this share of its time says that the process did not get to run. */
+/** A timer that fires later than this multiple of its time shows that the process could not run. */
 const LATE = 1.2;
-/** Milliseconds of commands that wait longer than their client's others. */
+/** Timeouts in milliseconds of commands that wait longer than the other commands of their client. */
 const LONGER = new WeakMap<Command, number>();
 
 /**
- * Gives commands up after so long, and charges it to Redis alone. A process that got no turn meanwhile (a full machine, a long pause of the
- * collector) sees its timers before what has arrived in its sockets, and would call Redis late that has long answered:
- * every request of that moment would be refused for it. So the socket is read once more, and a timer that came late
- * itself is granted its client's time anew, once.
- *
- * Not by ioredis's option: the connections that a Cluster reads its slots by would have it, too, while they connect.
+ * Times commands out, but only for time that Redis took. A process that could not run (overloaded host, long
+ * garbage collection) sees its timers before the data in its sockets, and would time out commands that Redis
+ * has already answered: all requests of that moment would be rejected. So the socket is read once more, and a
+ * timer that fired late restarts once with the client's full time.
+ * ioredis's own option is not used: it would also apply to the connections that a Cluster uses to read its
+ * slots while they connect.
  */
 export function timeOutFairly(client: Redis, timeoutMs: number): void {
   const send = client.sendCommand.bind(client);
@@ -25,7 +25,7 @@ export function timeOutFairly(client: Redis, timeoutMs: number): void {
       if (error.message !== TIMED_OUT) {
         reject(error);
       } else if (performance.now() - sentMs > LATE * (LONGER.get(command) ?? timeoutMs)) {
-        // What came meanwhile has settled the command, and this does nothing.
+        // Does nothing if a reply that arrived meanwhile has settled the command.
         setTimeout(() => setImmediate(reject, error), timeoutMs);
       } else {
         setImmediate(reject, error);
@@ -35,7 +35,7 @@ export function timeOutFairly(client: Redis, timeoutMs: number): void {
   };
 }
 
-/** The same connection, whose commands wait longer for their answers when they are sent by what is returned. */
+/** Returns a view of the same connection whose commands have a longer timeout. */
 export function waitLonger<Client extends Redis | Cluster>(client: Client, timeoutMs: number): Client {
   const longer = Object.create(client) as Client;
   longer.sendCommand = (command: Command, ...rest: []) => {

@@ -1,11 +1,11 @@
-/** V8 looks at the objects that a function reads once that has run some ten times. */
+/** Number of reads after which V8 optimizes; it inspects the objects that a function reads after about ten calls. */
 const READS = 1_000;
 
 /**
- * Lets V8 find the methods of strings fast again. The Redis client has a class that extends `String`, and V8 keeps what a
- * prototype inherits from as a dictionary until a property of an object with it is read. Strings are no objects, so this
- * never came: each `charCodeAt` or `slice` anywhere in the process was looked up, at up to ten times the cost. Reading a
- * string object makes it good for as long as the process runs.
+ * Makes V8 find string methods fast again. The Redis client has a class that extends `String`, and V8 keeps
+ * its prototype chain as a dictionary until a property of such an object is read. Primitive strings are not
+ * objects, so that never happened: each `charCodeAt` or `slice` in the process was looked up slowly, at up to
+ * ten times the cost. Reading properties of a string object fixes it for the rest of the process.
  */
 export function keepStringMethodsFast(): void {
   const text = Object("") as Text;

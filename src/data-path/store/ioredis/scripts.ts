@@ -1,6 +1,6 @@
 /**
- * The Lua scripts: one file, one transition, run by its hash (EVALSHA). The whole text is sent only when Redis does not
- * know it yet; Redis answers NOSCRIPT before it runs anything, so nothing ever runs twice.
+ * Runs the Lua scripts by hash (EVALSHA); each file is one transition. The text is only sent if Redis does
+ * not know it: Redis replies NOSCRIPT before it runs anything, so nothing runs twice.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -30,13 +30,13 @@ interface Script {
   readonly lua: string;
   readonly sha: string;
   readonly format: (luaOrSha: string, input: object) => string[];
-  /** Its text was sent: what comes behind it can go by the hash. */
+  /** True once the text was sent: later commands can use the hash. */
   isSent: boolean;
 }
 
 /**
- * Gives a client the scripts as commands. They are sent as commands of their own: ioredis's scripts and automatic
- * pipelines, which make an object of all commands there are for each batch, take a third more CPU time.
+ * Adds the scripts to a client as commands. They bypass ioredis's own scripts and automatic pipelines, which
+ * build an object of all commands for each batch and take a third more CPU time.
  */
 export function addScripts(client: Redis | Cluster): void {
   for (const [name, layout] of Object.entries<ScriptLayout>(SCRIPTS)) {
@@ -58,9 +58,9 @@ function runScript(client: Redis | Cluster, script: Script, input: object): Prom
   const sent = isSent
     ? send(client, "evalsha", format(sha, input))
     : send(client, "eval", format(lua, input));
-  // Each reply has as many promises: see in-reply-order.ts.
+  // Keep the number of promises per reply constant: see in-reply-order.ts.
   return sent.catch((error: unknown) => {
-    // Another node, or one that was started again.
+    // A different node, or a restarted one.
     if (error instanceof Error && error.message.startsWith("NOSCRIPT")) {
       return send(client, "eval", format(lua, input));
     }
@@ -78,7 +78,10 @@ const LAYOUTS = new Map<string, ScriptLayout>(
   Object.values<ScriptLayout>(SCRIPTS).map((layout) => [layout.file, layout]),
 );
 
-/** A script, its markers resolved. Without `resolve` its includes stay lines; else each is the file, with its own includes. */
+/**
+ * Reads a script with its markers resolved. Includes are replaced by their files, recursively; without
+ * `resolve` they stay as lines.
+ */
 export function readScript(file: string, { resolve = true } = {}): string {
   const text = readFileSync(programFile(`data-path/store/lua/${file}`), "utf8");
   const lua = resolveMarkers(text, LAYOUTS.get(file) ?? null);

@@ -1,12 +1,12 @@
 import { Command } from "ioredis";
 
 const AS_TEXT = { replyEncoding: "utf8" } as const;
-/** What stands before an argument of so many bytes: made once, since a request writes some forty of them. */
+/** RESP length lines by number of bytes, prepared once because a request writes about forty of them. */
 const LENGTH_LINES = Array.from({ length: 1_024 }, (_, bytes) => formatLengthLine(bytes));
 
 /**
- * A command all of whose arguments are texts, as is its reply. ioredis's own looks through the arguments for lists and for
- * what is no text, and asks for the bytes of each when it writes them: half of what it takes to send one.
+ * Command whose arguments and reply are all text. ioredis's own class searches the arguments for lists and
+ * non-text values and computes the bytes of each while writing, which is half the cost of sending a command.
  */
 export class TextCommand extends Command {
   constructor(name: string, given: string[]) {
@@ -14,10 +14,10 @@ export class TextCommand extends Command {
     this.args = given;
   }
 
-  /** RESP: an array of strings, each with its length in bytes before it. */
+  /** Formats as RESP: an array of strings, each preceded by its length in bytes. */
   override toWritable(): string {
     const text = this.#format((argument) => argument.length);
-    // Nearly every command is ASCII, which shows in the whole of it at once.
+    // Nearly every command is ASCII, which one length comparison shows.
     return Buffer.byteLength(text) === text.length
       ? text
       : this.#format((argument) => Buffer.byteLength(argument));

@@ -2,8 +2,8 @@ import type { Redis } from "ioredis";
 import { sendCommandsAtTurnEnd } from "../../../shared/event-loop/turn-end.ts";
 
 /**
- * Makes commands of one turn of the event loop leave in one write. Unlike ioredis's automatic pipelines, no command waits
- * for the answers of those before it, and each stays one of its own, so that it works with a Cluster whose slots are
+ * Sends all commands of one turn of the event loop in one write. Unlike with ioredis's automatic pipelines,
+ * no command waits for earlier replies, and each stays separate, so this works with a Cluster whose slots are
  * moving.
  */
 export function writeOncePerTurn(client: Redis): void {

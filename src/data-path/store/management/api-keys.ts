@@ -1,10 +1,9 @@
 /**
- * API keys: records, look-ups, rotation, deletion. Only the SHA-256 of a key is ever here.
- *
- * A record and its look-up are on different slots, so they cannot change in one step. The record decides: admission
- * compares the presented hash with it, so a look-up too many admits nobody, and one that is missing only makes a key
- * unknown. Hence the record is written before its look-up, and marked as deleted before its look-up is removed.
- * `repair.ts` puts right what a crash in between leaves.
+ * API keys: records, look-ups, rotation, deletion. Only the SHA-256 of a key is stored.
+ * A record and its look-up are on different slots, so they cannot change in one step. The record decides:
+ * admission compares the presented hash with it, so an extra look-up admits no request, and a missing one
+ * only makes a key unknown. Hence the record is written before its look-up, and marked as deleted before its
+ * look-up is removed. `repair.ts` repairs the rest after a crash in between.
  */
 import { auditArguments } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
@@ -35,9 +34,9 @@ import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { SCRIPTS } from "../redis/script-layouts.ts";
 import type { Operations } from "../run.ts";
 
-/** Two rotations of one key at the same time: each tries again on the other's result. */
+/** Attempts if two rotations of one key run at the same time: each retries on the other's result. */
 const ROTATION_ATTEMPTS = 5;
-/** Others change it at the same time: each tries again on what they have made of it. */
+/** Attempts if others change the key at the same time: each retries on the new version. */
 const CHANGE_ATTEMPTS = 5;
 const LIST_PAGE = 500;
 /** Reply of `create-key.lua` when the list is full. */
@@ -79,7 +78,7 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
     if (changes.userId === undefined && changes.groupId === undefined) {
       return setFields(context, reference, formatKeySettings(changes), { expectedVersion, audit });
     }
-    // What it leaves is known from the record as it was read, so the change is of that version.
+    // The lists that the key leaves follow from the record as read, so the change requires that version.
     for (let attempt = 1; ; attempt += 1) {
       const current = await keyOperations.getKey(context, reference);
       if (current === null) return { outcome: "not_found" };
@@ -153,7 +152,7 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
     const list = ownerKeysKey(organizationId, kind, ownerId);
     const deleted: KeyRecord[] = [];
     for (;;) {
-      // What is deleted leaves the list, so the first page is always the next one.
+      // Deleted keys leave the list, so the first page is always the next one.
       const { ids } = await readIds(context, list, { limit: LIST_PAGE, after: null });
       if (ids.length === 0) return deleted;
       const results = await Promise.all(
@@ -166,7 +165,7 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
   async revokeAllKeys(context, organizationId) {
     const revoked: KeyRecord[] = [];
     for (;;) {
-      // What is deleted leaves the list, so the first page is always the next one.
+      // Deleted keys leave the list, so the first page is always the next one.
       const { items } = await keyOperations.listKeys(context, organizationId, {
         limit: LIST_PAGE,
         after: null,
@@ -184,17 +183,17 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
 
 interface NewKey {
   readonly display: string;
-  /** What its record has as the hash of its secret. */
+  /** Returns what the record stores as the hash of its secret. */
   readonly hashOf: (id: string) => string;
   readonly audit: ((record: KeyRecord) => AuditInput) | undefined;
-  /** The field of its user's record that names it, and what that field named before. Left out: none does. */
+  /** Field of the user's record that names the key, and its previous value. Omitted: no record names it. */
   readonly named?: { readonly field: string; readonly replaced: string };
 }
 
 /**
- * The key's record and the lists that it is on, without a look-up: the key; the id of the one that another has made under
- * its name; null without an organization.
- * @throws MissingOwnerError where its user or group is not there; FullError
+ * Writes the key's record and list entries, without a look-up. Returns the key, or the id of the key that
+ * another caller created under its name, or null if the organization does not exist.
+ * @throws MissingOwnerError if its user or group does not exist; FullError
  */
 export async function insertKey(
   context: StoreContext,
@@ -217,7 +216,7 @@ export async function insertKey(
     keyId: id,
     namedBy: named.field,
     replaced: named.replaced,
-    // A key without a secret has a user, of whom there are so many at most.
+    // A key without a secret belongs to a user, and users have a limit of their own.
     most: String(named.field === "" ? MOST.key : Number.MAX_SAFE_INTEGER),
     furtherArguments: [...formatKeySettings(settings), ...Object.entries(written).flat()],
   });
@@ -229,8 +228,9 @@ export async function insertKey(
 }
 
 /**
- * The key that works on beside the new one: the current one. But when the current one has no look-up, a rotation before
- * this one broke off and nobody was ever given that key: then it is the one before it, for as long as it had.
+ * Chooses the key that keeps working after the rotation: the current one. If the current one has no look-up,
+ * the previous rotation broke off and its key was never given out: then it is the one before, for its
+ * remaining time.
  */
 async function chooseFormer(
   context: StoreContext,
@@ -244,7 +244,7 @@ async function chooseFormer(
     : { hash: fields["former_hash"] ?? "", untilMs: fields["former_until"] ?? "" };
 }
 
-/** Look-ups of keys that work no longer go at once, that of the former one with its grace. */
+/** Removes look-ups of keys that stopped working: at once, or for the previous key after its grace. */
 async function removeLater(
   context: StoreContext,
   before: Fields,
@@ -255,7 +255,7 @@ async function removeLater(
   if (hash !== "") await context.client.pexpireat(lookUpKey(hash), Number(untilMs));
 }
 
-/** The look-ups that lead to a record. @param kept The hash whose look-up stays. */
+/** Removes the look-ups of a record. @param kept Hash whose look-up stays. */
 async function removeLookUps({ client }: StoreContext, fields: Fields, kept: string): Promise<void> {
   const hashes = [fields["hash"] ?? "", fields["former_hash"] ?? ""];
   const gone = hashes.filter((hash) => hash !== "" && hash !== kept);
@@ -265,12 +265,15 @@ async function removeLookUps({ client }: StoreContext, fields: Fields, kept: str
 interface OwnedKeys {
   readonly kind: OwnerKind;
   readonly ownerId: string;
-  /** The list of the owner's keys. */
+  /** List of the owner's keys. */
   readonly list: string;
   readonly audit: ((record: KeyRecord) => AuditInput) | undefined;
 }
 
-/** The record as it was; null where it is on the list and not the owner's, or was changed meanwhile and stays for now. */
+/**
+ * Deletes a listed key. Returns its record before the deletion; null if the key belongs to another owner, or
+ * was changed meanwhile and stays for now.
+ */
 async function deleteKeyOf(
   context: StoreContext,
   reference: KeyReference,
@@ -286,7 +289,10 @@ async function deleteKeyOf(
   return result.outcome === "changed" ? result.before : null;
 }
 
-/** A deleted key is on a list if it was moved at the same time. */
+/**
+ * Returns whether the key still belongs to the owner. A deleted key is still listed if it was moved at the
+ * same time.
+ */
 function isListed(record: KeyRecord, { userId, groupId }: Partial<KeyOwners>): boolean {
   return (
     record.deletedAtMs === null &&
@@ -298,7 +304,7 @@ function isListed(record: KeyRecord, { userId, groupId }: Partial<KeyOwners>): b
 interface FieldChange {
   readonly expectedVersion: number | null;
   readonly audit: AuditInput | null;
-  /** The owners that it had, and those that it has from now on. Left out: they stay. */
+  /** Previous and new owners. Omitted: the owners stay. */
   readonly move?: { readonly from: KeyOwners; readonly to: KeyOwners };
 }
 
@@ -336,7 +342,7 @@ async function setFields(
   return result;
 }
 
-/** The lists that it leaves, and the owners that it gets. */
+/** Returns the lists that the key leaves and the owners that it gets. */
 function planMove(organizationId: string, move: FieldChange["move"]) {
   if (move === undefined) return { left: [], joined: [], joins: {} };
   const { from, to } = move;

@@ -1,5 +1,5 @@
 /**
- * The audit logs: streams on the organization's slot, one for each role and kind, bounded by age and bytes
+ * Audit logs: streams on the organization's slot, one per role and kind, bounded by age and bytes
  * (`lua/include/audit.lua`). Readers see them as one list.
  */
 import type { ChainableCommander } from "ioredis";
@@ -17,7 +17,7 @@ import {
 import { PERSON_ROLES } from "../types/sessions.ts";
 import { storeOf } from "../run.ts";
 
-/** Key and entry as the scripts take them; an empty entry for none. */
+/** Returns key and entry for the scripts; an empty entry if there is none. */
 export function auditArguments(organizationId: string, entry: AuditInput | null | undefined) {
   return {
     audit: auditKey(organizationId, logOf("changes", entry ?? null)),
@@ -26,7 +26,7 @@ export function auditArguments(organizationId: string, entry: AuditInput | null 
 }
 
 /**
- * Makes a new organization's record and the first entry of its log in one transaction.
+ * Writes a new organization's record and the first entry of its log in one transaction.
  * @throws Error of a command, or if the transaction was not executed.
  */
 export async function executeWithAudit(
@@ -99,7 +99,7 @@ export const createAuditStore = storeOf<AuditStore>({
   },
 });
 
-/** Where an entry is: its id in its stream, and the place of the stream in `AUDIT_LOGS`. */
+/** Position of an entry: its id in its stream, and the index of the stream in `AUDIT_LOGS`. */
 interface Place {
   readonly streamId: string;
   readonly place: number;

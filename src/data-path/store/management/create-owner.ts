@@ -1,6 +1,6 @@
 /**
- * How users and groups are made: by hand, or because somebody came whom another signs in. Who that is (issuer and
- * subject) is at most one user of an organization, however many come at once.
+ * Creation of users and groups: by hand, or of a user at sign-in. An identity (issuer and subject) is at most
+ * one user of an organization, even if many calls arrive at once.
  */
 import type { StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
@@ -24,7 +24,7 @@ import { getOwner } from "./owner-lists.ts";
 import { digestExternal, formatExternal } from "./records.ts";
 import { entriesOf, namesOfGroup, type Owners, USERS } from "./users-and-groups.ts";
 
-/** Between the look-up and the record somebody deletes the user: it is looked up again. */
+/** Attempts if the user is deleted between the look-up and the read of the record. */
 const FIND_ATTEMPTS = 5;
 const MOST_CHARACTERS = 1_024;
 
@@ -33,13 +33,13 @@ interface NewOwner {
   readonly external: ExternalIdentity | null;
 }
 
-/** Whoever it should be is a user already. */
+/** The identity already is a user. */
 interface IdentityKnown {
   readonly outcome: "exists";
   readonly id: string;
 }
 
-/** Makes a user or a group: one step, when its windows are there. */
+/** Creates a user or a group, in one step once its windows exist. */
 export async function createOwner<Settings, Item extends Settings & OwnerRecord>(
   owners: Owners<Settings, Item>,
   context: StoreContext,
@@ -84,7 +84,7 @@ export async function createOwner<Settings, Item extends Settings & OwnerRecord>
   throw unknownOutcome(outcome);
 }
 
-/** The answer about those who are nobody elsewhere: they cannot be known. */
+/** Narrows the result for owners without an external identity, which cannot be known already. */
 export function withoutKnown<Item>(
   result: OwnerCreationResult<Item> | IdentityKnown,
 ): OwnerCreationResult<Item> {

@@ -1,7 +1,7 @@
 /**
- * The end of organizations. The record decides: once it says that its organization is deleted, nobody is admitted with a
- * key of it. What is on other slots and in other records follows (its name, keys, tokens, users, groups, the list), in steps that are
- * made again at the next start where a crash has left some (`repair.ts`).
+ * Deletion of organizations. The record decides: once it is marked as deleted, no key of the organization is
+ * admitted. Data on other slots and in other records follows (name, keys, tokens, users, groups, the list),
+ * in steps that the next start repeats if a crash interrupted them (`repair.ts`).
  */
 import { expiryOf, monthAt } from "../../../shared/time/calendar.ts";
 import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
@@ -89,7 +89,10 @@ export const deletedOrganizationOperations: Operations<DeletedOrganizationStore>
   },
 };
 
-/** Everything that follows from a record that says it is deleted; the list is the last step, from which it is found. */
+/**
+ * Deletes everything that belongs to an organization marked as deleted. The list entry is last, since
+ * interrupted deletions are found by it.
+ */
 export async function finishDeletion(
   context: StoreContext,
   { id, name }: Pick<OrganizationRecord, "id" | "name">,
@@ -106,7 +109,7 @@ export async function finishDeletion(
 
 async function deleteTokens(context: StoreContext, organizationId: string): Promise<void> {
   for (;;) {
-    // What is deleted leaves the list, so the first page is always the next one.
+    // Deleted tokens leave the list, so the first page is always the next one.
     const page = { limit: TOKENS_AT_ONCE, after: null };
     const { items } = await tokenOperations.listTokens(context, organizationId, page);
     if (items.length === 0) return;
@@ -114,7 +117,7 @@ async function deleteTokens(context: StoreContext, organizationId: string): Prom
   }
 }
 
-/** Their records stay as long as the organization's. */
+/** Marks users or groups as deleted; their records are kept as long as the organization's. */
 async function endOwners(context: StoreContext, organizationId: string, kind: OwnerKind): Promise<void> {
   const list = ownerListKey(organizationId, kind);
   const expiresAt = await expiryOfDeleted(context);
@@ -139,7 +142,7 @@ async function endOwners(context: StoreContext, organizationId: string, kind: Ow
   }
 }
 
-/** When the last figures of this month are gone. */
+/** Returns the time when the last figures of this month expire. */
 async function expiryOfDeleted(context: StoreContext): Promise<string> {
   return String(expiryOf(monthAt(await timeMs(context)).name, context.usageMonths));
 }

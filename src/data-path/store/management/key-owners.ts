@@ -1,4 +1,4 @@
-/** The owners of a key, its user and its group, as names of Redis keys. */
+/** Names in Redis of a key's owners, its user and its group. */
 import { listOf } from "../redis/row-layouts.ts";
 import type { KeySettings } from "../../../shared/settings/key.ts";
 import { ownerKey, ownerKeysKey } from "../redis/keys.ts";
@@ -13,7 +13,7 @@ interface Owner {
   readonly id: string;
 }
 
-/** Those of them that are named, the user first. @throws MissingOwnerError for what is no id */
+/** Lists the owners that are set, the user first. @throws MissingOwnerError for malformed ids */
 function listOwners(owners: Partial<KeyOwners>): readonly Owner[] {
   const ids = { user: owners.userId ?? null, group: owners.groupId ?? null };
   return OWNER_KINDS.flatMap((kind) => {
@@ -24,7 +24,7 @@ function listOwners(owners: Partial<KeyOwners>): readonly Owner[] {
   });
 }
 
-/** The record and the list of keys of each of them. @throws MissingOwnerError for what is no id */
+/** Returns names of the record and the list of keys of each owner. @throws MissingOwnerError for malformed ids */
 export function namesOfOwners(organizationId: string, owners: Partial<KeyOwners>): string[] {
   return listOwners(owners).flatMap(({ kind, id }) =>
     listOf["owner-keys"]({
@@ -34,12 +34,15 @@ export function namesOfOwners(organizationId: string, owners: Partial<KeyOwners>
   );
 }
 
-/** The lists of their keys. */
+/** Returns the owners' lists of keys. */
 export function listsOfOwners(organizationId: string, owners: Partial<KeyOwners>): string[] {
   return listOwners(owners).map(({ kind, id }) => ownerKeysKey(organizationId, kind, id));
 }
 
-/** The owner that a script misses. @param place The place of its record among the names, from 0 on. */
+/**
+ * Returns the error for the owner that a script did not find. @param place Index of its record among the
+ * names, from 0.
+ */
 export function missingOwnerAt(owners: Partial<KeyOwners>, place: number): MissingOwnerError {
   const owner = listOwners(owners)[Math.floor(place / 2)];
   if (owner === undefined) throw new TypeError(`a script misses an owner at ${place}, where there is none`);

@@ -1,4 +1,4 @@
-/** API keys, and what a crash can have left of them. */
+/** Operations on API keys, including repairs after crashes. */
 import { storeOf } from "../run.ts";
 import type { KeyStore } from "../types/management.ts";
 import { keyOperations } from "./api-keys.ts";

@@ -1,6 +1,6 @@
 import type { OwnerKind } from "../types/owner-kinds.ts";
 
-/** The user or group that a key should belong to is not there, or was deleted: nothing was changed. */
+/** Thrown if the user or group of a key does not exist or was deleted: nothing was changed. */
 export class MissingOwnerError extends Error {
   override readonly name = "MissingOwnerError";
   readonly kind: OwnerKind;

@@ -1,8 +1,8 @@
 /**
- * Who has which name. The index of names and the records are on different slots, so they cannot change in one step: a
- * name is claimed before the record has it, and released when the record has it no more. The record decides: a claim
- * whose record has another name is what a crash has left, and is passed over when it is old enough that nobody can be on
- * the way from the claim to the record.
+ * Index of organization names. The index and the records are on different slots, so they cannot change in one
+ * step: a name is claimed before the record has it, and released after the record has lost it. The record
+ * decides: a claim whose record has another name was left by a crash, and is ignored once it is too old for
+ * its record to be still on the way.
  */
 import type { StoreContext } from "../context.ts";
 import { organizationKey, ORGANIZATION_NAMES_KEY, ORGANIZATIONS_KEY } from "../redis/keys.ts";
@@ -10,26 +10,26 @@ import { integerAt, parseArray, parseInteger, textAt } from "../redis/parse-repl
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import type { NameHolder } from "../types/management.ts";
 
-/** The most time from a claim to its record: some commands, each with a timeout of seconds. */
+/** Maximum time from a claim to its record: several commands with timeouts of seconds. */
 const UNDER_WAY_US = 60_000_000;
-/** Each passes over what a crash has left. */
+/** Attempts to claim; each ignores one abandoned claim. */
 const CLAIM_ATTEMPTS = 3;
 
 export type NameClaim =
   | { readonly outcome: "claimed"; readonly claimedUs: number }
   | { readonly outcome: "name_taken"; readonly holder: NameHolder };
 
-/** A name as people compare it: "Ä" is "ä", and a wide "Ａ" is "a". */
+/** Folds case and width for comparison: "Ä" becomes "ä", and a wide "Ａ" becomes "a". */
 export function foldCase(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
 
-/** Two organizations may not have names of which this is the same. */
+/** Returns the form of a name that must be unique among organizations. */
 export function foldName(name: string): string {
   return foldCase(name).trim().replaceAll(/\s+/g, " ");
 }
 
-/** Claims a name for an organization whose record does not have it yet. Several steps. */
+/** Claims a name for an organization whose record does not have it yet, in several steps. */
 export async function claimName(
   context: StoreContext,
   organizationId: string,
@@ -57,8 +57,8 @@ export async function claimName(
 }
 
 /**
- * Releases the name of an organization that has another one now, or that is gone.
- * @param beforeUs A claim from after this time stays: the organization has got the name back.
+ * Releases the name of an organization that has been renamed or deleted.
+ * @param beforeUs Later claims stay: the organization has got the name back.
  */
 export async function releaseName(
   { client }: StoreContext,
@@ -74,7 +74,7 @@ export async function releaseName(
   });
 }
 
-/** The organization whose this entry is; null when its organization has not got the name, and will not get it any more. */
+/** Returns the organization of an index entry; null if its record does not have the name and never will. */
 async function readHolder(
   { client }: StoreContext,
   entry: string,
@@ -85,7 +85,7 @@ async function readHolder(
   const [name, deletedAt] = await client.hmget(organizationKey(id), "name", "deleted_at");
   if (isSet(deletedAt)) return null;
   if (isSet(name) && foldName(name) === folded) {
-    // Where a crash came between its record and the list: now it is found by who reads that it has the name.
+    // Repairs the list if a crash happened between the record and the list.
     await client.zadd(ORGANIZATIONS_KEY, "NX", 0, id);
     return { id, name };
   }

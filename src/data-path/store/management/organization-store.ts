@@ -1,4 +1,4 @@
-/** Organizations, from when they are made until they are deleted and after that. */
+/** Operations on organizations, current and deleted. */
 import { storeOf } from "../run.ts";
 import type { DeletedOrganizationStore, OrganizationStore } from "../types/management.ts";
 import { deletedOrganizationOperations } from "./deleted-organizations.ts";

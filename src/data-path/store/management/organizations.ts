@@ -1,4 +1,4 @@
-/** Organizations: their records and the list of all. */
+/** Records of organizations and the list of all. */
 import { listChannels } from "../alerts/channels.ts";
 import { executeWithAudit, auditArguments } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
@@ -25,15 +25,15 @@ import type { PageInput } from "../types/page.ts";
 import type { Operations } from "../run.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
-/** What one search looks through: 2,000 organizations. */
+/** Pages that one search examines: 2,000 organizations. */
 const SEARCHED_PAGES = 10;
 const SEARCH_PAGE = 200;
-/** Others change it at the same time: each tries again on what they have made of it. */
+/** Attempts if others change the organization at the same time: each retries on the new version. */
 const CHANGE_ATTEMPTS = 5;
 const GONE_COURIER_MS = 86_400_000;
 
 export const organizationOperations: Operations<OrganizationStore> = {
-  /** The name comes before the record, and that before the list: what a crash leaves, the next claim of the name mends. */
+  /** Writes the name, then the record, then the list. After a crash, the next claim of the name repairs the rest. */
   async createOrganization(context, settings, audit) {
     const now = await timeMs(context);
     const id = createId("org", now);
@@ -49,7 +49,7 @@ export const organizationOperations: Operations<OrganizationStore> = {
       const entry = auditArguments(id, audit(organization));
       await executeWithAudit(context, entry, (change) => change.hset(key, ...fields));
     }
-    // Nobody knows it yet, so nothing can be spent before its limits are counted for.
+    // No key exists yet, so nothing can be spent before its limits are counted.
     await ensureWindows(context, id, periods);
     await context.client.zadd(ORGANIZATIONS_KEY, 0, id);
     return { outcome: "created", organization };
@@ -64,7 +64,7 @@ export const organizationOperations: Operations<OrganizationStore> = {
   async listOrganizations(context, page) {
     const { ids, next } = await readIds(context, ORGANIZATIONS_KEY, page);
     const records = await Promise.all(ids.map((id) => organizationOperations.getOrganization(context, id)));
-    // Deleted ones are here only where a crash has left them on the list.
+    // Deleted organizations are only listed after a crash.
     const isThere = (record: OrganizationRecord | null): record is OrganizationRecord =>
       record?.deletedAtMs === null;
     return { items: records.filter(isThere), next };
@@ -80,7 +80,7 @@ export const organizationOperations: Operations<OrganizationStore> = {
       });
       for (const record of batch.items) {
         if (!isOrganizationFound(record, text)) continue;
-        // One more than asked for: there is a next page.
+        // One more than requested: there is a next page.
         if (found.length === limit) return { items: found, next: found.at(-1)?.id ?? null };
         found.push(record);
       }
@@ -114,7 +114,7 @@ export const organizationOperations: Operations<OrganizationStore> = {
   },
 };
 
-/** Whether a search for this text finds it. */
+/** Returns whether a search for this text finds the organization. */
 export function isOrganizationFound(record: Pick<OrganizationRecord, "id" | "name">, text: string): boolean {
   return record.id === text || foldCase(record.name).includes(foldCase(text));
 }
@@ -126,8 +126,8 @@ interface OrganizationChange {
 }
 
 /**
- * A change with a name in it. The version is always checked: a claim that is older than one's own is then of a change that
- * was made before, or that will not be made.
+ * Changes the settings including the name. Always checks the version: an older claim then belongs to a change
+ * that was made before or never will be.
  */
 async function setName(
   context: StoreContext,
@@ -178,8 +178,8 @@ async function setFields(
 }
 
 /**
- * Forgets what belongs to webhooks that are gone. Not at once, for an attempt may be under way; not in one step with the
- * change: what a crash leaves is a small hash that nobody reads.
+ * Sets an expiry on the delivery state of deleted webhooks. They are not deleted at once, since an attempt
+ * may be running. It is a separate step: a crash in between only leaves a small hash without readers.
  */
 export async function expireCouriers(
   { client }: StoreContext,
@@ -193,7 +193,7 @@ export async function expireCouriers(
   );
 }
 
-/** A page of a sorted set of ids whose scores are all 0. */
+/** Reads a page of a sorted set of ids whose scores are all 0. */
 export async function readIds(
   context: StoreContext,
   key: string,

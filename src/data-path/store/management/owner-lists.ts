@@ -1,4 +1,4 @@
-/** The users or groups that there are: one by its id, a list's page, or those that a search finds. */
+/** Reads users and groups: one by id, a page of the list, or search results. */
 import type { StoreContext } from "../context.ts";
 import { isId } from "../ids.ts";
 import { ownerKey, ownerListKey, ownerTextsKey, ownerUsersKey } from "../redis/keys.ts";
@@ -17,11 +17,11 @@ import {
   parseSearchCursor,
 } from "./owner-search.ts";
 
-/** One search looks through 2,000 entries: where nearly all of them are in other groups it has a next page. */
+/** Batches that one search examines: 2,000 entries. If nearly all are in other groups, it returns a next page. */
 const SEARCHED_BATCHES = 20;
 const SEARCH_BATCH = 100;
 
-/** Deleted ones too, as long as their figures are kept. */
+/** Reads one owner; also deleted ones while their figures are kept. */
 export async function getOwner<Settings, Item extends Settings & OwnerRecord>(
   owners: Owners<Settings, Item>,
   context: StoreContext,
@@ -60,8 +60,8 @@ export async function listOwners<Settings, Item extends Settings & OwnerRecord>(
 type Search = OwnerFilter & { readonly search: string };
 
 /**
- * Those whose name or mail address has the text at the beginning of a word, regardless of case, in the order of what follows
- * there; or whose id it is.
+ * Finds owners by id, or whose name or email address has the text at the start of a word, ignoring case.
+ * Sorted by the text from that word on.
  */
 async function findOwners<Settings, Item extends Settings & OwnerRecord>(
   owners: Owners<Settings, Item>,
@@ -79,7 +79,7 @@ async function findOwners<Settings, Item extends Settings & OwnerRecord>(
   if (after !== null && last === null) return { items: [], next: null };
   for (let batch = 0; batch < SEARCHED_BATCHES; batch += 1) {
     const start = last === null ? `[${beginEntry(folded)}` : `(${last}`;
-    // Where nothing is passed over the first batch is the page.
+    // If no entry is filtered out, the first batch is the page.
     const size = batch === 0 ? limit + 1 : SEARCH_BATCH;
     const read = await context.client.zrangebylex(key, start, "+", "LIMIT", "0", String(size));
     const entries = read.filter((entry) => isInRange(entry, folded));
@@ -88,7 +88,7 @@ async function findOwners<Settings, Item extends Settings & OwnerRecord>(
       const record = records[position] ?? null;
       if (record === null || !isListed(owners, record, filter)) continue;
       if (!isFoundAt(entry, record.id, owners.textsOf(record), folded)) continue;
-      // One more than asked for: there is a next page.
+      // One more than requested: there is a next page.
       if (found.length === limit) return { items: found, next: nextOf(lastFound) };
       found.push(record);
       lastFound = entry;

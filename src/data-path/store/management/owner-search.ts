@@ -1,23 +1,23 @@
 /**
- * What users and groups are found by: their name and mail address from the beginning of each word on, so that one range
- * of a sorted set holds whoever has a text at the beginning of a word, however many others there are. An entry is the
- * text, a zero byte and the id; nothing that people write has that byte in it.
+ * Search index of users and groups: their name and email address from the start of each word, so that one
+ * range of a sorted set has all owners with a text at the start of a word, however many others exist. An
+ * entry is the text, a zero byte and the id; names never contain that byte.
  */
 import { foldName } from "./organization-names.ts";
 
-/** Further words are not found, so that nobody has more entries than twice as many. */
+/** Indexed words per text. Bounds the entries of an owner to twice this number. */
 const FOUND_WORDS = 10;
-/** The characters of a text that an entry has; what is longer is compared with the record. */
+/** Characters of a text in its entry; longer searches are compared with the record. */
 const ENTRY_CHARACTERS = 40;
 const END_OF_TEXT = "\0";
 const WORD = /[\p{L}\p{N}]+/gu;
 
-/** The entries of whoever has these texts. */
+/** Returns the index entries of an owner with these texts. */
 export function listEntries(id: string, texts: readonly string[]): string[] {
   return [...new Set(texts.flatMap(listBeginnings).map((text) => formatEntry(text, id)))];
 }
 
-/** The entries that leave with a change of texts, and those that come. */
+/** Returns the entries to remove and to add when the texts change. */
 export function compareEntries(
   before: readonly string[],
   after: readonly string[],
@@ -28,12 +28,12 @@ export function compareEntries(
   };
 }
 
-/** As much of a text as an entry has: where the entries of what is looked for begin. @param folded By `foldName`. */
+/** Returns the start of the range for a search text, cut to the length of entries. @param folded By `foldName`. */
 export function beginEntry(folded: string): string {
   return Array.from(folded).slice(0, ENTRY_CHARACTERS).join("");
 }
 
-/** Whether an entry may be of somebody who is found: the first that is not ends the range. */
+/** Returns whether an entry may match: the first that does not ends the range. */
 export function isInRange(entry: string, folded: string): boolean {
   return entry.startsWith(beginEntry(folded));
 }
@@ -43,8 +43,8 @@ export function idOfEntry(entry: string): string {
 }
 
 /**
- * Whether somebody with these texts is found at this entry. Who has several entries of what is looked for is found at the
- * first of them alone, in the order in which Redis has them.
+ * Returns whether an owner with these texts matches at this entry. An owner with several matching entries
+ * only counts at the first, in Redis's order.
  */
 export function isFoundAt(entry: string, id: string, texts: readonly string[], folded: string): boolean {
   const [first] = texts
@@ -55,23 +55,23 @@ export function isFoundAt(entry: string, id: string, texts: readonly string[], f
   return first === entry;
 }
 
-/** `next` of a page of what was found. */
+/** Formats the `next` of a page of search results. */
 export function formatSearchCursor(entry: string): string {
   return Buffer.from(entry).toString("base64url");
 }
 
-/** Null: no page had this as its `next`. */
+/** Parses such a cursor; null if it is invalid. */
 export function parseSearchCursor(cursor: string): string | null {
   const entry = Buffer.from(cursor, "base64url").toString();
   return entry.includes(END_OF_TEXT) && formatSearchCursor(entry) === cursor ? entry : null;
 }
 
-/** Whether a page of what was found can have had this as its `next`. */
+/** Returns whether a page of search results can have had this `next`. */
 export function isSearchCursor(cursor: string): boolean {
   return parseSearchCursor(cursor) !== null;
 }
 
-/** The whole text, and the text from the beginning of each word on. */
+/** Lists the whole text, and the text from the start of each word. */
 function listBeginnings(text: string): string[] {
   const folded = foldName(text);
   const places = new Set([0, ...Array.from(folded.matchAll(WORD), ({ index }) => index)]);

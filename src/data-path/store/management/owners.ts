@@ -1,7 +1,8 @@
 /**
- * Users and groups: how they are made, changed and deleted. Each change is one step on the organization's slot: the
- * record, the lists that it is on, what it is found by and its entry in the audit log. What leaves the lists is known from
- * the record as it was read, so a change is of that version, and is made again of the next one where others were faster.
+ * Users and groups: creation, change and deletion. Each change is one step on the organization's slot: the
+ * record, its lists, its search entries and its entry in the audit log. The lists to leave follow from the
+ * record as read, so a change requires that version, and is retried on the next version if others were
+ * faster.
  */
 import { expiryOf, monthAt } from "../../../shared/time/calendar.ts";
 import { countFiredAlerts, inputOfMonth, runInMonth, type StoreContext } from "../context.ts";
@@ -37,9 +38,9 @@ import { entriesOf, GROUPS, listOfGroup, namesOfGroup, type Owners, USERS } from
 import { getOwner, listOwners } from "./owner-lists.ts";
 import { compareEntries } from "./owner-search.ts";
 
-/** Others change it at the same time: each tries again on what they have made of it. */
+/** Attempts if others change the owner at the same time: each retries on the new version. */
 const CHANGE_ATTEMPTS = 5;
-/** What is read at once: 100,000 users' names are not asked for in one go. */
+/** Names per read, so that 100,000 names are not read at once. */
 const NAMES_TOGETHER = 500;
 
 export const createOwnerStore = storeOf<OwnerStore>({
@@ -187,7 +188,7 @@ async function countOwned(
   );
 }
 
-/** A change of what is there, made again where others were faster and any version will do. */
+/** Changes the current version; retries on a newer one if any version is accepted. */
 async function changeAsRead<Settings, Item extends Settings & OwnerRecord>(
   owners: Owners<Settings, Item>,
   context: StoreContext,

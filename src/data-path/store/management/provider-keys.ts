@@ -1,6 +1,6 @@
 /**
- * Keys without a secret: one for each user and identity provider, named on the user's record. What stands where another
- * key has the hash of its secret is no hash, so that nothing that a client sends is ever this key.
+ * Keys without a secret: one for each user and identity provider, named in the user's record. In place of the
+ * hash of a secret they have a text that is not a hash, so no client can present them.
  */
 import { isId } from "../ids.ts";
 import { ownerKey } from "../redis/keys.ts";
@@ -9,10 +9,10 @@ import type { KeyRecord, ProviderKeyStore } from "../types/management.ts";
 import { insertKey, keyOperations } from "./api-keys.ts";
 
 const PREFIX = "jwt:";
-/** Between the look-up and the record somebody deletes the key: it is looked up again. */
+/** Attempts if the key is deleted between the look-up and the read of the record. */
 const ATTEMPTS = 5;
 
-/** What the gateway presents in a secret's place. */
+/** Returns the text that replaces the hash of a secret. */
 export function providerKeyHash(keyId: string): string {
   return PREFIX + keyId;
 }
@@ -21,12 +21,12 @@ export function isProviderKeyHash(hash: string): boolean {
   return hash.startsWith(PREFIX);
 }
 
-/** What people see where other keys have their first and last characters, and the key's name. */
+/** Returns the display text in place of a key's first and last characters, also used as the key's name. */
 export function displayProviderKey(provider: string): string {
   return PREFIX + provider;
 }
 
-/** Whether a key has no secret. */
+/** Returns whether a key has no secret. */
 export function isProviderKey({ display }: Pick<KeyRecord, "display">): boolean {
   return display.startsWith(PREFIX);
 }

@@ -1,4 +1,4 @@
-/** Records of organizations, keys, users and groups: their fields in Redis and back. '' stands for none. */
+/** Conversion of records of organizations, keys, users and groups to and from fields in Redis. '' stands for null. */
 import { hash } from "node:crypto";
 import * as z from "zod";
 import { type Limit, LIMITS_ROW } from "../../../shared/settings/limits.ts";
@@ -18,13 +18,13 @@ import type { ExternalIdentity, GroupRecord, UserRecord } from "../types/owners.
 /** Field → value. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** What a record's hash holds; null: there is none. */
+/** Reads the hash of a record; null if it does not exist. */
 export async function readFields({ client }: StoreContext, key: string): Promise<Fields | null> {
   const fields = await client.hgetall(key);
   return Object.keys(fields).length === 0 ? null : fields;
 }
 
-/** Each gives field, value, field, value … of the settings that are given. */
+/** These format the given settings as field, value, field, value … */
 export const formatKeySettings = formatterOf(KEY_SETTINGS);
 export const formatOrganizationSettings = formatterOf(ORGANIZATION_SETTINGS);
 export const formatUserSettings = formatterOf(USER_SETTINGS);
@@ -40,25 +40,25 @@ function formatterOf<Table extends StoredSettings & typeof TOKEN_LIMIT_ROWS & Wi
 
 type WithLimits = { readonly limits: StoredSetting & Pick<typeof LIMITS_ROW, "kind"> };
 
-/** The field by which scripts decide, of a new record; `lua/include/records.lua` writes it anew at each change. */
+/** Formats a new record's field by which scripts decide; `lua/include/records.lua` rewrites it at each change. */
 function formatLimitRows(settings: Partial<MonthLimits> & { readonly limits?: readonly Limit[] }): string[] {
   const rows = limitRowsOf(settings);
   return rows.length === 0 ? [] : ["limit_rows", LIMITS_ROW.kind.format(rows)];
 }
 
 /**
- * What admissions read in one field, of a new record, which is given all settings; `lua/include/records.lua` writes it anew
- * at each change.
+ * Formats a new record's field that admissions read. A new record has all settings; `lua/include/records.lua`
+ * rewrites the field at each change.
  */
 function formatTokenLimits(settings: { readonly [Name in keyof typeof TOKEN_LIMIT_ROWS]?: number | null }) {
   const { tokensPerMinute: total, inputTokensPerMinute: input, outputTokensPerMinute: output } = settings;
   const joined = [total, input, output].map((limit) => limit ?? "").join(",");
-  // A limit on all tokens alone is read as the number that it is.
+  // A limit on all tokens only is stored as a plain number.
   const field = joined.endsWith(",,") ? joined.slice(0, -2) : joined;
   return field === "" ? [] : ["token_limits", field];
 }
 
-/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+/** @throws TypeError, SyntaxError or ZodError if a field was not written by this program. */
 export function parseKeyRecord(organizationId: string, id: string, fields: Fields): KeyRecord {
   return {
     organizationId,
@@ -69,12 +69,12 @@ export function parseKeyRecord(organizationId: string, id: string, fields: Field
   };
 }
 
-/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+/** @throws TypeError, SyntaxError or ZodError if a field was not written by this program. */
 export function parseOrganizationRecord(id: string, fields: Fields): OrganizationRecord {
   return { ...parseFields(ORGANIZATION_SETTINGS, fields), ...parseStored(id, fields) };
 }
 
-/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+/** @throws TypeError, SyntaxError or ZodError if a field was not written by this program. */
 export function parseUserRecord(organizationId: string, id: string, fields: Fields): UserRecord {
   return {
     ...parseFields(USER_SETTINGS, fields),
@@ -84,7 +84,7 @@ export function parseUserRecord(organizationId: string, id: string, fields: Fiel
   };
 }
 
-/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+/** @throws TypeError, SyntaxError or ZodError if a field was not written by this program. */
 export function parseGroupRecord(organizationId: string, id: string, fields: Fields): GroupRecord {
   return { ...parseFields(USER_GROUP_SETTINGS, fields), ...parseStored(id, fields), organizationId };
 }
@@ -98,14 +98,14 @@ function parseStored(id: string, fields: Fields): StoredRecord {
   };
 }
 
-/** Field and value of who a user is at whoever signs people in; none for none. */
+/** Formats field and value of a user's external identity; empty without one. */
 export function formatExternal(external: ExternalIdentity | null): string[] {
   if (external === null) return [];
   const { issuer, subject } = external;
   return ["external", JSON.stringify({ issuer, subject })];
 }
 
-/** What a user is found by: of one length, whatever an issuer puts into a subject. */
+/** Returns a digest of fixed length by which a user is found, however long the subject is. */
 export function digestExternal(external: ExternalIdentity | null): string {
   if (external === null) return "";
   return hash("sha256", JSON.stringify([external.issuer, external.subject]), "base64url");

@@ -1,7 +1,7 @@
 /**
- * Puts right what a crash between two slots can have left: a record whose look-up was not written, a look-up whose
- * record does not answer to it, an organization that was deleted and is still on the list. Neither admits anybody who may not; this only tidies. Reads everything, in batches:
- * for an operator or once a day, not for the path.
+ * Repairs what a crash between writes to two slots can have left: a record without its look-up, a look-up
+ * without its record, a deleted organization that is still listed. None of these admits a wrong request; this
+ * only tidies. Reads everything, in batches: for an operator or once a day, not on the request path.
  */
 import { Cluster } from "ioredis";
 import { keyOperations } from "./api-keys.ts";
@@ -25,7 +25,7 @@ export async function repair(context: StoreContext): Promise<RepairReport> {
   return { lookUpsWritten, lookUpsRemoved: await removeDeadLookUps(context) };
 }
 
-/** Finishes deletions of organizations that are still on the list. */
+/** Finishes deletions of organizations that are still listed. */
 async function finishDeletions(context: StoreContext): Promise<void> {
   for (const id of await context.client.zrange(ORGANIZATIONS_KEY, "0", "-1")) {
     const record = await organizationOperations.getOrganization(context, id);
@@ -64,8 +64,9 @@ async function writeMissingLookUps(context: StoreContext, organizationId: string
 }
 
 /**
- * A rotation ends with an expiry on the former key's look-up. One without is that of a key which somebody still holds,
- * while the current one was never given out: a look-up for that would make the next rotation take it for the one to keep.
+ * Returns whether a rotation broke off. A completed rotation sets an expiry on the previous key's look-up. A
+ * look-up without expiry belongs to a key that is still in use while the current one was never given out:
+ * writing a look-up for the current one would make the next rotation keep the wrong key.
  */
 async function isRotationBrokenOff(
   { client }: StoreContext,

@@ -1,6 +1,6 @@
 /**
- * Sessions of the dashboard: here and nowhere else, so that a session which is ended is over on every host. Only the
- * SHA-256 of a session's secret is ever here. What is lost with Redis is a session less, never one more.
+ * Dashboard sessions. They are only stored here, so that an ended session is over on every host. Only the
+ * SHA-256 of a session's secret is stored. Losing data in Redis ends sessions, and never revives one.
  */
 import { createHash } from "node:crypto";
 import * as z from "zod";
@@ -16,16 +16,16 @@ import {
   type SessionStore,
 } from "../types/sessions.ts";
 
-/** How long a session lives with which nobody comes. */
+/** Idle time after which a session ends. */
 export const SESSION_IDLE_MS = 8 * 3_600_000;
-/** However busy it is. */
+/** Maximum lifetime of a session, even if it is used. */
 export const SESSION_MS = 24 * 3_600_000;
-/** How exactly it is known when somebody came: a write in so long is enough. */
+/** Precision of the time of last use, so that one write per minute is enough. */
 const SEEN_MS = 60_000;
-/** Sessions of one person, or of one token. Nobody else's end because of them. */
+/** Sessions of one person or token; more end the oldest of the same holder. */
 const MOST_SESSIONS = 20;
 const KNOWN_ROLE_SECONDS = 400 * 86_400;
-/** The place of a page that begins behind what is gone. */
+/** Position of a page after a deleted entry. */
 const BEHIND_ALL = 2 ** 31;
 
 const organizationId = z.string();
@@ -57,7 +57,7 @@ const operations: Operations<SessionStore> = {
     const createdAtMs = await timeMs(context);
     const endsAtMs = createdAtMs + SESSION_MS;
     const record = { holder, createdAtMs, seenAtMs: createdAtMs, endsAtMs };
-    // Listed first: what is signed in can be seen, and ended.
+    // The list entry comes first: every session that is signed in can be seen and ended.
     const held = heldSessionsKey(digestOf(holder));
     await list(context, sessionListKey(organizationOf(holder)), { hash, endsAtMs, nowMs: createdAtMs });
     await list(context, held, { hash, endsAtMs, nowMs: createdAtMs });
@@ -74,7 +74,7 @@ const operations: Operations<SessionStore> = {
     const seen = { ...record, seenAtMs: nowMs };
     const leftMs = Math.min(SESSION_IDLE_MS, record.endsAtMs - nowMs);
     const { hash: _, ...stored } = seen;
-    // One that somebody has ended meanwhile stays ended.
+    // Writes only if it exists, so a session that was ended meanwhile stays ended.
     await context.client.set(sessionKey(hash), JSON.stringify(stored), "PX", leftMs, "XX");
     return seen;
   },
@@ -121,7 +121,7 @@ const operations: Operations<SessionStore> = {
 
 export const createSessionStore = storeOf<SessionStore>(operations);
 
-/** Returns null for a record that it cannot read. */
+/** Reads a session; null also if the record is unreadable. */
 async function readSession({ client }: StoreContext, hash: string): Promise<SessionRecord | null> {
   const text = await client.get(sessionKey(hash));
   if (text === null || !text.startsWith("{")) return null;
@@ -133,7 +133,7 @@ function organizationOf(holder: SessionHolder): string | null {
   return holder.type === "operator" ? null : holder.organizationId;
 }
 
-/** Who holds a session: a person at an issuer, an organization's token, or the operator's. */
+/** Returns a digest of the holder: a person at an issuer, an organization's token, or the operator's. */
 function digestOf(holder: SessionHolder): string {
   if (holder.type === "person") return digestOfIdentity(holder);
   return holder.type === "token" ? holder.tokenHash : "operator";
@@ -145,7 +145,7 @@ function digestOfIdentity({ issuer, subject }: { issuer: string; subject: string
     .digest("hex");
 }
 
-/** Also removes sessions from the list that are over. */
+/** Lists sessions, and removes expired ones from the list. */
 async function list(
   { client }: StoreContext,
   key: string,
@@ -156,7 +156,7 @@ async function list(
   await client.pexpire(key, SESSION_MS);
 }
 
-/** Where a page begins. One that is gone from the list leaves its end: an empty page, and no page twice. */
+/** Returns where a page starts. After a deleted entry: an empty page, so that no page repeats. */
 async function placeBehind({ client }: StoreContext, key: string, hash: string): Promise<number> {
   const rank = await client.zrevrank(key, hash);
   return rank === null ? BEHIND_ALL : rank + 1;

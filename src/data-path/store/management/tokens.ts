@@ -1,7 +1,8 @@
 /**
- * Organization tokens. Only the SHA-256 of a token is ever here. As with API keys, the record (on the organization's
- * slot) decides and the look-up only leads to it: the record is written before its look-up and removed before it, so
- * what a crash in between leaves is a token that nobody was given, or a look-up that leads nowhere.
+ * Organization tokens. Only the SHA-256 of a token is stored. As with API keys, the record (on the
+ * organization's slot) decides and the look-up only leads to it. The record is written before its look-up and
+ * removed before it, so a crash in between leaves a token that was never given out, or a look-up without a
+ * record.
  */
 import { auditArguments } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
@@ -22,7 +23,8 @@ export const tokenOperations: Operations<TokenStore> = {
     const createdAtMs = await timeMs(context);
     const id = createId("token", createdAtMs);
     const record = { ...settings, id, organizationId, display: token.display, createdAtMs };
-    // The same transition as with a key: organization there, record not there, both list and record written.
+    // Same transition as for a key: the organization exists, the record does not, list and record are
+    // written.
     const created = await context.client.igwCreateKey({
       organization: organizationKey(organizationId),
       keyRecord: tokenRecordKey(organizationId, id),
@@ -30,7 +32,7 @@ export const tokenOperations: Operations<TokenStore> = {
       ...auditArguments(organizationId, audit?.(record)),
       furtherKeys: [],
       keyId: id,
-      // No owner's record names it.
+      // No record of an owner names it.
       namedBy: "",
       replaced: "",
       most: String(MOST.token),
@@ -79,7 +81,7 @@ export const tokenOperations: Operations<TokenStore> = {
       tokenId,
     });
     await context.client.del(tokenLookUpKey(fields["hash"] ?? ""));
-    // Somebody else deleted it between the two commands.
+    // Another caller deleted it between the two commands.
     return deleted === 1 ? record : null;
   },
 };

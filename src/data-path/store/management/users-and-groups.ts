@@ -1,4 +1,4 @@
-/** What differs between users and groups. */
+/** Differences between users and groups. */
 import { listOf } from "../redis/row-layouts.ts";
 import { limitsAsked } from "../../../shared/settings/limits.ts";
 import type { UserGroupSettings } from "../../../shared/settings/user-group.ts";
@@ -13,15 +13,15 @@ import { formatGroupSettings, formatUserSettings, parseGroupRecord, parseUserRec
 export interface Owners<Settings, Item extends Settings & OwnerRecord> {
   readonly kind: OwnerKind;
   format(settings: Partial<Settings>): string[];
-  /** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+  /** @throws TypeError, SyntaxError or ZodError if a field was not written by this program. */
   parse(organizationId: string, id: string, fields: Readonly<Record<string, string>>): Item;
-  /** One that is made new. @param external Of a user who is somebody at whoever signs people in. */
+  /** Creates a record. @param external Identity of a user who signs in with an identity provider. */
   create(settings: Settings, about: OwnerRecord, external: ExternalIdentity | null): Item;
   externalOf(item: Item): ExternalIdentity | null;
-  /** What it is found by. */
+  /** Returns the texts of the search index. */
   textsOf(settings: Settings): readonly string[];
   groupOf(settings: Settings): string | null;
-  /** The periods that its limits need counted. */
+  /** Returns the periods that its limits need counted. */
   periodsOf(settings: Partial<Settings>): CountedPeriod[];
 }
 
@@ -55,7 +55,7 @@ export function entriesOf<Settings, Item extends Settings & OwnerRecord>(
   return listEntries(id, owners.textsOf(settings));
 }
 
-/** A group's record and the list of its users; none for none. */
+/** Returns the group's record and the list of its users; empty without a group. */
 export function namesOfGroup(organizationId: string, groupId: string | null): string[] {
   if (groupId === null) return [];
   return listOf["owner-keys"]({

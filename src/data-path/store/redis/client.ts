@@ -1,8 +1,8 @@
 /**
- * The connection to Redis: one server (TCP, TLS, Unix socket), a Cluster or Sentinel. What it promises the rest:
- * a command is sent at most once. There is no queue while the connection is away, nothing is sent again after it was
- * lost, and a command without an answer fails after 250 ms, or 1.5 s where the caller has nothing to fall back on (of
- * which this process got to run: see fair-timeout.ts); whether it was executed is then unknown.
+ * Connection to Redis: one server (TCP, TLS, Unix socket), a Cluster or Sentinel. Guarantees that a command
+ * is sent at most once: there is no queue while disconnected and no resend after a lost connection. A command
+ * without a reply fails after 250 ms, or 1.5 s for callers without a fallback (only counting time in which
+ * this process could run: see fair-timeout.ts); whether it was executed is then unknown.
  */
 import { Cluster, Redis } from "ioredis";
 import { pause } from "../../../shared/event-loop/wait.ts";
@@ -12,37 +12,40 @@ import { createRedisTls, type RedisTlsFiles, type RedisTlsOptions } from "./redi
 import { addScripts } from "../ioredis/scripts.ts";
 import { writeOncePerTurn } from "../ioredis/write-once-per-turn.ts";
 
-/** A wait that is shorter than ext_authz's, so that a lost answer still leaves time for the grace path. */
+/** Shorter than ext_authz's timeout, so that a lost reply leaves time for the grace path. */
 const COMMAND_TIMEOUT_MS = 250;
-/** Nearly as long as ext_authz waits (2 s): the rest is for the way to the worker and back. */
+/** Nearly ext_authz's timeout of 2 s; the rest is for the way to the worker and back. */
 const PATIENT_TIMEOUT_MS = 1_500;
 const CONNECT_TIMEOUT_MS = 2000;
-/** A connection that answers nothing for so long is given up: its other end may be gone without a word. */
+/** A connection without any reply for this long is closed: its peer may have disappeared. */
 const SILENT_CONNECTION_MS = 5_000;
 const READY_POLL_MS = 10;
 const KEEP_ALIVE_MS = 10_000;
 const MAX_RECONNECT_DELAY_MS = 1000;
-/** How often a Cluster client reads who serves what: the bound on how long a failover goes unnoticed. */
+/** Interval at which a Cluster client reads the slot map: bounds how long a failover goes unnoticed. */
 const SLOTS_REFRESH_MS = 1000;
 const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
-/** Where Redis is. */
+/** Address of Redis. */
 export type RedisAddress =
-  /** `redis://`, `rediss://` (database number behind it), `unix:///run/redis.sock` or the path of a Unix socket. */
+  /**
+   * `redis://` or `rediss://` (optionally with a database number), `unix:///run/redis.sock` or the path of a
+   * Unix socket.
+   */
   | { readonly url: string }
-  /** URLs of some of the nodes; the rest is learned from them. */
+  /** URLs of some nodes; the other nodes are discovered. */
   | { readonly cluster: readonly string[] }
-  /** URLs of the Sentinels, and the name that they know the master by. */
+  /** URLs of the Sentinels, and their name of the primary. */
   | { readonly sentinels: readonly string[]; readonly name: string };
 
 export type RedisConnectionOptions = RedisAddress & {
   readonly username?: string | null;
   readonly password?: string | null;
   readonly sentinelPassword?: string | null;
-  /** PEM files for `rediss://` servers, read anew for each connection. */
+  /** PEM files for `rediss://` servers, read again for each connection. */
   readonly tlsFiles?: RedisTlsFiles | null;
-  /** Milliseconds; 250 when left out. For commands beside the path, like scans. */
+  /** Milliseconds. Default: 250. Longer for commands off the request path, such as scans. */
   readonly commandTimeoutMs?: number;
   /** Called for errors of the connection, which reconnects by itself. */
   readonly onError: (error: Error) => void;
@@ -50,7 +53,7 @@ export type RedisConnectionOptions = RedisAddress & {
 
 export type RedisClient = Redis | Cluster;
 
-/** A client that connects in the background and goes on doing so until `disconnect()`. */
+/** Creates a client that connects in the background and reconnects until `disconnect()`. */
 export function createRedisClient(options: RedisConnectionOptions): RedisClient {
   keepStringMethodsFast();
   const client = connect(options);
@@ -59,7 +62,7 @@ export function createRedisClient(options: RedisConnectionOptions): RedisClient 
   return client;
 }
 
-/** The same connection for callers that have nothing to fall back on: its commands wait as long as Envoy's call allows. */
+/** Returns a view of the connection for callers without a fallback: commands wait as long as Envoy's call allows. */
 export function createPatientClient(client: RedisClient): RedisClient {
   const patient = waitLonger(client, PATIENT_TIMEOUT_MS);
   addScripts(patient);
@@ -67,8 +70,8 @@ export function createPatientClient(client: RedisClient): RedisClient {
 }
 
 /**
- * Waits until commands can be sent, in a Cluster to every master.
- * @throws Error naming the last problem when that is not so after `timeoutMs`.
+ * Waits until commands can be sent, in a Cluster to every primary.
+ * @throws Error with the last problem if that takes longer than `timeoutMs`.
  */
 export async function waitUntilReady(client: RedisClient, timeoutMs: number): Promise<void> {
   let problem: Error | null = null;
@@ -87,7 +90,7 @@ export async function waitUntilReady(client: RedisClient, timeoutMs: number): Pr
   }
 }
 
-/** Redis is there and does not let this user in: of no use to wait for. Looks at an error's causes too. */
+/** Returns whether Redis rejects the login, so that waiting is useless. Also examines an error's causes. */
 export function isLoginRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return /^(?:WRONGPASS|NOAUTH|ERR invalid password)/.test(error.message) || isLoginRefused(error.cause);
@@ -111,7 +114,7 @@ function connect(options: RedisConnectionOptions): RedisClient {
   return client;
 }
 
-/** What each connection to a server gets, the only one and each of a Cluster. */
+/** Applies our settings to each connection to a server, single or of a Cluster. */
 function tuneConnection(
   client: Redis,
   { commandTimeoutMs = COMMAND_TIMEOUT_MS }: RedisConnectionOptions,
@@ -153,7 +156,7 @@ function commonOptions(options: RedisConnectionOptions) {
   return {
     ...(options.username ? { username: options.username } : {}),
     ...(options.password ? { password: options.password } : {}),
-    // RESP2: the same replies everywhere, behind proxies too.
+    // RESP2: the same replies everywhere, also behind proxies.
     protocol: 2 as const,
     connectionName: "inference-gateway",
     enableOfflineQueue: false,
@@ -161,7 +164,8 @@ function commonOptions(options: RedisConnectionOptions) {
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: Math.max(SILENT_CONNECTION_MS, 2 * (options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS)),
     keepAlive: KEEP_ALIVE_MS,
-    // A former master answers READONLY after a failover behind one address: connect anew, but send nothing again.
+    // After a failover behind one address, the previous primary replies READONLY: reconnect, but resend
+    // nothing.
     reconnectOnError: (error: Error) => error.message.startsWith("READONLY"),
   } as const;
 }
@@ -176,16 +180,16 @@ function connectCluster(urls: readonly string[], options: RedisConnectionOptions
       // Certificates name hosts, not addresses.
       ...(tls === null ? {} : { dnsLookup: (host, callback) => callback(null, host) }),
       enableOfflineQueue: false,
-      // It asks a node that may not be connected yet, is refused then, and makes all connections anew, which a busy machine
-      // can go on with for long. `waitUntilReady` looks at the nodes themselves; a cluster that is down says so to each
-      // command.
+      // The check queries a node that may not be connected yet, fails, and reconnects everything, which a
+      // busy host can repeat for long. `waitUntilReady` checks the nodes itself; a cluster that is down
+      // reports so to each command.
       enableReadyCheck: false,
       clusterRetryStrategy: retryStrategy,
       clusterNodeRetryStrategy: retryStrategy,
       slotsRefreshInterval: SLOTS_REFRESH_MS,
       slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
-      // 0: after a lost connection nothing is sent again, it may have been executed. Redirections (MOVED, ASK, TRYAGAIN)
-      // are answered before anything runs and are followed.
+      // 0: resend nothing after a lost connection, since it may have been executed. Redirections (MOVED, ASK,
+      // TRYAGAIN) come before execution and are followed.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       maxRedirections: 4,
@@ -193,13 +197,13 @@ function connectCluster(urls: readonly string[], options: RedisConnectionOptions
   );
   client.on("+node", (node: Redis) => {
     tuneConnection(node, options);
-    // Nodes connect with their first command otherwise, and those right behind it are refused.
+    // Otherwise nodes connect with their first command, and commands right after it fail.
     if (node.status === "wait") node.connect().catch(options.onError);
   });
   return client;
 }
 
-/** Milliseconds: 50, 100, 200 … up to a second, with a tenth of jitter so that workers do not come back in step. */
+/** Returns milliseconds: 50, 100, 200 … up to a second, with 10 % jitter so that workers do not reconnect in step. */
 function retryStrategy(attempt: number): number {
   const delay = Math.min(MAX_RECONNECT_DELAY_MS, 50 * 2 ** Math.min(attempt - 1, 10));
   return Math.round(delay * (0.9 + Math.random() * 0.2));
@@ -217,7 +221,7 @@ function parseSocketPath(url: string): string | null {
 
 function parseServer(text: string, defaultPort: number): { host: string; port: number } {
   const url = new URL(text);
-  // An IPv6 address has brackets in a URL.
+  // In a URL an IPv6 address has brackets.
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   return { host, port: url.port === "" ? defaultPort : Number(url.port) };
 }

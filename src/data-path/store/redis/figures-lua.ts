@@ -1,4 +1,4 @@
-/** The figures of usage for Lua: what stands in the scripts in place of `-- @figures`, made of their table. */
+/** Usage figures for Lua: replaces `-- @figures` in scripts, made from the table of figures. */
 import { USAGE_FIGURES } from "../../../shared/usage/figures.ts";
 import {
   ESTIMATED_FIGURES,
@@ -7,7 +7,7 @@ import {
   type UsageFigure,
 } from "../../../shared/usage/usage-figures.ts";
 
-/** The figures that rules of scripts go by. */
+/** Figures that rules of scripts use. */
 const IN_RULES = ["requests", "estimatedRequests", "costMicrocents", "inputTokens"] as const;
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -19,14 +19,14 @@ const TEXTS: Readonly<Record<string, string>> = {
     `local LISTED_POSITIONS = { ${listPositions(LISTED_FIGURES)} }\n`,
 };
 
-/** @throws Error when there is no text of this name. */
+/** Returns the Lua text of this name. @throws Error if there is none. */
 export function formatFiguresLua(name: string): string {
   const text = TEXTS[name];
   if (text === undefined) throw new Error(`a script has figures "${name}", which nobody makes`);
   return text;
 }
 
-/** "costMicrocents" → "COST_MICROCENTS" */
+/** Converts "costMicrocents" to "COST_MICROCENTS". */
 function formatConstant(figure: UsageFigure): string {
   return figure.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }

@@ -1,9 +1,10 @@
 import { parseArray } from "./parse-reply.ts";
 
 /**
- * Hears a command's reply, or its failure, in the order in which Redis executed the commands of a connection. Replies that
- * arrive in one piece settle their commands in order, and what waits for them goes on in order only as long as equally many
- * promises stand in between: so what depends on the order is done here, directly behind the command.
+ * Calls back with a command's reply or error in the order in which Redis executed the commands of a
+ * connection. Replies that arrive in one packet settle their commands in order, but code that awaits them
+ * only continues in order if equally many promises are in between. So order-dependent work must be done here,
+ * directly on the command.
  * @param command As the client returned it.
  */
 export function inReplyOrder<Heard>(

@@ -1,15 +1,15 @@
 /**
- * What scripts have in place of their markers, made from the tables that TypeScript goes by:
+ * Texts that replace the markers of scripts, made from the tables that TypeScript uses:
  *
  * - `-- @input`: locals of the script's keys and arguments (`script-layouts.ts`), and FIRST_FURTHER_KEY and
  *   FIRST_FURTHER_ARGUMENT if it takes further ones.
- * - `-- @row NAME LIST INDEX [NEXT]`: locals of the items of a list from INDEX on (`row-layouts.ts`); NEXT names a local
- *   with the index after them.
- * - `-- @names NAME`: a list of names, as it stands in `NAMES`.
- * - `-- @settings key` and `organization`: the fields of the settings that an admission tells, for HMGET; `-- @settings told`:
- *   their names, for the header.
+ * - `-- @row NAME LIST INDEX [NEXT]`: locals of the items of a list from INDEX on (`row-layouts.ts`); NEXT
+ *   names a local with the index after them.
+ * - `-- @names NAME`: a list of names from `NAMES`.
+ * - `-- @settings key` and `organization`: the fields of the settings in an admission's reply, for HMGET; `--
+ *   @settings told`: their names, for the header.
  * - `-- @figures NAME`: the figures of usage (`figures-lua.ts`).
- * - `-- @wait` behind a number of milliseconds: as long as such a wait takes here (`time/internal-waits.ts`).
+ * - `-- @wait` after a number of milliseconds: the actual duration of such a wait (`time/internal-waits.ts`).
  */
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
@@ -41,8 +41,9 @@ const SETTINGS: Readonly<Record<string, () => string>> = {
 };
 
 /**
- * @param layout Of the script; null for what scripts include, which has no input of its own.
- * @throws Error for a marker whose text nobody makes.
+ * Replaces the markers of a script.
+ * @param layout Layout of the script; null for included files, which have no input of their own.
+ * @throws Error for an unknown marker.
  */
 export function resolveMarkers(lua: string, layout: ScriptLayout | null): string {
   return lua
@@ -114,12 +115,12 @@ function isRow(name: string): name is RowName {
   return name in ROWS;
 }
 
-/** "keyRecord" → "key_record" */
+/** Converts "keyRecord" to "key_record". */
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** "keyRecord" → "key record" */
+/** Converts "keyRecord" to "key record". */
 function inWords(name: string): string {
   return snakeCase(name).replaceAll("_", " ");
 }

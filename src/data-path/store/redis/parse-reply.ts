@@ -1,8 +1,9 @@
-/** Reads what scripts reply: arrays of strings and integers, '' for none. Anything else is a fault of ours. */
+/** Parsers for replies of scripts: arrays of strings and integers, '' for none. Anything else is a defect of ours. */
 
 /**
- * An array, or the JSON of one: what requests wait for is one text, since ioredis takes some 1.5 µs for each text.
- * @throws TypeError when it is neither.
+ * Parses an array or the JSON of one. Replies on the request path are one text, since ioredis takes about 1.5
+ * µs per text.
+ * @throws TypeError for anything else.
  */
 export function parseArray(reply: unknown): readonly unknown[] {
   if (typeof reply === "string") return parseArray(JSON.parse(reply));
@@ -10,14 +11,14 @@ export function parseArray(reply: unknown): readonly unknown[] {
   return reply;
 }
 
-/** @throws TypeError when there is no text at this position. */
+/** @throws TypeError if there is no text at this position. */
 export function textAt(reply: readonly unknown[], position: number): string {
   const value = reply[position];
   if (typeof value !== "string") throw new TypeError(`a script replied no text at position ${position}`);
   return value;
 }
 
-/** A whole number that doubles hold exactly. */
+/** Returns a safe integer. */
 export function integerAt(reply: readonly unknown[], position: number): number {
   return parseInteger(textAt(reply, position));
 }
@@ -30,7 +31,7 @@ export function amountAt(reply: readonly unknown[], position: number): bigint {
   return BigInt(textAt(reply, position));
 }
 
-/** @throws TypeError when it is not a safe integer. */
+/** @throws TypeError if the text is not a safe integer. */
 export function parseInteger(text: string): number {
   const value = Number(text);
   if (text === "" || !Number.isSafeInteger(value)) {
@@ -43,7 +44,7 @@ export function parseIntegerOrNull(text: string | undefined): number | null {
   return text === undefined || text === "" ? null : parseInteger(text);
 }
 
-/** HGETALL's answer inside of a script's: field, value, field, value … */
+/** Parses the reply of HGETALL inside a script: field, value, field, value … */
 export function parseFields(reply: unknown): Record<string, string> {
   const fields: Record<string, string> = {};
   const items = parseArray(reply);
@@ -54,8 +55,8 @@ export function parseFields(reply: unknown): Record<string, string> {
 }
 
 /**
- * A not negative amount for a script, which computes in doubles.
- * @throws RangeError when it is negative or above 2^53 - 1.
+ * Formats a non-negative amount for a script, which computes in doubles.
+ * @throws RangeError if it is negative or above 2^53 - 1.
  */
 export function formatAmount(microcents: bigint): string {
   if (microcents < 0n || microcents > BigInt(Number.MAX_SAFE_INTEGER)) {
@@ -64,7 +65,7 @@ export function formatAmount(microcents: bigint): string {
   return String(microcents);
 }
 
-/** @throws RangeError when it is not a whole number from 0 to 2^53 - 1. */
+/** @throws RangeError if it is not an integer from 0 to 2^53 - 1. */
 export function formatCount(count: number): string {
   if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`${count} is not a count`);
   return String(count);

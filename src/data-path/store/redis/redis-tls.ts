@@ -1,16 +1,16 @@
-/** Certificates of the connection to Redis, read anew for each connection, so that renewed files need no restart. */
+/** Certificates for Redis, read again for each connection, so that renewed files need no restart. */
 import { readFileSync } from "node:fs";
 
 /** Paths of PEM files. */
 export interface RedisTlsFiles {
-  /** What the servers' certificates are checked against; null: Node's own list. */
+  /** Certificate authorities; null: Node's own list. */
   readonly caFile: string | null;
-  /** What is shown to a server that asks for a certificate: both or none. */
+  /** Client certificate for servers that require one, with its key: both or neither. */
   readonly certFile: string | null;
   readonly keyFile: string | null;
 }
 
-/** Part of `tls.connect`'s options. */
+/** Subset of `tls.connect`'s options. */
 export interface RedisTlsOptions {
   readonly ca?: string;
   readonly cert?: string;
@@ -18,9 +18,9 @@ export interface RedisTlsOptions {
 }
 
 /**
- * Options whose fields are read from the files whenever a connection is made: the Redis client copies them then. A file
- * that is gone by then keeps its last content.
- * @throws Error when a file cannot be read now.
+ * Returns options whose fields are read from the files whenever a connection is made, because the Redis
+ * client copies them then. If a file is missing by then, its last content is used.
+ * @throws Error if a file cannot be read now.
  */
 export function createRedisTls({ caFile, certFile, keyFile }: RedisTlsFiles): RedisTlsOptions {
   const options = {};
@@ -37,7 +37,7 @@ function createReader(file: string): () => string {
     try {
       last = readFileSync(file, "utf8");
     } catch {
-      // Between two renames, or on a volume that is just away: the connection decides whether the old one will do.
+      // Between two renames, or while a volume is unavailable: use the last content; the handshake decides.
     }
     return last;
   };

@@ -1,6 +1,6 @@
 /**
- * What stands where in the scripts' replies: first the outcome, then these, in this order. Each position is stated here
- * and in the header of its script, in words ("time ms"); a test holds both equal.
+ * Positions in the scripts' replies: first the outcome, then these fields, in this order. Each script repeats
+ * them in its header in words ("time ms"); a test compares both.
  */
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../../shared/settings/organization.ts";
@@ -11,7 +11,7 @@ import { capitalize } from "../../../shared/text/capitalize.ts";
 interface ReplyLayout {
   readonly file: string;
   readonly fields: readonly string[];
-  /** The list that is the field of this name. */
+  /** List in the field of this name. */
   readonly settings?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ const KEY_FIELDS = admittedFields("key", KEY_SETTINGS);
 const ORGANIZATION_FIELDS = admittedFields("organization", ORGANIZATION_SETTINGS);
 
 const OWNER_FIELDS = ["userId", "userName", "groupId", "groupName"];
-/** The list of settings in a reply of `admit.lua`. */
+/** Settings in a reply of `admit.lua`. */
 export const ADMITTED_SETTINGS = ["keyDisplay", ...KEY_FIELDS, ...ORGANIZATION_FIELDS, ...OWNER_FIELDS];
 
 function admittedFields(owner: string, table: StoredSettings): string[] {
@@ -112,8 +112,8 @@ function positionsOf(layout: ReplyLayout): Record<string, number> {
 const FIRST_OWNER = 1 + KEY_FIELDS.length + ORGANIZATION_FIELDS.length;
 
 /**
- * Among the settings that an admission tells: the key's display, where the key's and the organization's begin, in the order
- * of their tables, and where the id and the name of user and group stand.
+ * Positions among an admission's settings: the key's display, the first of the key's and of the
+ * organization's settings, in the order of their tables, and id and name of user and group.
  */
 export const ADMITTED_AT = {
   display: 0,
@@ -123,10 +123,10 @@ export const ADMITTED_AT = {
   group: FIRST_OWNER + 2,
 } as const;
 
-/** Where the outcome of every reply stands. */
+/** Position of the outcome in every reply. */
 export const OUTCOME = 0;
 
-/** Reply → field → its position. */
+/** Positions of fields, by reply. */
 export const AT = Object.fromEntries(
   Object.entries(REPLY_LAYOUTS).map(([name, layout]) => [name, positionsOf(layout)]),
 ) as { readonly [Name in keyof Layouts]: Positions<Layouts[Name]["fields"]> };

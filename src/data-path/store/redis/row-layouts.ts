@@ -1,6 +1,7 @@
 /**
- * Lists whose items stand by position: further keys and arguments of scripts, which repeat, and JSON lists that scripts read
- * or write. As with `script-layouts.ts`, both sides are made from this table: `listOf.hold({ … })` here, `-- @row` in Lua.
+ * Lists with items by position: repeated keys and arguments of scripts, and JSON lists that scripts read or
+ * write. As with `script-layouts.ts`, both sides are made from this table: `listOf.hold({ … })` here, `--
+ * @row` in Lua.
  */
 import { compileExpression } from "../../../shared/usage/compile.ts";
 
@@ -9,7 +10,7 @@ export const ROWS = {
   "admitted-request": ["requestId", "route", "promptTokens", "reservedTokens"],
   /** Keys of `read-buckets.lua`. */
   "bucket-keys": ["keyRecord", "requestBucket"],
-  /** The list of `charge.lua`; what follows is left out if all of it is ''. */
+  /** List of `charge.lua`; its tail is omitted if all of it is ''. */
   charge: [
     "requestId",
     "keyId",
@@ -25,7 +26,7 @@ export const ROWS = {
   ],
   "charge-rare": ["price", "estimate", "tags", "tagRow", "onlyEntered", "owners", "session", "sessionCapped"],
   "charge-tokens": ["takenTokens", "usedInput", "usedOutput"],
-  /** The list of `charge-brief.lua`, which all its requests share. */
+  /** List of `charge-brief.lua` that all its requests share. */
   "brief-charges": [
     "keyId",
     "month",
@@ -48,9 +49,9 @@ export const ROWS = {
   "renewed-keys": ["request", "inflight"],
   /** The keys of an owner in `end-owners.lua`. */
   "ended-owner": ["record", "itsKeys", "itsUsers"],
-  /** Keys of an owner: its record, and the list that names what is its own (`links.lua`). */
+  /** Keys of an owner: its record, and the list of what belongs to it (`links.lua`). */
   "owner-keys": ["record", "list"],
-  /** A bucket of tokens whose count a charge moves; without `difference` the script calculates it. */
+  /** Token bucket whose count a charge changes; without `difference` the script calculates it. */
   "token-count": ["hash", "count", "reserved"],
   "token-difference": ["hash", "count", "difference"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
@@ -58,10 +59,10 @@ export const ROWS = {
 type Rows = typeof ROWS;
 export type RowName = keyof Rows;
 
-/** Makes a list of what is given by name. */
+/** Builds a list from values by name. */
 type MakeList<Name extends RowName> = <Item>(named: Readonly<Record<Rows[Name][number], Item>>) => Item[];
 
-/** By the name of the row. */
+/** List builders by the name of the row. */
 export const listOf = Object.fromEntries(
   Object.entries(ROWS).map(([name, fields]) => [
     name,

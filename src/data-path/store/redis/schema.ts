@@ -1,11 +1,11 @@
-/** The schema of what is stored, so that no program writes into data that it would misread. */
+/** Version of the stored schema, so that no program writes into data that it would misread. */
 import type { RedisClient } from "./client.ts";
 import { SCHEMA_KEY } from "./keys.ts";
 
-/** Goes up with each change that a program of the schema before could not read. Data below 4 is from before 1.0.0. */
+/** Increase with each change that the previous program could not read. Data below 4 precedes 1.0.0. */
 export const SCHEMA_VERSION = 7;
 
-/** The data in Redis has another schema, or another program wrote it. */
+/** Thrown if the data in Redis has another schema, or was written by another program. */
 export class SchemaError extends Error {
   override readonly name = "SchemaError";
 }

@@ -1,27 +1,27 @@
 /**
- * The Lua scripts with the names of their keys and arguments, in order. Both sides are made from this table: what a caller
- * gives by name becomes a list (`compileInput`), and `-- @input` in a script becomes the locals that take the list apart
- * (`lua-text.ts`). So no position is written down anywhere else.
+ * Lua scripts with the names of their keys and arguments, in order. Both sides are made from this table:
+ * `compileInput` turns a caller's named values into a list, and `-- @input` in a script becomes locals that
+ * unpack the list (`lua-text.ts`). So positions occur nowhere else.
  */
 import { compileExpression } from "../../../shared/usage/compile.ts";
 
-/** How Lua has an argument: as a text, as a number, or as whether it is set. */
+/** Type of an argument in Lua: a text, a number, or whether it is set. */
 type ArgumentKind = "text" | "number" | "flag";
 
 export interface ScriptLayout {
   readonly file: string;
   readonly keys: readonly string[];
   readonly arguments: Readonly<Record<string, ArgumentKind>>;
-  /** Any number of keys follows the named ones. */
+  /** True if any number of keys follows the named ones. */
   readonly furtherKeys?: true;
-  /** Any number of arguments follows the named ones. */
+  /** True if any number of arguments follows the named ones. */
   readonly furtherArguments?: true;
 }
 
 const CHARGED = ["holds", "usage", "inflight", "recent", "keyRecord", "organization"] as const;
 const IN_MONTH = { month: "text", monthStartMs: "number", monthEndMs: "number" } as const;
 
-/** The commands of the client, by name. */
+/** Commands of the client, by name. */
 export const SCRIPTS = {
   igwAdmit: {
     file: "admit.lua",
@@ -315,7 +315,7 @@ export type ScriptName = keyof Scripts;
 type Further<Layout, Member extends string> =
   Layout extends Readonly<Record<Member, true>> ? { readonly [Name in Member]: readonly string[] } : unknown;
 
-/** What a caller gives a script: keys and arguments by name. */
+/** Input of a script: keys and arguments by name. */
 export type ScriptInput<Layout extends ScriptLayout> = {
   readonly [Name in Layout["keys"][number]]: string;
 } & {
@@ -323,7 +323,7 @@ export type ScriptInput<Layout extends ScriptLayout> = {
 } & Further<Layout, "furtherKeys"> &
   Further<Layout, "furtherArguments">;
 
-/** Compiles what makes the arguments of EVAL or EVALSHA: the text or its hash, the number of keys, keys, arguments. */
+/** Compiles a function that returns the arguments of EVAL or EVALSHA: text or hash, number of keys, keys, arguments. */
 export function compileInput(layout: ScriptLayout): (luaOrSha: string, input: object) => string[] {
   const { keys, arguments: named, furtherKeys, furtherArguments } = layout;
   const count =

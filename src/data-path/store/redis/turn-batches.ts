@@ -1,11 +1,11 @@
 /**
- * What one turn of the event loop asks of Redis and one command can ask: to run a script takes Redis as long as most of what
- * the script does. Nothing waits for company; what is alone in its turn is a batch of one.
+ * Batches of items that arrive in one turn of the event loop and fit into one command: the overhead of a
+ * script is about as large as most of its work. Nothing waits for company; a single item is a batch of one.
  */
 import { createDeferred } from "../../../shared/event-loop/deferred.ts";
 import { makeCommandsAtTurnEnd } from "../../../shared/event-loop/turn-end.ts";
 
-/** Asks for all items at once: an answer for each, in their order; or rejects for all of them. */
+/** Runs all items at once. Returns one result per item, in their order, or rejects for all of them. */
 export type AskAll<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
 interface Batch<Item, Answer> {
@@ -13,16 +13,17 @@ interface Batch<Item, Answer> {
   readonly answers: Promise<readonly Answer[]>;
 }
 
-/** Keeps a script under a millisecond, so that others do not wait for it. */
+/** Keeps a script under a millisecond, so that others need not wait. */
 const MAX_ITEMS = 64;
 
 export class TurnBatches<Item, Answer> {
-  /** This turn's batches, by what their items have in common. */
+  /** This turn's batches by group name. */
   readonly #batches = new Map<string, Batch<Item, Answer>>();
 
   /**
-   * @param common What one command can be asked for: items of the same name share one.
-   * @param askAll Of the first item of a batch.
+   * Adds an item to this turn's batch and returns its result.
+   * @param common Name of the group: items with the same name share one command.
+   * @param askAll Function of the first item of a batch; used for all.
    */
   async ask(common: string, item: Item, askAll: AskAll<Item, Answer>): Promise<Answer> {
     const { items, answers } = this.#batches.get(common) ?? this.#begin(common, askAll);

@@ -1,4 +1,4 @@
-/** What usage has of requests that another than their owner has closed: no log of requests has a line of these. */
+/** Usage of requests that were closed by another worker than their owner: the request log has no lines of these. */
 import { Cluster } from "ioredis";
 import { OTHER_TAGS } from "../../../shared/usage/tags.ts";
 import type { StoreContext } from "../context.ts";
@@ -33,7 +33,7 @@ export async function readClosedUsage(
   return rows;
 }
 
-/** Null: of its owner, or in flight. */
+/** Null: closed by its owner, or in flight. */
 async function readClosed(
   client: StoreContext["client"],
   key: string,

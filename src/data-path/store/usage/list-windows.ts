@@ -1,4 +1,4 @@
-/** The windows of an organization's limits that usage can be held against, and what is counted in them. */
+/** Windows of an organization's limits that can be compared with usage, and their counters. */
 import {
   type CalendarPeriod,
   DAY_MS,
@@ -28,7 +28,7 @@ import { countedText, KEPT_DAYS, mondayOf, windowName, windowStart } from "./win
 
 const PERIOD_IN_FIELD = /([a-z]+)=(\S+)/g;
 const DAYS_OF_WEEK = 7;
-/** What ends so soon may be gone before it is read. */
+/** Windows that expire this soon may be gone before they are read. */
 const SOON_MS = 3_600_000;
 
 export const createWindowStore = storeOf<WindowStore>({
@@ -61,14 +61,14 @@ export const createWindowStore = storeOf<WindowStore>({
   },
 
   async readWindow({ client }, organizationId, { period, start }) {
-    // Of the total the day says nothing.
+    // For the total, any day gives the same name.
     const name = windowName(period, start ?? "1970-01-01");
     const fields = await client.hgetall(spendKey(organizationId, name));
     return Object.entries(fields).flatMap(([field, amount]) => parseSpend(field, amount));
   },
 });
 
-/** "day=day:20783 total=2025-10" → of each period the first day of its first whole window. */
+/** Parses "day=day:20783 total=2025-10": the first day of the first complete window of each period. */
 function parseFirsts(field: string | null | undefined): ReadonlyMap<string, string> {
   const all = [...(field ?? "").matchAll(PERIOD_IN_FIELD)];
   return new Map(all.map(([, period = "", name = ""]) => [period, windowStart(name) ?? ""]));
@@ -80,7 +80,7 @@ interface Since {
   readonly first: string;
 }
 
-/** Those that have begun, in their order. */
+/** Lists windows that have started, in order. */
 function list(
   period: LimitPeriod,
   month: CalendarPeriod,
@@ -88,7 +88,7 @@ function list(
 ): CountedWindow[] {
   const today = dayAt(now).name;
   if (period === "total") {
-    // Before its organization was made there was nothing to count.
+    // Nothing was counted before the organization was created.
     const created = monthAt(createdAtMs).name;
     const months = monthsUpTo(now, first.slice(0, 7) > created ? first.slice(0, 7) : created);
     return [{ period, start: null, days: [], months }];
@@ -135,7 +135,7 @@ function obstacleOf(
   return firstMonth !== undefined && expiryOf(firstMonth, usageMonths) <= soon ? "usage_expired" : null;
 }
 
-/** Those with an obstacle lie beside each other: the oldest go first. */
+/** Groups the obstructed windows. They are adjacent, because the oldest ones expire first. */
 function group(
   period: LimitPeriod,
   all: readonly (readonly [WindowObstacle | null, CountedWindow])[],
@@ -147,7 +147,7 @@ function group(
   });
 }
 
-/** What is held, and which alerts have fired, stands beside it. */
+/** Parses one field of spend; the hash also has reserved amounts and fired alerts. */
 function parseSpend(field: string, amount: string): WindowSpend[] {
   const [name = "", id = null] = field.split(":", 2);
   const scope = LIMIT_SCOPES.find((known) => known === name);

@@ -1,4 +1,4 @@
-/** Brings back what a Redis that was restored from an older snapshot does not know any more. */
+/** Recovers usage that is missing after Redis was restored from an older snapshot. */
 import { createHash } from "node:crypto";
 import type { StoreContext } from "../context.ts";
 import { holdsKey, organizationKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
@@ -45,7 +45,7 @@ function formatRow(row: UsageRow): string[] {
   return [...listOf["logged-row"]({ tagRow: tagRowOf(row.tags), tags: row.tags }), ...formatFigures(row)];
 }
 
-/** As `lua/include/tags.lua` names it. */
+/** Returns the tag row as `lua/include/tags.lua` names it. */
 function tagRowOf(tags: string): string {
   if (tags === "" || tags === OTHER_TAGS) return tags;
   return createHash("sha1").update(tags).digest("hex").slice(0, 20);

@@ -1,4 +1,4 @@
-/** The limits that count for somebody now, with what stands against them. */
+/** Limits that apply to a request now, with their spend and reserved amounts. */
 import { LIMIT_KINDS, LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
 import { inputOfMonth, runInMonth, type StoreContext } from "../context.ts";
 import { keyRecordKey, organizationKey } from "../redis/keys.ts";
@@ -31,13 +31,13 @@ export async function readLimits(
   };
 }
 
-/** The narrowest owner first, as the settings are shown. */
+/** Returns the rank for sorting: narrowest scope first, in the order of the settings. */
 function rankOf({ scope, period, kind }: LimitStatus): number {
   const place = LIMIT_SCOPES.indexOf(scope) * LIMIT_PERIODS.length + LIMIT_PERIODS.indexOf(period);
   return place * LIMIT_KINDS.length + LIMIT_KINDS.indexOf(kind);
 }
 
-/** The scope stands where an outcome would. */
+/** Parses one row; its scope is in the position of an outcome. */
 function parseLimit(row: readonly unknown[]): LimitStatus {
   const at = AT.limitRead;
   const scope = LIMIT_SCOPES.find((known) => known === row[OUTCOME]);

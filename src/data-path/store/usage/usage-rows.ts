@@ -1,4 +1,4 @@
-/** The rows of a day's usage as Redis has them: a hash with a field for each figure of each row. */
+/** Usage rows of a day in Redis: a hash with a field for each figure of each row. */
 import { tagCombinationsKey, usageKey } from "../redis/keys.ts";
 import type { StoreContext } from "../context.ts";
 import type { UsageOf, UsageRow } from "../types/reporting.ts";
@@ -8,12 +8,12 @@ import { FIGURES, NO_USAGE, type UsageFigure } from "../../../shared/usage/usage
 import { setFigure } from "./row-figures.ts";
 
 /**
- * Fields of a hash that one command reads. A day may have tens of thousands: read at once, they keep Redis from the
- * workers, whose commands wait 250 ms at most, and this process from its other callers.
+ * Fields per read. A day may have tens of thousands; reading all at once would block Redis for the workers,
+ * whose commands wait 250 ms at most, and this process for its other callers.
  */
 const PIECE = 500;
 
-/** Field in Redis → figure of a row. */
+/** Figures by the name of their field in Redis. */
 const FIGURE_OF = new Map<string, UsageFigure>(
   FIGURES.map((figure) => [USAGE_FIGURES[figure].field, figure]),
 );
@@ -31,7 +31,7 @@ export async function readRowsOfDay(
   const rows = new Map<string, MutableRow>();
   for await (const fields of readPieces(client, usageKey(organizationId, day), patternOf(of))) {
     for (const [field, value] of fields) {
-      // The model between them may have colons of its own.
+      // The model in between may contain colons.
       const end = field.lastIndexOf(":");
       const subject = field.slice(0, end);
       const figure = FIGURE_OF.get(field.slice(end + 1));
@@ -45,7 +45,7 @@ export async function readRowsOfDay(
   return sorted;
 }
 
-/** After the rows were read: a combination is there before the first figure of its row. */
+/** Adds the tags, after the rows were read: a combination is written before the first figure of its row. */
 async function nameTags(client: Client, organizationId: string, rows: readonly MutableRow[]): Promise<void> {
   const combinations = new Map<string, string>();
   const month = rows[0]?.day.slice(0, "2026-11".length) ?? "";
@@ -57,7 +57,7 @@ async function nameTags(client: Client, organizationId: string, rows: readonly M
   }
 }
 
-/** A field may come twice, with the same or a newer value. */
+/** Reads in pieces. A field may occur twice, with the same or a newer value. */
 async function* readPieces(
   client: Client,
   key: string,
@@ -73,15 +73,15 @@ async function* readPieces(
   } while (cursor !== "0");
 }
 
-/** Only what it matches leaves Redis. */
+/** Returns a pattern, so that only matching fields leave Redis. */
 function patternOf({ keyId, userId }: UsageOf): string {
   const key = keyId === undefined ? "*" : keyId.replace(/[\\*?[\]]/g, "\\$&");
   return userId === undefined ? `${key}[.:]*` : `${key}.${userId}[.:]*`;
 }
 
 /**
- * `subject`: "<key id>:<model>", with ".<owners>" behind the key and "#<tag row>" behind the model where there are some.
- * The tags are those of `nameTags` afterwards.
+ * Creates a row from `subject`: "<key id>:<model>", with ".<owners>" after the key and "#<tag row>" after the
+ * model if present. `nameTags` adds the tags later.
  */
 function createRow(day: string, subject: string): MutableRow {
   const ids = subject.slice(0, subject.indexOf(":"));

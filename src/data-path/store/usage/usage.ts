@@ -1,4 +1,4 @@
-/** What an organization spent and used in a month, and corrections of it by a person. */
+/** Spend and usage of an organization in a month, and corrections by a person. */
 import { auditArguments } from "../management/audit.ts";
 import { timeMs } from "../redis/clock.ts";
 import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
@@ -66,7 +66,7 @@ export const createUsageStore = storeOf<UsageStore>({
 
   countTagCombinations,
 
-  /** @throws RangeError when the amount is 0 or beyond 2^53. */
+  /** @throws RangeError if the amount is 0 or beyond 2^53. */
   async correct(context, input, audit) {
     const { organizationId, keyId, owners = "", correctionId, amountMicrocents } = input;
     const size = amountMicrocents < 0n ? -amountMicrocents : amountMicrocents;
@@ -94,7 +94,7 @@ export const createUsageStore = storeOf<UsageStore>({
       return parseArray(reply);
     };
     let reply = await run(dayAt(await timeMs(context)));
-    // Midnight fell between the two commands; nothing was changed.
+    // Midnight passed between the two commands; nothing was changed.
     if (reply[OUTCOME] === "day_changed") reply = await run(dayAt(integerAt(reply, AT.dayChanged.timeMs)));
     const result = parseCorrection(reply, keyId);
     if (result.outcome === "applied") {
@@ -129,13 +129,13 @@ function parseCorrection(reply: readonly unknown[], keyId: string | null): Corre
   };
 }
 
-/** A correction of before its details were kept has its month there, which is no JSON. */
+/** Parses a stored correction. Corrections from before details were stored only have their month, which is not JSON. */
 function parseKept(kept: string): { readonly month: string; readonly details: CorrectionDetails | null } {
   if (!kept.startsWith("{")) return { month: kept, details: null };
   return JSON.parse(kept) as { month: string; details: CorrectionDetails | null };
 }
 
-/** An organization can have thousands of keys: who asks for some of them reads no others. */
+/** Reads spend of the given keys only, because an organization can have thousands. */
 async function readSpendFields(
   { client }: StoreContext,
   spend: string,

@@ -1,10 +1,9 @@
 /**
- * The windows in which spend counts (`lua/include/windows.lua`): how an organization begins to count a period other than the
- * month, which every organization counts.
- *
- * A counter begins when the first limit asks for its period, and knows then what was spent before: charges move it from
- * one moment on, and what the usage rows had by then is added row by row, while requests go on. The limit itself is set
- * when that is done, so that no limit ever reads half a counter.
+ * Windows in which spend is counted (`lua/include/windows.lua`): how an organization starts to count a period
+ * other than the month, which every organization counts.
+ * A counter starts when the first limit needs its period, and must include earlier spend: from one moment on
+ * charges update it, and the usage rows up to then are added row by row while requests continue. The limit is
+ * set when that is done, so no limit reads an incomplete counter.
  */
 import {
   type CalendarPeriod,
@@ -29,16 +28,19 @@ const BATCH = 200;
 const SCAN_COUNT = "500";
 const COST_FIGURE = "microcents";
 const PERIOD_IN_FIELD = /([a-z]+)=/g;
-/** Every organization counts it, from its first request on. */
+/** Every organization counts this period from its first request. */
 export const ALWAYS_COUNTED = "month";
 export type CountedPeriod = Exclude<LimitPeriod, typeof ALWAYS_COUNTED>;
-/** Counted from when the first limit asks for them. */
+/** Periods that are counted once a limit needs them. */
 export const COUNTED_PERIODS = LIMIT_PERIODS.filter((period) => period !== ALWAYS_COUNTED);
 
-/** So many days behind its beginning a window's counters are gone, at the earliest: those of other periods stay longer. */
+/**
+ * Days after a window's start until its counters expire, at the earliest; counters of other periods are kept
+ * longer.
+ */
 export const KEPT_DAYS = { day: 15, week: 22 } as const;
 
-/** The name of a window in Redis's keys, of the day "2026-11-21". */
+/** Returns the name in Redis's keys of the window with the day "2026-11-21". */
 export function windowName(period: LimitPeriod, day: string): string {
   const number = dayNumber(day);
   if (period === "day") return `day:${number}`;
@@ -46,12 +48,12 @@ export function windowName(period: LimitPeriod, day: string): string {
   return period === "month" ? day.slice(0, 7) : "total";
 }
 
-/** The fields of an organization's record that say what it counts, as one text. @param createdAtMs When it was created. */
+/** Joins the fields of an organization's record that list its counters. @param createdAtMs When it was created. */
 export function countedText(whole: string | null | undefined, createdAtMs: number): string {
   return `${ALWAYS_COUNTED}=${monthAt(createdAtMs).name} ${whole ?? ""}`;
 }
 
-/** The first day of a window with such a name; null: that of all time. */
+/** Returns the first day of a window by its name; null: the window of all time. */
 export function windowStart(name: string): string | null {
   const [period = "", number = ""] = name.split(":");
   if (period === "total") return null;
@@ -59,14 +61,14 @@ export function windowStart(name: string): string | null {
   return period === "week" ? mondayOf(Number(number)) : `${name}-01`;
 }
 
-/** The first day of the week of such a number. */
+/** Returns the first day of the week with this number. */
 export function mondayOf(week: number): string {
   return dayAt((week * 7 - DAYS_BEFORE_THURSDAY) * DAY_MS).name;
 }
 
 /**
- * Lets an organization count these periods, whole from when this returns; those that it counts already cost one command. May
- * be repeated, by several at once and after a crash in between.
+ * Makes an organization count these periods, complete when this returns; periods that it counts already cost
+ * one command. May be repeated, also concurrently and after a crash.
  */
 export async function ensureWindows(
   context: StoreContext,
@@ -91,30 +93,33 @@ export async function ensureWindows(
   }
 }
 
-/** Those that a record's field names. */
+/** Returns the periods in a record's field. */
 function periodsIn(field: string | null | undefined): string[] {
   return [...(field ?? "").matchAll(PERIOD_IN_FIELD)].map(([, period = ""]) => period);
 }
 
-/** What stands for the first window that is whole; of the total the first month that it knows. */
+/** Returns the name of the first complete window; for the total the first month that it includes. */
 function firstWindow(context: StoreContext, period: CountedPeriod, nowMs: number): string {
   if (period !== "total") return windowName(period, firstDay(period, nowMs));
   return keptMonths(context, nowMs).at(-1)?.name ?? "total";
 }
 
-/** Of which there is usage, newest first. */
+/** Lists months with kept usage, newest first. */
 function keptMonths({ usageMonths }: StoreContext, nowMs: number): readonly CalendarPeriod[] {
   return monthsBackFrom(monthAt(nowMs), usageMonths);
 }
 
-/** Of the first window that is whole: the one before that of now, in which requests may have been admitted that still run. */
+/**
+ * Returns the first day of the first complete window: the previous one, because requests admitted in it may
+ * still run.
+ */
 function firstDay(period: "day" | "week", nowMs: number): string {
   const today = dayAt(nowMs);
   if (period === "day") return dayAt(today.startMs - DAY_MS).name;
   return mondayOf(weekNumber(dayNumber(today.name)) - 1);
 }
 
-/** The days whose rows count in it, up to today. */
+/** Returns the days up to today whose rows the counter includes. */
 function daysToSeed(context: StoreContext, period: CountedPeriod, nowMs: number): readonly string[] {
   const today = dayAt(nowMs).name;
   if (period !== "total") {
@@ -169,7 +174,7 @@ async function seedDay(
   } while (cursor !== "0");
 }
 
-/** The periods that limits ask for. */
+/** Returns the periods that these limits need. */
 export function periodsOf(limits: readonly { readonly period: LimitPeriod }[]): CountedPeriod[] {
   return COUNTED_PERIODS.filter((period) => limits.some((limit) => limit.period === period));
 }
