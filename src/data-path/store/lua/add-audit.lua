@@ -1,4 +1,4 @@
--- Writes an entry of an audit log that belongs to no script's change.
+-- Writes an entry of an audit log that is not part of another script's change.
 --
 -- KEYS[1] audit log
 -- ARGV[1] entry

@@ -1,5 +1,5 @@
--- May this key send this request? Checks in this order: key and organization, bucket, tokens, concurrency, caps. Requests of one key
--- that come in one turn of a worker are asked for together, and decided one after the other.
+-- Admits or rejects requests of one key that arrived in one turn of a worker, one after the other. Checks in this
+-- order: key and organization, bucket, tokens, concurrency, caps.
 --
 -- KEYS[1] key record            KEYS[2] organization          KEYS[3] bucket of requests
 -- KEYS[4] bucket of count_tokens  KEYS[5] spend of the month    KEYS[6] requests in flight of the key
@@ -8,29 +8,29 @@
 -- ARGV[3] month's start, ms     ARGV[4] month's end (exclusive), ms
 -- ARGV[5] 'requests' or 'count_tokens'
 -- ARGV[6] '1': the calls cost money, so caps and the limit of concurrent requests apply
--- ARGV[7] settings version that the caller knows the settings of, '' for none
--- ARGV[8] group that they count to before the key's own and its user's, '' for none
--- ARGV[9..] of each request: its id, its route, tokens of its prompt as far as its head tells, tokens that shared buckets
---   set aside for its output
+-- ARGV[7] version of the settings that the caller has cached, '' for none
+-- ARGV[8] group that they count for in place of the key's own and its user's, '' for none
+-- ARGV[9..] for each request: its id, its route, prompt tokens estimated from its headers, output tokens that shared buckets
+--   reserve
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; the only reply after which the
 --   caller may send it again.
 --   {'unknown_key', time ms}
 --   JSON of {'decided', time ms, capacity, settings version, settings, requests, caps, reached, token buckets, token limit,
---   sessions capped, alerts fired}; the settings and their version are '' when ARGV[7] is the version of the settings as they
---   are.
---   caps: each cap in force {scope, period, cents, raised cents, spent}. reached: the place among them, from 1, of the cap that
---   refuses, as name-cap.lua names it, else ''
---   token buckets: those that the requests meet, see token-buckets.lua; '' for none. token limit: the one that refuses,
---   "<scope> <type> <limit>", else ''; sessions capped: '1' when a request that names a session needs a hold (sessions.lua)
+--   sessions capped, alerts fired}; the settings and their version are '' if ARGV[7] is their current
+--   version.
+--   caps: each cap in force {scope, period, cents, raised cents, spent}. reached: the index in them, from 1, of the cap that
+--   rejects, chosen by name-cap.lua, otherwise ''
+--   token buckets: those that the requests meet, see token-buckets.lua; '' for none. token limit: the one that rejects,
+--   "<scope> <type> <limit>", otherwise ''; sessions capped: '1' when a request that names a session needs a hold (sessions.lua)
 --   requests, for each: {decision, remaining, reset ms, retry after seconds, concurrent, entered, tokens}
 --   settings:
 -- @settings told
---   '' stands for none, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full;
---   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' when the request may
---   go upstream before it has a record; tokens: the tightest bucket of each type, as token-buckets.lua tells them
+--   '' stands for null, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full;
+--   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' if the request may
+--   go upstream before it has a record; tokens: the tightest bucket of each type, as formatted by tell-token-buckets.lua
 --
--- Keeps: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A refusal
+-- Guarantees: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A refusal
 -- before the bucket takes no token, one after it keeps its token. With a limit of concurrent requests it takes no place
 -- among those in flight: the body is still to come, and hold takes it. What is refused here has no hope of one, and need
 -- not be uploaded. A request whose hold would refuse nothing (no strict caps, no such limit) is entered here among the
@@ -38,9 +38,9 @@
 -- among the holds that has not come. Its deadlines there differ, which those of a request with a record never do. What
 -- waits for a hold stands among the holds alone, where it counts for what must not change under it: the currency.
 
--- What decides is read from the records each time. The rest of the settings is the same from one request to the next, and
--- is told only to a caller that does not know it: by a settings version that never stands for two states of the records,
--- not even when Redis was restored from an older snapshot and its records' versions count up a second time.
+-- Deciding fields are read from the records each time. The other settings rarely change between requests and are only
+-- returned to a caller that does not have them: their version never names two states of the records, even if Redis was
+-- restored from an older snapshot and the records' versions count up again.
 
 -- @include integer.lua
 -- @include lists.lua
@@ -54,15 +54,15 @@
 -- @input
 local requests = { unpack(ARGV, FIRST_FURTHER_ARGUMENT) }
 
--- How long an entry waits for its request's body and record, or for a worker that takes up what a dead one has begun.
+-- Time that an entry waits for its request's body and record, or for a worker that takes over from a dead one.
 local ENTERED_MS = 60000 -- @wait
--- How long it counts among those in flight. A request goes upstream on its entry within a second of its admission and has
--- a record two seconds later; the rest is for a worker that is late, up to where Envoy gives it up. What takes longer to come
--- asks hold for a place of its own, and nobody tells of a client that goes away before its body has come.
+-- Time that an entry counts among the requests in flight. A request goes upstream on its entry within a second of its
+-- admission and has a record two seconds later; the rest is for a slow worker, up to Envoy's timeout. Later requests
+-- get a slot by hold.lua. No event reports a client that disconnects before its body has arrived.
 local ENTERED_IN_FLIGHT_MS = 10000
--- A bucket of tokens, beside the time until it is full.
+-- A token bucket is kept for this long, in addition to the time until it is full.
 local TOKENS_KEPT_MS = 86400000
--- Past its deadline for so long, a request in flight is nobody's: a worker that stood still would have come back.
+-- Requests this far past their deadline are orphaned; a paused worker would have resumed by now.
 local ABANDONED_MS = 3600000
 
 local now_us = now_microseconds()
@@ -90,7 +90,8 @@ end
 
 local rpm, expires_at_ms, max_concurrent = tonumber(rpm_text), tonumber(expires_at or ''), tonumber(max_concurrent_text or '')
 
--- What a caller's token says goes first, then the key's own group, then its user's. Who was deleted is nobody: the key goes on without.
+-- The group from the caller's token comes first, then the key's own, then its user's. Deleted users and groups are
+-- ignored; the key keeps working.
 local user_version, user_stamp, user_name, user_disabled, group_of_user, user_limits, user_raises, user_tokens =
   read_owner(organization, 'user', user_id, 'disabled', 'group_id', 'limit_rows', 'raises', 'token_limits')
 user_id = user_version and user_id or ''
@@ -113,7 +114,7 @@ end
 group_id = group_version and group_id or ''
 local owner_ids = user_id ~= '' and group_id ~= '' and user_id .. '.' .. group_id or user_id .. group_id
 
--- One after the other, not in functions, which Redis would make anew each time.
+-- Inline instead of functions, which Redis would create again in each run.
 local refusal
 if disabled == '1' then
   refusal = 'key_disabled'
@@ -125,7 +126,7 @@ elseif suspended == '1' then
   refusal = 'organization_suspended'
 end
 
--- Few have a limit of tokens: one after the other those of key, user, group and organization.
+-- Most keys have no token limits. Otherwise those of key, user, group and organization are checked in turn.
 local buckets, bucket_names, token_limit, stored_units, stored_at = nil, '', '', nil, nil
 -- @include token-units.lua
 if not refusal and ((key_tokens or '') ~= '' or (organization_tokens or '') ~= '' or (user_tokens or '') ~= ''
@@ -141,7 +142,7 @@ if not refusal and ((key_tokens or '') ~= '' or (organization_tokens or '') ~= '
 -- @include token-buckets.lua
     end
   end
-  -- For the charges of requests that meet them.
+  -- Names of the buckets for the later charges of these requests.
   for position = 1, #buckets do
     local bucket, before = buckets[position], buckets[position - 1]
     if before and before[BUCKET_HASH] == bucket[BUCKET_HASH] then
@@ -160,8 +161,8 @@ if is_counted and not refusal then
   bucket, left = count_bucket, bucket_units(count_bucket, rpm, count_capacity(rpm), now_us)
 end
 
--- The caps of key, user, group and organization. A user has what its group gives each member, which may be another group than
--- the request's.
+-- Caps of key, user, group and organization. A user has the member limits of its own group, which may differ from the
+-- request's group.
 local caps, named = {}, nil
 local has_members = user_version and ((group_of_user or '') == '' and (member_limits or '') ~= ''
   or (group_of_user or '') ~= '' and (group_of_user ~= group_id or (group_member_limits or '') ~= ''))
@@ -202,11 +203,11 @@ if metered and not refusal and (has_members or (key_limits or '') ~= '' or (orga
   end
 end
 
--- What refuses all those that have a token, if anything does.
+-- Decision for all requests that get past the bucket.
 local behind_bucket, concurrent = 'admitted', ''
 if not refusal and metered and left >= UNITS_PER_TOKEN then
   if max_concurrent then
-    -- Those whose deadline has passed may be nobody's any more, which is for hold to find out.
+    -- Requests past their deadline may be orphaned; hold.lua finds out.
     local others = redis.call('ZCOUNT', inflight, '(' .. integer(now_ms), '+inf')
     concurrent = integer(others)
     if others >= max_concurrent then
@@ -218,8 +219,7 @@ if not refusal and metered and left >= UNITS_PER_TOKEN then
   end
 end
 
--- Whatever the cap is reached by. The list of refused requests shows the month's caps of key and organization together, any
--- other cap alone.
+-- The list of rejected requests shows the monthly caps of key and organization together, any other cap by itself.
 local alerts_fired, key_spent, organization_spent, key_cap, organization_cap, shown = '0', '0', '0', '', '', nil
 if string.sub(behind_bucket, -11) == 'cap_reached' then
 -- @include windows.lua
@@ -246,7 +246,7 @@ end
 local can_enter = strict_caps ~= '1' and not max_concurrent
 local deadline_ms = integer(now_ms + ENTERED_MS)
 local in_flight_deadline_ms = integer(now_ms + ENTERED_IN_FLIGHT_MS)
--- What costs nothing takes none.
+-- Calls without cost take no tokens.
 local paid_buckets = metered and not is_counted and buckets or nil
 local decided, held_entries, in_flight_entries, is_sweeping = {}, {}, {}, false
 for position = 1, #requests, 4 do
@@ -255,7 +255,7 @@ for position = 1, #requests, 4 do
   if not refusal then
     if left >= UNITS_PER_TOKEN then
       left = left - UNITS_PER_TOKEN
-      -- Of those that are empty the one that is above 0 last.
+      -- Of the empty buckets, take the one that is above 0 last.
       local empty, empty_ms = nil, 0
       for place = 1, paid_buckets and #paid_buckets or 0 do
         local limit, level = paid_buckets[place][BUCKET_LIMIT], paid_buckets[place][BUCKET_LEVEL]
@@ -312,7 +312,7 @@ for position = 1, #requests, 4 do
     math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)), retry_after_s, others, entered,
     told)
 end
--- Where nothing was granted too: should the clock go back, nothing of what has come in until now is lost.
+-- Written even if nothing was granted, so that units earned until now survive if the clock goes back.
 local of_key
 if paid_buckets then
   local fields
@@ -334,7 +334,7 @@ if paid_buckets then
       if not following or following[BUCKET_HASH] ~= hash then
         redis.call('HSET', hash, unpack(fields))
       end
-      -- Once an hour: what is in use never expires. What does begins full.
+      -- Once an hour is enough, so that used buckets never expire. An expired bucket starts full.
       if math.floor(at_ms / 3600000) ~= math.floor(now_ms / 3600000) then
         redis.call('PEXPIRE', hash, integer(TOKENS_KEPT_MS
           + math.ceil((limit * UNITS_PER_LIMITED_TOKEN - bucket[BUCKET_LEVEL]) / limit)))
@@ -357,7 +357,7 @@ if #in_flight_entries > 0 then
   redis.call('ZADD', inflight, unpack(in_flight_entries))
 end
 if is_sweeping then
-  -- With one request in 256, twice as many as may have come: a limit that is set finds few of them.
+  -- In one of 256 requests, and removes twice as many as may have arrived: a new limit then finds few of them.
   redis.call('ZREMRANGEBYSCORE', inflight, '-inf', integer(now_ms - ABANDONED_MS))
 -- @include abandoned.lua
   remove_abandoned(inflight, holds, now_ms, 512)
@@ -393,7 +393,7 @@ else
   end
   settings = write_list(texts)
 end
--- As write_list would write it, at half the cost: none of these texts has what JSON would write differently.
+-- Same output as write_list at half the cost: none of these texts needs escaping in JSON.
 local caps_told, reached_place = {}, ''
 for position = 1, #caps do
   local cap = caps[position]

@@ -1,9 +1,9 @@
--- A worker says that it is there. So each one knows how many share a key's rate while Redis is out of reach.
+-- Registers or removes a worker. Each worker thereby knows how many share a key's rate while Redis is unreachable.
 --
 -- KEYS[1] workers, by the time until which they count, ms
--- ARGV[1] worker        ARGV[2] how long it counts from now on, ms; 0: it goes
+-- ARGV[1] worker        ARGV[2] how long it counts from now on, ms; 0: remove it
 --
--- Reply: how many workers there are now, this one included unless it goes.
+-- Reply: number of workers now, including this one unless it was removed.
 
 -- @include integer.lua
 -- @include time.lua

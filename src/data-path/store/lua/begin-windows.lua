@@ -1,5 +1,5 @@
--- Begins to count spend in windows of these periods, where the organization does not yet: from now on each charge moves them.
--- What was spent before is added by seed-windows.lua, and finish-windows.lua says that they are whole.
+-- Starts to count spend in windows of these periods, unless the organization counts them already: from now on each
+-- charge updates them. seed-windows.lua adds earlier spend, and finish-windows.lua marks the windows as complete.
 --
 -- KEYS[1] organization
 -- ARGV[1..] each period with the first window that will be whole: "day=day:20783"

@@ -1,15 +1,15 @@
--- Changes the record of a user or a group, and what it is found by. A limit of it may be under what is spent now.
+-- Changes the record of a user or a group, and its search entries. A new limit may be below the current spend.
 --
--- KEYS[1] record      KEYS[2] what all of its kind are found by       KEYS[3] audit log    KEYS[4] organization
+-- KEYS[1] record      KEYS[2] search entries of all of its kind       KEYS[3] audit log    KEYS[4] organization
 -- KEYS[5..] lists of users of groups that it leaves, then of each group that it joins: record, list of its users
 -- ARGV[1] expected version, '' for any                    ARGV[2] id          ARGV[3] number of lists that it leaves
--- ARGV[4] audit entry, '' for none                        ARGV[5] number of texts that it is found by no more
--- ARGV[6] number of texts that it is found by from now on
+-- ARGV[4] audit entry, '' for none                        ARGV[5] number of search entries to remove
+-- ARGV[6] number of search entries to add
 -- ARGV[7] month       ARGV[8] month's start, ms      ARGV[9] month's end (exclusive), ms
--- ARGV[10..] the former, the latter, then field, value, field, value …
+-- ARGV[10..] entries to remove, entries to add, then field, value, field, value …
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', before, after, alerts
---   fired} with the record as it was and as it is; {'not_found'}; {'version_conflict', record};
+--   fired} with the record before and after; {'not_found'}; {'version_conflict', record};
 --   {'group_missing'}.
 
 -- @include integer.lua

@@ -1,13 +1,13 @@
--- Sets what brief requests have cost: those that end with their first charge, before Redis has a record of them. So end most
--- requests; those of one turn that count in the same usage row come together, and cost little more than one of them.
--- charge.lua takes all other charges, and from then on these requests', too.
+-- Charges requests that end with their first charge, before Redis has a record of them. Most requests do; those of
+-- one turn with the same usage row share a command, which costs little more than a single one. charge.lua applies
+-- all other charges, and all later charges of these requests.
 --
 -- KEYS[1] holds                KEYS[2] usage of the day of admission
 -- KEYS[3] requests in flight of the key   KEYS[4] recent requests   KEYS[5] key record   KEYS[6] organization
--- KEYS[7] combinations of tags in the month of admission; then for each request its record
+-- KEYS[7] combinations of tags in the month of admission; then each request's record
 -- ARGV[1] the JSON of the list of these
---   1 key id   2 month of admission   3 day of admission   4 model   5 tags, '' for none   6 tag row, '' when not known
---   7 when the month's figures expire, ms   8 currency, '' when not known   9 owners, '' for none
+--   1 key id   2 month of admission   3 day of admission   4 model   5 tags, '' for none   6 tag row, '' if unknown
+--   7 when the month's figures expire, ms   8 currency, '' if unknown   9 owners, '' for none
 --   10 sums over all requests, a list in the order of USAGE_FIGURES
 --   Only so far when they meet no token buckets (token-buckets.lua).
 --   11.. of each token bucket that they meet: its hash, its count, the difference to what admissions took of it
@@ -17,7 +17,7 @@
 -- Reply: JSON of {'applied', alerts fired}; {'on_record'}: one of them has a record, and nothing was changed.
 -- Error: MISMATCH when the organization is billed in another currency.
 --
--- Keeps: what charge.lua keeps.
+-- Guarantees the same as charge.lua.
 
 -- @include integer.lua
 -- @include lists.lua
@@ -48,7 +48,7 @@ if is_other_currency(billed_in, currency) then
 end
 
 tag_row = decide_tag_row(combinations, key_id, tags, tag_row, expires_at_ms)
--- All of them began at 0, so the sums are the differences, and the texts are good as they came.
+-- All totals started at 0, so the sums are the differences, and the texts can be used as they are.
 local row = usage_row(key_id, owners, model, tag_row)
 add_usage(usage, row, figures_of_all, expires_at_ms)
 local sums = {}
@@ -64,7 +64,8 @@ for position, request in ipairs(requests) do
   local first = 4 * position - 3
 -- @row brief-charge each first
   ids[position] = id
-  -- For repeats and what comes late, and deleted soon: figures as one text, and what a command is compared with.
+  -- Kept for a short time for repeated and late charges: figures as one text, and the fields that a charge is compared
+  -- with.
   redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key_id, 'month', month, 'day', day,
     'model', model, 'tag_row', tag_row, 'totals', figures, 'entry', add_recent(recent, nil, id, entry))
   if owners ~= '' then

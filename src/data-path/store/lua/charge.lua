@@ -1,7 +1,7 @@
--- Sets what a request has cost so far. A charge never adds, it sets the request's total: repeated, late or reordered it
--- changes nothing; on a closed record, or on none, it still counts. While the request is in flight its total is a lower
--- bound of its cost; the best estimate beside it stays in the record, for the one who closes it if its owner dies. On a
--- record that another has closed it is the estimate that counts.
+-- Sets the cost of a request so far. A charge never adds, it sets the request's total: repeated, late or reordered
+-- charges change nothing, and charges of a closed or missing record still count. While the request is in flight,
+-- its total is a lower bound of its cost; the best estimate is stored next to it, for the worker that closes the
+-- record if the owner dies. In a record that another worker has closed, the estimate counts.
 --
 -- KEYS[1] request record      KEYS[2] holds         KEYS[3] usage of the day of admission
 -- KEYS[4] requests in flight of the key     KEYS[5] recent requests
@@ -11,27 +11,27 @@
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
 -- ARGV[5] model               ARGV[6] route         ARGV[7] sequence number       ARGV[8] '1': final
 -- ARGV[9] totals, a list in the order of USAGE_FIGURES
--- ARGV[10] when the month's figures expire, ms              ARGV[11] currency of the totals, '' when not known
---   Of the list only so far when all that follows is ''.
--- ARGV[12] price: checks, JSON, that the list will have when another closes the request; '' with a final, or when not known
+-- ARGV[10] when the month's figures expire, ms              ARGV[11] currency of the totals, '' if unknown
+--   The list ends here if all that follows is ''.
+-- ARGV[12] price: checks, JSON, for the list if another worker closes the request; '' with a final, or if unknown
 -- ARGV[13] best estimate: the figures of ESTIMATED_POSITIONS, one space between; '' with a final
--- ARGV[14] tags, '' for none  ARGV[15] tag row that the hold replied, '' when its reply never came
--- ARGV[16] '1': only where there is a record, or the request is still among the holds as its admission entered it
+-- ARGV[14] tags, '' for none  ARGV[15] tag row that the hold replied, '' without its reply
+-- ARGV[16] '1': only if a record exists, or the request is still among the holds as its admission entered it
 -- ARGV[17] owners, '' for none
--- ARGV[18] session, '' for none   ARGV[19] '1': a cap may hold for it (sessions.lua)
---   Only so far when it meets no token buckets (token-buckets.lua).
+-- ARGV[18] session, '' for none   ARGV[19] '1': it may have a cap (sessions.lua)
+--   The list ends here without token buckets (token-buckets.lua).
 -- ARGV[20] tokens of its prompt that its admission took      ARGV[21] tokens of its prompt that it has used, ARGV[22] of its
 --   answer   ARGV[23..] of each token bucket that it meets: its hash, its count, what its admission reserved of it
 --
--- Reply: JSON of {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
---   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
---   sequence number or a later one was there, nothing was changed; {'ended'}: ARGV[16] is '1' and the request has had its
+-- Reply: JSON of {'applied', alerts fired, fell}; fell: why spend decreased, 'interim' (below what this request's owner had counted
+--   before) or 'reaped' (below the total at which another worker closed it), otherwise ''; {'repeated'}: a charge with this
+--   sequence number or a later one was applied before, nothing was changed; {'ended'}: ARGV[16] is '1' and the request has had its
 --   final charge, or none can come, and its record is gone; nothing was changed.
--- Error: MISMATCH when the record says another key, month, day or model, or the organization is billed in another currency.
+-- Error: MISMATCH if the record has another key, month, day or model, or the organization another currency.
 --
--- Keeps: spend (its session's, too) and usage of the month of admission move by the same difference, total - charged; held left =
--- max(0, worst - total) while open, 0 once closed; requests in flight of a key = its open records. Alerts are tested on
--- the spend that caps are compared with.
+-- Guarantees: spend (also its session's) and usage of the month of admission change by the same difference, total -
+-- charged; reserved amount = max(0, worst - total) while open, 0 once closed; requests in flight of a key = its
+-- open records. Alerts compare the same spend as caps.
 
 -- @include integer.lua
 -- @include lists.lua
@@ -85,7 +85,7 @@ for position, text in ipairs(totals) do
   totals[position] = tonumber(text)
 end
 if record.state ~= 'open' and not final then
-  -- Another has closed it and its owner may never come again: it stays at the best estimate.
+  -- Another worker has closed it and its owner may never return: keep the best estimate.
   for position, figure in pairs(parse_estimate(estimate) or {}) do
     totals[position] = math.max(totals[position], figure)
   end
@@ -116,7 +116,7 @@ if total < record.figures[COST_MICROCENTS] then
   fell = record.reaped and 'reaped' or 'interim'
 end
 
--- What is the same as before is not written again; a figure that is not there is 0.
+-- Unchanged fields are not written again; a missing figure is 0.
 local fields = { 'state', open and 'open' or 'closed', 'seq', seq }
 local function set(name, value)
   fields[#fields + 1] = name
@@ -166,7 +166,7 @@ if taken_tokens then
 -- @row token-count list position
     local output = own_output
     if reserved ~= '0' then
-      -- Until the end what was reserved stays taken.
+      -- Reserved tokens stay taken until the end.
       shared_output = final and tonumber(used_output) or math.max(tonumber(used_output), tonumber(reserved))
       output = shared_output - tonumber(taken_or_reserved ~= '' and taken_or_reserved or reserved)
     end
@@ -187,11 +187,11 @@ if final then
   redis.call('ZREM', holds, request_id)
   redis.call('ZREM', inflight, request_id)
 elseif record.reaped and not open then
-  -- As the one who closed it would have listed it, had he known this.
+  -- Same entry as the worker that closed it would have written, had it known this.
   local listed_price = price ~= '' and price or record.price
   set('entry', add_recent(recent, record.entry, request_id, reaped_entry(record, totals, listed_price)))
 elseif not exists then
-  -- Begun without a hold, or the hold was lost in a failover: somebody must close this record if its owner dies.
+  -- Started without a hold, or the hold was lost in a failover: the record needs a deadline in case its owner dies.
   local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
   redis.call('ZADD', holds, deadline_ms, request_id)
   redis.call('ZADD', inflight, deadline_ms, request_id)

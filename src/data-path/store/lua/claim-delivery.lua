@@ -1,12 +1,12 @@
--- Takes up the next alert that a channel of an organization is owed: one process at a time, in order.
+-- Claims the next alert that a channel of an organization has to deliver: one process at a time, in order.
 --
 -- KEYS[1] courier             KEYS[2] outbox
 -- ARGV[1] owner: the process  ARGV[2] how long its lease lasts unless renewed, ms
 --
--- Reply: {'idle'}: nothing is owed; {'held', wait ms}: another's lease; {'waiting', wait ms}: for the next
---   try; {'claimed', entry id, now ms, failed attempts, progress, alert}: alert as field, value, field, value …
+-- Reply: {'idle'}: nothing to deliver; {'held', wait ms}: another process has the lease; {'waiting', wait ms}: until the next
+--   attempt; {'claimed', entry id, now ms, failed attempts, progress, alert}: alert as field, value, field, value …
 --
--- Keeps: as long as a lease is renewed nobody else is given the entry.
+-- Guarantees: while a lease is renewed, no other process gets the entry.
 
 -- @include integer.lua
 -- @include time.lua

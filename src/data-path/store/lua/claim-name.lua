@@ -6,7 +6,7 @@
 --
 -- Reply: {'claimed', time us}; {'taken', time us, entry}: the entry of another organization.
 --
--- An entry is '<organization id>@<time of the claim, us>'. Keeps: a name has one entry at most. An organization that has
+-- An entry is '<organization id>@<time of the claim, us>'. Guarantees: a name has at most one entry. An organization that has
 -- the name claims it again.
 
 -- @include integer.lua

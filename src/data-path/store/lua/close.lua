@@ -1,16 +1,16 @@
--- Closes a request whose owner has let its deadline pass, at the best estimate that it left, at least what was charged and
--- the prompt floor. By anyone, any number of times.
+-- Closes a request whose owner has missed its deadline, at its last estimate, but at least at the charged total and
+-- the prompt floor. Any worker may call it, any number of times.
 --
 -- KEYS[1] request record      KEYS[2] holds         KEYS[3] usage of the day of admission
 -- KEYS[4] requests in flight of the key     KEYS[5] recent requests
 -- KEYS[6] key record          KEYS[7] organization
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
---         (2 to 4: what the caller read from the record, '' when there was none: the KEYS were made from them)
+--         (2 to 4: as the caller read them from the record, '' without a record: the KEYS were made from them)
 -- ARGV[5] when the month's figures expire, ms
 --
 -- Reply: {'closed', alerts fired}; {'not_due'}: renewed, ended or changed meanwhile; {'gone'}: no record, its deadline was removed.
 --
--- Keeps: as charge. A charge that comes later still replaces what was closed at.
+-- Guarantees the same as charge.lua. A later charge still replaces the total.
 
 -- @include integer.lua
 -- @include lists.lua
@@ -85,5 +85,5 @@ for position, figure in ipairs(USAGE_FIGURES) do
 end
 redis.call('HSET', request, unpack(fields))
 redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
--- These are final figures, unless a charge follows.
+-- These figures are final, unless a charge follows.
 return { 'closed', fire_alerts(organization, key_record, key_id, record.owners, windows_of(day_number(day), month)) }

@@ -1,18 +1,18 @@
--- Adds a signed amount to this month's spend and to the usage of today: a correction made by a person.
+-- Adds a signed amount to this month's spend and to today's usage: a correction by a person.
 --
--- KEYS[1] organization        KEYS[2] key record (the organization's again when no key is meant)
+-- KEYS[1] organization        KEYS[2] key record (the organization's again without a key)
 -- KEYS[3] spend of the month  KEYS[4] usage of the day        KEYS[5] marker of this correction
 -- KEYS[6] audit log
 -- ARGV[1] day's start, ms     ARGV[2] day's end (exclusive), ms    ARGV[3] month       ARGV[4] key id or ''
 -- ARGV[5] amount, microcents, signed                          ARGV[6] when the month's figures expire, ms
--- ARGV[7] audit entry, '' for none                            ARGV[8] what the marker keeps
--- ARGV[9] owners whose spend it is besides, '' for none: the caller has looked whether they are there
+-- ARGV[7] audit entry, '' for none                            ARGV[8] details to store in the marker
+-- ARGV[9] further owners of the spend, '' for none: the caller has checked that they exist
 --
 -- Reply: {'day_changed', time ms}: TIME is outside of the day, nothing was changed; {'not_found'};
---   {'applied' or 'repeated', month, organization spent, key spent, alerts fired, kept}: `kept` is what the marker has,
---   which for a repeat is what the first one brought.
+--   {'applied' or 'repeated', month, organization spent, key spent, alerts fired, kept}: `kept` is the content of the marker,
+--   for a repeat that of the first correction.
 --
--- Keeps: spend in all windows and usage move by the same amount; the same marker counts once for as long as the month's figures
+-- Guarantees: spend in all windows and usage change by the same amount; the same marker counts once for as long as the month's figures
 -- are kept.
 
 -- @include integer.lua

@@ -1,15 +1,15 @@
--- Writes the record of a new key and puts it on its organization's list and on those of its owners, with its entry in the
+-- Writes the record of a new key, its entries in the lists of its organization and owners, and its entry in the
 -- audit log.
 --
 -- KEYS[1] organization        KEYS[2] key record      KEYS[3] list of the organization's keys
 -- KEYS[4] audit log           KEYS[5..] of each owner: record, list of its keys
 -- ARGV[1] key id              ARGV[2] audit entry, '' for none
--- ARGV[3] field of the first owner's record that is to name the key, '' for none: one key of the owner is that
--- ARGV[4] key that the field may name by now, as it is there no more, '' for none
--- ARGV[5] most on the list     ARGV[6..] field, value, field, value …
+-- ARGV[3] field of the first owner's record that will name the key, '' for none: one key per owner
+-- ARGV[4] deleted key that the field may still name, '' for none
+-- ARGV[5] maximum on the list     ARGV[6..] field, value, field, value …
 --
--- Reply: 1; -1 when there are as many as there may be; 0 when there is no such organization, or it is deleted, or there is a
---   record with this id; else the place among KEYS of the record of an owner that is not there, or (text) the id that the
+-- Reply: 1; -1 if the list is full; 0 if the organization does not exist or is deleted, or the id is
+--   taken; otherwise the index in KEYS of the record of an owner that does not exist, or (text) the id that the
 --   field of the owner's record names.
 
 -- @include integer.lua

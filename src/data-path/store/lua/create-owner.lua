@@ -1,17 +1,17 @@
--- Writes the record of a new user or group and puts it on its organization's lists, with its entry in the audit log.
+-- Writes the record of a new user or group, its list and search entries, and its entry in the audit log.
 --
 -- KEYS[1] organization        KEYS[2] record              KEYS[3] list of all of its kind
--- KEYS[4] what they are found by                          KEYS[5] audit log
--- KEYS[6] users by who they are at whoever signs people in
+-- KEYS[4] their search entries                          KEYS[5] audit log
+-- KEYS[6] users by external identity
 -- KEYS[7..] record of the group that it is in, and the list of that group's users
--- ARGV[1] id      ARGV[2] most of its kind    ARGV[3] audit entry, '' for none
--- ARGV[4] digest of who it is at whoever signs people in, '' for none
--- ARGV[5] number of texts that it is found by             ARGV[6..] these, then field, value, field, value …
+-- ARGV[1] id      ARGV[2] maximum of its kind    ARGV[3] audit entry, '' for none
+-- ARGV[4] digest of its external identity, '' for none
+-- ARGV[5] number of its search entries             ARGV[6..] these, then field, value, field, value …
 --
--- Reply: {'created'}; {'not_found'}: no such organization, or it is deleted, or there is a record with this id;
---   {'full'}: there are as many as there may be; {'group_missing'}; {'exists', id}: whoever it is already is this user.
+-- Reply: {'created'}; {'not_found'}: the organization does not exist or is deleted, or the id is taken;
+--   {'full'}: the list is full; {'group_missing'}; {'exists', id}: the identity already is this user.
 --
--- Keeps: one user, at most, of those that are not deleted for whom there is a digest.
+-- Guarantees: at most one user that is not deleted per digest.
 
 -- @include integer.lua
 -- @include audit.lua

@@ -1,4 +1,4 @@
--- Ends a key: from now on nobody is admitted with it. Its record stays, for the figures of its last months.
+-- Deletes a key: from now on none of its requests is admitted. Its record stays for the figures of its last months.
 --
 -- KEYS[1] key record          KEYS[2] list of the organization's keys      KEYS[3] bucket of requests
 -- KEYS[4] bucket of count_tokens                           KEYS[5] audit log
@@ -6,7 +6,7 @@
 -- ARGV[1] key id              ARGV[2] when the record expires, ms         ARGV[3] audit entry, '' for none
 -- ARGV[4] expected version, '' for any
 --
--- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}; {'version_conflict', record}.
+-- Reply: {'changed', before, after} with the record before and after; {'not_found'}; {'version_conflict', record}.
 
 -- @include integer.lua
 -- @include time.lua

@@ -1,14 +1,14 @@
--- Ends an organization: from now on nobody is admitted with a key of it, and its alerts end. Its record stays, for the
+-- Deletes an organization: from now on none of its keys is admitted, and its alerts end. Its record stays for the
 -- figures of its last months.
 --
 -- KEYS[1] organization        KEYS[2] outbox of alerts    KEYS[3] audit log
--- KEYS[4..] what is kept for people as long as the record
+-- KEYS[4..] lists for people that expire with the record
 -- ARGV[1] expected version, '' for any                    ARGV[2] when the record expires, ms
 -- ARGV[3] audit entry, '' for none                        ARGV[4..] field, value, field, value …
 --
--- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}; {'version_conflict', record}.
+-- Reply: {'changed', before, after} with the record before and after; {'not_found'}; {'version_conflict', record}.
 --
--- What is in flight is charged as ever: it needs nothing of what ends here.
+-- Requests in flight are still charged: charges need nothing that is deleted here.
 
 -- @include integer.lua
 -- @include time.lua

@@ -1,15 +1,16 @@
--- Ends a user or a group: nothing can belong to it any more. Its record stays, for the figures of its last months.
+-- Deletes a user or a group: from now on nothing can belong to it. Its record stays for the figures of its last
+-- months.
 --
--- KEYS[1] record      KEYS[2] list of all of its kind     KEYS[3] what they are found by          KEYS[4] audit log
+-- KEYS[1] record      KEYS[2] list of all of its kind     KEYS[3] their search entries          KEYS[4] audit log
 -- KEYS[5] list of its keys    KEYS[6] list of its users, of a group
--- KEYS[7] users by who they are at whoever signs people in
+-- KEYS[7] users by external identity
 -- KEYS[8..] lists of users of groups that it leaves
 -- ARGV[1] expected version, '' for any                    ARGV[2] id      ARGV[3] when the record expires, ms
--- ARGV[4] '1': not as long as there are keys of it        ARGV[5] audit entry, '' for none
--- ARGV[6] digest of who it is at whoever signs people in, '' for none
--- ARGV[7..] texts that it was found by
+-- ARGV[4] '1': reject if it has keys        ARGV[5] audit entry, '' for none
+-- ARGV[6] digest of its external identity, '' for none
+-- ARGV[7..] its search entries
 --
--- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}; {'version_conflict', record};
+-- Reply: {'changed', before, after} with the record before and after; {'not_found'}; {'version_conflict', record};
 --   {'has_keys'}.
 
 -- @include integer.lua
@@ -42,7 +43,7 @@ for position = FIRST_TEXT, #ARGV do
   redis.call('ZREM', found_by, ARGV[position])
 end
 unlink(FIRST_LIST, #KEYS, id)
--- Of a group they may be many: freed beside the other commands.
+-- A group may have many: UNLINK frees them in the background.
 redis.call('UNLINK', its_keys, its_users)
 add_audit(audit, audit_entry)
 return { 'changed', before, redis.call('HGETALL', record) }

@@ -1,4 +1,4 @@
--- Ends an organization's token, with its entry in the audit log.
+-- Deletes an organization's token and writes an entry in the audit log.
 --
 -- KEYS[1] token record        KEYS[2] list of the organization's tokens       KEYS[3] audit log
 -- ARGV[1] token id            ARGV[2] audit entry, '' for none

@@ -1,8 +1,8 @@
--- Ends users or groups of an organization that was deleted; their records stay as long as its own.
+-- Deletes users or groups of a deleted organization; their records stay as long as the organization's.
 --
--- KEYS[1] list of all of the kind         KEYS[2] what they are found by
--- KEYS[3] users by who they are at whoever signs people in
--- KEYS[4..] for each that ends: record, list of its keys, list of its users
+-- KEYS[1] list of all of the kind         KEYS[2] their search entries
+-- KEYS[3] users by external identity
+-- KEYS[4..] for each of them: record, list of its keys, list of its users
 -- ARGV[1] when the records expire, ms     ARGV[2..] their ids, in the order of the records
 --
 -- Reply: how many are left on the list. May be repeated.

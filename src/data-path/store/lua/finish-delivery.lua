@@ -1,16 +1,16 @@
--- Writes down how an attempt ended, and gives the lease back.
+-- Records the outcome of an attempt and releases the lease.
 --
 -- KEYS[1] courier             KEYS[2] outbox      KEYS[3] deliveries of the message
 -- KEYS[4..] couriers of the other channels
 -- ARGV[1] owner               ARGV[2] outbox entry
--- ARGV[3] 'done': go on to the next one; 'again': try this one again; 'later': the same, and no attempt was made;
---   'untried': as if it had not been taken up
--- ARGV[4] wait before the next try, ms            ARGV[5] progress, for the next try
--- ARGV[6] channel             ARGV[7] what is shown of this delivery, '' to leave it    ARGV[8] when that expires, ms
+-- ARGV[3] 'done': continue with the next one; 'again': retry this one; 'later': the same, and no attempt was made;
+--   'untried': as if it had not been claimed
+-- ARGV[4] wait before the next attempt, ms            ARGV[5] progress, for the next attempt
+-- ARGV[6] channel             ARGV[7] displayed state of this delivery, '' to keep it    ARGV[8] when that expires, ms
 --
--- Reply: {'recorded'}; {'lost'}: another has taken over, nothing was changed.
+-- Reply: {'recorded'}; {'lost'}: another process has taken over, nothing was changed.
 --
--- Keeps: an entry leaves the outbox only when no channel is owed it. A channel that is made meanwhile is owed none of the
+-- Guarantees: an entry leaves the outbox only when no channel is owed it. A channel that is made meanwhile is owed none of the
 -- entries up to this one.
 
 -- @include integer.lua
@@ -19,7 +19,7 @@
 -- @input
 local FIRST_OTHER = FIRST_FURTHER_KEY
 
--- Entries by their two numbers: as text "9-0" would come behind "10-0".
+-- Compares entry ids by their two numbers: as text "9-0" would follow "10-0".
 local function is_before(left, right)
   local left_ms, left_seq = string.match(left, '^(%d+)-(%d+)$')
   local right_ms, right_seq = string.match(right, '^(%d+)-(%d+)$')
@@ -49,7 +49,7 @@ elseif outcome == 'done' then
   for position = FIRST_OTHER, #KEYS do
     local cursor = redis.call('HGET', KEYS[position], 'cursor')
     if not cursor then
-      -- It has done nothing yet.
+      -- The attempt has done nothing yet.
       return { 'recorded' }
     end
     first = is_before(cursor, first) and cursor or first

@@ -1,9 +1,9 @@
--- Says that an organization's windows of a period are whole: all that was spent before is in them.
+-- Marks an organization's windows of a period as complete: all earlier spend has been added.
 --
--- KEYS[1] organization        KEYS[2] what of the period is seeded
+-- KEYS[1] organization        KEYS[2] seeded spend of the period
 -- ARGV[1] period
 --
--- Reply: 1; 0 when they were already.
+-- Reply: 1; 0 if they already were.
 
 -- @input
 

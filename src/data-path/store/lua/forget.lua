@@ -1,5 +1,5 @@
--- Deletes closed records. Only the owner, and only once every command of these requests was answered: whatever comes
--- after it would be counted from zero.
+-- Deletes closed records. Only for their owner, and only after every command of these requests was answered: a
+-- later command would be counted from zero.
 --
 -- KEYS[n] request record
 -- ARGV    none

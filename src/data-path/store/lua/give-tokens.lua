@@ -1,7 +1,7 @@
--- Gives back what admissions of requests that will not go upstream took of buckets of tokens.
+-- Gives back the tokens that admissions took for requests that will not go upstream.
 --
 -- KEYS[1] organization
--- ARGV[n] of each token bucket that they meet (token-buckets.lua): its hash, its count, what was taken, below 0
+-- ARGV[n] for each of their token buckets (token-buckets.lua): its hash, its count, what was taken, below 0
 --
 -- Reply: {'given'}
 

@@ -1,29 +1,29 @@
--- Before a request goes upstream: its record, its deadline, its place among the key's requests in flight and, with
--- strict caps, its worst case. Checks the caps of the windows of admission once more, since a body may come long after its
--- headers.
+-- Prepares a request before it goes upstream: creates its record and deadline, takes its slot among the key's
+-- requests in flight and, with strict caps, reserves its worst case. Checks the caps of the windows of admission
+-- again, since a body may arrive long after its headers.
 --
 -- KEYS[1] request record      KEYS[2] holds (open requests by deadline)   KEYS[3] key record
 -- KEYS[4] organization        KEYS[5] requests in flight of the key
 -- KEYS[6] combinations of tags in the month of admission
 -- ARGV[1] request id          ARGV[2] key id         ARGV[3] month of admission     ARGV[4] day of admission
--- ARGV[5] model               ARGV[6] route          ARGV[7] worst case, microcents, '' when not known
+-- ARGV[5] model               ARGV[6] route          ARGV[7] worst case, microcents, '' if unknown
 -- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
--- ARGV[11] tags, '' for none  ARGV[12] checks, JSON: what the list of requests has when another closes this one
--- ARGV[13] currency of its price, '' when not known      ARGV[14] owners, '' for none
--- ARGV[15] session, '' for none   ARGV[16] '1': a cap may hold for it (sessions.lua)   ARGV[17] its client's budget, cents, or ''
+-- ARGV[11] tags, '' for none  ARGV[12] checks, JSON: for the list of requests if another worker closes this one
+-- ARGV[13] currency of its price, '' if unknown      ARGV[14] owners, '' for none
+-- ARGV[15] session, '' for none   ARGV[16] '1': it may have a cap (sessions.lua)   ARGV[17] its client's budget, cents, or ''
 -- ARGV[18..] of each token bucket that it meets (token-buckets.lua): its hash, its count, by how much the floor differs from what
 --   its admission took of it
 --
--- Reply: {'held' or 'exists', tag row, session uncapped}; session uncapped: '1' when the key has too many sessions;
---   {'currency_changed', currency}: the organization has another than ARGV[13];
+-- Reply: {'held' or 'exists', tag row, session uncapped}; session uncapped: '1' if the key has too many sessions;
+--   {'currency_changed', currency}: the organization's currency is not ARGV[13];
 --   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
 --   {'<scope>_cap_reached', spent, held, cap cents, period, raised cents, owner name, amounts hidden, alerts fired} of a key,
 --   a user, a group or an organization, or of a session, whose period is 'session': the cap that name-cap.lua names, with
 --   strict caps the one that leaves least room.
 --
--- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
--- flight of a key = its open records, whether or not it has a limit, so that a limit counts from when it is set; with a
--- limit no hold makes them more than it says.
+-- Guarantees: nothing is reserved unless the reply is 'held'; with strict caps spent + held never exceeds a cap.
+-- Requests in flight of a key = its open records, even without a limit, so that a new limit counts from the moment
+-- it is set; holds never exceed a limit.
 
 -- @include integer.lua
 -- @include time.lua
@@ -56,7 +56,7 @@ local max_concurrent_text, session_cap, budgets_until = unpack(key, 3)
 local of_organization = redis.call('HMGET', organization, 'limit_rows', 'raises', 'strict_caps', 'currency', 'windows',
   'windows_seeding', 'session_cap_cents')
 local strict_caps, billed_in, windows_text, seeding_text, organization_session_cap = unpack(of_organization, 3)
--- What its admission left here kept the currency from being changed, but for no longer than a minute.
+-- The entry from its admission prevented a change of the currency, but only for a minute.
 if is_other_currency(billed_in, currency) then
   return { 'currency_changed', billed_in }
 end
@@ -66,8 +66,8 @@ if strict and worst_text == '' then
 end
 local worst = strict and tonumber(worst_text) or 0
 
--- A place ends when its record is closed, not at its deadline. Abandoned requests are taken out before one of them refuses
--- anything; admissions keep them few. The request's own entry takes no place from it.
+-- A slot ends when its record is closed, not at its deadline. Abandoned requests are removed before one of them causes
+-- a rejection; admissions keep them few. The request's own entry does not count against it.
 local MOST_ABANDONED = 10000
 local function has_free_place(max_concurrent)
   local own = redis.call('ZSCORE', inflight, request_id) and 1 or 0
@@ -83,7 +83,7 @@ if max_concurrent and not has_free_place(max_concurrent) then
   return { 'concurrency_limited', max_concurrent_text }
 end
 
--- Few requests are of a session that has a cap.
+-- Few requests belong to a session with a cap.
 local session, session_uncapped = nil, ''
 if session_name ~= '' and is_session_capped then
 -- @include sessions.lua
@@ -93,8 +93,8 @@ end
 
 local counted = counted_periods(windows_text, seeding_text)
 
--- Of the caps that refuse the request, the one to report: with strict caps the one that leaves least room. Sums beyond 2^53 are
--- inexact, but then beyond any cap (9 * 10^15 at most).
+-- Returns the cap to report of those that reject the request: with strict caps the one with the least left. Sums
+-- beyond 2^53 are inexact, but then exceed any cap (9 * 10^15 at most).
 local function find_refusing(caps)
   local reached, named = {}, nil
   for _, cap in ipairs(caps) do
@@ -119,7 +119,7 @@ if session or owners ~= '' or (key[1] or '') ~= '' or (of_organization[1] or '')
   local caps = read_caps(organization, owners_of(organization, key_id, key, of_organization, owners), number, month, now_ms,
     strict)
   if session then
-    -- It never resets, and nobody's is narrower: whenever it is reached, it is named.
+    -- It never resets and has the narrowest scope: if it is reached, it is reported.
     table.insert(caps, 1, session)
   end
   local named = find_refusing(caps)
@@ -128,7 +128,7 @@ if session or owners ~= '' or (key[1] or '') ~= '' or (of_organization[1] or '')
       and redis.call('HGET', sibling(organization, named.subject), 'name') or ''
 -- @include thresholds.lua
     local fired = fire_alerts(organization, key_record, key_id, owners, windows_of(number, month))
-    -- '1': what clients are told is without the figures.
+    -- '1': hide the figures from clients.
     local amounts_hidden = redis.call('HGET', organization, 'hide_amounts') or ''
     return { named.scope .. '_cap_reached', named.spent, named.held, integer(named.cents), named.period, integer(named.raised),
       name, amounts_hidden, fired }

@@ -1,10 +1,10 @@
--- What the channels of an organization are owed.
+-- Lists the outstanding deliveries of an organization's channels.
 --
 -- KEYS[1] outbox              KEYS[2..] couriers
 -- ARGV    none
 --
 -- Reply: for each courier {'owed', entry id, wait ms}: the next one in the outbox, and in how long it may be tried;
---   {'idle'}: nothing is owed. Changes nothing.
+--   {'idle'}: nothing to deliver. Changes nothing.
 
 -- @include integer.lua
 -- @include time.lua

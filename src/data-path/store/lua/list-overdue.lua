@@ -1,4 +1,4 @@
--- Ids of open requests that are past their deadline.
+-- Lists open requests past their deadline.
 --
 -- KEYS[1] holds
 -- ARGV[1] at most this many

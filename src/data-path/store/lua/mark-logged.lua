@@ -1,5 +1,6 @@
--- Looks at requests of an organization that the log has as ended. With ARGV[1] = '1' those without a record get one, as their final charge
--- would have left it: whoever sends that later, from a spool or from memory, changes nothing any more.
+-- Compares requests of an organization that have ended in the request log. With ARGV[1] = '1' those without a
+-- record get one as their final charge would have left it, so that a later final charge from a spool or from memory
+-- changes nothing.
 --
 -- KEYS[1] open requests by deadline, then for each request its record
 -- ARGV[1] '1': mark            ARGV[2] sequence number of the marks, above all others

@@ -1,18 +1,18 @@
--- Raises the usage rows of a day, key, its owners and model, and the spend of its month and of the windows of limits with
--- them, to what the log of requests says: for a Redis that was restored from an older snapshot.
+-- Raises the usage rows of a day, key, its owners and model to the figures of the request log, and the spend of the
+-- month and other windows with them: for a Redis that was restored from an older snapshot.
 --
 -- KEYS[1] usage of the day     KEYS[2] open requests by deadline
 -- KEYS[3] combinations of tags in the month    KEYS[4] organization
 -- ARGV[1] key id              ARGV[2] model                ARGV[3] when the month's figures expire, ms
 -- ARGV[4] owners, '' for none              ARGV[5] day
--- ARGV[6] how many rows the log has, one for each combination of tags; behind it for each row: tag row and tags, '' for
+-- ARGV[6] how many rows the log has, one for each combination of tags; then for each row: tag row and tags, '' for
 --   none, and the figures to raise to in the order of USAGE_FIGURES
--- ARGV[n] behind them: the tag rows that only Redis has
+-- ARGV[n] then the tag rows that only Redis has
 --
 -- Reply: {'raised', added microcents}; {'enough'}: nothing is missing; {'in_flight'}: requests of the organization are
---   under way, nothing was changed.
+--   in flight, nothing was changed.
 --
--- Keeps: spend in all windows and usage move by the same amount; no figure is ever lowered, and none is
+-- Guarantees: spend in all windows and usage move by the same amount; no figure is ever lowered, and none is
 -- raised above what the log says of all rows together, so that a repeat changes nothing, and a request that the log and
 -- Redis have in rows of different tags does not count twice.
 

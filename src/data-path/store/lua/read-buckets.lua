@@ -1,10 +1,10 @@
--- How full the buckets of requests and of tokens are now. Changes nothing.
+-- Reads how full the buckets of requests and of tokens are. Changes nothing.
 --
 -- KEYS[1] key record          KEYS[2] its bucket of requests  KEYS[3..] the next two …
 -- ARGV    none
 --
 -- Reply: for each key {'bucket', remaining, capacity, tokens}, remaining in whole requests, tokens as token-buckets.lua tells
---   them; {'missing'}: there is no record.
+--   them; {'missing'}: no record.
 
 -- @include integer.lua
 -- @include time.lua

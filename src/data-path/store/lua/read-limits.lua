@@ -1,11 +1,12 @@
--- The limits that count for a key, for users and groups and for their organization, with what was spent in their windows of now.
+-- Reads the limits that apply to a key, to users and groups and to their organization, with the spend in their
+-- current windows.
 --
--- KEYS[1] organization        KEYS[2] key record (the organization's again when no key is meant)
+-- KEYS[1] organization        KEYS[2] key record (the organization's again without a key)
 -- ARGV[1] key id or ''        ARGV[2] owners, '' for none     ARGV[3] month
 -- ARGV[4] month's start, ms   ARGV[5] month's end (exclusive), ms
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month; JSON of {'read', time ms, limits}, for each limit
---   {scope, period, kind, cents, raised cents, spent}, the narrowest owner's first.
+--   {scope, period, kind, cents, raised cents, spent}, narrowest scope first.
 
 -- @include integer.lua
 -- @include lists.lua
@@ -28,5 +29,5 @@ for _, limit in ipairs(read_limits(organization, key_id ~= '' and key_record or 
   rows[#rows + 1] = { limit.scope, limit.period, limit.kind == 'budget' and 'budget' or 'cap', integer(limit.cents),
     integer(limit.raised), spent or '0' }
 end
--- An empty table would be an object.
+-- cjson would encode an empty table as an object.
 return #rows == 0 and '["read","' .. integer(now_ms) .. '",[]]' or write_list({ 'read', integer(now_ms), rows })

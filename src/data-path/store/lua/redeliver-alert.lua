@@ -1,8 +1,8 @@
--- Puts an alert into the outbox again, for some channels, and lets what waits for a next try be tried at once.
+-- Adds an alert to the outbox again for some channels, and makes their waiting retries due at once.
 --
 -- KEYS[1] outbox              KEYS[2] deliveries of the alert         KEYS[3..] couriers
--- ARGV[1] channels, separated by blanks; '' when it is still in the outbox for all that were asked for
--- ARGV[2] what is shown of these deliveries from now on               ARGV[3] when that expires, ms
+-- ARGV[1] channels, separated by spaces; '' if the outbox still has it for all requested channels
+-- ARGV[2] displayed state of these deliveries               ARGV[3] when that expires, ms
 -- ARGV[4..] fields of the alert
 --
 -- Reply: {'queued'}.

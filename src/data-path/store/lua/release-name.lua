@@ -1,10 +1,10 @@
--- Takes a name from an organization that has another now, or is gone.
+-- Releases the name of an organization that was renamed or deleted.
 --
 -- KEYS[1] names of organizations
 -- ARGV[1] folded name         ARGV[2] organization id
--- ARGV[3] time of a claim, us: an entry from after it stays, for then the organization has got the name back
+-- ARGV[3] time of a claim, us: later entries stay: the organization has got the name back
 --
--- Reply: 1; 0 when it had no such entry. What an entry is: claim-name.lua.
+-- Reply: 1; 0 without such an entry. claim-name.lua has the form of entries.
 
 -- @input
 

@@ -1,9 +1,9 @@
--- The sign of life of a process that delivers: its lease begins anew.
+-- Renews the lease of a process that delivers.
 --
 -- KEYS[1] courier
 -- ARGV[1] owner               ARGV[2] how long its lease lasts unless renewed, ms
 --
--- Reply: {'renewed'}; {'lost'}: another has taken over.
+-- Reply: {'renewed'}; {'lost'}: another process has taken over.
 
 -- @include integer.lua
 -- @include time.lua

@@ -1,12 +1,12 @@
--- The owner's sign of life: moves the deadlines of its requests to now + 30 s. Opens again what another has closed
--- meanwhile, unless it has had its final charge.
+-- Renews the deadlines of an owner's requests to now + 30 s. Reopens those that another worker has closed
+-- meanwhile, unless they have had their final charge.
 --
 -- KEYS[1] holds   KEYS[2] organization, then for each request: request record, requests in flight of its key
 -- ARGV[n] id of the n-th request
 --
 -- Reply: for each request 'renewed', 'reopened', 'ended' (had its final charge) or 'missing' (no record).
 --
--- Keeps: held left = max(0, worst - charged) of every open record; requests in flight of a key = its open records.
+-- Guarantees: reserved amount = max(0, worst - charged) of every open record; requests in flight of a key = its open records.
 
 -- @include integer.lua
 -- @include time.lua

@@ -1,11 +1,11 @@
--- Adds what some usage rows of a day had cost before their organization began to count a period: what they have cost until now
--- without what has moved since. Each row once, however often and by however many it is asked for.
+-- Adds the cost of some usage rows of a day from before their organization started to count a period: their cost
+-- now minus charges since then. Each row is added once, even if called repeatedly or concurrently.
 --
--- KEYS[1] organization        KEYS[2] usage of the day        KEYS[3] what of the period is seeded
+-- KEYS[1] organization        KEYS[2] usage of the day        KEYS[3] seeded spend of the period
 -- ARGV[1] period              ARGV[2] day
 -- ARGV[3..] rows, see usage_row
 --
--- Reply: how many were added; -1: the period is whole already.
+-- Reply: how many were added; -1: the period is complete already.
 
 -- @include integer.lua
 -- @include owners.lua

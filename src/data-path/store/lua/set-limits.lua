@@ -1,18 +1,19 @@
--- Changes a key's record, and whose it is. A new rate refills both buckets at the old rate first and keeps the fraction that was full.
+-- Changes a key's record and its owners. A new rate first refills both buckets at the old rate, then keeps their
+-- fill fraction.
 --
 -- KEYS[1] key record          KEYS[2] bucket of requests      KEYS[3] bucket of count_tokens
 -- KEYS[4] organization        KEYS[5] audit log
--- KEYS[6..] lists of the keys of owners that it leaves, then of each owner that it gets: record, list of its keys
+-- KEYS[6..] lists of keys of its previous owners, then for each new owner: record, list of its keys
 -- ARGV[1] expected version, '' for any                        ARGV[2] key id      ARGV[3] month
 -- ARGV[4] month's start, ms   ARGV[5] month's end (exclusive), ms
 -- ARGV[6] audit entry, '' for none                            ARGV[7] number of lists that it leaves
 -- ARGV[8..] field, value, field, value …
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', before, after,
---   alerts fired} with the record as it was and as it is; {'not_found'}; {'version_conflict', record};
---   {'owner_missing', place}: among KEYS, of the record of an owner that is not there.
+--   alerts fired} with the record before and after; {'not_found'}; {'version_conflict', record};
+--   {'owner_missing', place}: index in KEYS of the record of an owner that does not exist.
 --
--- Keeps: a bucket's units are an integer between 0 and capacity * 60,000,000.
+-- Guarantees: a bucket's units are an integer between 0 and capacity * 60,000,000.
 
 -- @include integer.lua
 -- @include time.lua
@@ -32,7 +33,7 @@
 local FIRST_LIST, FIRST_FIELD = FIRST_FURTHER_KEY, FIRST_FURTHER_ARGUMENT
 local first_owner = FIRST_LIST + left_lists
 
--- floor(units * new / old) without the product, which would be beyond 2^53.
+-- Returns floor(units * new / old) without the product, which would exceed 2^53.
 local function scale(units, new, old)
   local whole = math.floor(units / old)
   return whole * new + math.floor((units - whole * old) * new / old)
@@ -68,6 +69,6 @@ local reply = change_record(key_record, FIRST_FIELD)
 unlink(FIRST_LIST, first_owner - 1, key_id)
 link(first_owner, key_id)
 add_audit(audit, audit_entry)
--- An amount may be under what is spent now.
+-- A new amount may be below the current spend.
 reply[4] = fire_alerts(organization, key_record, key_id, '', windows_of(math.floor(now_ms / 86400000), month))
 return reply

@@ -1,14 +1,14 @@
 -- Changes an organization's record. Its currency cannot be changed once there is spend or a request in flight.
 --
 -- KEYS[1] organization        KEYS[2] holds       KEYS[3] audit log
--- KEYS[4..] spend of each month that can have some, the newest first
+-- KEYS[4..] spend of each kept month, newest first
 -- ARGV[1] expected version, '' for any            ARGV[2] month
 -- ARGV[3] month's start, ms   ARGV[4] month's end (exclusive), ms
 -- ARGV[5] audit entry, '' for none
 -- ARGV[6..] field, value, field, value …
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', before, after,
---   alerts fired} with the record as it was and as it is; {'not_found'}; {'version_conflict', record}; {'currency_locked', record}.
+--   alerts fired} with the record before and after; {'not_found'}; {'version_conflict', record}; {'currency_locked', record}.
 
 -- @include integer.lua
 -- @include time.lua
@@ -25,7 +25,7 @@
 -- @input
 local FIRST_FIELD, FIRST_MONTH = FIRST_FURTHER_ARGUMENT, FIRST_FURTHER_KEY
 
--- Months are forgotten, and what was spent in total never is.
+-- Spend of months expires; the total never does.
 local function has_spend()
   if redis.call('ZCARD', holds) > 0 or redis.call('HEXISTS', sibling(organization, 'spend:total'), 'organization') == 1 then
     return true
@@ -52,6 +52,6 @@ if currency and currency ~= redis.call('HGET', organization, 'currency') and has
 end
 local reply = change_record(organization, FIRST_FIELD)
 add_audit(audit, audit_entry)
--- An amount may be under what is spent now.
+-- A new amount may be below the current spend.
 reply[4] = fire_alerts(organization, nil, '', '', windows_of(math.floor(now_ms / 86400000), month))
 return reply

@@ -1,7 +1,8 @@
--- Requests in flight that nobody took out: their clients left between head and body.
+-- Removal of requests in flight whose clients disconnected between headers and body.
 
--- Takes out up to `most` of those past their deadline that have no record: their deadline among the holds is another, as
--- their admission left it, or they have none there any more. A record keeps its place, since its owner may come back.
+-- Removes up to `most` requests past their deadline that have no record: their deadline among the holds differs, as
+-- their admission left it, or they have none there any more. Requests with a record stay, since their owner may come
+-- back.
 local function remove_abandoned(inflight, holds, now_ms, most, own_id)
   local overdue = redis.call('ZRANGEBYSCORE', inflight, '-inf', string.format('%.0f', now_ms), 'WITHSCORES', 'LIMIT', 0, most)
   for position = 1, #overdue, 2 do

@@ -1,6 +1,7 @@
--- An entry of an audit log, in the step that makes the change, so that no change is without one. `entry` is JSON, '' for none.
--- A log belongs to the holders of one role: only they push out what is in it. Its key ends with its kind and the role. It
--- loses entries of 400 days, and a tenth of its entries, oldest first, while Redis needs more than its kind's bytes for it.
+-- Writes an entry of an audit log in the same step as the change, so that every change has one. `entry` is JSON, ''
+-- for none. Each role has its own log: only holders of the role can push out its entries. The log's key ends with its
+-- kind and the role. It loses entries older than 400 days, and a tenth of its entries, oldest first, while it needs
+-- more memory in Redis than its kind may have.
 
 local AUDIT_MS = 34560000000
 local MOST_BYTES = { changes = 4194304, ['sign-ins'] = 1048576 }

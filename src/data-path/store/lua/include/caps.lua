@@ -1,5 +1,5 @@
--- The caps in force of these owners (limits.lua), the narrowest owner's first, with what is spent and, if caps are strict,
--- reserved on this day. One command for each period. `text`: the cents. `number`: of the day.
+-- Reads the caps in force of these owners (limits.lua), narrowest scope first, with their spend and, if caps are
+-- strict, reserved amounts on this day. One command per period. `text`: the cents. `number`: of the day.
 local function read_caps(organization, owners, number, month, now_ms, strict)
   local caps, fields, read = {}, {}, {}
   local width = strict and 2 or 1

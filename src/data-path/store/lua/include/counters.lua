@@ -1,9 +1,10 @@
--- The counters of spend and reservations, which windows.lua describes.
+-- Counters of spend and reservations; windows.lua describes the windows.
 
--- How long counters are kept (KEPT_DAYS of windows.ts): a charge may come late. A month's are kept until its retention ends.
+-- Time that counters are kept (KEPT_DAYS of windows.ts), for late charges. Those of a month are kept until its
+-- retention ends.
 local KEPT_MS = { day = 1296000000, week = 1900800000 }
 
--- Whose spend it is. `key_id`: '' for no key's.
+-- Lists whose spend it is. `key_id`: '' for no key.
 local function subjects_of(key_id, owners)
   local subjects = { 'organization', key_id ~= '' and 'key:' .. key_id or nil }
   for kind, id in string.gmatch(owners, '(%a+)(_[^.]+)') do
@@ -12,16 +13,16 @@ local function subjects_of(key_id, owners)
   return subjects
 end
 
--- All periods that an organization counts. `windows`, `seeding`: its fields.
+-- Lists all periods that an organization counts. `windows`, `seeding`: fields of its record.
 local MONTH_ALONE = 'month='
 local function counted_periods(windows, seeding)
   windows, seeding = windows or '', seeding or ''
   return windows .. seeding == '' and MONTH_ALONE or MONTH_ALONE .. ' ' .. windows .. ' ' .. seeding
 end
 
--- Moves the counters of these subjects in the windows of a day by a difference, `text`. `periods`: "month= day=20783 …".
--- `prefix`: '' for what is spent, 'held:' for what is reserved. `expires_at_ms`: of a month. Returns the sums by period, in the
--- order of the subjects.
+-- Changes the counters of these subjects in the windows of a day by a difference, `text`. `periods`: "month= day=20783
+-- …". `prefix`: '' for spend, 'held:' for reserved amounts. `expires_at_ms`: of a month. Returns the sums by period,
+-- in the order of the subjects.
 local function move_windows(organization, day, periods, subjects, prefix, text, expires_at_ms)
   local month = string.sub(day, 1, 7)
   local windows, all = { month = month }, {}
@@ -36,7 +37,7 @@ local function move_windows(organization, day, periods, subjects, prefix, text, 
       sums[position] = redis.call('HINCRBY', spend, prefix .. subjects[position], text)
     end
     all[period] = sums
-    -- In a new hash, every field begins with this difference.
+    -- In a new hash, every field starts with this difference.
     if sums[1] == tonumber(text) and redis.call('PTTL', spend) == -1 then
       if KEPT_MS[period] then
         redis.call('PEXPIRE', spend, KEPT_MS[period])
@@ -48,11 +49,11 @@ local function move_windows(organization, day, periods, subjects, prefix, text, 
   return all
 end
 
--- Moves spend in all windows that the organization counts. `windows`, `seeding`: its fields; `row`: the spend's usage row, see
--- usage_row. Returns what move_windows returns.
+-- Changes spend in all windows that the organization counts. `windows`, `seeding`: fields of its record; `row`: the
+-- spend's usage row, see usage_row. Returns the result of move_windows.
 local function move_spend(organization, windows, seeding, day, subjects, row, text, expires_at_ms)
   local sums = move_windows(organization, day, counted_periods(windows, seeding), subjects, '', text, expires_at_ms)
-  -- Seeding adds only what was spent before it began.
+  -- Seeding only adds spend from before it started.
   for period in string.gmatch(seeding or '', '(%a+)=') do
     redis.call('HINCRBY', sibling(organization, 'window-seed:' .. period), day .. ' ' .. row, text)
   end

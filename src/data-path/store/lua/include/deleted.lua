@@ -1,7 +1,7 @@
--- Of an organization's newest so many deleted keys, users and groups the record is kept until it expires.
+-- Number of deleted keys, users and groups of an organization whose records are kept until they expire, newest first.
 local MOST_DELETED = 10000
 
--- The record of an older one goes at once: what is read of its figures has no name then.
+-- Deletes the record of older ones at once: their figures then have no name.
 local function bound_deleted(record, expires_at_ms)
   local prefix, name = string.match(record, '^(igw:{[^}]*}:)(.+)$')
   local list = prefix .. 'deleted'

@@ -1,6 +1,7 @@
--- Limits that a group or an organization gives each member.
+-- Limits that a group or an organization gives to each member.
 
--- What a user's group, or without one its organization, gives each member. `of_organization`: nil when not read yet.
+-- Returns the member limits of a user's group, or without a group of its organization. `of_organization`: nil if not
+-- read yet.
 local function member_limits_of(organization, group_id, of_organization)
   local version, _, _, of_group = read_owner(organization, 'group', group_id, 'member_limits')
   if version then
@@ -9,7 +10,7 @@ local function member_limits_of(organization, group_id, of_organization)
   return of_organization or redis.call('HGET', organization, 'member_limits') or ''
 end
 
--- The limits of a user: its own, and of each other period and kind what each member has.
+-- Merges the limits of a user: its own, and the member limits of all other periods and kinds.
 local function with_member_limits(own, of_members)
   local rows = own
   for row, kind in string.gmatch(of_members, '((%a+ %a+ )%d+)') do

@@ -1,8 +1,8 @@
--- The limits that a request meets: those of its key, its user, its group and its organization. Each record has its limits in one
--- field, `limit_rows`: "month cap 5000,day budget 200".
+-- Limits that apply to a request: those of its key, its user, its group and its organization. Each record has its
+-- limits in one field, `limit_rows`: "month cap 5000,day budget 200".
 
--- The owners of a request, the narrowest first. `key`, `of_organization`: the fields limit_rows and raises; `key`: nil when no
--- key is meant.
+-- Lists the owners of a request, narrowest scope first. `key`, `of_organization`: their fields limit_rows and raises;
+-- `key`: nil without a key.
 local function owners_of(organization, key_id, key, of_organization, owners)
   local all = {}
   if key then
@@ -24,7 +24,7 @@ local function owners_of(organization, key_id, key, of_organization, owners)
   return all
 end
 
--- All limits of a request's owners. `key_record`: nil when no key is meant.
+-- Reads all limits of a request's owners. `key_record`: nil without a key.
 local function read_limits(organization, key_record, key_id, owners, now_ms)
   local key = key_record and redis.call('HMGET', key_record, 'limit_rows', 'raises')
   local of_organization = redis.call('HMGET', organization, 'limit_rows', 'raises')

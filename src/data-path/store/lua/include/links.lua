@@ -1,8 +1,8 @@
--- What a record belongs to, as a key to its user and its group: the owner's record, and its list of what belongs to it. A deleted owner
--- takes nothing more, so that a list that was emptied for its deletion stays empty.
+-- Links from a record to its owners, as from a key to its user and group: the owner's record, and its list of linked
+-- records. A deleted owner accepts no links, so a list that was emptied for the deletion stays empty.
 
--- The position of the first owner's record in KEYS that is not there or was deleted, among pairs of record and list
--- from `first` on; nil when all are there.
+-- Returns the position in KEYS of the first owner's record that does not exist or was deleted, among pairs of record
+-- and list from `first` on; nil if all exist.
 local function missing_owner(first)
   for position = first, #KEYS, 2 do
 -- @row owner-keys KEYS position
@@ -14,7 +14,7 @@ local function missing_owner(first)
   return nil
 end
 
--- Puts it on the lists of these pairs.
+-- Adds the record to the lists of these pairs.
 local function link(first, id)
   for position = first, #KEYS, 2 do
 -- @row owner-keys KEYS position
@@ -22,7 +22,7 @@ local function link(first, id)
   end
 end
 
--- Takes it from the lists in KEYS from `first` to `last`.
+-- Removes the record from the lists in KEYS from `first` to `last`.
 local function unlink(first, last, id)
   for position = first, last do
     redis.call('ZREM', KEYS[position], id)

@@ -1,5 +1,6 @@
--- Lists of texts as one text (JSON). A client writes and reads a command text by text, which costs it more than the script
--- costs here. Texts only: of a number cjson loses digits. No text that somebody else wrote: half a surrogate pair is read by nobody.
+-- Reads a list of texts from one text (JSON). Clients write and read a command text by text, which costs more than
+-- parsing here. Only texts: cjson loses digits of numbers. Only our own texts: cjson cannot read half a surrogate
+-- pair.
 local function read_list(text)
   return cjson.decode(text)
 end
@@ -8,7 +9,7 @@ local function write_list(texts)
   return cjson.encode(texts)
 end
 
--- The same without its brackets: for a list that has members of other kinds beside texts.
+-- Writes the list without its brackets, for lists that also have members of other kinds.
 local function write_members(texts)
   return string.sub(write_list(texts), 2, -2)
 end

@@ -1,9 +1,9 @@
--- Which of several caps is named. Waiting for another would not help, so it is the one that resets last; of those the
--- narrowest owner's, and of one owner the longest period's.
+-- Chooses the cap to report when several are reached: the one that resets last, since waiting for another would not
+-- help; of these the one with the narrowest scope, then with the longest period.
 
 local LENGTHS = { day = 1, week = 2, month = 3, total = 4 }
 
--- `limits`: the narrowest owner's first. `resets`: by period, ms; a total never does.
+-- `limits`: narrowest scope first. `resets`: by period, ms; a total never resets.
 local function name_cap(limits, resets)
   local named
   for _, limit in ipairs(limits) do
@@ -17,7 +17,7 @@ local function name_cap(limits, resets)
   return named
 end
 
--- When the windows of a day end, ms. `month`: "2026-11".
+-- Returns when the windows of a day end, ms. `month`: "2026-11".
 local function resets_of(number, month)
   local year, name = string.match(month, '^(%d+)-(%d+)$')
   local next_month = tonumber(year) * 12 + tonumber(name)

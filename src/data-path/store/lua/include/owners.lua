@@ -1,14 +1,14 @@
--- Whose a request is beside its key's and its organization's: a user's, a group's, both's. Which they are is decided once, at
--- its admission, and goes with the request as one text, "user_1.group_2"; '' for nobody's.
+-- User and group that a request counts for, in addition to its key and organization. Decided once at admission and
+-- carried with the request as one text, "user_1.group_2"; '' for none.
 
--- Another record of the same organization. Its name is known only behind another record's fields, so no caller can declare
--- it; it is in the same slot.
+-- Returns the name of another record of the organization. It is only known from another record's fields, so callers
+-- cannot declare it in KEYS; it has the same slot.
 local function sibling(organization, name)
   return string.sub(organization, 1, -13) .. name
 end
 
--- Of a user or a group: version, stamp, name and the fields of these names, false where there is none; nothing when it is
--- not there, or was deleted.
+-- Reads a user or a group: version, stamp, name and the fields of these names, false if missing; nothing if it does
+-- not exist or was deleted.
 local function read_owner(organization, kind, id, ...)
   if (id or '') == '' then
     return nil

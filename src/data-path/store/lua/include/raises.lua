@@ -1,10 +1,10 @@
 -- Temporary increases of caps.
 
--- No amount is higher, raised or not: beyond it microcents would be inexact.
+-- Maximum of any amount, raised or not: beyond it microcents would be inexact.
 local MAX_CENTS = 9000000000
 
--- A cap with the live raises of its period, and what they add. `raises`: "week 5000 1764547200000:…,…": period, cents, when it
--- ends, ms, and what is for people, without spaces; '' for none.
+-- Returns a cap with the active increases of its period, and their sum. `raises`: "week 5000 1764547200000:…,…":
+-- period, cents, end in ms, and a note for people without spaces; '' for none.
 local function raised_cap(cents, raises, period, now_ms)
   local raised = 0
   for of_period, added, until_ms in string.gmatch(raises, '(%a+) (%d+) (%d+)') do

@@ -1,8 +1,9 @@
--- Whether spend has come to where an alert may fire. It is asked at each charge, and the answer is nearly always no: so it makes
--- nothing but the comparison, and where it is not sure it says yes. thresholds.lua has what fires, and when.
+-- Quick check whether an alert may fire. It runs at each charge and nearly always says no, so it only compares, and
+-- answers yes if unsure. thresholds.lua decides what fires.
 
--- Of limits like "day cap 500,week budget 2000": 80 % of a budget, 90 % of a cap. Without raises, which only make caps higher.
--- `sums`: what is spent, by period and then place, see move_windows; none when nothing moved.
+-- Returns whether limits like "day cap 500,week budget 2000" are far: below 80 % of a budget, 90 % of a cap. Ignores
+-- increases, which only make caps higher. `sums`: spend by period and place, see move_windows; empty if nothing
+-- changed.
 local function are_rows_far(text, sums, place)
   for period, kind, cents in string.gmatch(text or '', '(%a+) (%a+) (%d+)') do
     local spent = sums[period] and sums[period][place]
@@ -13,8 +14,8 @@ local function are_rows_far(text, sums, place)
   return true
 end
 
--- Of the users and groups of a request, which stand from `place` on. `of_organization`: what it gives each member that is in
--- no group, or in one that was deleted.
+-- Returns whether the limits of a request's users and groups are far; their sums are from `place` on.
+-- `of_organization`: its limits for members without a group or of a deleted one.
 local function are_owners_far(organization, owners, sums, place, of_organization)
   for kind, rest in string.gmatch(owners, '(%a+)(_[^.]+)') do
     local limits, group_id = unpack(redis.call('HMGET', sibling(organization, kind .. ':' .. kind .. rest), 'limit_rows', 'group_id'))
@@ -34,7 +35,7 @@ local function are_owners_far(organization, owners, sums, place, of_organization
   return true
 end
 
--- Whether nothing can fire. `of_organization`: its limit_rows and member_limits.
+-- Returns whether no alert can fire. `of_organization`: its limit_rows and member_limits.
 local function are_alerts_far(organization, of_organization, key_record, owners, sums)
   return are_rows_far(of_organization[1], sums, 1) and are_rows_far(redis.call('HGET', key_record, 'limit_rows'), sums, 2)
     and are_owners_far(organization, owners, sums, 3, of_organization[2])

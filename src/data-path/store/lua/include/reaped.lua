@@ -1,5 +1,5 @@
--- What the list of recent requests has of one that another has closed: nobody knows how it ended for its client. `price`:
--- checks, JSON, '' when not known.
+-- Returns the entry for recent requests of a request that another worker has closed: its outcome for the client is
+-- unknown. `price`: checks, JSON, '' if unknown.
 local function reaped_entry(record, totals, price)
   local figures = {}
   for number, position in ipairs(LISTED_POSITIONS) do

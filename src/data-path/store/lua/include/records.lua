@@ -1,6 +1,6 @@
--- What the changes of records share. A record has a `version` that goes up with each change: its ETag.
+-- Shared code of changes of records. A record has a `version` that increases with each change: its ETag.
 
--- Nil when the record may be changed, else the reply. `expected` is '' for any version.
+-- Returns nil if the record may be changed, otherwise the reply. `expected`: '' for any version.
 local function refuse_change(record, expected)
   local fields = redis.call('HMGET', record, 'version', 'deleted_at')
   if not fields[1] or (fields[2] and fields[2] ~= '') then
@@ -12,9 +12,9 @@ local function refuse_change(record, expected)
   return nil
 end
 
--- A record's limits of tokens per minute in one field, for admissions: the most of them have none, and read one that is not
--- there in less time than three that are ''. "<total>,<input>,<output>", '' for none, or of one on all tokens alone just that;
--- formatTokenLimits of records.ts writes the same into a new record.
+-- Joins a record's token limits per minute into one field, for admissions: most records have none, and one missing
+-- field is read faster than three empty ones. "<total>,<input>,<output>", '' for none, or just the number for a limit
+-- on all tokens only; formatTokenLimits of records.ts writes the same into a new record.
 local function join_token_limits(record)
   local limits = redis.call('HMGET', record, 'tpm', 'input_tpm', 'output_tpm')
   local total, others = limits[1] or '', (limits[2] or '') .. ',' .. (limits[3] or '')
@@ -25,8 +25,9 @@ local function join_token_limits(record)
   end
 end
 
--- All limits of a record in one field, which decides: of a key and an organization those of a month as well, which have fields of
--- their own, as the API has them. formatLimitRows of records.ts writes the same into a new record.
+-- Joins all limits of a record into one field, by which scripts decide; includes the monthly limits of keys and
+-- organizations, which the API has as separate fields. formatLimitRows of records.ts writes the same into a new
+-- record.
 local function join_limits(record)
   local cap, budget, limits = unpack(redis.call('HMGET', record, 'hard_cap_cents', 'budget_cents', 'limits'))
   local rows = {}
@@ -42,7 +43,7 @@ local function join_limits(record)
   end
 end
 
--- Changes fields (name, value, name, value … in ARGV from `first` on). Returns the reply: the record before and after.
+-- Changes fields (name, value, name, value … in ARGV from `first` on). Returns the record before and after.
 local function change_record(record, first)
   local before = redis.call('HGETALL', record)
   if ARGV[first] then
@@ -54,7 +55,7 @@ local function change_record(record, first)
   return { 'changed', before, redis.call('HGETALL', record) }
 end
 
--- The new value of a field among the changes in ARGV from `first` on, or nil.
+-- Returns the new value of a field among the changes in ARGV from `first` on, or nil.
 local function changed_value(name, first)
   for position = first, #ARGV, 2 do
     if ARGV[position] == name then

@@ -1,8 +1,9 @@
--- Refused requests have a stream of their own, so that a client that runs against its limit in a loop does not push
--- what others paid out of the list.
+-- Rejected requests have a separate stream, so that a client that runs against its limit in a loop does not push paid
+-- requests out of the list.
 local REFUSED_ENTRIES = '2000'
 
--- `refusal`: a text for each of REFUSED_FIELDS. As one text they cost a fraction of what fields do.
+-- Adds a rejection. `refusal`: a text for each of REFUSED_FIELDS, written as one text, which costs a fraction of
+-- separate fields.
 local function add_refused(stream, request_id, refusal)
 -- @names refused-fields
   local texts = {}

@@ -1,6 +1,6 @@
--- What the transitions of a request's record share.
+-- Shared code of the transitions of a request's record.
 
--- Past it, another may close the record. The owner renews every 10 s.
+-- Time after which another worker may close the record. The owner renews every 10 s.
 local DEADLINE_MS = 30000 -- @wait
 
 local function no_figures()
@@ -11,7 +11,7 @@ local function no_figures()
   return figures
 end
 
--- Moves a usage row (see usage_row) from one set of figures to another, both in the order of USAGE_FIGURES.
+-- Changes a usage row (see usage_row) from one set of figures to another, both in the order of USAGE_FIGURES.
 local function move_usage(usage, row, from, to, expires_at_ms)
   local differences = {}
   for position = 1, #USAGE_FIGURES do
@@ -23,8 +23,8 @@ end
 -- The positions of the figures of an estimate, and of an entry in the list of recent requests.
 -- @figures of-requests
 
--- The best estimate of a request in flight, which its record keeps as one text: its figures in the order of
--- ESTIMATED_POSITIONS. Nil when there is none.
+-- Parses the best estimate of a request in flight from its record: figures in the order of ESTIMATED_POSITIONS in one
+-- text. Nil without an estimate.
 local function parse_estimate(text)
   if not text or text == '' then
     return nil
@@ -37,8 +37,8 @@ local function parse_estimate(text)
   return estimate
 end
 
--- The fields of a record that charge and close need, by name; nil when there is no record. A request that ended with its
--- first charge has all figures in one text, `totals`, and of the fields those that a charge is compared with.
+-- Reads the fields of a record that charge and close need, by name; nil without a record. A request that ended with
+-- its first charge has all figures in one text, `totals`, and only the other fields that a charge is compared with.
 local function read_request(request)
   local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input', 'month',
     'day', 'key', 'model', 'route', 'entry', 'estimate', 'reaped', 'tags', 'tag_row', 'price', 'totals', 'owners', 'held_in',

@@ -1,27 +1,28 @@
--- Sessions: the runs of an agent. A client names the one that its request is of, and a cap holds for what that one has spent. It
--- is a rail for agents, not security: who takes another name has another session.
+-- Sessions: runs of an agent. A client names the session of its request, and a cap limits the session's spend.
+-- Sessions protect agents from themselves and are no security: a client that uses another name has another session.
 --
--- Where a cap may hold, admit.lua says so, and a request that names a session takes a hold, which decides. The cap is the
--- lowest of key's and organization's `session_cap_cents` and of the budgets that clients have sent for it. A session is a
--- hash, named after its key and the SHA-1 of its name: `spent` and `held` (strict caps), microcents; `budget`, cents, the
--- lowest that a client has sent; `since`, ms. It is forgotten a day after its last use. A sorted set has the sessions of a
--- key by their last use, so that they are bounded: past MAX_SESSIONS a new one has no cap.
+-- If a cap may apply, admit.lua says so, and a request that names a session needs a hold, which decides. The cap is
+-- the lowest of key's and organization's `session_cap_cents` and of the budgets that clients have sent for it. A
+-- session is a hash, named after its key and the SHA-1 of its name: `spent` and `held` (strict caps), microcents;
+-- `budget`, cents, the lowest that a client has sent; `since`, ms. It expires a day after its last use. A sorted set
+-- has the sessions of a key by their last use, which bounds them: past MAX_SESSIONS a new one has no cap.
 --
--- The record of a request has its session's name and `since`. Whatever moves its spend moves its session's by the same
--- difference, unless the session was forgotten: the next one of its name has another `since`. A request without `since` counts
--- in none.
+-- The record of a request has its session's name and `since`. Every change of the request's spend changes its
+-- session's by the same difference, unless the session has expired: the next one of its name has another `since`. A
+-- request without `since` counts in none.
 
 local SESSION_MS = 86400000
 local MAX_SESSIONS = 10000
--- The key's record says until when a session of it may have a budget of a client's. It is written anew once an hour.
+-- The key's record stores until when one of its sessions may have a client's budget. It is rewritten once an hour.
 local BUDGETS_SLACK_MS = 3600000
 
 local function session_hash(organization, key_id, digest)
   return sibling(organization, 'session:' .. key_id .. ':' .. digest)
 end
 
--- The session's cap as hold.lua compares it, with the session's name in Redis as `hash`; nil where there is none, and in its place the
--- second value: '1' when that is so because the key has too many. `key_cap`, `organization_cap`, `budget`: cents, '' for none.
+-- Returns the session's cap for comparison by hold.lua, with the session's hashed name as `hash`; nil without a cap,
+-- and then as second value '1' if the reason is that the key has too many sessions. `key_cap`, `organization_cap`,
+-- `budget`: cents, '' for none.
 local function open_session(organization, key_record, key_id, name, now_ms, key_cap, organization_cap, budget, budgets_until)
   local digest = redis.sha1hex(name)
   local hash = session_hash(organization, key_id, digest)
@@ -59,8 +60,8 @@ local function open_session(organization, key_record, key_id, name, now_ms, key_
     spent = spent or '0', held = held or '0' }, ''
 end
 
--- `since` of the session of a request that has no record: its hold was lost, or never answered. Such a request begins the
--- session, too, as its hold would have; '' where no cap holds for it.
+-- Returns `since` of the session of a request without a record: its hold was lost or never answered. Such a request
+-- also starts the session, as its hold would have; '' if no cap applies.
 local function session_since(organization, key_record, key_id, name)
   local key_cap, budgets_until = unpack(redis.call('HMGET', key_record, 'session_cap_cents', 'session_budgets_until'))
   local organization_cap = redis.call('HGET', organization, 'session_cap_cents')
@@ -69,7 +70,7 @@ local function session_since(organization, key_record, key_id, name)
   return session and session.since or ''
 end
 
--- Moves what a session has spent and holds by differences in microcents.
+-- Changes a session's spend and reserved amount by differences in microcents.
 local function move_session(organization, key_id, name, since, spent, held)
   if spent == 0 and held == 0 then
     return

@@ -1,6 +1,6 @@
--- A day's usage.
+-- Usage of a day.
 
--- Figures of a month go when its retention ends.
+-- Sets the expiry of a month's figures to the end of its retention.
 local function keep_until(key, expires_at_ms)
   if redis.call('PTTL', key) == -1 then
     redis.call('PEXPIREAT', key, expires_at_ms)
@@ -11,13 +11,13 @@ end
 -- and the positions that scripts go by. Made of the table in usage/figures.ts. A figure that is missing is 0.
 -- @figures of-rows
 
--- What the fields of a usage row begin with. `owners`: see owners.lua; `tag_row`: '' for requests without tags.
+-- Returns the prefix of a usage row's fields. `owners`: see owners.lua; `tag_row`: '' for requests without tags.
 local function usage_row(key_id, owners, model, tag_row)
   return key_id .. (owners ~= '' and '.' .. owners or '') .. ':' .. model .. (tag_row ~= '' and '#' .. tag_row or '') .. ':'
 end
 
--- Adds differences to a usage row: texts in the order of USAGE_FIGURES. (One HMGET and one HSET of them all take more, with
--- the numbers that they have to be made into.)
+-- Adds differences to a usage row: texts in the order of USAGE_FIGURES. (One HMGET and one HSET would take longer,
+-- because of the conversions from and to numbers.)
 local function add_usage(usage, row, texts, expires_at_ms)
   local sum, added
   for position = 1, #USAGE_FIGURES do
@@ -26,7 +26,7 @@ local function add_usage(usage, row, texts, expires_at_ms)
       sum, added = redis.call('HINCRBY', usage, row .. USAGE_FIGURES[position], text), text
     end
   end
-  -- As in move_windows: only a new hash begins with this difference.
+  -- As in move_windows: only a new hash starts with this difference.
   if added and sum == tonumber(added) then
     keep_until(usage, expires_at_ms)
   end

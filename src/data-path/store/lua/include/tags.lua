@@ -1,15 +1,15 @@
--- Which usage row of its day, key and model a request counts in: the one of its combination of tags, or 'other' once the
--- month has as many combinations as are kept apart. A row is named after its combination, not after its number, so that
--- a request that was decided before Redis was restored from an older snapshot never counts in a row of others.
+-- Chooses the usage row of a request among those of its day, key and model: the row of its tag combination, or 'other'
+-- once the month has its maximum of combinations. A row is named after its combination, not numbered, so that a
+-- request from before Redis was restored from an older snapshot never counts in a wrong row.
 --
--- A key adds combinations while it has added fewer than are left: at most half of what it finds, so that no key takes those
--- of all others.
+-- A key may add combinations while it has added fewer than are left: at most half of what it finds, so that no key
+-- takes those of all others.
 local MAX_TAG_COMBINATIONS = 1000
 local OTHER_TAGS = 'other'
 
--- `combinations`: hash, row -> tags; 'other' -> '' once something counts there. `decided`: what the request's owner was
--- told before, '' for nothing yet. Reply: '' for a request without tags. `combinations .. ':keys'`: hash, key id -> how many
--- it has added.
+-- `combinations`: hash, row -> tags; 'other' -> '' once something counts there. `decided`: the row in an earlier reply
+-- to the request's owner, '' for none. Returns '' for a request without tags. `combinations .. ':keys'`: hash, key id
+-- -> number of combinations that it has added.
 local function decide_tag_row(combinations, key_id, tags, decided, expires_at_ms)
   if tags == '' then
     return ''

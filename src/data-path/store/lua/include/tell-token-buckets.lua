@@ -1,5 +1,5 @@
--- The tightest of each type of `buckets` as `told`: "total <limit> <units>", a comma between. A piece of its script, see
--- token-buckets.lua.
+-- Formats the tightest of each type of `buckets` as `told`: "total <limit> <units>", comma-separated. Included inline,
+-- see token-buckets.lua.
 
 for position = 1, #buckets do
   local bucket, is_tightest = buckets[position], true

@@ -1,21 +1,22 @@
--- Alerts: 80 % and 100 % of a budget, 90 % and 100 % of a hard cap, of each owner and window; of a day 100 % alone, unless its
--- organization wants all. Tested by level, spend >= threshold and not fired yet: whoever comes first past it fires it, once
--- for each subject, amount, threshold and window. The alert is in the list and in the outbox in the same step as the spend
--- that reached it, as the change of a limit that is below what is spent, and at the latest as the first refusal by a cap:
--- some are reached by nothing else, such as a cap whose raise has ended, or members' limits that were lowered.
+-- Alerts: 80 % and 100 % of a budget, 90 % and 100 % of a hard cap, of each owner and window; for days only 100 %,
+-- unless the organization wants all. Tested by level, spend >= threshold and not fired yet: the first step past it
+-- fires it, once per subject, amount, threshold and window. The alert enters the list and the outbox in the same step
+-- as the spend that reached it, as a change that puts the limit below the spend, and at the latest as the first
+-- rejection by a cap: some caps are reached without a charge, such as one whose increase has ended, or lowered member
+-- limits.
 --
--- Spend is the number that caps are compared with: what requests that have ended cost, and a lower bound of what those in
--- flight have cost so far. What fires in one step is one message: one entry of the outbox, under the id of its first alert.
+-- Spend is the number that caps are compared with: the cost of ended requests, and a lower bound of the cost of those
+-- in flight. Alerts that fire in one step are one message: one entry of the outbox, under the id of its first alert.
 
--- Entries in the list; the outbox keeps an alert until it was delivered or given up.
+-- Entries in the list; the outbox keeps an alert until it is delivered or abandoned.
 local LISTED_ALERTS = 10000
--- Messages that wait for a channel which does not take them: the oldest are given up.
+-- Maximum of waiting messages if a channel fails: the oldest are dropped.
 local OUTBOX_ENTRIES = 10000
 
 local PERCENTS = { budget = { 80, 100 }, hard_cap = { 90, 100 } }
 
--- A UUID version 7. Lua's random numbers are the same in every run here, so its tail is a hash of what makes the alert
--- the only one of its kind.
+-- Creates a UUID version 7. Lua's random numbers repeat in every run here, so its tail is a hash of the fields that
+-- make the alert unique.
 local function create_alert_id(now_ms, member)
   local hash = redis.sha1hex(member)
   local time = string.format('%012x', now_ms)
@@ -24,8 +25,8 @@ local function create_alert_id(now_ms, member)
     .. string.sub('89ab', variant, variant) .. string.sub(hash, 5, 7) .. '-' .. string.sub(hash, 8, 19)
 end
 
--- Adds an alert to the message as field, value, field, value …, its id among them. A program of schema 1 delivers the
--- first of them. What only some have stands behind what all have.
+-- Adds an alert to the message as field, value, field, value …, including its id. A program of schema 1 delivers the
+-- first of them. Optional fields follow the common ones.
 local function add_alert(message, names, member, limit, percent, spent)
   local now_ms = now_milliseconds()
   local id = create_alert_id(now_ms, member)
@@ -56,7 +57,7 @@ local function write_message(names, message)
   for _, fields in ipairs(message) do
     redis.call('XADD', sibling(names.organization, 'alerts'), 'MAXLEN', '~', LISTED_ALERTS, '*', unpack(fields))
   end
-  -- The others' fields behind the first one's, as "2:id", "2:kind" …
+  -- Fields of further alerts follow those of the first, as "2:id", "2:kind" …
   local entry = { unpack(message[1]) }
   for position = 2, #message do
     for index, text in ipairs(message[position]) do
@@ -66,10 +67,11 @@ local function write_message(names, message)
   redis.call('XADD', sibling(names.organization, 'outbox'), 'MAXLEN', '~', OUTBOX_ENTRIES, '*', unpack(entry))
 end
 
--- Once in each window: its hash has the alerts that have fired with what was spent. `spent`: text, with all its digits.
+-- Fires a limit's alerts, once per window: the window's hash has the fired alerts next to the spend. `spent`: text
+-- with all digits.
 local function fire_limit(message, names, limit, spend, spent)
   for _, percent in ipairs(PERCENTS[limit.kind]) do
-    -- Of nothing everything is spent from the start: that is no news.
+    -- A limit of 0 is reached from the start and never fires.
     local fires = limit.cents > 0 and is_share_reached(limit.cents, percent, tonumber(spent))
     if fires and (percent == 100 or limit.period ~= 'day' or names.day_alerts == 'all') then
       local member = limit.subject .. ' ' .. limit.kind .. ' ' .. integer(limit.cents) .. ' ' .. percent
@@ -80,8 +82,8 @@ local function fire_limit(message, names, limit, spend, spent)
   end
 end
 
--- Fires what the limits of a key, its owners and its organization have reached in these windows (windows.lua), and tells the
--- delivery. `key_record`: nil when no key is meant. Returns how many alerts that were, as text.
+-- Fires the alerts of a key's, its owners' and its organization's limits in these windows (windows.lua), and notifies
+-- the delivery. `key_record`: nil without a key. Returns the number of fired alerts as text.
 local function fire_alerts(organization, key_record, key_id, owners, windows)
   local message = {}
   local currency, deleted_at, day_alerts = unpack(redis.call('HMGET', organization, 'currency', 'deleted_at', 'day_alerts'))
@@ -96,7 +98,7 @@ local function fire_alerts(organization, key_record, key_id, owners, windows)
   end
   if #message > 0 then
     write_message(names, message)
-    -- It only hastens what a sweep finds too: a user that may not publish must not lose the charge that fired it.
+    -- Only hastens the sweep: a user that may not publish must not lose the charge that fired the alert.
     redis.pcall('PUBLISH', 'igw:alerts', string.match(organization, '{(.-)}'))
   end
   return integer(#message)

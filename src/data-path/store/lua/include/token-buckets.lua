@@ -1,22 +1,24 @@
--- Limits of tokens per minute: a bucket for each limit of each owner. It holds a minute's tokens, refills with each
--- millisecond, and is paid behind: a request is admitted while the level of each of its buckets is above 0, and takes what it
--- has used whatever is left, so that a level may be below 0 and is paid off by time. In any t minutes at most
--- limit * (t + 1) tokens are taken, beside those of requests that were in flight when the t minutes began or when the level
--- came to 0.
+-- Token limits per minute: one bucket per limit and owner. A bucket holds one minute's tokens, refills every
+-- millisecond, and is charged afterwards: a request is admitted while the level of each of its buckets is above 0,
+-- and takes the tokens that it used whatever is left, so a level may fall below 0 and recovers with time. In any t
+-- minutes at most limit * (t + 1) tokens are taken, plus those of requests that were in flight when the t minutes
+-- began or when the level reached 0.
 --
--- A bucket of a user, a group or an organization is shared: who uses much keeps others waiting. So an admission takes an
--- estimate of the output too, which the end replaces by what was used; an admission finds no level below that of
--- FLOOR_MINUTES, and what is below is forgiven; and a limit that was raised has a full bucket.
+-- Buckets of users, groups and organizations are shared, so heavy use by one member makes others wait. Therefore an
+-- admission also takes an estimate of the output, which the end of the request replaces by the used tokens; no
+-- level counts as lower than FLOOR_MINUTES below 0; and raising a limit fills its bucket.
 --
--- A bucket is two fields: of a key in the hash of its bucket of requests, which an admission reads and writes anyway, of any
--- other owner in "tokens:<owner>". "total:used" counts what was used beside what admissions took; all that a charge does is
--- add to it. "total" is what the last admission left, '<dddd': its units, when that was, ms, of which limit, and what was
--- counted by then. They outlive a limit that is taken away, so that setting it again gives nothing.
+-- A bucket is two fields: for a key in the hash of its bucket of requests, which an admission reads and writes
+-- anyway, for other owners in "tokens:<owner>". "total:used" counts tokens used in addition to those that
+-- admissions took; a charge only adds to it. "total" is the state after the last admission, '<dddd': units, time in
+-- ms, limit, and the count at that time. The fields stay when a limit is removed, so that setting it again gives no
+-- tokens.
 --
--- No functions, of which Redis makes each anew at each run, and numbers as they are: Lua takes longer to read or write one as
--- text than to calculate. What follows is a piece of its script. It adds an owner's buckets as they are now to `buckets`.
--- It is given `limits`, its `token_limits`, `scope` and `hash`, which the buckets are in; a limit that was changed keeps its
--- level's share, but for shared ones that were raised. `stored_units`, `stored_at`: of a key, of its bucket of requests.
+-- No functions, because Redis creates each again in every run, and numbers instead of texts: in Lua converting one
+-- takes longer than calculating. This file is included inline. It adds an owner's buckets with their current levels
+-- to `buckets`. It needs `limits` (the owner's `token_limits`), `scope` and `hash` (which has the buckets). After a
+-- change of a limit the level keeps its fraction, except for raised shared limits. `stored_units`, `stored_at`: a
+-- key's bucket of requests.
 
 local total, input, output = tonumber(limits), nil, nil
 local values

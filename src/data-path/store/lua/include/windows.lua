@@ -1,10 +1,11 @@
--- Where spend counts: in the windows of its day, for its organization, its key, its user and its group. Every organization
--- counts months. It counts another period from when the first limit asks for it: its field `windows` lists these periods with
--- the first window that has all of its spend ("day=day:20783 week=week:2969"), of the total the first month that it knows
--- ("total=2025-10"). `windows_seeding` lists the periods to which earlier spend is still being added (seed-windows.lua). All
--- names and numbers are those of windows.ts.
+-- Windows in which spend counts: those of its day, for its organization, key, user and group. Every organization
+-- counts months. It counts another period once the first limit needs it: the field `windows` lists these periods with
+-- the first window that has all of its spend ("day=day:20783 week=week:2969"), for the total the first month included
+-- ("total=2025-10"). `windows_seeding` lists the periods to which earlier spend is still being added
+-- (seed-windows.lua). All names and numbers are those of windows.ts.
 
--- Days since 1970-01-01 of "2026-11-26" (days_from_civil, http://howardhinnant.github.io/date_algorithms.html).
+-- Converts "2026-11-26" to days since 1970-01-01 (days_from_civil,
+-- http://howardhinnant.github.io/date_algorithms.html).
 local function day_number(day)
   local year, month, date = string.match(day, '^(%d+)-(%d+)-(%d+)$')
   year, month, date = tonumber(year), tonumber(month), tonumber(date)
@@ -15,7 +16,7 @@ local function day_number(day)
   return year * 365 + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400) + day_of_year - 719468
 end
 
--- The windows that a day is in, by period. Weeks begin on Mondays.
+-- Returns the windows that contain a day, by period. Weeks start on Mondays.
 local function windows_of(number, month)
   return { day = string.format('day:%d', number), week = string.format('week:%d', math.floor((number + 3) / 7)), month = month,
     total = 'total' }
