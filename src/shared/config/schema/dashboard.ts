@@ -25,7 +25,7 @@ export function createDashboardSchema(source: SecretSource) {
       .describe("Whether people can sign in with a token, not only by `dashboard.oidc`."),
     oidc: described(
       list(createOidcProviderSchema(source), "providers").default([]),
-      "Identity providers that people sign in with ([how](sign-in.md)).",
+      "Identity providers that people [sign in](sign-in.md) with.",
     ),
   });
 }

@@ -81,7 +81,7 @@ export function createUpstreamsSchema(source: SecretSource) {
     ),
     forward_headers: described(
       list(forwardedHeader(), "names of headers").default([]),
-      "Client headers that pass in addition to [these](api.md#header-policy); never ones that give clients further access.",
+      "Client headers that pass in addition to those of the [header policy](api.md#header-policy); never ones that give clients further access.",
       { type: "list of header names" },
     ),
     aws_signing: createAwsSigningSchema(source),
