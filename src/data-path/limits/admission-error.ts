@@ -1,4 +1,4 @@
-/** The refusals of an admission, in the contract's words. */
+/** Errors for requests that an admission rejects. */
 import { clampRetryAfterSeconds, GatewayError } from "../../shared/contract/errors.ts";
 import {
   type DashboardAddress,
@@ -16,7 +16,7 @@ import { REFUSAL_FIELDS } from "./refusal-fields.ts";
 import { createCapError } from "./spend-cap.ts";
 import { createTokenLimitError } from "./token-limit.ts";
 
-/** The error that an admission other than `admitted` means for the client. */
+/** Returns the client's error for a decision other than `admitted`. */
 export function createAdmissionError(
   result: KnownKeyResult,
   endpoint: EndpointName,
@@ -90,7 +90,7 @@ function describeCapError(
   const owner = { scope, organizationId: organization.id, keyId: key.id, ownerId, name };
   const amounts = { capCents: cents, raisedCents, spentMicrocents, currency: organization.currency };
   const areAmountsHidden = organization.hideAmounts;
-  // Its body has not come.
+  // The body has not arrived, so the affordable output is unknown.
   const affordable =
     organization.strictCaps && hasOutputLimit(endpoint)
       ? { requestedTokens: null, affordableTokens: 0 }
@@ -98,7 +98,7 @@ function describeCapError(
   return createCapError({ ...owner, ...amounts, areAmountsHidden, affordable, period, day }, dashboard);
 }
 
-/** Its words avoid those on which some SDKs stop retrying: quota, billing, credit. */
+/** Avoids words on which some SDKs stop retrying: quota, billing, credit. */
 function createRateLimitError(
   { key, organization, bucket }: KnownKeyResult,
   { endpoint, dashboard }: { readonly endpoint: EndpointName; readonly dashboard: DashboardAddress },

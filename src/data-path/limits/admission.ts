@@ -1,4 +1,4 @@
-/** What is known of a request that was admitted, to every stage after its admission. */
+/** Facts about an admitted request, for all later stages. */
 import type { EndpointName } from "../../shared/contract/endpoints.ts";
 import type { AdmittedOrganization } from "../store/types/admission.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
@@ -12,43 +12,43 @@ export interface Admission {
   readonly protocol: ProtocolName;
   /** "POST /v1/messages", for the list of recent requests. */
   readonly route: string;
-  /** The model or request id in the path, or null. */
+  /** Model or request id in the path, or null. */
   readonly resource: string | null;
   readonly organizationId: string;
   readonly organizationName: string;
   readonly keyId: string;
   readonly keyName: string;
   readonly currency: string;
-  /** The organization's caps are strict. */
+  /** True if the organization's caps are strict. */
   readonly isStrict: boolean;
-  /** Whether the limit of output is lowered, under strict caps, to what fits where the request's own does not. */
+  /** True if the output limit may be lowered, under strict caps, to what fits. */
   readonly shrinksOnCap: boolean;
   /** See KnownKeyResult. */
   readonly isEntered: boolean;
-  /** Null: the key has no limit of them. */
+  /** Null: the key has no concurrency limit. */
   readonly concurrencyLimit: number | null;
-  /** Null: every model of the catalog. */
+  /** Allowed models; null: every model of the catalog. */
   readonly models: readonly string[] | null;
   /** UTC month and day of the admission, to which the request's spend belongs: "2026-11", "2026-11-21". */
   readonly month: string;
   readonly day: string;
-  /** Whose request it is, in the form of `store/types/owner-ids.ts`; '': nobody's. */
+  /** Owners of the request, in the form of `store/types/owner-ids.ts`; '': none. */
   readonly owners: string;
-  /** The tags of the header and of the key, in the form of `tags.ts`; '': none. */
+  /** Tags of the header and of the key, in the form of `tags.ts`; '': none. */
   readonly tags: string;
-  /** The session that the headers name, or else the body; null: none. */
+  /** Session named by the headers, or otherwise by the body; null: none. */
   readonly session: string | null;
-  /** What the client lets the session spend, in cents; null: it has sent nothing about it. */
+  /** Budget that the client sent for the session, in cents; null: none. */
   readonly sessionBudgetCents: number | null;
   /** See KnownKeyResult. */
   readonly areSessionsCapped: boolean;
-  /** The organization keeps the end user that the body names as a tag. */
+  /** True if the organization keeps the end user in the body as a tag. */
   readonly keepsEndUser: boolean;
-  /** What the organization's names of models mean; null: it has none. */
+  /** Model aliases of the organization; null: none. */
   readonly modelNames: AdmittedOrganization["modelNames"] | null;
   readonly rate: RateState;
-  /** @see formatHeadroom; names in lower case. Most often none. */
+  /** @see formatHeadroom; names in lower case. Usually empty. */
   readonly headroom: readonly (readonly [name: string, value: string])[];
-  /** What it has taken of limits of tokens per minute; null: it meets none. */
+  /** Tokens taken from token limits per minute; null without token limits. */
   readonly takenTokens: TakenTokens | null;
 }

@@ -1,12 +1,12 @@
 /**
- * How many requests the full buckets of a key let pass at once. The buckets are `store/lua/include/bucket.lua`'s, which says the
- * same; a test holds both equal.
+ * Returns how many requests a key's full bucket admits at once. The buckets are in
+ * `store/lua/include/bucket.lua`, which has the same rule; a test compares both.
  */
 export function bucketCapacity(perMinute: number): number {
   return Math.max(10, Math.floor(perMinute / 10));
 }
 
-/** The same of the bucket of counts of tokens: clients send two dozen of these at once. */
+/** Returns the capacity of the bucket of count_tokens: clients send two dozen of these at once. */
 export function countBucketCapacity(perMinute: number): number {
   return Math.max(60, bucketCapacity(perMinute));
 }

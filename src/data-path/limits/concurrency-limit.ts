@@ -1,6 +1,7 @@
 /**
- * The limit of a key's concurrent requests. A place is for a model request in flight: taken with its hold, given back
- * with its final charge. Endpoints that call no model take none, nor does a body that is still on its way.
+ * Limit of a key's concurrent requests. A slot is one model request in flight: its hold takes the slot, its
+ * final charge releases it. Endpoints that call no model need no slot, nor does a request whose body is still
+ * arriving.
  */
 import { GatewayError } from "../../shared/contract/errors.ts";
 import { type DashboardAddress, formatChangeLink, ownerOfKey } from "../../shared/contract/pages.ts";
@@ -20,8 +21,8 @@ export function createConcurrencyError(
 }
 
 /**
- * Whether one more request of a key fits into a worker's share of its limit (null: none), at least one, while Redis,
- * which counts for all workers, is out of reach.
+ * Returns whether one more request fits into a worker's share of a key's limit (null: no limit), while Redis,
+ * which counts for all workers, is unreachable. Each worker has at least one slot.
  */
 export function fitsShare(limit: number | null, shares: number, inFlight: number): boolean {
   if (limit === null) return true;

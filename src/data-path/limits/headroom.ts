@@ -1,4 +1,4 @@
-/** How much a request's caps have left, in headers of its answer: for agents that land before they are refused. */
+/** Response headers with the rest of a request's caps, for agents that want to stop before they are rejected. */
 import { formatWindowEnd } from "../../shared/time/calendar.ts";
 import { formatCents, MICROCENTS_PER_CENT, roomUnder, wholeCents } from "../../shared/money/money.ts";
 import type { AdmittedCap, KnownKeyResult } from "../store/types/admission.ts";
@@ -7,13 +7,13 @@ import { isHiddenFromClients } from "./spend-cap.ts";
 type Header = readonly [name: string, value: string];
 
 const NOTHING: readonly Header[] = [];
-/** The share of a cap at which its first alert is sent, see `store/lua/include/thresholds.lua`. */
+/** Percentage of a cap at which its first alert is sent, see `store/lua/include/thresholds.lua`. */
 const FIRST_ALERT_PERCENT = 90n;
 
 /**
- * Headers of the cap that has least left, where any of the request's is past its first alert, or always where the
- * organization wants that. Of one whose amounts clients are not told, a percentage alone. A budget refuses nothing, so it
- * is no headroom. By what was spent at the admission.
+ * Formats headers of the cap with the least left, if any of the request's caps is past its first alert, or
+ * always if the organization enables that. For hidden amounts only a percentage. Ignores budgets, since they
+ * reject nothing. Based on the spend at admission.
  */
 export function formatHeadroom(result: KnownKeyResult): readonly Header[] {
   const { organization, day, caps } = result;
@@ -39,7 +39,7 @@ function leftOf({ cents, spentMicrocents }: AdmittedCap): bigint {
   return roomUnder(cents, spentMicrocents);
 }
 
-/** Whole percent, rounded down. */
+/** Returns whole percent, rounded down. */
 function usedPercent({ cents, spentMicrocents }: AdmittedCap): bigint {
   return cents === 0 ? 100n : (spentMicrocents * 100n) / (BigInt(cents) * BigInt(MICROCENTS_PER_CENT));
 }

@@ -1,4 +1,4 @@
-/** The refusals of a hold, in the words of the admission's. */
+/** Errors for requests that a hold rejects, with the texts of admissions. */
 import { GatewayError } from "../../shared/contract/errors.ts";
 import type { DashboardAddress } from "../../shared/contract/pages.ts";
 import type { LimitScope } from "../store/types/decision.ts";
@@ -25,10 +25,10 @@ const SCOPES = {
 export type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "worst_case_required" }>;
 
 /**
- * 503 when the organization's currency was changed since the admission, for which the body must have come more than a
- * minute late: the next try has it; 402 when a cap is reached,
- * 429 when the key has as many requests in flight as it may.
- * @param asked What was asked for; null without strict caps.
+ * Returns 503 if the organization's currency was changed since the admission, which requires that the body
+ * arrived more than a minute late (a retry gets the new one); 402 if a cap is reached; 429 if the key's limit
+ * of concurrent requests is reached.
+ * @param asked Requested amounts; null without strict caps.
  */
 export function createHoldError(
   refusal: HoldRefusal,
@@ -70,7 +70,7 @@ function describeAsked({ worstCaseMicrocents, affordable }: AskedHold, heldMicro
   return { held: { heldMicrocents, worstCaseMicrocents }, affordable };
 }
 
-/** The request goes with as much of its answer as the cap that refused it leaves room for. */
+/** Describes a request whose output limit was lowered to what the cap that rejected it allows. */
 export function describeShrunk(refusal: HoldRefusal, affordable: Affordable): Shrunk | null {
   if (!("figures" in refusal)) return null;
   const requestedTokens = affordable.requestedTokens ?? 0;

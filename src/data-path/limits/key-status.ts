@@ -1,4 +1,4 @@
-/** `GET /v1/key`: what a client may know of its own key: limits, spend, headroom, and what blocks it. */
+/** `GET /v1/key`: limits, spend and headroom of the client's own key, and what blocks it. */
 import * as z from "zod";
 import { isReached, wholeCents } from "../../shared/money/money.ts";
 import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
@@ -14,7 +14,7 @@ const cents = () => z.int();
 const capCents = () => z.int().nullable();
 const owner = () => z.strictObject({ id: z.string(), name: z.string() }).nullable();
 
-/** `GET /v1/key`. */
+/** Schema of `GET /v1/key`. */
 export const keyStatus = z.strictObject({
   object: z.literal("key"),
   id: z.string().meta({ examples: ["key_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
@@ -77,7 +77,7 @@ export interface KeyStatusInput {
   readonly key: KeyRecord;
   readonly organization: OrganizationRecord;
   readonly spend: SpendFigures;
-  /** The limits of all owners that count for the key's requests. */
+  /** Limits of all scopes that apply to the key's requests. */
   readonly limits: LimitReading;
   readonly user: AdmittedOwner | null;
   readonly group: AdmittedOwner | null;
@@ -87,7 +87,7 @@ export interface KeyStatusInput {
   readonly burst: number;
 }
 
-/** The published body; see docs/api.md. */
+/** Formats the published body; see docs/api.md. */
 export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
   const { key, organization, spend, limits, user, group, remainingRequests, burst } = input;
   const keySpent = spend.keyMicrocents.get(key.id) ?? 0n;
@@ -136,7 +136,7 @@ export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
 const NO_AMOUNTS = { spent_cents: null, hard_cap_cents: null, budget_cents: null, remaining_cents: null };
 const NO_AMOUNTS_OF_LIMIT = { cents: null, raised_cents: null, spent_cents: null, remaining_cents: null };
 
-/** A limit with what it leaves, as clients and the management API are told of it. */
+/** Formats a limit with its remaining amount, for clients and the management API. */
 export function formatLimit(limit: LimitStatus, timeMs: number) {
   const { scope, period, kind, cents: inForce, raisedCents, spentMicrocents } = limit;
   const spent = wholeCents(spentMicrocents);
@@ -160,12 +160,12 @@ function headroomOf(limits: readonly LimitStatus[]): number | null {
   );
 }
 
-/** It refuses what costs money. */
+/** Returns whether a cap is reached, so that it rejects requests that cost money. */
 export function isReachedCap({ kind, cents: inForce, spentMicrocents }: LimitStatus): boolean {
   return kind === "cap" && isReached(inForce, spentMicrocents);
 }
 
-/** What is left of a cap beside what is told as spent, in whole cents; 0 when overspent, null without a cap. */
+/** Returns what is left of a cap at the displayed spend, in whole cents; 0 if overspent, null without a cap. */
 function remainingCents(capCents: number | null, spentMicrocents: bigint): number | null {
   return capCents === null ? null : Math.max(0, capCents - wholeCents(spentMicrocents));
 }

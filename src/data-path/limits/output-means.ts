@@ -1,12 +1,12 @@
 /**
- * The mean output of a key's requests that meet limits of tokens per minute, and of its organization's, which stands for
- * keys without a request so far. Shared limits take it when they admit a request.
+ * Mean output tokens of a key's requests with token limits, and of its organization's, used for keys without
+ * earlier requests. Shared limits reserve it at admission.
  */
 import { setBounded } from "../../shared/collections/set-bounded.ts";
 
-/** A later request weighs a sixteenth. */
+/** Maximum weight of the past: a later request weighs a sixteenth. */
 const MOST_WEIGHT = 16;
-/** The keys and organizations that were quiet for longest are forgotten. */
+/** Bound of keys and organizations; those without requests for longest are evicted. */
 const MOST_KNOWN = 10_000;
 
 interface Owner {
@@ -31,7 +31,7 @@ export class OutputMeans {
     }
   }
 
-  /** Whole tokens; 0 if nothing is known. */
+  /** Returns whole tokens; 0 if unknown. */
   of({ organizationId, keyId }: Owner): number {
     return Math.ceil((this.#known.get(keyId) ?? this.#known.get(organizationId))?.tokens ?? 0);
   }

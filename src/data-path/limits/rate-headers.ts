@@ -1,4 +1,4 @@
-/** The state of a key's bucket after a request, and the response headers that tell it. */
+/** State of a key's bucket after a request, and the response headers that report it. */
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
 import type { TokenBucketState } from "../store/types/token-rate.ts";
 import { TOKEN_LIMIT_TYPES, type TokenLimitType } from "../../shared/settings/token-limits.ts";
@@ -7,7 +7,7 @@ import type { ProtocolName } from "../translation/client-protocol.ts";
 export interface RateState {
   /** Requests per minute. */
   readonly limit: number;
-  /** Whole requests that the bucket holds when it is full. */
+  /** Capacity in whole requests. */
   readonly capacity: number;
   /** Whole requests left. */
   readonly remaining: number;
@@ -15,11 +15,11 @@ export interface RateState {
   readonly resetMs: number;
   /** Redis's time at the admission, Unix milliseconds. */
   readonly timeMs: number;
-  /** The tightest limit of tokens per minute of each type; none: the key has no such limit. */
+  /** Tightest token limit per minute of each type; empty if the key has none. */
   readonly tokens: readonly TokenBucketState[];
 }
 
-/** Names of the headers of one limit. Made once: a name that is made anew costs more than all else of its header. */
+/** Header names of one limit. Built once: building a name costs more than the rest of its header. */
 interface LimitNames {
   readonly limit: string;
   readonly remaining: string;
@@ -52,7 +52,7 @@ const OPENAI_NAMES = nameLimits(openAiNames);
 const ANTHROPIC_NAMES = nameLimits(anthropicNames);
 
 /**
- * `x-service-ratelimit-remaining` and the names of the route's protocol.
+ * Formats `x-service-ratelimit-remaining` and the headers of the route's protocol.
  * @see https://platform.openai.com/docs/guides/rate-limits (reset as a duration)
  * @see https://docs.claude.com/en/api/rate-limits (reset as RFC 3339 time)
  */
@@ -78,12 +78,15 @@ export function formatRateHeaders(rate: RateState, protocol: ProtocolName): [str
   return headers;
 }
 
-/** @param fromMs Where the protocol tells a time, Unix milliseconds; null: it tells how long it takes. */
+/**
+ * @param fromMs Current time in Unix milliseconds, for protocols that send a time; null: the protocol sends a
+ * duration.
+ */
 function formatReset(ms: number, fromMs: number | null): string {
   return fromMs === null ? formatDuration(ms) : formatInstant(fromMs + ms);
 }
 
-/** Names of these headers, for each form. */
+/** Header names by protocol. */
 export const RATE_HEADERS = { chat: namesOf("chat"), messages: namesOf("messages") } as const;
 
 function namesOf(protocol: ProtocolName): readonly string[] {
@@ -92,7 +95,7 @@ function namesOf(protocol: ProtocolName): readonly string[] {
   return formatRateHeaders(rate, protocol).map(([name]) => name);
 }
 
-/** A duration as Go writes it: "120ms", "1.2s", "6m0s", "1h0m0s". */
+/** Formats a duration as Go does: "120ms", "1.2s", "6m0s", "1h0m0s". */
 export function formatDuration(ms: number): string {
   const whole = Math.max(0, Math.ceil(ms));
   if (whole === 0) return "0s";
@@ -104,7 +107,7 @@ export function formatDuration(ms: number): string {
   return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;
 }
 
-/** RFC 3339 with whole seconds, rounded up. */
+/** Formats RFC 3339 with whole seconds, rounded up. */
 function formatInstant(unixMs: number): string {
   return new Date(Math.ceil(unixMs / 1000) * 1000).toISOString().replace(".000Z", "Z");
 }

@@ -1,4 +1,4 @@
-/** By error code: the setting of an API key that decided it, by its name in the API and on the key's page. */
+/** Settings of an API key by the error code that they cause, with their names in the API and on the key's page. */
 import { KEY_SETTINGS, REQUEST_RATE } from "../../shared/settings/key.ts";
 
 export const REFUSAL_FIELDS = {

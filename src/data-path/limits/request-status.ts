@@ -1,4 +1,4 @@
-/** `GET /v1/requests/{request_id}`: what one of the key's own recent requests cost, or why it was refused. */
+/** `GET /v1/requests/{request_id}`: cost of one of the key's own recent requests, or why it was rejected. */
 import * as z from "zod";
 import { wholeCents } from "../../shared/money/money.ts";
 import { reportRecordedCost } from "../pricing/cost-report.ts";
@@ -9,11 +9,11 @@ import { toldOf } from "./told.ts";
 
 const count = () => z.int().min(0);
 
-/** The check that names a request whose limit of output was lowered to what strict caps left room for. */
+/** Check of a request whose output limit was lowered to what strict caps allowed. */
 export const SHRUNK_CHECK = "affordable_output";
 const HIDDEN_CHECKS = /^(?:user|group|organization)_hard_cap$/;
 
-/** What one charged request cost. */
+/** Cost of one charged request. */
 const costDetails = z.strictObject({
   service_tier: z.string().describe("Service tier of the charge."),
   above_prompt_tokens: z.int().nullable().describe("Tier by size of prompt; null: the smallest."),
@@ -29,7 +29,7 @@ const costDetails = z.strictObject({
   ),
 });
 
-/** `GET /v1/requests/{request_id}`; the management API tells the same, and more. */
+/** Schema of `GET /v1/requests/{request_id}`; the management API returns the same and more. */
 export const requestStatus = z.strictObject({
   object: z.literal("request"),
   id: z.string().meta({ examples: ["req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
@@ -71,7 +71,7 @@ export const requestStatus = z.strictObject({
 });
 export type RequestStatus = z.output<typeof requestStatus>;
 
-/** The published body; see docs/api.md. */
+/** Formats the published body; see docs/api.md. */
 export function formatRequestStatus(request: RecentRequest): RequestStatus {
   const { status, errorCode } = toldOf(request);
   const cost = reportRecordedCost(request);
@@ -97,7 +97,7 @@ export function formatRequestStatus(request: RecentRequest): RequestStatus {
   };
 }
 
-/** The caps' own amounts of all but the key: what an organization hides from clients. */
+/** Removes the amounts of all caps but the key's, if the organization hides them from clients. */
 export function withoutAmounts(status: RequestStatus): RequestStatus {
   return { ...status, checks: status.checks.map(withoutFigures) };
 }
@@ -114,7 +114,7 @@ function withoutFigures(check: ShownCheck): ShownCheck {
   return { ...check, figures: period === undefined ? {} : { period } };
 }
 
-/** When the request was admitted: the time in its id, `req_` + UUID v7 (RFC 9562, section 5.7). */
+/** Formats the time of the admission, which is in the id: `req_` + UUID v7 (RFC 9562, section 5.7). */
 function formatCreatedAt(requestId: string): string {
   const unixMs = Number.parseInt(requestId.slice("req_".length).replace("-", "").slice(0, 12), 16);
   return new Date(unixMs).toISOString();

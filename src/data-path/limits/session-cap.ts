@@ -1,4 +1,4 @@
-/** The 402 of a session whose cap is reached, in the words of `spend-cap.ts`. */
+/** Error 402 of a session whose cap is reached, with the texts of `spend-cap.ts`. */
 import { GatewayError } from "../../shared/contract/errors.ts";
 import { ceilCents, formatCents, isReached, wholeCents } from "../../shared/money/money.ts";
 import type { SessionFigures } from "../store/types/settlement.ts";
@@ -6,8 +6,9 @@ import type { Admission } from "./admission.ts";
 import { type AskedHold, describeAffordable, formatFigures } from "./spend-cap.ts";
 
 /**
- * Amounts are never hidden from clients: a session is narrower than its key, whose figures clients are told as well.
- * @param asked What was asked for; null without strict caps.
+ * Builds the error. Amounts are never hidden: a session is narrower than its key, whose figures clients may
+ * read anyway.
+ * @param asked Requested amounts; null without strict caps.
  */
 export function createSessionCapError(
   { spentMicrocents, heldMicrocents, capCents }: SessionFigures,

@@ -1,6 +1,6 @@
 /**
- * The session that a request names: the run of an agent, which may have a cap of its own (`store/lua/include/sessions.lua`). A
- * rail for agents that run away, not security: a client that takes another name has another session.
+ * Session named by a request: the run of an agent, which may have a cap (`store/lua/include/sessions.lua`).
+ * Protects against runaway agents and is no security: a client that uses another name has another session.
  */
 import { createHash } from "node:crypto";
 import { GatewayError } from "../../shared/contract/errors.ts";
@@ -8,21 +8,21 @@ import { SESSION_BUDGET_HEADER, SESSION_HEADERS } from "../../shared/contract/he
 import { MAX_CENTS, parseCents } from "../../shared/money/money.ts";
 import { scrub } from "../../shared/text/scrub.ts";
 
-/** The body's field that names a session where no header does. */
+/** Field of the body that names a session if no header does. */
 export const SESSION_FIELD = "session_id";
 
-/** What a request's headers say of its session. */
+/** Session fields of a request's headers. */
 export interface SessionHeaders {
-  /** The name in the form that is kept; null: the headers name none. */
+  /** Sanitized name; null: the headers name none. */
   readonly session: string | null;
-  /** What the session may spend at most, from now on; null: they do not say. */
+  /** Budget of the session from now on, in cents; null: not sent. */
   readonly sessionBudgetCents: number | null;
 }
 
 export const NO_SESSION: SessionHeaders = { session: null, sessionBudgetCents: null };
 const NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 const NAME_VALUES = "expected 1 to 128 printable ASCII characters, without a space at either end";
-/** So many digits of its hash tell a name with a credential in it from others. */
+/** Digits of the hash that distinguishes names with a credential. */
 const HASH_DIGITS = 16;
 
 /** @throws GatewayError 400 `invalid_parameter` naming the header. */
@@ -37,9 +37,9 @@ export function readSessionHeaders(headers: Readonly<Record<string, string | und
 }
 
 /**
- * A session's name as it is kept and shown. It is a client's text: what has the form of a credential in it is left out, with
- * a hash in its place, so that two such names stay two sessions.
- * @param param The header or the field that it came in.
+ * Sanitizes a session's name for storage and display. Clients choose the text: anything that looks like a
+ * credential is replaced by a hash, so that different names remain different sessions.
+ * @param param Header or field that contained the name.
  * @throws GatewayError 400 `invalid_parameter` naming it.
  */
 export function readSessionName(name: unknown, param: string): string {
@@ -50,7 +50,7 @@ export function readSessionName(name: unknown, param: string): string {
   return `${shown.slice(0, 100)} ${hash}`;
 }
 
-/** @throws GatewayError 400 `invalid_parameter`: a budget is a session's. */
+/** Rejects a budget without a session. @throws GatewayError 400 `invalid_parameter` */
 export function refuseBudgetWithoutSession({ session, sessionBudgetCents }: SessionHeaders): void {
   if (session !== null || sessionBudgetCents === null) return;
   const names = SESSION_HEADERS.map(({ title }) => `\`${title}\``).join(", ");

@@ -1,6 +1,6 @@
 /**
- * The 402 of a reached hard cap: whose cap, its amount, what is spent, in which window, and what to do. The decision is
- * made in Redis, in one step with everything else of an admission or a hold; this only puts it into words.
+ * Error 402 of a reached hard cap: its scope, amount, spend and window, and what to do. Redis decides, in the
+ * same step as the rest of an admission or a hold; this file only builds the error.
  */
 import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
 import { ceilCents, formatCents, isReached, roomUnder, wholeCents } from "../../shared/money/money.ts";
@@ -15,30 +15,30 @@ import {
 import type { LimitPeriod } from "../../shared/settings/limits.ts";
 import { LIMIT_SCOPES, type LimitScope } from "../store/types/decision.ts";
 
-/** How long each answer to a request may be: what it asked for does not fit. */
+/** Output limit that would fit, if the requested one does not. */
 export interface Affordable {
-  /** Null: nobody has read it. */
+  /** Null: the body was not read. */
   readonly requestedTokens: number | null;
-  /** The most that would fit now; 0 where not even the prompt does. */
+  /** Maximum that would fit now; 0 if not even the prompt fits. */
   readonly affordableTokens: number;
 }
 
-/** What strict caps were asked for. */
+/** Amounts requested under strict caps. */
 export interface AskedHold {
   readonly worstCaseMicrocents: bigint;
   /** @see ReachedCap.affordable */
   readonly affordable: Affordable | null;
 }
 
-/** A limit of output that was lowered to what the caps left room for. */
+/** Output limit that was lowered to what the caps allow. */
 export interface Shrunk {
-  /** The limit of output that the request asked for, of each of its answers. */
+  /** Requested output limit of each answer. */
   readonly requestedTokens: number;
   readonly maxTokens: number;
-  /** The cap that left least room. */
+  /** Scope of the tightest cap. */
   readonly scope: LimitScope | "session";
   readonly period: LimitPeriod | "session";
-  /** The client is told no figure from which that cap's amount follows. */
+  /** True if the client must not see figures that reveal the cap's amount. */
   readonly isHidden: boolean;
 }
 
@@ -47,28 +47,28 @@ export interface ReachedCap {
   readonly period: LimitPeriod;
   readonly organizationId: string;
   readonly keyId: string;
-  /** The user or the group whose cap it is; null: the cap is another's. */
+  /** User or group of the cap; null for other scopes. */
   readonly ownerId: string | null;
-  /** The name of whose cap it is. */
+  /** Name of the key, user, group or organization. */
   readonly name: string;
-  /** The cap in force, live raises included. */
+  /** Cap in force, including active temporary increases. */
   readonly capCents: number;
   readonly raisedCents: number;
   readonly spentMicrocents: bigint;
   readonly currency: string;
-  /** As the organization wants it: clients are told no figures of what is not their key's. */
+  /** True if the organization hides amounts of all scopes but the key from clients. */
   readonly areAmountsHidden: boolean;
-  /** The day of the admission, "2026-11-21": the window is the one that it is in. */
+  /** Day of the admission, "2026-11-21", which determines the window. */
   readonly day: string;
-  /** Strict caps only: what requests in flight may still cost, and what this one may. */
+  /** Only with strict caps: reserved amount of requests in flight, and worst case of this one. */
   readonly held?: { readonly heldMicrocents: bigint; readonly worstCaseMicrocents: bigint };
-  /** Strict caps only. Null or left out: the client has no such limit. */
+  /** Only with strict caps. Null or omitted: the client's protocol has no output limit. */
   readonly affordable?: Affordable | null;
 }
 
 interface ScopeWords {
   readonly code: ErrorCode;
-  /** Where it is raised, as long as nobody has said where the dashboard is. */
+  /** Name of the place where the cap is raised, if the dashboard's address is not configured. */
   readonly raise: string;
 }
 
@@ -79,14 +79,14 @@ const SCOPES: Readonly<Record<LimitScope, ScopeWords>> = {
   organization: { code: "org_hard_cap_reached", raise: "Raise it in the organization's inference settings" },
 };
 
-/** Whose cap an error code is of; null: it is no cap's, or a session's. */
+/** Returns the scope of a cap's error code; null for other codes and sessions. */
 export function capScopeOf(code: string | null): LimitScope | null {
   return LIMIT_SCOPES.find((scope) => SCOPES[scope].code === code) ?? null;
 }
 
 /**
- * The published 402 body's error: `scope`, `spent_cents`, `hard_cap_cents`, with strict caps `held_cents` and
- * `affordable_max_tokens`; `period` and when it ends. Its message leads to whom and where the operator has said in `dashboard`.
+ * Builds the published 402 error: `scope`, `spent_cents`, `hard_cap_cents`, with strict caps `held_cents` and
+ * `affordable_max_tokens`; `period` and its end. The message names the contact and address from `dashboard`.
  */
 export function createCapError(cap: ReachedCap, dashboard: DashboardAddress): GatewayError {
   const isHidden = isHiddenFromClients(cap);
@@ -102,12 +102,12 @@ export function createCapError(cap: ReachedCap, dashboard: DashboardAddress): Ga
   });
 }
 
-/** Hidden is what is not the key's own. */
+/** Returns whether the amounts of the cap are hidden: only the key's own are always visible. */
 export function isHiddenFromClients(cap: Pick<ReachedCap, "areAmountsHidden" | "scope">): boolean {
   return cap.areAmountsHidden && cap.scope !== "key";
 }
 
-/** The published figures of a cap. */
+/** Returns the published figures of a cap. */
 export function formatFigures(
   cap: Pick<ReachedCap, "spentMicrocents" | "capCents" | "raisedCents" | "held" | "affordable">,
 ) {
@@ -121,7 +121,7 @@ export function formatFigures(
 }
 
 /**
- * What the request could still pay for, in the words that clients look for.
+ * Describes the output that the request could still pay for, in a form that clients parse.
  * @see https://openrouter.ai/docs/api-reference/errors
  */
 export function describeAffordable({ affordable }: Pick<ReachedCap, "affordable">): string {
@@ -130,7 +130,7 @@ export function describeAffordable({ affordable }: Pick<ReachedCap, "affordable"
   return ` You requested up to ${requestedTokens} tokens, but can only afford ${affordableTokens}.`;
 }
 
-/** Not how much it is, nor how near. */
+/** Describes a hidden cap without its amount or how close the spend is. */
 function describeHidden(cap: ReachedCap): string {
   const subject = describeLimit(limitOf(cap), null);
   if (isCapReached(cap)) return `${subject} reached ${describeWindow(cap.period, cap.day)}.`;
@@ -170,12 +170,15 @@ function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
 
-/** Whether a shorter response would fit, by a figure that the client may read. */
+/** Returns whether a shorter response would fit, by figures that the client may read. */
 function canShortenHelp(cap: ReachedCap): boolean {
   return !isHiddenFromClients(cap) && (cap.affordable?.affordableTokens ?? 0) > 0;
 }
 
-/** Whether the request could pass in an empty window. Hidden amounts stay hidden: the text is the same for every amount. */
+/**
+ * Returns whether the request could pass in an empty window. For hidden amounts the text is the same for
+ * every amount.
+ */
 function canWaitHelp(cap: ReachedCap): boolean {
   if (isHiddenFromClients(cap)) return true;
   return cap.capCents > 0 && roomUnder(cap.capCents, cap.held?.worstCaseMicrocents ?? 0n) >= 0n;
@@ -190,7 +193,7 @@ function isCapReached({ capCents, spentMicrocents }: ReachedCap): boolean {
   return isReached(capCents, spentMicrocents);
 }
 
-/** Whether the request would fit if nothing else were in flight. */
+/** Returns whether the request would fit if nothing else were in flight. */
 function inFlightOnly(cap: ReachedCap): boolean {
   if (cap.held === undefined) return false;
   return roomUnder(cap.capCents, cap.spentMicrocents + cap.held.worstCaseMicrocents) >= 0n;

@@ -1,4 +1,4 @@
-/** The 429 of a limit of tokens per minute. */
+/** Error 429 of a token limit per minute. */
 import { GatewayError } from "../../shared/contract/errors.ts";
 import { type DashboardAddress, formatChangeLink } from "../../shared/contract/pages.ts";
 import { nameOwner } from "../../shared/settings/limit-words.ts";
@@ -7,8 +7,8 @@ import { REFUSAL_FIELDS } from "./refusal-fields.ts";
 import type { KnownKeyResult } from "../store/types/admission.ts";
 
 /**
- * Which limit it is, and when its level is above 0 again: the seconds are the same as in `retry-after`, and true where they
- * are many. Its words avoid those on which some SDKs stop retrying: quota, billing, credit.
+ * Builds the error: names the limit and when its level is above 0 again; the seconds equal `retry-after`,
+ * even if there are many. Avoids words on which some SDKs stop retrying: quota, billing, credit.
  */
 export function createTokenLimitError(result: KnownKeyResult, dashboard: DashboardAddress): GatewayError {
   const { tokenLimit, bucket } = result;

@@ -1,15 +1,15 @@
-/** What the client of a recent request was told, whichever way it ended. */
+/** Response that the client of a recent request got, for all outcomes. */
 import { type ErrorCode, GatewayError } from "../../shared/contract/errors.ts";
 import type { AdmissionDecision } from "../store/types/decision.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
 
 export interface Told {
-  /** HTTP status, or null when the request's worker died and another closed its record. */
+  /** HTTP status; null if the request's worker died and another closed its record. */
   readonly status: number | null;
   readonly errorCode: string | null;
 }
 
-/** The errors by which `createAdmissionError` refuses. */
+/** Error codes of `createAdmissionError`. */
 const CODES: Readonly<Record<Exclude<AdmissionDecision, "admitted">, ErrorCode>> = {
   unknown_key: "invalid_api_key",
   key_disabled: "key_disabled",
@@ -28,6 +28,6 @@ const CODES: Readonly<Record<Exclude<AdmissionDecision, "admitted">, ErrorCode>>
 export function toldOf({ refusal, status, errorCode }: Pick<RecentRequest, "refusal" | keyof Told>): Told {
   if (refusal === null || refusal === "admitted") return { status, errorCode };
   const error = new GatewayError(CODES[refusal]);
-  // Those that admissions refuse with have one status on every route.
+  // The errors of admissions have the same status on every route.
   return { status: error.status("chat"), errorCode: error.publicCode };
 }

@@ -1,23 +1,23 @@
 /**
- * This says when requests in flight are charged. It is published that a worker that dies loses at most 2 s of a stream. From
- * one charge of a request to the next go 1.5 s at most, and to the first 1.25 s; what is left of the two seconds is for the
- * way from the upstream to Redis, and for timers, which come late on a busy machine. Each request has its own time, so that
- * the charges of many do not come all at once.
+ * Schedule of charges of requests in flight. We publish that a dying worker loses at most 2 s of a stream.
+ * Charges of a request are at most 1.5 s apart, and the first comes after at most 1.25 s; the rest of the two
+ * seconds is for the way from the upstream to Redis, and for late timers on a busy host. Each request has its
+ * own schedule, so that charges are spread over time.
  */
 import { batches } from "./organization-batches.ts";
 
-/** The worker looks so often for what is due; a charge may be as much late. */
+/** Interval of looking for due charges; a charge may be late by this much. */
 export const DUE_INTERVAL_MS = 250;
-/** The first charge makes the request's record, too. */
+/** Age at which a request gets its first charge, which also creates its record. */
 export const FIRST_CHARGE_AFTER_MS = 1_000;
 export const NEXT_CHARGE_AFTER_MS = 1_250;
 
 export interface Chargeable {
-  /** Whether a charge is due; the next one is due later then. */
+  /** Returns whether a charge is due, and schedules the next one. */
   takeDue(nowMs: number): boolean;
 }
 
-/** It charges in batches, so that an admission never waits for the charges of thousands of streams. */
+/** Charges all due accounts, in batches, so that an admission never waits for the charges of thousands of streams. */
 export async function chargeDue<Account extends Chargeable>(
   accounts: Iterable<Account>,
   nowMs: number,

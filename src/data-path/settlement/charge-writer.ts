@@ -1,7 +1,8 @@
 /**
- * The writer gets charges on record. A final charge that Redis did not acknowledge goes to the spool on this host's disk,
- * which sends it until it is; where the disk does not take it either, it is kept here and sent again. It sets a total, so
- * sending it again counts nothing twice. Progress is not repeated, since the next one, or the final one, says more.
+ * Writes charges to Redis. A final charge that Redis does not acknowledge goes to the spool on this host's
+ * disk, which resends it until acknowledged; if the disk rejects it as well, it stays in memory and is
+ * retried. A charge sets a total, so resending counts nothing twice. Progress charges are not retried, since
+ * the next charge supersedes them.
  */
 import type { Clock } from "../../shared/time/clock.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
@@ -17,24 +18,24 @@ export interface ChargeWriterOptions {
   readonly clock: Clock;
   readonly logger: Logger<"warn" | "error">;
   readonly spool: Pick<Spool, "append">;
-  /** It learns what was counted; the store tells it what of that is acknowledged. */
+  /** Notified of charges that were counted; the store notifies it of acknowledgments. */
   readonly spend: Pick<GraceSpend, "counted">;
   readonly listener: ChargeListener;
 }
 
-/** The listener hears what becomes of the charges. */
+/** Callbacks for the outcome of charges. */
 export interface ChargeListener {
-  /** The request is on record, in Redis or in the spool: each time. */
+  /** Called whenever Redis or the spool has taken a charge of the request. */
   readonly onRecord: (requestId: string) => void;
-  /** Whether an attempt was executed is not known, so the record must stay: each time. */
+  /** Called whenever it is unknown whether a charge was executed, so that the record must stay. */
   readonly onUnanswered: (charge: ChargeInput) => void;
-  /** The answer's last piece waits no longer; the final charge is in memory alone and is tried again. */
+  /** Called when the last piece of the response stops waiting; the final charge is only in memory and is retried. */
   readonly onLate: (requestId: string) => void;
-  /** The final charge will never be taken. */
+  /** Called when the final charge was rejected permanently. */
   readonly onGivenUp: (requestId: string) => void;
 }
 
-/** This is known of the first attempt of a charge. */
+/** Start and error of a charge's first attempt. */
 interface FailedAttempt {
   readonly startedMs: number;
   readonly error: unknown;
@@ -42,7 +43,10 @@ interface FailedAttempt {
 
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
-/** An answer's last piece waits so long for its charge. With the tokenizer's 2 s it is below ext_proc's 5 s for one reply. */
+/**
+ * Maximum delay of a response's last piece by its charge. Together with the tokenizer's 2 s it is below
+ * ext_proc's 5 s for one reply.
+ */
 const MAX_ANSWER_DELAY_MS = 2_500;
 
 export class ChargeWriter {
@@ -53,14 +57,14 @@ export class ChargeWriter {
     this.#options = options;
   }
 
-  /** So many final charges are neither acknowledged nor in the spool yet. */
+  /** Number of final charges that are neither acknowledged nor in the spool. */
   get unacknowledged(): number {
     return this.#unacknowledged;
   }
 
   /**
-   * It resolves when the charge is acknowledged (true) or in the spool, or after a bound, while the writer goes on trying.
-   * It never rejects.
+   * Resolves when the charge is acknowledged (true) or in the spool, or after a bound, while retries
+   * continue. Never rejects.
    */
   async write(charge: ChargeInput): Promise<boolean> {
     const { spend, store, clock, listener } = this.#options;
@@ -85,13 +89,13 @@ export class ChargeWriter {
       listener.onRecord(charge.requestId);
       return true;
     } catch {
-      // This is not worth a line of the log: there would be one for each stream every two seconds.
+      // Not logged: each stream would log a line every two seconds.
       listener.onUnanswered(charge);
       return false;
     }
   }
 
-  /** Whether the charge is safe on this host's disk. */
+  /** Returns whether this host's disk has the charge. */
   async #putInSpool(charge: ChargeInput): Promise<boolean> {
     const { spool, clock, logger } = this.#options;
     try {
@@ -103,7 +107,10 @@ export class ChargeWriter {
     }
   }
 
-  /** The answer has waited for the store's own bound; a timer for each charge would cost more than its wait. */
+  /**
+   * Handles a charge that failed after the store's timeout. A separate timer per charge would cost more than
+   * this wait.
+   */
   async #writeLate(charge: ChargeInput, first: FailedAttempt): Promise<boolean> {
     const { clock, listener } = this.#options;
     let isAcknowledged: boolean | null = null;
@@ -117,7 +124,7 @@ export class ChargeWriter {
     return isAcknowledged === true;
   }
 
-  /** It never rejects. */
+  /** Retries until the charge is taken or rejected permanently. Never rejects. */
   async #repeat(charge: ChargeInput, { startedMs, error: first }: FailedAttempt): Promise<boolean> {
     const { store, clock, logger, listener } = this.#options;
     let error = first;

@@ -1,4 +1,4 @@
-/** What a request came to, in the words of its charge. */
+/** Formats the settled amounts of a request as fields of its charge. */
 import { boundByHold, describePrice } from "../pricing/charged-price.ts";
 import { toolMicrocents } from "../pricing/tool-charges.ts";
 import type { Shrunk } from "../limits/spend-cap.ts";
@@ -26,7 +26,7 @@ export function formatFinal(
   return { status, errorCode, way, checks: [...lowered, checkOf(settled, currency)] };
 }
 
-/** Most requests have none, and then nothing is said. */
+/** Returns the cost of tools; undefined without tools, as for most requests. */
 export function toolsOf({ tools, costMicrocents: cost }: Settled): bigint | undefined {
   return tools.length === 0 ? undefined : toolMicrocents(tools, cost);
 }

@@ -8,12 +8,15 @@ import type { TagRows } from "./tag-rows.ts";
 export interface IdentifiedRequest {
   readonly admission: Admission;
   readonly model: Model;
-  /** As the client wrote it, fit to be kept. */
+  /** Model name in the request, sanitized. */
   readonly requestedModel: string;
   readonly request: Pick<ClientRequest, "endUser">;
 }
 
-/** What every command of a request says of it. Every field is there each time, so that all have the same shape. */
+/**
+ * Returns the identity that every command of a request carries. Sets every field each time, so that all
+ * objects have the same shape.
+ */
 export function identifyRequest(
   { admission, model, requestedModel, request }: IdentifiedRequest,
   tagRows: Pick<TagRows, "of">,

@@ -1,6 +1,6 @@
 /**
- * A request gets on record before it goes upstream: by a line of this host's journal, by a hold in Redis, or, where
- * Redis does not answer the hold and the grace period lets it go on, by an entry in the spool.
+ * Puts a request on record before it goes upstream: by a line of this host's journal, by a hold in Redis, or,
+ * if Redis does not answer the hold and the grace period allows it, by an entry in the spool.
  */
 import type { Clock } from "../../shared/time/clock.ts";
 import { GatewayError } from "../../shared/contract/errors.ts";
@@ -25,23 +25,23 @@ import { isTakenNear } from "./tokens/used-tokens.ts";
 
 export interface RecordOpenerOptions {
   readonly store: Pick<Store, "hold">;
-  /** Of requests that cannot go on without its answer: it waits longer. */
+  /** Store with a longer timeout, for requests that cannot continue without the hold's reply. */
   readonly patient: Pick<Store, "hold">;
   readonly spool: Pick<Spool, "append" | "journal">;
-  /** It knows whether requests may go upstream without a hold in Redis. */
+  /** Decides whether requests may go upstream without a hold in Redis. */
   readonly outage: GraceOutage;
-  /** It tells how many workers share a key's limits in the grace period. */
+  /** Returns how many workers share a key's limits in the grace period. */
   readonly shares: () => number;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"error">;
-  /** The message of a 402 leads there. */
+  /** Address for the message of a 402. */
   readonly dashboard: DashboardAddress;
 }
 
-/** Strict caps ask these of a request. */
+/** Calculations that strict caps need for a request. */
 type WorstCase = Pick<StrictWorstCase, "microcents" | "afford" | "shrinkTo">;
 
-/** All attempts to place one hold have this in common. */
+/** Input that all attempts to place one hold share. */
 interface HoldToPlace {
   readonly hold: Omit<HoldInput, "worstCaseMicrocents">;
   readonly admission: Admission;
@@ -49,26 +49,26 @@ interface HoldToPlace {
   readonly dashboard: DashboardAddress;
 }
 
-/** This came of placing a hold. */
+/** Result of placing a hold. */
 interface PlacedHold {
-  /** The request holds so much; null without strict caps. */
+  /** Reserved amount; null without strict caps. */
   readonly worstCaseMicrocents: bigint | null;
   /** @see RequestIdentity */
   readonly tagRow: string | undefined;
-  /** The limit of its answers was lowered to this; null: the request goes as it is. */
+  /** Lowered output limit of the request; null: unchanged. */
   readonly shrunk: Shrunk | null;
 }
 
-/** Caps are compared at the admission alone where there is no hold, so it must not be long ago. */
+/** Maximum age of an admission without a hold, because its comparison with the caps must be recent. */
 const MAX_ADMISSION_AGE_MS = 1_000;
-/** Others may take the room that was found until it is asked for. */
+/** Attempts with a lowered output limit: other requests may take the remaining amount in between. */
 const MAX_SHRUNK_HOLDS = 3;
 
 /**
- * Most requests begin on a line of the journal. A hold costs more than any other command, and where it would refuse nothing
- * (no strict caps, no limit of concurrent requests) its record is needed only if this worker dies: Redis has the request
- * entered by its admission, this host's disk has a line of it, and its first progress, or its final charge where it ends
- * before, makes the record.
+ * Puts requests on record. Most requests start on a line of the journal. A hold is the most expensive
+ * command; if it could not reject the request (no strict caps, no concurrency limit), its record only matters
+ * if this worker dies. In that case the admission's entry in Redis and the journal's line are enough, and the
+ * first charge creates the record.
  */
 export class RecordOpener {
   readonly #options: RecordOpenerOptions;
@@ -82,7 +82,7 @@ export class RecordOpener {
     this.#tagRows = tagRows;
   }
 
-  /** Whether the request may go upstream on a line of the journal; if not, it needs a hold. */
+  /** Returns whether the request may go upstream on a line of the journal; otherwise it needs a hold. */
   async begin(account: RequestAccount, admission: Admission): Promise<boolean> {
     if (!this.#mayBegin(account, admission)) return false;
     const line = await this.#options.spool.journal.append(account.opened);
@@ -97,18 +97,18 @@ export class RecordOpener {
   ): boolean {
     if (!isEntered || !this.#isRedisAnswering) return false;
     if (!isTakenNear(takenTokens, estimatedInputTokens)) return false;
-    // Envoy collects the whole body before a worker hears of the request again. One of the future was admitted by a host
-    // whose clock does not agree.
+    // Old if Envoy took long to collect the body. In the future if the clock of the admitting host differs.
     const admittedMs = timeOfId(requestId) ?? 0;
     if (Math.abs(this.#options.clock.nowMs() - admittedMs) > MAX_ADMISSION_AGE_MS) return false;
     const { tags, tagRow, isSessionCapped } = identity;
-    // Its hold compares with the session's cap, and says in which row of usage tags count that are new here.
+    // A hold checks the session's cap, and assigns the usage row of new tag combinations.
     return isSessionCapped !== true && (tags === undefined || tagRow !== undefined);
   }
 
   /**
-   * It places the request's hold, or puts the request in the spool where Redis does not answer.
-   * @throws GatewayError as `createHoldError` says; 503 where Redis does not answer and the request may not go on.
+   * Places the request's hold, or puts the request in the spool if Redis does not answer.
+   * @throws GatewayError of `createHoldError`; 503 if Redis does not answer and the request must not
+   * continue.
    */
   async hold(account: RequestAccount, admission: Admission, worstCase: WorstCase): Promise<void> {
     const { store, patient, outage, dashboard } = this.#options;
@@ -121,7 +121,7 @@ export class RecordOpener {
       if (thrown instanceof GatewayError) throw thrown;
       const refusal = await this.#goOnWithout(account, admission, thrown);
       if (refusal === null) return;
-      // Nobody knows whether the hold is there: a final charge of nothing takes it away.
+      // It is unknown whether the hold exists: a final charge of zero removes it.
       this.#records.withdraw(account.identity.requestId);
       void account.settle("not_sent", { status: refusal.status("chat"), errorCode: refusal.publicCode });
       throw refusal;
@@ -134,8 +134,9 @@ export class RecordOpener {
   }
 
   /**
-   * Its hold was not answered: the request is put in the spool instead, where the grace period lets it go on. It is null when
-   * the request may go upstream, else the client's error; it is never null with strict caps, nor unless the disk has it.
+   * Puts the request in the spool after its hold was not answered, if the grace period allows it. Returns
+   * null if the request may go upstream, otherwise the client's error; never null with strict caps, or unless
+   * the disk has the entry.
    */
   async #goOnWithout(
     account: RequestAccount,
@@ -149,7 +150,8 @@ export class RecordOpener {
     if (isStrict || !isOutOfReach(error)) return unavailable;
     outage.missed(organizationId);
     if (!outage.isInGrace(organizationId)) return unavailable;
-    // In the grace period this worker counts by itself, and from before the request is on disk, or many would fit at once.
+    // During the grace period this worker counts by itself, starting before the request is on disk, so that
+    // simultaneous requests do not all fit.
     const fits = fitsShare(concurrencyLimit, shares(), this.#records.countInFlight(keyId));
     if (!fits) return createConcurrencyError(admission, concurrencyLimit, dashboard);
     this.#records.takePlace(account);
@@ -158,8 +160,9 @@ export class RecordOpener {
   }
 
   /**
-   * A charge before the final one was not answered: the next requests wait for their holds until one is placed. Redis may
-   * forget meanwhile that this one was entered, so it is put in the spool as one that nobody knows anything of.
+   * Handles an unanswered charge before the final one: the next requests wait for their holds until one is
+   * placed. Redis may meanwhile expire this request's entry, so it is put in the spool as a request without
+   * any record.
    */
   async onUnanswered(requestId: string): Promise<void> {
     this.#isRedisAnswering = false;
@@ -168,7 +171,7 @@ export class RecordOpener {
     await this.#putInSpool(state.account, "a request could not be put in the spool");
   }
 
-  /** Whether the request is on this host's disk now. It never rejects. */
+  /** Returns whether the request is on this host's disk now. Never rejects. */
   async #putInSpool({ opened }: RequestAccount, failure: string): Promise<boolean> {
     const { spool, clock, logger } = this.#options;
     try {
@@ -182,7 +185,7 @@ export class RecordOpener {
   }
 }
 
-/** A hold says this of its request. */
+/** Builds the input of a hold. */
 function describeHold(
   { opened, promptFloorPrice }: RequestAccount,
   { takenTokens, sessionBudgetCents }: Admission,
@@ -192,21 +195,21 @@ function describeHold(
 }
 
 /**
- * It places a hold.
- * @throws GatewayError as `createHoldError` says; whatever the store rejects with when Redis fails: whether the hold is
- * there is not known then.
+ * Places a hold.
+ * @throws GatewayError of `createHoldError`; the store's error if Redis fails, and then it is unknown whether
+ * the hold exists.
  */
 async function placeHold(store: Pick<Store, "hold">, input: HoldToPlace): Promise<PlacedHold> {
   const { hold, admission, worstCase, dashboard } = input;
   let worstCaseMicrocents = admission.isStrict ? worstCase.microcents() : null;
   let result = await store.hold(boundFloor(hold, worstCaseMicrocents));
   if (result.outcome === "worst_case_required") {
-    // Strict caps were switched on between the admission and the hold.
+    // Strict caps were enabled between the admission and the hold.
     worstCaseMicrocents = worstCase.microcents();
     result = await store.hold(boundFloor(hold, worstCaseMicrocents));
   }
   if (isHeld(result)) return { worstCaseMicrocents, tagRow: result.tagRow, shrunk: null };
-  // It was so answered though it had a worst case: strict caps were switched off and on again meanwhile.
+  // Strict caps were disabled and enabled again meanwhile, since the request had a worst case.
   if (result.outcome === "worst_case_required") {
     return { worstCaseMicrocents, tagRow: undefined, shrunk: null };
   }
@@ -215,8 +218,9 @@ async function placeHold(store: Pick<Store, "hold">, input: HoldToPlace): Promis
 }
 
 /**
- * What is asked for does not fit: the request goes with as much of its answer as does, where that is wanted.
- * @throws as `placeHold`.
+ * Places a hold with a lower output limit if the requested one does not fit and the organization or key
+ * allows it.
+ * @throws like `placeHold`.
  */
 async function placeShrunk(
   store: Pick<Store, "hold">,
@@ -232,7 +236,7 @@ async function placeShrunk(
       throw createHoldError(result, admission, asked, dashboard);
     }
     const worstCaseMicrocents = worstCase.microcents();
-    // The holds go one after the other: each asks for what the one before has found.
+    // Sequential, because each hold requests the amount that the previous one found.
     // oxlint-disable-next-line no-await-in-loop
     const next = await store.hold(boundFloor(hold, worstCaseMicrocents));
     if (isHeld(next)) {
@@ -249,12 +253,15 @@ function isHeld(result: HoldResult): result is Extract<HoldResult, { outcome: "h
   return result.outcome === "held" || result.outcome === "exists";
 }
 
-/** Strict caps refuse by the one that leaves least room, so this much fits under all of them. */
+/**
+ * Returns what is left of the cap that rejected. With strict caps it is the tightest, so this amount fits
+ * under all caps.
+ */
 function roomOf({ capCents, spentMicrocents, heldMicrocents }: SessionFigures): bigint {
   return roomUnder(capCents, spentMicrocents + heldMicrocents);
 }
 
-/** The floor, charged when nobody ever reports a charge, is an estimate, too: it is never above what is held. */
+/** Bounds the floor, an estimate that is charged if no charge is ever reported, by the reserved amount. */
 function boundFloor(hold: HoldToPlace["hold"], worstCaseMicrocents: bigint | null): HoldInput {
   const { floorMicrocents } = hold;
   const isAbove = worstCaseMicrocents !== null && floorMicrocents > worstCaseMicrocents;

@@ -1,8 +1,8 @@
-/** Work that is done for many requests at once, organization by organization. */
+/** Work on many requests, grouped by organization and in batches. */
 
 const MAX_BATCH = 500;
 
-/** In pieces of 500. */
+/** Splits items into batches of 500. */
 export function* batches<Item>(items: readonly Item[]): Generator<Item[]> {
   for (let start = 0; start < items.length; start += MAX_BATCH) yield items.slice(start, start + MAX_BATCH);
 }
@@ -14,8 +14,8 @@ export function pushTo<Item>(lists: Map<string, Item[]>, name: string, item: Ite
 }
 
 /**
- * Runs for each organization, all at once, a batch at a time: in a cluster the node of one may be away, and the others do
- * not wait for it. Rejects when one failed, after all have ended.
+ * Runs for all organizations concurrently, one batch at a time each: if one organization's cluster node is
+ * unreachable, the others do not wait for it. Rejects after all have ended if one failed.
  */
 export async function eachOrganization<Item>(
   byOrganization: ReadonlyMap<string, readonly Item[]>,

@@ -1,10 +1,9 @@
 /**
- * Closes what others left open: requests whose worker or host died before it could settle them. Every host runs one;
- * closing is one step in Redis that may be repeated, so they need not agree on who does it. After Redis was away it
- * pauses, so that owners that are alive can renew their deadlines first.
- *
- * With strict caps a request that is closed gives back what it held, and a worker that only stood still would come back
- * and charge more than is left: these are closed 30 s later than others.
+ * Closes orphaned requests: those whose worker or host died before settling them. Every host runs a reaper;
+ * closing is one step in Redis that may be repeated, so reapers need no coordination. After an outage of
+ * Redis it pauses, so that living owners can renew their deadlines first.
+ * With strict caps, closing a request releases its reserved amount, and a paused worker that resumes would
+ * then charge more than is left: such requests are closed 30 s later than others.
  */
 import type { Clock } from "../../shared/time/clock.ts";
 import { internalWait } from "../../shared/time/internal-waits.ts";
@@ -14,7 +13,7 @@ import type { Store } from "../store/types.ts";
 export interface ReaperOptions {
   readonly store: Pick<Store, "listOrganizationIds" | "getOrganization" | "listOverdue" | "close">;
   readonly clock: Clock;
-  /** A request was closed by this reaper. */
+  /** Called for each request that this reaper closed. */
   readonly onClosed: () => void;
   readonly logger: Logger<"info" | "warn">;
 }
@@ -29,7 +28,7 @@ export class Reaper {
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
   #failedAtMs = -Infinity;
-  /** Since when requests under strict caps have been seen overdue. */
+  /** Times since which requests under strict caps have been overdue, by request id. */
   #overdueSinceMs = new Map<string, number>();
 
   constructor(options: ReaperOptions) {
@@ -45,7 +44,7 @@ export class Reaper {
     this.#timer.unref();
   }
 
-  /** Resolves when the sweep that runs is over. */
+  /** Stops; resolves when the current sweep has ended. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.#running;
@@ -62,12 +61,12 @@ export class Reaper {
   }
 
   /**
-   * Closes everything that is past its deadline; returns how many requests that were. Nothing in the first 30 s after
-   * an outage of Redis. Rejects when Redis fails.
+   * Closes all requests past their deadline and returns their number. Does nothing in the first 30 s after an
+   * outage of Redis. Rejects if Redis fails.
    */
   async sweep(): Promise<number> {
     const { store, clock } = this.#options;
-    // Asked in the pause too: it must begin when Redis is back, not when it was first missed.
+    // Also queried during the pause, which must start when Redis is back, not when it first failed.
     const organizationIds = await this.#watched(store.listOrganizationIds());
     if (clock.monotonicMs() - this.#failedAtMs < PAUSE_AFTER_OUTAGE_MS) return 0;
     let closed = 0;
@@ -79,7 +78,7 @@ export class Reaper {
     return closed;
   }
 
-  /** Remembers when Redis failed last. */
+  /** Records the time if Redis fails. */
   async #watched<Value>(answer: Promise<Value>): Promise<Value> {
     try {
       return await answer;
@@ -89,7 +88,7 @@ export class Reaper {
     }
   }
 
-  /** @param stillOverdue Gets what is left open for now, and since when. */
+  /** @param stillOverdue Receives the requests that stay open for now, with the time since which they are overdue. */
   async #closeOverdue(organizationId: string, stillOverdue: Map<string, number>): Promise<number> {
     const { store, clock, onClosed } = this.#options;
     const overdue = await store.listOverdue(organizationId, MAX_AT_ONCE);

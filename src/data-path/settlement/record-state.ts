@@ -1,9 +1,10 @@
 /**
- * This is where the record of each request stands: the states, and every way from one to the next. No other file writes one.
- *
- * A request's record is what Redis keeps of its cost. This worker must know at any moment what would be left of it if the
- * worker died now (an entry in Redis, a line in the journal, an entry in the spool, a record), whether it is in flight, and
- * whether its record may be deleted at its end. The picture of the states is in docs/internals/settlement.md.
+ * State machine of the records of this worker's requests: the states and all transitions. No other file
+ * writes a state.
+ * A request's record is what Redis stores of its cost. This worker must always know what would remain if the
+ * worker died now (an entry in Redis, a line in the journal, an entry in the spool, a record), whether the
+ * request is in flight, and whether its record may be deleted at its end. docs/internals/settlement.md has a
+ * diagram of the states.
  */
 import { ShortLivedMap } from "../../shared/collections/short-lived-map.ts";
 import type { JournalFile, OpenJournal } from "../spool/open-journal.ts";
@@ -11,33 +12,33 @@ import type { EnteredRequest } from "../store/types/settlement.ts";
 import type { RequestAccount } from "./request-account.ts";
 
 /**
- * Its admission has entered it among its organization's holds in Redis, or may have, and nothing else of it is anywhere: it
- * has not gone upstream. This worker's collection has nothing of it yet.
+ * The admission has entered the request among its organization's holds in Redis, or may have. It has no other
+ * trace and has not gone upstream. Not in this worker's collection yet.
  */
 export interface Entered {
   readonly kind: "entered";
 }
 
 /**
- * It may go upstream: Redis has it entered and has no record of it, and the journal has its line. Should this worker die,
- * its successor makes the record from that line.
+ * The request may go upstream: Redis has its entry but no record, and the journal has its line. If this
+ * worker dies, its successor creates the record from that line.
  */
 export interface Begun {
   readonly kind: "begun";
   readonly account: RequestAccount;
-  /** The file of the journal that has its line. */
+  /** File of the journal with its line. */
   readonly line: JournalFile;
 }
 
-/** Its record is in Redis, and every command of it was answered: its record may be deleted at its end. */
+/** Redis has the record, and every command was answered: the record may be deleted at the end. */
 export interface Held {
   readonly kind: "held";
   readonly account: RequestAccount;
 }
 
 /**
- * Its hold was not answered, and the grace period lets it go on: it has its place among the key's requests in flight, and
- * goes upstream once the spool's disk has it.
+ * The hold was not answered, and the grace period applies: the request has its slot, and goes upstream once
+ * the spool's disk has it.
  */
 export interface Spooling {
   readonly kind: "spooling";
@@ -45,8 +46,8 @@ export interface Spooling {
 }
 
 /**
- * It has gone upstream on its line of the journal, and Redis did not answer a charge of it: nobody knows whether there is a
- * record. The line is needed until Redis or the spool has taken something of it.
+ * The request went upstream on its line of the journal, and a charge was not answered: it is unknown whether
+ * a record exists. The line is needed until Redis or the spool has taken a charge or entry.
  */
 export interface Unanswered {
   readonly kind: "unanswered";
@@ -55,8 +56,8 @@ export interface Unanswered {
 }
 
 /**
- * It is on record, in Redis or in the spool, and a command of it was once not answered: it may still be executed, so the
- * record stays for the repeats, and Redis deletes it after seven days by itself.
+ * The request is on record, in Redis or in the spool, and one of its commands was not answered. That command
+ * may still be executed, so the record stays for repeats; Redis deletes it after seven days.
  */
 export interface Kept {
   readonly kind: "kept";
@@ -64,31 +65,31 @@ export interface Kept {
 }
 
 /**
- * Its client has the end of its answer, and neither Redis nor the spool has taken its final charge in time: this worker's
- * memory has it and goes on trying.
+ * The client has the end of the response, but neither Redis nor the spool has taken the final charge in time:
+ * it is in this worker's memory and is retried.
  */
 export interface Owed {
   readonly kind: "owed";
-  /** The file of the journal that still has its line; null: the request was on record before. */
+  /** File of the journal that still has its line; null: the request was on record before. */
   readonly line: JournalFile | null;
 }
 
 /**
- * It was refused because its hold was not answered. A final charge of nothing is on its way, which takes the hold back, if
- * it is there, and tells of the refusal.
+ * The request was rejected because its hold was not answered. A final charge of zero is on its way, which
+ * removes the hold, if it exists, and reports the rejection.
  */
 export interface Withdrawn {
   readonly kind: "withdrawn";
 }
 
-/** It will not go upstream: its entry among the holds is taken out with the next ones that are. */
+/** The request will not go upstream: its entry among the holds is removed in the next batch. */
 export interface Left {
   readonly kind: "left";
   readonly organizationId: string;
   readonly request: EnteredRequest;
 }
 
-/** It has its final charge, and every command of it was answered: its record is deleted with the next ones that are. */
+/** The final charge was applied and every command was answered: the record is deleted in the next batch. */
 export interface Closed {
   readonly kind: "closed";
   readonly organizationId: string;
@@ -109,7 +110,7 @@ export type RecordState =
 
 export type RecordStateName = RecordState["kind"];
 
-/** The states that follow each one. What is forgotten is not in this worker's collection any more. */
+/** Allowed next states of each state. Forgotten requests are no longer in this worker's collection. */
 export const TRANSITIONS = {
   entered: ["begun", "held", "spooling", "withdrawn", "left"],
   begun: ["held", "unanswered"],
@@ -124,9 +125,9 @@ export const TRANSITIONS = {
 } as const satisfies Record<RecordStateName, readonly (RecordStateName | "forgotten")[]>;
 
 type Names = typeof TRANSITIONS;
-/** The states that may follow one. */
+/** States that may follow `From`. */
 type After<From extends RecordState> = Extract<RecordState, { kind: Names[From["kind"]][number] }>;
-/** The states that may be forgotten. */
+/** States that may be forgotten. */
 type Forgettable = Extract<
   RecordState,
   {
@@ -138,7 +139,7 @@ type Forgettable = Extract<
 
 const ENTERED: Entered = { kind: "entered" };
 
-/** The records of this worker's requests, by request id. */
+/** Records of this worker's requests, by request id. */
 export class RequestRecords {
   readonly #journal: Pick<OpenJournal, "release">;
   readonly #states = new ShortLivedMap<string, RecordState>();
@@ -151,7 +152,10 @@ export class RequestRecords {
     return this.#states.get(requestId) ?? ENTERED;
   }
 
-  /** The accounts of the requests in flight: those that have gone upstream, or are about to, and are not settled. */
+  /**
+   * Iterates over the accounts of requests in flight: those that have gone upstream, or are about to, and are
+   * not settled.
+   */
   *inFlight(): Generator<RequestAccount, undefined> {
     for (const state of this.#states.values()) if ("account" in state) yield state.account;
   }
@@ -162,38 +166,38 @@ export class RequestRecords {
     return size;
   }
 
-  /** So many requests of a key are in flight. */
+  /** Counts a key's requests in flight. */
   countInFlight(keyId: string): number {
     let count = 0;
     for (const { identity } of this.inFlight()) if (identity.keyId === keyId) count += 1;
     return count;
   }
 
-  /** Whether Redis may have no record of a request that has gone upstream. */
+  /** Returns whether Redis may have no record of a request that has gone upstream. */
   isMissing(requestId: string): boolean {
     const { kind } = this.stateOf(requestId);
     return kind === "begun" || kind === "unanswered";
   }
 
-  /** The journal has its line. */
+  /** Call when the journal has the request's line. */
   begin(account: RequestAccount, line: JournalFile): void {
     const { requestId } = account.identity;
     this.#move(requestId, this.#entered(requestId), { kind: "begun", account, line });
   }
 
-  /** Its hold was placed. */
+  /** Call when its hold was placed. */
   hold(account: RequestAccount): void {
     const { requestId } = account.identity;
     this.#move(requestId, this.#entered(requestId), { kind: "held", account });
   }
 
-  /** Its hold was not answered, and it takes its place among the requests in flight before the spool has it. */
+  /** Call when its hold was not answered: takes a slot before the spool has the request. */
   takePlace(account: RequestAccount): void {
     const { requestId } = account.identity;
     this.#move(requestId, this.#entered(requestId), { kind: "spooling", account });
   }
 
-  /** Its hold was not answered, and it is refused. */
+  /** Call when its hold was not answered and the request is rejected. */
   withdraw(requestId: string): void {
     const state = this.stateOf(requestId);
     if (state.kind === "entered" || state.kind === "spooling") {
@@ -201,7 +205,7 @@ export class RequestRecords {
     }
   }
 
-  /** Something of it is in Redis or in the spool: a charge, or an entry that makes its record. */
+  /** Call when Redis or the spool has taken a charge, or an entry that creates its record. */
   recorded(requestId: string): void {
     const state = this.stateOf(requestId);
     if (state.kind === "begun") this.#move(requestId, state, { kind: "held", account: state.account });
@@ -212,7 +216,7 @@ export class RequestRecords {
     if ("line" in state && state.line !== null) this.#journal.release(state.line);
   }
 
-  /** A charge of it was not answered. */
+  /** Call when a charge was not answered. */
   missed(requestId: string): void {
     const state = this.stateOf(requestId);
     if (state.kind === "begun") {
@@ -221,7 +225,10 @@ export class RequestRecords {
     } else if (state.kind === "held") this.#move(requestId, state, { kind: "kept", account: state.account });
   }
 
-  /** Its answer's end has waited long enough for its final charge, which is in this worker's memory alone. */
+  /**
+   * Call when the end of the response has waited long enough for the final charge, which is only in this
+   * worker's memory.
+   */
   owe(requestId: string): void {
     const state = this.stateOf(requestId);
     if (state.kind === "unanswered") this.#move(requestId, state, { kind: "owed", line: state.line });
@@ -229,8 +236,8 @@ export class RequestRecords {
   }
 
   /**
-   * Its final charge contradicts what is on record, or no record could take it, and nothing more is tried. Its line stays in
-   * the journal, for this worker's successor.
+   * Call when the final charge contradicts the record, or nothing can take it: there are no more retries. The
+   * line stays in the journal for this worker's successor.
    */
   giveUp(requestId: string): void {
     const state = this.stateOf(requestId);
@@ -238,7 +245,7 @@ export class RequestRecords {
     else if (state.kind === "owed") this.#forget(requestId, state);
   }
 
-  /** All of its charges have come to their end. */
+  /** Call when all of its charges have ended. */
   end(requestId: string): void {
     const state = this.stateOf(requestId);
     if (state.kind === "kept") this.#forget(requestId, state);
@@ -248,14 +255,14 @@ export class RequestRecords {
     }
   }
 
-  /** It will not go upstream. Where its hold was not answered, its final charge alone takes away all that may be there. */
+  /** Call when it will not go upstream. If its hold was not answered, its final charge removes all traces. */
   leave(organizationId: string, request: EnteredRequest): void {
     const { requestId } = request;
     const state = this.stateOf(requestId);
     if (state.kind === "entered") this.#move(requestId, state, { kind: "left", organizationId, request });
   }
 
-  /** Its client is told of its refusal. True: its final charge tells of it already. */
+  /** Marks the rejection as reported. Returns true if the final charge has already reported it. */
   tellRefusal(requestId: string): boolean {
     const state = this.stateOf(requestId);
     if (state.kind !== "withdrawn") return false;
@@ -263,7 +270,7 @@ export class RequestRecords {
     return true;
   }
 
-  /** Requests that are over and that Redis is to be told of; they are forgotten here. */
+  /** Returns ended requests whose traces must be removed from Redis, and forgets them. */
   takeEnded(): { readonly left: Left[]; readonly closed: Closed[] } {
     const ended = { left: [] as Left[], closed: [] as Closed[] };
     for (const state of this.#states.values()) {
@@ -275,14 +282,14 @@ export class RequestRecords {
     return ended;
   }
 
-  /** @throws Error if the request has a record already, which must not be overwritten. */
+  /** @throws Error if the request already has a record, which must not be overwritten. */
   #entered(requestId: string): Entered {
     const state = this.stateOf(requestId);
     if (state.kind === "entered") return state;
     throw new Error(`the record of request ${requestId} is "${state.kind}", not "entered"`);
   }
 
-  /** @param from The state that is there: the compiler compares it with `TRANSITIONS`. */
+  /** @param from Current state; the compiler checks the transition against `TRANSITIONS`. */
   #move<From extends RecordState>(requestId: string, from: From, to: After<From>): void {
     const next: RecordState = to;
     this.#require(requestId, from, next.kind);
@@ -294,7 +301,7 @@ export class RequestRecords {
     this.#states.delete(requestId);
   }
 
-  /** @throws Error if `from` is not the state that is there, or `to` must not follow on it. */
+  /** @throws Error if `from` is not the current state, or the transition is not allowed. */
   #require(requestId: string, from: RecordState, to: RecordStateName | "forgotten"): void {
     const following: readonly (RecordStateName | "forgotten")[] = TRANSITIONS[from.kind];
     if (this.stateOf(requestId) === from && following.includes(to)) return;

@@ -4,7 +4,7 @@ import { scrub } from "../../shared/text/scrub.ts";
 import { SHRUNK_CHECK } from "../limits/request-status.ts";
 import type { Check } from "../store/types/reporting.ts";
 
-/** Which check of an admitted request an error says has failed; every other one is about its body. */
+/** Name of the failed check of an admitted request, by error code; all other errors concern its body. */
 const NAMES: Readonly<Record<string, string>> = {
   concurrency_limit_exceeded: "concurrency",
   session_cap_reached: "session_cap",
@@ -20,17 +20,23 @@ const NAMES: Readonly<Record<string, string>> = {
   gateway_overloaded: "size",
 };
 
-/** The check that refused an admitted request before it went upstream, with its figures, for who asks why. */
+/**
+ * Describes the check that rejected an admitted request before it went upstream, with its figures, for later
+ * look-ups.
+ */
 export function describeRefusal(error: GatewayError): readonly Check[] {
   const { fields } = error;
-  // Both can hold what the client sent, a key in the place of a model's name for one, and others may read them.
+  // The text may contain input of the client, such as a key in place of a model name, and others may read it.
   const message = scrub(error.message);
   const param = error.param === null ? null : scrub(error.param);
   const figures = param === null ? { ...fields, message } : { ...fields, param, message };
   return [{ name: NAMES[error.code] ?? "body", passed: false, figures }];
 }
 
-/** What the caps have changed in a request that went upstream. `limits/request-status.ts` hides it from clients by its scope. */
+/**
+ * Describes how caps changed a request that went upstream. `limits/request-status.ts` hides it from clients
+ * depending on its scope.
+ */
 export function checkShrunk({ requestedTokens, maxTokens, scope, period }: Shrunk): Check {
   const figures = { requested_max_tokens: requestedTokens, max_tokens: maxTokens, scope, period };
   return { name: SHRUNK_CHECK, passed: true, figures };

@@ -5,8 +5,8 @@ import { listWords } from "../../shared/text/list-words.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 
 /**
- * A request that asks for a service tier must know what it costs. A model that has none passes the wish on, but for a speed
- * or a place, of which is known that its provider bills more.
+ * Rejects a service tier without a price. A model without prices for tiers passes the field on, except for
+ * speeds and regions for which the provider is known to bill more.
  * @throws GatewayError 400 naming the field, and the tiers that have a price or the setting.
  */
 export function refuseUnpricedTier(

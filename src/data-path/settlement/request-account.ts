@@ -1,6 +1,6 @@
 /**
- * The account of one request, from its hold to its final charge. A charge never adds: it sets the request's total, with
- * a sequence number, so that a repeated, late or reordered one counts once.
+ * Account of one request, from its hold to its final charge. A charge never adds: it sets the request's total
+ * with a sequence number, so that a repeated, late or reordered charge counts once.
  */
 import type { Model } from "../catalog/catalog.ts";
 import { chooseRates, isPricedTier, leastCost, type Price } from "../pricing/price.ts";
@@ -28,36 +28,36 @@ import { countUsedTokens, hasFailedBefore } from "./tokens/used-tokens.ts";
 export interface AccountOptions extends EstimatedPrompt {
   readonly identity: BilledRequest;
   readonly model: Pick<Model, "id">;
-  /** This price was in force when the request was put on record. */
+  /** Price in force when the request was put on record. */
   readonly price: Price;
   readonly asked: Asked;
-  /** The answers can have this many tokens at most: no estimate goes beyond it. */
+  /** Maximum number of output tokens; estimates never exceed it. */
   readonly largestOutputTokens: number;
   readonly estimator: Pick<
     TokenEstimator,
     "estimateOutput" | "countOutput" | "fewestPromptTokens" | "fewestOutputTokens" | "learn"
   >;
-  /** It hears the prompt's tokens, cached ones included, once the upstream has told them. Null: nobody wants to know. */
+  /** Called with the prompt token count, including cached tokens, once the upstream reports it. Null: not needed. */
   readonly onPromptCounted: ((promptTokens: number) => void) | null;
   readonly keeper: AccountKeeper;
-  /** The admission took these of the limits of tokens that the request meets; null: it meets none. */
+  /** Tokens that the admission took from token limits; null without token limits. */
   readonly takenTokens: TakenTokens | null;
-  /** Hears the output that limits of tokens count at the end; null: nobody wants to know. */
+  /** Called at the end with the output tokens that count towards token limits; null: not needed. */
   readonly onOutputCounted: ((outputTokens: number) => void) | null;
 }
 
-/** One of these keeps all accounts of a worker. */
+/** Owner of all accounts of a worker. */
 export interface AccountKeeper {
   /**
-   * Puts a charge on record; resolves when it is (true), or when everything was done to get it there (false). Never
+   * Writes a charge. Resolves to true when it is on record, to false when everything possible was done. Never
    * rejects.
    */
   charge(input: ChargeInput): Promise<boolean>;
-  /** Whether the request stands on its line of the journal alone, and no charge of it was left unanswered. */
+  /** Returns whether the request only has its line of the journal, and no charge was left unanswered. */
   isBegun(requestId: string): boolean;
-  /** What the request came to is known; its charge is not on record yet. */
+  /** Called when the request's cost is known and its charge is not on record yet. */
   onCounted(account: RequestAccount, ending: Ending): void;
-  /** Every charge has come to its end. */
+  /** Called when every charge has ended. */
   onSettled(account: RequestAccount): void;
 }
 
@@ -69,12 +69,12 @@ export class RequestAccount {
   readonly #options: AccountOptions;
   #answer: Answer | null = null;
   #sequence = 0;
-  /** The last progress that was acknowledged said this: the lower bound and the best estimate. */
+  /** Lower bound and best estimate of the last acknowledged progress charge. */
   #acknowledged = { counted: 0n, estimate: 0n };
   #worstCaseMicrocents: bigint | null = null;
   #progress: Promise<boolean> | null = null;
   #settling: Promise<Settled> | null = null;
-  /** It is charged next at this time, by a clock that never goes back. */
+  /** Time of the next charge, by a monotonic clock. */
   #dueMs = Infinity;
 
   constructor(options: AccountOptions) {
@@ -88,29 +88,29 @@ export class RequestAccount {
     return this.#identity;
   }
 
-  /** The limit of its answers was lowered to this; null: it was not. */
+  /** Lowered output limit; null: unchanged. */
   get shrunk(): Shrunk | null {
     return this.#shrunk;
   }
 
-  /** It goes upstream now: from here on it is charged again and again. */
+  /** Marks the request as going upstream: from now on it is charged periodically. */
   goUpstream(nowMs: number): void {
     this.#dueMs = nowMs + FIRST_CHARGE_AFTER_MS;
   }
 
-  /** Whether a charge is due; the next one is due later then. */
+  /** Returns whether a charge is due, and schedules the next one. */
   takeDue(nowMs: number): boolean {
     if (this.#dueMs > nowMs) return false;
     this.#dueMs = nowMs + NEXT_CHARGE_AFTER_MS;
     return true;
   }
 
-  /** The hold says which row of usage this request counts in, and every charge repeats it. */
+  /** Sets the usage row from the hold's reply, which every charge repeats. */
   countIn(tagRow: string | undefined): void {
     if (tagRow !== undefined) this.#identity = { ...this.#identity, tagRow };
   }
 
-  /** The client is told this while its answer is read; nothing where the usage is not of all that was generated. */
+  /** Describes the cost so far for the client; undefined if the usage does not cover everything that was generated. */
   readonly describeCost: DescribeCost = ({ usage: tokens, serviceTier, toolUses }) => {
     if (this.#answer !== null && !this.#tellsAll(this.#answer.observation)) return {};
     const charged = chooseRates(this.price, serviceTier, promptTokensOf(tokens));
@@ -118,12 +118,12 @@ export class RequestAccount {
     return reportCost({ tokens, tools, charged, currency: this.#identity.currency });
   };
 
-  /** The prompt's estimate is what is charged when nobody ever tells what was used. */
+  /** Estimated cost of the prompt, charged if usage is never reported. */
   get promptFloorMicrocents(): bigint {
     return this.#promptFloor.costMicrocents;
   }
 
-  /** The prompt's estimate was made with this price. */
+  /** Price of that estimate. */
   get promptFloorPrice(): Check {
     return checkOf(this.#promptFloor, this.#identity.currency);
   }
@@ -132,7 +132,7 @@ export class RequestAccount {
     return this.#price(plainTokens(this.estimatedInputTokens, 0), true);
   }
 
-  /** With strict caps, no progress and no estimate is charged above the worst case that is held. Null: there is no limit. */
+  /** Bounds all charges and estimates by the reserved worst case (strict caps). Null: no bound. */
   limitTo(worstCaseMicrocents: bigint | null, shrunk: Shrunk | null = null): void {
     this.#worstCaseMicrocents = worstCaseMicrocents;
     this.#shrunk = shrunk;
@@ -143,12 +143,12 @@ export class RequestAccount {
     return this.#shrunk === null ? largestOutputTokens : asked.choices * this.#shrunk.maxTokens;
   }
 
-  /** The answer's observation tells from now on what has been used so far. */
+  /** Sets the response whose observation reports the usage so far. */
   observe(answer: Answer): void {
     this.#answer = answer;
   }
 
-  /** This stands for the request where Redis has no record of it. */
+  /** Entry that represents the request while Redis has no record of it. */
   get opened(): OpenedRequest {
     return {
       floorMicrocents: this.promptFloorMicrocents,
@@ -158,9 +158,9 @@ export class RequestAccount {
   }
 
   /**
-   * While an answer streams, it is charged what was certainly used so far, and beside it the best estimate is told, for
-   * whoever must close this request in our place. Nothing is charged before the first generated piece, when nothing has
-   * changed, while the last charge is still on its way, or when the end is near. It never rejects.
+   * While a response streams, charges what was certainly used so far, with the best estimate for a worker
+   * that must close the request in our place. Skipped before the first generated piece, if nothing has
+   * changed, while the previous charge is on its way, or shortly before the end. Never rejects.
    */
   async chargeProgress(): Promise<void> {
     if (this.#settling !== null || this.#progress !== null) return;
@@ -171,17 +171,17 @@ export class RequestAccount {
     const said = { counted: counted.costMicrocents, estimate: estimate.costMicrocents };
     if (said.counted === this.#acknowledged.counted && said.estimate === this.#acknowledged.estimate) return;
     const progress = this.#charge({ ...counted, estimated: estimate.estimated }, estimate, null);
-    // One that was not acknowledged is sent again with the next, even when the stream stalls.
+    // An unacknowledged charge is sent again with the next one, even if the stream stalls.
     if (await this.#watch(progress)) this.#acknowledged = said;
   }
 
-  /** It makes the record of a request that has none, as long as nothing was generated. It never rejects. */
+  /** Creates the record of a request without one, as long as nothing was generated. Never rejects. */
   async chargeOpening(): Promise<void> {
     if (this.#settling !== null || this.#progress !== null || this.#sequence > 0) return;
     await this.#watch(this.#options.keeper.charge(openingCharge(this.opened, this.promptFloorPrice)));
   }
 
-  /** The end of the account waits for this charge, and the next progress does, too. */
+  /** Tracks a charge for which the account's end and the next progress charge wait. */
   async #watch(progress: Promise<boolean>): Promise<boolean> {
     this.#progress = progress;
     const isAcknowledged = await progress;
@@ -190,8 +190,8 @@ export class RequestAccount {
   }
 
   /**
-   * This sends the final charge. The first call decides; every further one gets its result. It resolves when the client may
-   * hear of the end, and never rejects.
+   * Sends the final charge. Further calls return the result of the first. Resolves when the client may see
+   * the end of the response. Never rejects.
    */
   settle(outcome: Outcome, result: ClientResult): Promise<Settled> {
     this.#settling ??= this.#settle(outcome, result);
@@ -200,21 +200,21 @@ export class RequestAccount {
 
   async #settle(outcome: Outcome, result: ClientResult): Promise<Settled> {
     const counted = this.#countFinally(outcome);
-    // What is known already is not waited for: the charge leaves in this turn.
+    // Don't await a value we already have, so that the charge is sent in this turn.
     const settled = counted instanceof Promise ? await counted : counted;
     this.#learn(settled);
     const ending = { settled, outcome, result };
     this.#options.keeper.onCounted(this, ending);
-    // The request was brief: no charge was due, and the journal alone has it. Should this process die before Redis has its
-    // charge, that line still has its prompt, and what is missing was generated in the last two seconds: no more than of a
-    // request in flight.
+    // No charge was due yet, so only the journal has the request. If this process dies before Redis has the
+    // final charge, the line has the prompt's cost; only the output of the last two seconds is missing, no
+    // more than for a request in flight.
     const isBrief = this.#progress === null && this.#options.keeper.isBegun(this.#identity.requestId);
     const charged = this.#charge(settled, null, ending, isBrief).then(() => this.#end());
     await (isBrief ? commandsSent() : charged);
     return settled;
   }
 
-  /** Only when every command was answered may the record be deleted; the client does not wait for that. */
+  /** Deletes the record only after every command was answered; the client does not wait for this. */
   #end(): void {
     const { keeper } = this.#options;
     if (this.#progress === null) keeper.onSettled(this);
@@ -229,7 +229,7 @@ export class RequestAccount {
     if (usage !== null && this.#tellsAll(observation)) return this.#price(usage, false);
     if (outcome === "complete" && observation.isZeroUsage) return this.#nothing();
     const { estimator } = this.#options;
-    // The tokens are never fewer than what has counted as spend already.
+    // Never fewer tokens than already counted as spend.
     const fewest = estimator.fewestOutputTokens(this.#subject, observation);
     return estimator
       .countOutput(this.#subject, observation)
@@ -246,7 +246,10 @@ export class RequestAccount {
     return this.#estimate(usage, this.#options.estimator.estimateOutput(this.#subject, observation));
   }
 
-  /** Whether the upstream's usage is of all that was generated. @param counted By the tokenizer; left out: by bytes. */
+  /**
+   * Returns whether the upstream's usage covers everything that was generated. @param counted Tokens by the
+   * tokenizer; omitted: estimated from bytes.
+   */
   #tellsAll(observation: Observation, counted?: number): boolean {
     const { usage, isUsageIncomplete } = observation;
     const { asked, estimator } = this.#options;
@@ -256,9 +259,9 @@ export class RequestAccount {
   }
 
   /**
-   * This is a lower bound of what the request has cost. It takes the upstream's figures where it reports some, else the
-   * fewest tokens that what passed can be, and each token at the cheapest price that it can still get, since an upstream may tell
-   * only at the end how many came from its cache, how many were reasoning and at which service tier it served.
+   * Returns a lower bound of the request's cost: the upstream's figures if it reports some, otherwise the
+   * fewest tokens that the text can have, each at its cheapest possible price, since an upstream may only
+   * report at the end how many tokens were cached or reasoning, and at which service tier it served.
    */
   #countAtLeast(observation: Observation): Settled {
     const { usage } = observation;
@@ -277,7 +280,7 @@ export class RequestAccount {
     return { model: this.#options.model.id, organizationId: this.#identity.organizationId };
   }
 
-  /** With strict caps, nothing comes to more than what is held. */
+  /** Bounds the cost by the reserved amount (strict caps). */
   #limit(settled: Settled): Settled {
     const limit = this.#worstCaseMicrocents;
     return limit === null || settled.costMicrocents <= limit
@@ -285,7 +288,7 @@ export class RequestAccount {
       : { ...settled, costMicrocents: limit, isBoundedByHold: true };
   }
 
-  /** It is what the upstream counted, where it did, and beyond that what is estimated, at the plain price of its side. */
+  /** Combines the upstream's counts, if any, with estimates at the plain price for the rest. */
   #estimate(usage: TokenUsage | null, estimatedOutput: number): Settled {
     const { estimatedInputTokens } = this;
     const known =
@@ -296,7 +299,10 @@ export class RequestAccount {
     return this.#limit(this.#price({ ...known, outputTokens: Math.max(known.outputTokens, capped) }, true));
   }
 
-  /** It is priced at the service tier that the upstream has named and the whole prompt's size, with the tools that it ran. */
+  /**
+   * Prices tokens at the service tier that the upstream named and for the whole prompt's size, including
+   * tools that it ran.
+   */
   #price(tokens: TokenUsage, estimated: boolean): Settled {
     const { serviceTier: named = null, toolUses = NO_USES } = this.#answer?.observation ?? {};
     const charged = chooseRates(this.price, named, promptTokensOf(tokens));
@@ -315,7 +321,7 @@ export class RequestAccount {
     return countUsedTokens(takenTokens, hasFailed ? NO_TOKENS : settled.tokens);
   }
 
-  /** Nothing is charged, not even the fee of a request. */
+  /** Returns a cost of zero, without the fee of a request. */
   #nothing(): Settled {
     const nothing = { tools: NO_TOOLS, costMicrocents: 0n, unpricedServiceTier: null };
     return { ...this.#price(NO_TOKENS, false), ...nothing };
@@ -335,7 +341,7 @@ export class RequestAccount {
     });
   }
 
-  /** @param ending It is null while the request goes on: `estimate` is then what it may have come to. */
+  /** @param ending Null while the request is in flight; `estimate` is then its possible cost. */
   #charge(
     settled: Settled,
     estimate: Settled | null,

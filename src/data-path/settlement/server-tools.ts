@@ -1,4 +1,4 @@
-/** Tools that run at the model's server: who may use them, and the most that they can come to. */
+/** Tools that run at the model server: which are allowed, and their maximum cost. */
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../../shared/contract/errors.ts";
 import type { Price } from "../pricing/price.ts";
@@ -6,10 +6,13 @@ import { roundUp } from "../pricing/rates.ts";
 import { toolAmount } from "../pricing/tool-charges.ts";
 import type { RequestedTool } from "../translation/client-protocol.ts";
 
-/** Their providers bill the tokens alone. */
+/** Tools whose providers only bill tokens. */
 const FREE_TOOLS: ReadonlySet<string> = new Set(["tool_search"]);
 
-/** @throws GatewayError 400 naming the first tool without a price, and the setting. */
+/**
+ * Rejects tools without a price.
+ * @throws GatewayError 400 naming the first such tool, and the setting.
+ */
 export function refuseUnpricedTools(
   { serverTools: prices }: Pick<Price, "serverTools">,
   { id }: Pick<Model, "id">,
@@ -25,13 +28,13 @@ export function refuseUnpricedTools(
   }
 }
 
-/** How often the tools of a request can be used at most, all together, and what that costs, in whole microcents. */
+/** Maximum number of uses of a request's tools, all together, and their cost in whole microcents. */
 export interface LargestToolUse {
   readonly uses: number;
   readonly microcents: bigint;
 }
 
-/** @throws GatewayError 400 `unsupported_parameter` for a tool of which there may be any number of uses. */
+/** @throws GatewayError 400 `unsupported_parameter` for a tool without a maximum number of uses. */
 export function boundToolUse(
   { serverTools: prices }: Pick<Price, "serverTools">,
   asked: readonly RequestedTool[],
@@ -53,7 +56,7 @@ export function boundToolUse(
   return { uses: uses + shared.uses, microcents: roundUp(amount + toolAmount(shared)) };
 }
 
-/** What makes the cost of a request boundless. */
+/** Rejects requests whose cost has no bound. */
 export function refuseUnbounded({
   param,
   reason,

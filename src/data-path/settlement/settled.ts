@@ -3,23 +3,23 @@ import type { ChargedTool } from "../pricing/tool-charges.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { TokenUsage } from "../../shared/usage/token-usage.ts";
 
-/** What a request came to. */
+/** Cost of a request and the figures behind it. */
 export interface Settled {
   readonly tokens: TokenUsage;
-  /** Uses of server tools that have a price. */
+  /** Uses of server tools with a price. */
   readonly tools: readonly ChargedTool[];
   readonly costMicrocents: bigint;
-  /** The tokens are an estimate: the upstream reported no usable usage. */
+  /** True if the tokens are an estimate: the upstream reported no usable usage. */
   readonly estimated: boolean;
-  /** The rates that it was charged at. */
+  /** Rates of the charge. */
   readonly charged: ChosenRates;
-  /** What the upstream served it as and nobody has set a price for; null where there is one. */
+  /** Service tier that the upstream used and that has no price; null if it has one. */
   readonly unpricedServiceTier: string | null;
-  /** An estimate that came to more than strict caps hold for the request, which is what it costs. Left out: it did not. */
+  /** Set if the estimate exceeded the amount reserved by strict caps, which is then the cost. */
   readonly isBoundedByHold?: true;
 }
 
-/** The end of a request: what it came to, and how. */
+/** Cost and outcome of a request at its end. */
 export interface Ending {
   readonly settled: Settled;
   readonly outcome: Outcome;

@@ -1,12 +1,12 @@
 /**
- * What a request costs: what is on record before it goes upstream, charges while and after its answer passes.
- *
- * It decides what is charged and when; it never refuses anything itself (the store compares with the caps) and never
- * lets a charge be forgotten: one that Redis did not acknowledge goes to the spool on this host's disk and is sent until
- * it is. Most requests go upstream on what their admission has entered in Redis and a line of this host's journal; the
- * others wait for a hold (`open-record.ts`). When Redis fails at the hold, the request is refused, because without a record
- * its spend could be lost; in the grace period (never with strict caps) it goes on once it is on record in the spool. Where
- * each record stands is a state of `record-state.ts`.
+ * Settlement of requests: their record before they go upstream, and charges while and after the response
+ * passes.
+ * Decides what is charged and when. It never rejects anything itself (the store compares with the caps) and
+ * never loses a charge: one that Redis does not acknowledge goes to the spool on this host's disk and is
+ * resent until acknowledged. Most requests go upstream on the entry of their admission in Redis and a line of
+ * this host's journal; the others wait for a hold (`open-record.ts`). If Redis fails at the hold, the request
+ * is rejected, because its spend could be lost without a record; in the grace period (never with strict caps)
+ * it continues once it is on record in the spool. The states of a record are in `record-state.ts`.
  */
 import type { Clock } from "../../shared/time/clock.ts";
 import { internalWait } from "../../shared/time/internal-waits.ts";
@@ -47,11 +47,11 @@ export interface OpenInput extends SentPrompt {
   readonly requestedModel: string;
 }
 
-/** This is what a request named as its model. */
+/** Model named by a request. */
 export interface NamedModel {
-  /** This is the catalog's id; null: the request named no model. */
+  /** Id in the catalog; null: the request named no model. */
   readonly model: string | null;
-  /** The name is as the client wrote it, fit to be kept; null: its body was not read. */
+  /** Name in the request, sanitized; null: its body was not read. */
   readonly requestedModel: string | null;
 }
 
@@ -61,17 +61,17 @@ export interface SettlementOptions extends RecordOpenerOptions {
   readonly clock: Clock;
   readonly logger: Logger<"warn" | "error">;
   readonly requestLog: Pick<RequestLog, "write" | "close">;
-  /** It takes charges that Redis does not take, and requests that Redis has no record of yet. */
+  /** Takes charges that Redis does not take, and requests without a record in Redis. */
   readonly spool: Pick<Spool, "append" | "stop" | "journal">;
-  /** It learns what was counted. */
+  /** Notified of counted charges. */
   readonly spend: Pick<GraceSpend, "counted">;
 }
 
-/** Holds expire after 30 s without a sign of life from their owner. */
+/** Renewal interval. Holds expire 30 s after their owner's last renewal. */
 const RENEW_INTERVAL_MS = internalWait(10_000);
 const FORGET_INTERVAL_MS = 500;
 
-/** Metrics are told these. */
+/** Values exported as metrics. */
 export interface SettlementFigures {
   readonly openHolds: number;
   readonly unacknowledgedCharges: number;
@@ -97,7 +97,7 @@ export class Settlement {
     onRecord: (requestId) => this.#records.recorded(requestId),
     onUnanswered: ({ requestId, final }) => {
       this.#records.missed(requestId);
-      // A final charge goes to the spool itself.
+      // Final charges go to the spool by themselves.
       if (final === null) void this.#opener.onUnanswered(requestId);
     },
     onLate: (requestId) => this.#records.owe(requestId),
@@ -112,14 +112,17 @@ export class Settlement {
     this.#templates = new TemplateWatch(options.estimator);
   }
 
-  /** Starts the progress charges, renewals and deletions. */
+  /** Starts progress charges, renewals and deletions. */
   start(): void {
     this.#startCharging();
     this.#every(RENEW_INTERVAL_MS, () => this.#renew());
     this.#every(FORGET_INTERVAL_MS, () => this.#forget());
   }
 
-  /** Metrics are told the requests in flight here, and final charges that are neither acknowledged nor in the spool. */
+  /**
+   * Values for metrics: requests in flight on this worker, and final charges that are neither acknowledged
+   * nor in the spool.
+   */
   get figures(): SettlementFigures {
     return {
       openHolds: this.#records.sizeInFlight,
@@ -128,20 +131,20 @@ export class Settlement {
     };
   }
 
-  /** Mean output of a key's requests that meet limits of tokens; 0 if unknown. */
+  /** Mean output of a key's requests with token limits; 0 if unknown. */
   meanOutput(owner: Pick<Admission, "organizationId" | "keyId">): number {
     return this.#outputMeans.of(owner);
   }
 
-  /** So many requests of a key are in flight here. */
+  /** Counts this key's requests in flight on this worker. */
   countOpen(keyId: string): number {
     return this.#records.countInFlight(keyId);
   }
 
   /**
-   * Waits until every open account is settled and every charge acknowledged, those in the spool too, at most so long;
-   * then stops.
-   * @throws Error saying how many are not.
+   * Waits until every account is settled and every charge acknowledged, including those in the spool, for at
+   * most the bound; then stops.
+   * @throws Error with the number of charges that are not.
    */
   async stop(boundMs: number): Promise<void> {
     const { clock, requestLog, spool } = this.#options;
@@ -161,9 +164,9 @@ export class Settlement {
   }
 
   /**
-   * Puts a request on record that is about to go upstream: in this host's journal, or by its hold.
-   * @throws GatewayError 400 for a service tier or a tool of the model's server without a price, 402 when a cap is reached,
-   * 429 when the key has as many requests in flight as it may, 503 when Redis cannot be reached.
+   * Puts a request on record before it goes upstream: in this host's journal, or by its hold.
+   * @throws GatewayError 400 for a service tier or a server tool without a price, 402 if a cap is reached,
+   * 429 if the key's limit of concurrent requests is reached, 503 if Redis is unreachable.
    */
   async open(input: OpenInput): Promise<RequestAccount> {
     const { admission, model } = input;
@@ -181,7 +184,7 @@ export class Settlement {
     return account;
   }
 
-  /** A request will not go upstream that its admission has, or may have, put among the holds. */
+  /** Removes a request that its admission has, or may have, entered among the holds and that will not go upstream. */
   leave({
     organizationId,
     keyId,
@@ -192,7 +195,10 @@ export class Settlement {
     this.#records.leave(organizationId, { keyId, requestId, owners, takenTokens });
   }
 
-  /** An admitted request was refused before its hold: it cost nothing, but its client can look up why. */
+  /**
+   * Records an admitted request that was rejected before its hold: it cost nothing, but its client can look
+   * up the reason.
+   */
   recordRefusal(
     admission: Admission,
     { model, requestedModel }: NamedModel,
@@ -265,7 +271,7 @@ export class Settlement {
       identity: identifyRequest(input, this.#tagRows),
       model,
       price,
-      // The request itself is not kept for as long as its answer takes.
+      // Copied, so that the request itself is not kept in memory until the response ends.
       asked: { choices: request.choices, prompts: request.prompts },
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,
@@ -283,7 +289,7 @@ export class Settlement {
     requestLog.write(formatRequestLogLine(request, clock.nowMs()));
   }
 
-  /** The work runs again and again, never twice at a time. */
+  /** Runs periodically, never twice at a time. */
   #every(intervalMs: number, run: () => Promise<void>): void {
     let isRunning = false;
     const timer = setInterval(() => {
@@ -302,8 +308,9 @@ export class Settlement {
   }
 
   /**
-   * A run comes behind what has arrived in its turn of the event loop, so what came while this process had no turn is
-   * charged with it. No run waits for the one before: a request whose charge is not answered keeps nobody waiting but itself.
+   * Starts the charging timer. Each run comes after the data that arrived in its turn of the event loop, so
+   * that data of a blocked process is included. Runs do not wait for each other: an unanswered charge only
+   * delays its own request.
    */
   #startCharging(): void {
     const { clock, logger } = this.#options;

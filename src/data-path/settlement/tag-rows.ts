@@ -3,22 +3,22 @@ import type { RequestIdentity } from "../store/types/settlement.ts";
 
 type TaggedRequest = Pick<RequestIdentity, "organizationId" | "month" | "tags">;
 
-/** Some hundred bytes each. */
+/** About a hundred bytes each. */
 const MAX_ROWS = 10_000;
 
 /**
- * Which rows of usage Redis has decided on: a combination of tags keeps its row for the month, so the first request that
- * has it asks with its hold, and the next ones know.
+ * Cache of usage rows that Redis has assigned: a tag combination keeps its row for the month, so only the
+ * first request with it needs a hold to learn the row.
  */
 export class TagRows {
   readonly #rows = new Map<string, string>();
 
-  /** Undefined: not known here, or there are no tags. */
+  /** Returns the row; undefined: not known here, or no tags. */
   of(request: TaggedRequest): string | undefined {
     return request.tags === undefined ? undefined : this.#rows.get(nameOf(request));
   }
 
-  /** @param tagRow As the hold replied; undefined for a request without tags. */
+  /** @param tagRow From the hold's reply; undefined for a request without tags. */
   decided(request: TaggedRequest, tagRow: string | undefined): void {
     if (tagRow !== undefined) setBounded(this.#rows, nameOf(request), tagRow, MAX_ROWS);
   }

@@ -1,26 +1,27 @@
 /**
- * Several answers to one request, of which the server tells the usage of one: llama.cpp does so, and LiteLLM before some
- * providers. Nothing in such a usage says so. It is known by being far too small for all that was generated.
+ * Detects usage of a single answer in a response with several: llama.cpp reports it so, and LiteLLM in front
+ * of some providers. Nothing in the response says so; the figures are just far too small for all that was
+ * generated.
  */
 import type { ClientRequest } from "../translation/client-protocol.ts";
 import { promptTokensOf } from "../pricing/rates.ts";
 import type { TokenUsage } from "../../shared/usage/token-usage.ts";
 
-/** How many answers were asked for, and to how many prompts. */
+/** Number of answers requested, and number of prompts. */
 export type Asked = Pick<ClientRequest, "choices" | "prompts">;
 
 /**
- * A true figure is below an estimate only where the model's vocabulary is better than what the estimate rests on: not by so
- * much. Of two answers of one length, one is half.
+ * Correct figures are below an estimate only if the model's vocabulary is better than the estimate's, and not
+ * by this much. With two answers of equal length, one is half.
  */
 const LEAST_SHARE = 3 / 4;
 
-/** @param expectedTokens What several answers together are estimated at. */
+/** @param expectedTokens Estimate for all answers together. */
 export function isUsageOfOne({ outputTokens }: TokenUsage, expectedTokens: number): boolean {
   return outputTokens < expectedTokens * LEAST_SHARE;
 }
 
-/** The same usage with all prompts: where there are several, it tells of one as well. */
+/** Returns the usage including all prompts: such servers report only one prompt as well. */
 export function withAllPrompts(
   usage: TokenUsage,
   estimatedInputTokens: number,

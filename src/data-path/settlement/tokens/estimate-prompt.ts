@@ -13,27 +13,27 @@ export interface SentPrompt {
   readonly upstream: UpstreamForm;
 }
 
-/** The body that goes upstream. */
+/** Body that goes upstream. */
 export interface UpstreamForm {
   readonly byteLength: number;
-  /** Gives it the form that strict caps demand. @throws GatewayError 400 where it has none. */
+  /** Adds an output limit, as strict caps require. @throws GatewayError 400 if that is impossible. */
   becomeStrict(): void;
   /**
-   * How long it would be with this limit of each answer in place of its larger one. Null: it has no such limit. Of a body
-   * that is in the form of strict caps.
+   * Returns the body's length with this lower output limit. Null: the body has no output limit. Call
+   * `becomeStrict` first.
    */
   lengthAt(tokens: number): number | null;
-  /** Gives it this limit of each answer in place of its larger one; all else stays as it is. */
+  /** Lowers the output limit of each answer; everything else stays unchanged. */
   lowerOutput(tokens: number): void;
-  /** Tokens of each answer that the request sets aside for thinking; 0: none that it says. */
+  /** Tokens of each answer that the request reserves for thinking; 0: unspecified. */
   readonly thinkingBudget: number;
 }
 
-/** What is known of a prompt before the upstream has counted it. */
+/** Size of a prompt before the upstream has counted it. */
 export interface EstimatedPrompt {
-  /** What the prompt's tokens can be learned from; null when its bytes say nothing about them. */
+  /** Bytes for learning tokens per byte; null if the bytes say nothing about the tokens. */
   readonly promptBytes: number | null;
-  /** Bytes of the prompt that are tokens for certain, for the fewest that it can have. */
+  /** Bytes of visible text in the prompt, for its minimum token count. */
   readonly promptInkBytes: number;
   readonly estimatedInputTokens: number;
 }
@@ -52,7 +52,7 @@ export function estimatePrompt(prompt: SentPrompt, estimator: Estimator): Estima
   };
 }
 
-/** What the most tokens of a prompt depend on. Measures the prompt, which is not for free. */
+/** Measures what the maximum token count of a prompt depends on. Measuring takes time. */
 export function describeLargestPrompt(
   { admission, model, request, upstream }: SentPrompt,
   estimator: Pick<Estimator, "overheadTokens">,
@@ -62,7 +62,7 @@ export function describeLargestPrompt(
   return { request, upstreamBytes: upstream.byteLength, learnedOverheadTokens, model };
 }
 
-/** Never more than strict caps hold for it: a token for each byte that goes upstream, and the chat template. */
+/** Bounds an estimate by what strict caps reserve: one token per byte that goes upstream, plus the chat template. */
 function bound(estimate: number, prompt: SentPrompt, estimator: Estimator): number {
   const { model, request, upstream } = prompt;
   if (estimate <= upstream.byteLength) return Math.min(estimate, request.prompts * model.contextWindow);

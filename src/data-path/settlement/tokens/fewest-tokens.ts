@@ -1,19 +1,19 @@
 /**
- * The fewest tokens that something can be, of one model: what may count against a cap while the upstream has reported
- * nothing yet, because no final figure takes it back. It only ever falls, with what upstreams report: for an organization
- * with each of its own requests, for others with what two organizations have shown. So a body that is made to be worth
- * few tokens lets nobody else's spend count for less.
+ * Minimum tokens of texts, by model: the amount that may count against a cap before the upstream reports
+ * usage, because no final figure will be lower. The minimum only falls, by reported usage: for an
+ * organization with each of its own requests, for others only by what two organizations have shown. So a body
+ * crafted to have few tokens cannot lower the spend of other organizations.
  */
 import { setBounded } from "../../../shared/collections/set-bounded.ts";
 
 /**
- * The longest word of the o200k vocabulary has 128 bytes, so no text has fewer tokens there; reports of a model that
- * comes to fewer (fields of a body that its template leaves out, for one) lower it.
+ * The longest word of the o200k vocabulary has 128 bytes, so no text has fewer tokens there; lower reports of
+ * a model (for example if its template omits fields of a body) lower it.
  */
 const TOKENS_PER_BYTE = 1 / 128;
-/** From most servers; one that cuts its text again, finer than tokens, lowers it. */
+/** True of most servers; a server that splits text more finely than tokens lowers it. */
 const TOKENS_PER_DELTA = 1;
-/** Of one model; the one that was quiet for longest is forgotten. */
+/** Bound per model; organizations without requests for longest are evicted. */
 const MAX_ORGANIZATIONS = 1_000;
 
 export class FewestTokens {
@@ -43,13 +43,13 @@ export class FewestTokens {
   }
 }
 
-/** The least of a figure: what an organization's own requests have shown, or at least two organizations'. */
+/** Minimum of a figure: shown by an organization's own requests, or by at least two organizations. */
 class LeastShown {
-  /** Only of those that have shown less than what is believed at first. */
+  /** Only organizations that have shown less than the initial value. */
   readonly #own = new Map<string, number>();
   #least: number;
   #leastOf = "";
-  /** Of any other than the least's. */
+  /** Minimum of all organizations other than the one with the least. */
   #second: number;
 
   constructor(atFirst: number) {

@@ -1,16 +1,16 @@
 /**
- * The most tokens that a model's chat template has lately been seen to add to a prompt, with tools and without: what
- * strict caps hold where it is more than `gateway.yaml` says. For an organization's own requests all that they have shown
- * counts, for those of others no more than a usual template takes: what one sends moves no other's caps beyond that. What
- * is not seen again falls away.
+ * Maximum tokens that a model's chat template recently added to a prompt, with and without tools: strict caps
+ * reserve it if it exceeds the configured overhead in `gateway.yaml`. An organization's own requests count in
+ * full for itself, and for others at most as a usual template, so that no organization can move others' caps
+ * beyond that. Values that do not recur expire.
  */
 import { setBounded } from "../../../shared/collections/set-bounded.ts";
 
-/** What is known of one request's prompt once the upstream has counted it. */
+/** Size of one prompt, known once the upstream has counted it. */
 export interface CountedPrompt {
-  /** Of the whole body that went upstream. */
+  /** Bytes of the whole body that went upstream. */
   readonly upstreamBytes: number;
-  /** Of its text; null: it is not of the conversation alone. */
+  /** Bytes of its text; null if the text is more than the conversation. */
   readonly conversationBytes: number | null;
   readonly hasTools: boolean;
   readonly promptTokens: number;
@@ -18,13 +18,13 @@ export interface CountedPrompt {
 
 /** In longer bodies the text's own tokens hide the template's. */
 export const MAX_BYTES_TO_LEARN_OVERHEAD = 1_024;
-/** At most; a longer one is a prompt that the upstream adds, or nonsense. */
+/** Maximum; a larger overhead is a prompt added by the upstream, or nonsense. */
 const MAX_OVERHEAD_TOKENS = 131_072;
-/** Of what one organization's prompts have shown, so much counts for others. */
+/** Maximum that counts for other organizations. */
 const SHARED_OVERHEAD_TOKENS = 1_024;
-/** What was seen counts for so long at least, and for twice as long at most. */
+/** A value counts for at least this long, and at most twice as long. */
 const PERIOD_MS = 600_000;
-/** Of one model; the one that was quiet for longest is forgotten. */
+/** Bound per model; organizations without requests for longest are evicted. */
 const MAX_ORGANIZATIONS = 1_000;
 
 export class LearnedOverhead {
@@ -35,10 +35,10 @@ export class LearnedOverhead {
     return this.#of(hasTools).tokens(organizationId, nowMs);
   }
 
-  /** @param tokensPerByte As learned of this model: a body's own tokens are taken off. */
+  /** @param tokensPerByte Learned for this model: the body's own tokens are subtracted. */
   learn(organizationId: string, counted: CountedPrompt, tokensPerByte: number, nowMs: number): void {
     const { upstreamBytes, hasTools, promptTokens } = counted;
-    // Every byte one token: what is beyond it is the template's for certain.
+    // Assumes one token per byte: the rest certainly comes from the template.
     const certain = promptTokens - upstreamBytes;
     const isShort = upstreamBytes <= MAX_BYTES_TO_LEARN_OVERHEAD;
     const likely = isShort ? Math.ceil(promptTokens - upstreamBytes * tokensPerByte) : 0;
@@ -68,7 +68,7 @@ class SeenByOrganizations {
   }
 }
 
-/** The largest of the figures of this period and the one before. */
+/** Maximum over this period and the previous one. */
 class RecentMost {
   #current = 0;
   #former = 0;

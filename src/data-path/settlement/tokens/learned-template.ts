@@ -1,18 +1,19 @@
 /**
- * What a model's chat template makes of short prompts, as upstreams have counted them: a tokenizer that knows a prompt's
- * text knows nothing of it. An organization's own requests count for itself; of each, a few for those who have none.
+ * Tokens that a model's chat template adds to short prompts, learned from upstreams' counts, because a
+ * tokenizer that counts the text ignores the template. An organization's own requests count for itself, and a
+ * few of each organization's for those without any.
  */
 import { setBounded } from "../../../shared/collections/set-bounded.ts";
 
 /** In a longer text its own tokens hide the template's. */
 const SHORT_TEXT_BYTES = 1_024;
-/** The newest so many count the most. */
+/** Window of the mean: newer requests weigh more. */
 const RECENT_REQUESTS = 16;
-/** Of one organization, for others. */
+/** Requests of one organization that count for others. */
 const SHARED_REQUESTS = 4;
-/** Of one model; the one that was quiet for longest is forgotten. */
+/** Bound per model; organizations without requests for longest are evicted. */
 const MAX_ORGANIZATIONS = 1_000;
-/** A longer one is a prompt that the upstream adds, or nonsense. */
+/** Maximum; more is a prompt added by the upstream, or nonsense. */
 const MAX_TEMPLATE_TOKENS = 4_096;
 
 export class LearnedTemplate {
@@ -28,19 +29,19 @@ export class LearnedTemplate {
     setBounded(this.#own, organizationId, own, MAX_ORGANIZATIONS);
   }
 
-  /** Tokens of a prompt whose text alone has so many; just these where nothing was learned. */
+  /** Adds the template to the tokens of a prompt's text; returns just these if nothing was learned. */
   addTo(textTokens: number, textBytes: number, organizationId: string, tokensPerByte: number): number {
     const mean = this.#own.get(organizationId) ?? this.#shared;
     if (mean.requests === 0) return textTokens;
     const template = Math.max(0, mean.tokens - mean.bytes * tokensPerByte);
-    // Of a short text nearly all is known: what prompts of its size came to.
+    // For a short text the mean of similar prompts is the best estimate.
     const most =
       textBytes > SHORT_TEXT_BYTES ? Infinity : mean.tokens + (textBytes - mean.bytes) * tokensPerByte;
     return Math.max(textTokens, Math.round(Math.min(textTokens + template, most)));
   }
 }
 
-/** The mean size of short prompts, in bytes of text and in tokens. */
+/** Mean size of short prompts, in bytes of text and in tokens. */
 class MeanPrompt {
   requests = 0;
   bytes = 0;

@@ -1,11 +1,11 @@
 /**
- * Tokens as a straight line of bytes, learned: what a chat template adds to every prompt, and tokens a byte, apart from
- * each other. A weighted regression in which a short body says much of the template and little of the vocabulary, a
- * long one the other way round. What one organization can move for others is bounded; for itself all of its own counts.
+ * Learns tokens as a linear function of bytes: the chat template's constant overhead, and tokens per byte. A
+ * weighted regression, in which short bodies determine the overhead and long ones the ratio. The influence of
+ * one organization on others is bounded; for itself all of its requests count.
  */
 import { setBounded } from "../../../shared/collections/set-bounded.ts";
 
-/** Least squares with the weight 1 / bytes: an estimate's error grows with the length of a text. */
+/** Sums of least squares with weight 1 / bytes, since an estimate's error grows with the length of a text. */
 interface Sums {
   /** Σ 1/bytes */
   inverse: number;
@@ -21,29 +21,29 @@ export interface TokenLine {
   readonly tokensPerByte: number;
 }
 
-/** Four bytes a token: what English text comes to in current vocabularies. */
+/** Four bytes per token, as for English text in current vocabularies. */
 const INITIAL_RATIO = 0.25;
-/** No text has fewer or more; keeps an upstream that reports nonsense from spoiling the estimates. */
+/** Bounds of the ratio; they keep an upstream with nonsense reports from spoiling the estimates. */
 const MIN_RATIO = 0.02;
 const MAX_RATIO = 1;
 const MAX_OVERHEAD_TOKENS = 4_096;
-/** Shorter texts weigh no more: a body of a few bytes would outweigh everything. */
+/** Minimum size in the weights: otherwise a body of a few bytes would outweigh everything. */
 const MIN_BYTES = 64;
-/** What is believed before anything is known: requests of these sizes, of the initial ratio … */
+/** Prior before any request: requests of these sizes with the initial ratio … */
 const PRIOR_BYTES = [256, 4_096, 16_384];
-/** … and, with the weight of two bodies of a hundred bytes, a template that adds nothing. */
+/** … and, with the weight of two bodies of a hundred bytes, a template without overhead. */
 const PRIOR_WITHOUT_OVERHEAD = 0.02;
-/** One organization moves the line for others by no more than so many requests and bytes. */
+/** One organization moves the line for others by at most this many requests and bytes. */
 const SHARED_REQUESTS = 4;
 const SHARED_BYTES = 16_384;
-/** An organization's own sums are halved beyond it: the line follows within some hundred requests. */
+/** An organization's own sums are halved above this number: the line adapts within a few hundred requests. */
 const OWN_REQUESTS = 256;
-/** Of one model; the one that was quiet for longest is forgotten. */
+/** Bound per model; organizations without requests for longest are evicted. */
 const MAX_ORGANIZATIONS = 1_000;
 
 export class LearnedTokens {
   readonly #own = new Map<string, Sums>();
-  /** The prior, and of each organization as much as it may contribute. */
+  /** The prior plus each organization's bounded share. */
   readonly #shared: Sums = createPrior();
 
   learn(organizationId: string, bytes: number, tokens: number): void {
@@ -58,12 +58,12 @@ export class LearnedTokens {
     for (const each of quietest) add(this.#shared, each, -shareOf(each));
   }
 
-  /** The line for requests of an organization. */
+  /** Returns the line for requests of an organization. */
   lineOf(organizationId: string): TokenLine {
     return solve(this.#sumsOf(organizationId));
   }
 
-  /** Tokens a byte, without an overhead: of what has no template. */
+  /** Returns tokens per byte without overhead, for texts without a template. */
   ratioOf(organizationId: string): number {
     return meanRatio(this.#sumsOf(organizationId));
   }
@@ -90,7 +90,7 @@ function createPrior(): Sums {
   return prior;
 }
 
-/** How much of an organization's own sums the others see: 0 to 1. */
+/** Returns the fraction of an organization's sums that counts for others: 0 to 1. */
 function shareOf({ requests, bytes }: Sums): number {
   return requests === 0 ? 0 : Math.min(1, SHARED_REQUESTS / requests, SHARED_BYTES / bytes);
 }
@@ -109,7 +109,7 @@ function solve(sums: Sums): TokenLine {
   const slope = (inverse * tokens - requests * ratios) / (inverse * bytes - requests * requests);
   const tokensPerByte = clamp(slope, MIN_RATIO, MAX_RATIO);
   const overheadTokens = clamp((ratios - tokensPerByte * requests) / inverse, 0, MAX_OVERHEAD_TOKENS);
-  // A template cannot take tokens away: where the line would begin below zero, it goes through it.
+  // A template cannot remove tokens: if the line would start below zero, force it through zero.
   if (overheadTokens > 0) return { overheadTokens, tokensPerByte };
   return { overheadTokens, tokensPerByte: meanRatio(sums) };
 }

@@ -1,20 +1,20 @@
 import type { ClientRequest } from "../../translation/client-protocol.ts";
 
-/** Smaller bodies hold no image worth a look; measuring is not for free. */
+/** Smaller bodies cannot contain a relevant image, and measuring takes time. */
 const MEASURE_FROM_BYTES = 8_192;
-/** What an image or a file is estimated at: a photo takes some hundred to some thousand tokens. */
+/** Estimate for an image or a file: a photo takes a few hundred to a few thousand tokens. */
 export const MEDIA_TOKENS = 1_000;
 
 export interface PromptBytes {
   /** Bytes that tokens can be estimated from. */
   readonly bytes: number;
-  /** Bytes that are tokens for certain (`PromptSize.visibleTextBytes`); 0 where they were not counted. */
+  /** Minimum number of tokens, in bytes of visible text (`PromptSize.visibleTextBytes`); 0 if not counted. */
   readonly visibleTextBytes: number;
-  /** Tokens of what cannot be estimated by bytes: of one image, since how many there are is not counted; 0 without. */
+  /** Tokens that bytes cannot predict: those of one image, since images are not counted; 0 without images. */
   readonly mediaTokens: number;
 }
 
-/** The bytes of a request that are text: a picture's base64 is worth far fewer tokens than its length says. */
+/** Measures the text bytes of a request: a picture's base64 has far fewer tokens than its length suggests. */
 export function measurePromptBytes(
   request: Pick<ClientRequest, "promptSize">,
   bodyBytes: number,

@@ -1,4 +1,4 @@
-/** What strict caps hold for one request, and how much of its answer would fit where that does not. */
+/** Worst case of a request, which strict caps reserve, and the output limit that would fit otherwise. */
 import { hasOutputLimit } from "../../../shared/contract/endpoints.ts";
 import type { Affordable } from "../../limits/spend-cap.ts";
 import type { Price } from "../../pricing/price.ts";
@@ -6,14 +6,14 @@ import { describeLargestPrompt, type SentPrompt } from "./estimate-prompt.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
 import { limitOfEach, worstCaseMicrocents, type WorstCaseInput } from "./worst-case.ts";
 
-/** No answer is made shorter than this, beside what is set aside for thinking. */
+/** Minimum output limit after lowering, in addition to the thinking budget. */
 const LEAST_ANSWER_TOKENS = 256;
 
 export class StrictWorstCase {
   readonly #prompt: SentPrompt;
   readonly #price: Price;
   readonly #estimator: Pick<TokenEstimator, "overheadTokens">;
-  /** What the limit of each answer was lowered to; null: it was not. */
+  /** Lowered limit of each answer; null: unchanged. */
   #affordable: number | null = null;
 
   constructor(prompt: SentPrompt, price: Price, estimator: Pick<TokenEstimator, "overheadTokens">) {
@@ -22,16 +22,16 @@ export class StrictWorstCase {
     this.#estimator = estimator;
   }
 
-  /** Microcents. @throws GatewayError 400 where strict caps do not let the request pass. */
+  /** Returns the worst case in microcents. @throws GatewayError 400 if strict caps do not allow the request. */
   microcents(): bigint {
     this.#prompt.upstream.becomeStrict();
     return worstCaseMicrocents(this.#describe());
   }
 
   /**
-   * How many tokens each answer may have that a request with this room is held for, where its own limit does not fit.
-   * Null: the client has no field for such a limit.
-   * @param roomMicrocents What the cap that leaves least of it has left, 0 when it is reached.
+   * Returns how many tokens each answer may have within this remaining amount, if the requested limit does
+   * not fit. Null: the client's protocol has no output limit.
+   * @param roomMicrocents Rest of the tightest cap, 0 if it is reached.
    */
   afford(roomMicrocents: bigint): Affordable | null {
     const { admission, request, model, upstream } = this.#prompt;
@@ -47,8 +47,8 @@ export class StrictWorstCase {
   }
 
   /**
-   * Lowers the limit of each answer to what is affordable, for an organization or a key that wants that. False: it stays, as
-   * so little is no answer.
+   * Lowers the limit of each answer to what is affordable, if the organization or key allows that. False:
+   * unchanged, because so few tokens would be useless.
    */
   shrinkTo({ affordableTokens }: Affordable): boolean {
     const { admission, upstream } = this.#prompt;
@@ -69,8 +69,8 @@ export class StrictWorstCase {
 }
 
 /**
- * The largest limit below one that does not fit whose cost fits; 0: there is none. The cost must not fall as the limit
- * grows: of two limits the larger one is neither shorter to write nor cheaper.
+ * Finds the largest limit below `tooMany` whose cost fits; 0: none fits. The cost must not decrease as the
+ * limit grows.
  */
 function findLargest(tooMany: number, costOf: (tokens: number) => bigint, roomMicrocents: bigint): number {
   let fits = 0;

@@ -5,12 +5,12 @@ import { MAX_BYTES_TO_LEARN_OVERHEAD } from "./learned-overhead.ts";
 import { subjectOf, type TokenEstimator } from "./token-estimator.ts";
 import { configuredOverheadTokens } from "./worst-case.ts";
 
-/** Prompts of a model whose chat template took more tokens than `gateway.yaml` says. */
+/** Number of prompts of a model whose chat template exceeded the overhead in `gateway.yaml`, and the largest excess. */
 export interface ExceededOverhead {
   readonly model: string;
   readonly hasTools: boolean;
   readonly prompts: number;
-  /** The most tokens that one of them had beyond its bytes. */
+  /** Largest number of tokens that a prompt had beyond its bytes. */
   readonly tokens: number;
 }
 
@@ -21,10 +21,10 @@ export interface WatchedRequest {
   readonly upstream: { readonly byteLength: number };
 }
 
-/** Bytes of text for each of the conversation's ink; where there are more, a schema may be among them, which no model reads. */
+/** Maximum bytes of text per byte of visible text; above it the text may contain a schema, which no model reads. */
 const MOST_TEXT_PER_INK = 2;
 
-/** Watches what chat templates add to prompts, which only upstreams can tell: strict caps must hold it beforehand. */
+/** Watches the overhead of chat templates, which only upstreams know, but strict caps must reserve in advance. */
 export class TemplateWatch {
   readonly #estimator: Pick<TokenEstimator, "learnOverhead">;
   /** By model and whether there were tools. */
@@ -34,22 +34,22 @@ export class TemplateWatch {
     this.#estimator = estimator;
   }
 
-  /** Where more was taken than is configured. */
+  /** Models whose overhead exceeded the configuration. */
   get exceeded(): readonly ExceededOverhead[] {
     return [...this.#exceeded.values()];
   }
 
   /**
-   * What is done with the prompt's tokens once the upstream has told them: learns the template's, and counts prompts
-   * whose template was larger than configured. Nothing where their bytes could not say it.
+   * Returns a callback for the prompt's token count: it learns the template's overhead, and counts prompts
+   * whose template exceeded the configuration. Null if the bytes do not allow it.
    */
   watch({ admission, model, request, upstream }: WatchedRequest): ((promptTokens: number) => void) | null {
     const upstreamBytes = upstream.byteLength;
-    // Measuring is not for free, and long texts hide a template.
+    // Measuring takes time, and long texts hide a template.
     if (!admission.isStrict && upstreamBytes > MAX_BYTES_TO_LEARN_OVERHEAD) return null;
     const { hasMedia, hasTools, messages, isWhole, textBytes, visibleTextBytes } = request.promptSize();
-    // No chat template stands around prompts and texts that are no messages; and what the model's server adds (a search,
-    // a tool of its own, a stored file) is no template.
+    // Prompts and texts that are not messages have no chat template; additions of the model server (a search,
+    // its own tool, a stored file) are not part of a template.
     if (hasMedia || messages === 0 || !isWhole) return null;
     const subject = subjectOf(admission, model);
     const conversationBytes = visibleTextBytes * MOST_TEXT_PER_INK >= textBytes ? textBytes : null;

@@ -1,7 +1,7 @@
 /**
- * Token counts before, or without, the upstream's own. On the path: by bytes, as learned per model from the requests
- * whose usage is known. Off the path, for what is charged in the end: a tokenizer in a thread of its own, and bytes where
- * that fails. Every figure that rests on an estimate is marked as such.
+ * Estimates of token counts before, or without, the upstream's own. On the request path: from bytes, with
+ * ratios learned per model from reported usage. Off the path, for final charges: a tokenizer in a separate
+ * thread, or bytes if that fails. Every figure that uses an estimate is marked as such.
  */
 import { type Clock, systemClock } from "../../../shared/time/clock.ts";
 import type { Observation } from "../../translation/client-protocol.ts";
@@ -11,7 +11,7 @@ import { LearnedTemplate } from "./learned-template.ts";
 import { LearnedTokens } from "./learned-tokens.ts";
 import { MAX_TOKENIZER_BYTES, type Tokenizer } from "./tokenizer.ts";
 
-/** Whose tokens: both the model and what an organization sends it decide how many there are. */
+/** Model and organization: both determine the number of tokens. */
 export interface TokenSubject {
   readonly model: string;
   readonly organizationId: string;
@@ -24,7 +24,7 @@ export function subjectOf(
   return { model: id, organizationId };
 }
 
-/** What a request whose usage the upstream told came to. */
+/** Tokens and bytes of a request whose usage the upstream reported. */
 export interface KnownUsage {
   /** Null: the prompt's bytes say nothing about its tokens. */
   readonly promptBytes: number | null;
@@ -45,7 +45,7 @@ interface LearnedModel {
 type Generated = Pick<Observation, "generatedBytes" | "generatedDeltas">;
 
 export class TokenEstimator {
-  /** One entry per catalog model. */
+  /** By catalog model. */
   readonly #models = new Map<string, LearnedModel>();
   readonly #tokenizer: Pick<Tokenizer, "count">;
   readonly #clock: Pick<Clock, "monotonicMs">;
@@ -55,30 +55,33 @@ export class TokenEstimator {
     this.#clock = clock;
   }
 
-  /** Prompt tokens of so many bytes of a request; at least 1. */
+  /** Estimates the prompt tokens of a request with this many bytes; at least 1. */
   estimatePrompt({ model, organizationId }: TokenSubject, promptBytes: number): number {
     const { overheadTokens, tokensPerByte } = this.#of(model).prompt.lineOf(organizationId);
     return Math.max(1, Math.round(overheadTokens + promptBytes * tokensPerByte));
   }
 
-  /** Output tokens of what was generated so far: never fewer than the deltas it came in. */
+  /** Estimates the output tokens generated so far: never fewer than the deltas received. */
   estimateOutput({ model, organizationId }: TokenSubject, generated: Generated): number {
     const byBytes = Math.round(generated.generatedBytes * this.#of(model).output.ratioOf(organizationId));
     return Math.max(generated.generatedDeltas, byBytes);
   }
 
-  /** The fewest tokens that a prompt of so many bytes can have. */
+  /** Returns the minimum tokens of a prompt with this many bytes. */
   fewestPromptTokens({ model, organizationId }: TokenSubject, promptBytes: number): number {
     return this.#of(model).fewest.prompt(organizationId, promptBytes);
   }
 
-  /** The fewest tokens that what was generated so far can have. */
+  /** Returns the minimum tokens of the output so far. */
   fewestOutputTokens({ model, organizationId }: TokenSubject, generated: Generated): number {
     const { generatedBytes: bytes, generatedDeltas: deltas } = generated;
     return this.#of(model).fewest.output(organizationId, { bytes, deltas });
   }
 
-  /** Output tokens of a whole answer, by the tokenizer. Takes at most the tokenizer's timeout; never rejects. */
+  /**
+   * Counts the output tokens of a whole answer with the tokenizer. Takes at most the tokenizer's timeout;
+   * never rejects.
+   */
   async countOutput(
     subject: TokenSubject,
     generated: Generated & Pick<Observation, "generatedText">,
@@ -89,7 +92,7 @@ export class TokenEstimator {
   }
 
   /**
-   * Prompt tokens of a text, by the tokenizer, and of the chat template as settled requests have shown it; at least 1.
+   * Counts the prompt tokens of a text with the tokenizer, plus the chat template's as learned; at least 1.
    * Takes at most the tokenizer's timeout; never rejects.
    */
   async countPrompt(subject: TokenSubject, text: string): Promise<number> {
@@ -102,7 +105,7 @@ export class TokenEstimator {
     return Math.max(1, template.addTo(counted, bytes, organizationId, tokensPerByte));
   }
 
-  /** Learns from a request whose usage the upstream told. */
+  /** Learns from a request whose usage the upstream reported. */
   learn({ model, organizationId }: TokenSubject, known: KnownUsage): void {
     const { prompt, output, fewest } = this.#of(model);
     const { promptBytes, promptTokens, generatedBytes, generatedDeltas, outputTokens } = known;
@@ -117,7 +120,7 @@ export class TokenEstimator {
     }
   }
 
-  /** The most tokens that the model's chat template has lately been seen to add. */
+  /** Returns the maximum tokens that the model's chat template recently added. */
   overheadTokens({ model, organizationId }: TokenSubject, hasTools: boolean): number {
     return this.#of(model).overhead.tokens(organizationId, hasTools, this.#clock.monotonicMs());
   }

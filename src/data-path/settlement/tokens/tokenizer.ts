@@ -1,14 +1,14 @@
 /**
- * Counts tokens of a text with the o200k vocabulary, in a thread of its own that starts with the first text. An
- * estimate for models of other vocabularies. Whatever goes wrong (a crash, a slow answer, too long a queue) is null:
- * the caller then estimates by bytes. Nobody waits longer than the timeout.
+ * Counts tokens with the o200k vocabulary, in a thread that starts with the first text; an estimate for
+ * models with other vocabularies. Every failure (a crash, a slow reply, a full queue) gives null, and the
+ * caller estimates from bytes. No call takes longer than the timeout.
  */
 import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../../../shared/time/clock.ts";
 import type { Logger } from "../../../shared/host/logger.ts";
 import { programFile } from "../../../shared/host/package-files.ts";
 
-/** The longest text that is counted, in UTF-8 bytes: about a second of work at worst. */
+/** Longest text that is counted, in UTF-8 bytes: about a second of work at worst. */
 export const MAX_TOKENIZER_BYTES = 1_048_576;
 
 export interface TokenizerQuestion {
@@ -16,7 +16,7 @@ export interface TokenizerQuestion {
   readonly text: string;
 }
 
-/** The first one, with the id 0, says that the vocabulary is loaded. */
+/** Reply of the thread. The first one, with id 0, reports that the vocabulary is loaded. */
 export interface TokenizerAnswer {
   readonly id: number;
   readonly tokens: number;
@@ -24,10 +24,10 @@ export interface TokenizerAnswer {
 
 export interface TokenizerOptions {
   readonly logger: Logger<"warn">;
-  /** Default: tokenizer-thread.ts as it was built. */
+  /** Default: the built tokenizer-thread.ts. */
   readonly createThread?: () => Worker;
   readonly clock?: Clock;
-  /** Milliseconds until a text is given up. */
+  /** Timeout of a text in milliseconds. */
   readonly timeoutMs?: number;
 }
 
@@ -37,9 +37,9 @@ interface Waiting {
 }
 
 const TIMEOUT_MS = 2_000;
-/** Together with the size of a text: the most memory that waiting texts take. */
+/** Bounds, together with the size of a text, the memory of waiting texts. */
 const MAX_WAITING = 64;
-/** A thread that failed is not started again at once: loading the vocabulary over and over would take a whole core. */
+/** Pause before a failed thread is restarted: loading the vocabulary again and again would take a whole core. */
 const REST_AFTER_FAILURE_MS = 5_000;
 const MAX_HEAP_MB = 256;
 
@@ -47,7 +47,7 @@ export class Tokenizer {
   readonly #options: Required<TokenizerOptions>;
   readonly #waiting = new Map<number, Waiting>();
   #thread: Worker | null = null;
-  /** By the monotonic clock; null: it has not said so yet. */
+  /** When the vocabulary was loaded, by the monotonic clock; null: not yet. */
   #loadedAtMs: number | null = null;
   #nextId = 1;
   #restsUntilMs = -Infinity;
@@ -56,7 +56,7 @@ export class Tokenizer {
     this.#options = { createThread: startThread, clock: systemClock, timeoutMs: TIMEOUT_MS, ...options };
   }
 
-  /** Tokens of a text, or null when they could not be counted (in time). Never rejects. */
+  /** Counts the tokens of a text; null if that failed or took too long. Never rejects. */
   count(text: string): Promise<number | null> {
     if (text === "") return Promise.resolve(0);
     const isTooMuch = this.#waiting.size >= MAX_WAITING || Buffer.byteLength(text) > MAX_TOKENIZER_BYTES;
@@ -72,7 +72,7 @@ export class Tokenizer {
     });
   }
 
-  /** Ends the thread; what waits for it gets null. */
+  /** Ends the thread; waiting calls get null. */
   async stop(): Promise<void> {
     const thread = this.#thread;
     this.#giveUp();
@@ -94,8 +94,8 @@ export class Tokenizer {
   }
 
   #onTimeout(id: number, thread: Worker): void {
-    // A thread that is stuck in one text would let all others wait, so it goes; one that loads, or has just come to its
-    // first text, must be let come to its end on a busy machine, or there would never be one.
+    // A thread that is stuck in one text blocks all others, so it is ended. One that is loading, or has just
+    // got its first text, must be allowed to finish on a busy host, or no thread would ever become ready.
     const { clock, timeoutMs } = this.#options;
     const isStuck = this.#loadedAtMs !== null && clock.monotonicMs() - this.#loadedAtMs >= timeoutMs;
     if (isStuck) this.#fail(thread, new Error(`No answer in ${timeoutMs} ms.`));

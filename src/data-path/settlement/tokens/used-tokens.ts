@@ -1,12 +1,15 @@
-/** What a request takes of the limits of tokens per minute that it meets. */
+/** Tokens that a request takes from its token limits per minute. */
 import type { TakenTokens, UsedTokens } from "../../store/types/token-rate.ts";
 import type { TokenUsage } from "../../../shared/usage/token-usage.ts";
 import type { Ending, Settled } from "../settled.ts";
 
-/** Tokens by which the estimate by the body may differ, beside half of it, from what the admission took by the head alone. */
+/**
+ * Tolerated difference, in addition to half of the estimate, between the estimate from the body and the one
+ * at admission from headers.
+ */
 const NEAR_TOKENS = 256;
 
-/** What it has used so far. Tokens that come from a prompt's cache count where the organization or the key says so. */
+/** Counts the tokens used so far. Cached prompt tokens count if the organization or the key says so. */
 export function countUsedTokens(taken: TakenTokens, tokens: TokenUsage): UsedTokens {
   const { inputTokens, cachedInputTokens, outputTokens } = tokens;
   return {
@@ -19,7 +22,10 @@ export function countUsedTokens(taken: TakenTokens, tokens: TokenUsage): UsedTok
   };
 }
 
-/** Whether it failed before the upstream's first byte, so that it has used nothing; a client that leaves is no failure. */
+/**
+ * Returns whether the request failed before the upstream's first byte, so that it used nothing; a client that
+ * disconnects is no failure.
+ */
 export function hasFailedBefore(
   generatedDeltas: number,
   { estimated }: Pick<Settled, "estimated">,
@@ -29,8 +35,8 @@ export function hasFailedBefore(
 }
 
 /**
- * Whether what its admission took for a prompt can stand until its first charge, which is two seconds away at most: a hold
- * puts it right at once.
+ * Returns whether the admission's estimate of the prompt may stay until the first charge, at most two seconds
+ * later; otherwise a hold corrects it at once.
  */
 export function isTakenNear(taken: TakenTokens | null, estimatedTokens: number): boolean {
   if (taken === null) return true;

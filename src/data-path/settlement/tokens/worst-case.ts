@@ -1,5 +1,5 @@
 /**
- * What a request can cost at most, which strict caps hold while it is in flight. It is a bound as long as the upstream
+ * Maximum cost of a request, which strict caps reserve while it is in flight. Holds as long as the upstream
  * keeps its own limits.
  */
 import type { Model } from "../../catalog/catalog.ts";
@@ -12,27 +12,27 @@ export interface LargestPrompt {
     ClientRequest,
     "promptSize" | "prompts" | "maxOutputTokens" | "choices" | "serverTools"
   >;
-  /** Of the whole body that goes upstream: what the gateway does not know may be part of the prompt. */
+  /** Bytes of the whole body that goes upstream: fields that the gateway does not know may be part of the prompt. */
   readonly upstreamBytes: number;
-  /** The chat template's tokens as far as upstreams have shown them. */
+  /** Chat template's tokens as observed at upstreams. */
   readonly learnedOverheadTokens: number;
   readonly model: WorstCaseModel;
 }
 
 export interface WorstCaseInput extends LargestPrompt {
   readonly price: Price;
-  /** The limit of each answer, in tokens, that goes upstream in place of a larger one. Null: it is the request's own. */
+  /** Lowered output limit of each answer, in tokens. Null: the request's own applies. */
   readonly affordable: number | null;
 }
 
-/** Above every cap, and within what Redis counts, whatever a batch asks for. */
+/** Above every cap, and within the range that Redis counts exactly, whatever a batch requests. */
 const MAX_HOLD_MICROCENTS = 2n ** 53n;
 
 /**
- * Microcents. A text has at most as many tokens as UTF-8 bytes, and a message's JSON more bytes than a template adds to
- * it; media, and templates of the client's own, count as a full context window. Each of several prompts may fill one, and
- * so may the prompt that a tool of the model's server gives its result to. At the dearest of all service tiers and sizes of
- * prompt.
+ * Returns microcents. A text has at most as many tokens as UTF-8 bytes, and a message's JSON more bytes than
+ * a template adds to it. Media, and templates from the client, count as a full context window, as does each
+ * of several prompts, and each prompt that receives the result of a server tool. Uses the highest prices of
+ * all service tiers and prompt sizes.
  * @throws GatewayError 400 `unsupported_parameter` for a request whose cost has no bound.
  */
 export function worstCaseMicrocents(input: WorstCaseInput): bigint {
@@ -40,7 +40,7 @@ export function worstCaseMicrocents(input: WorstCaseInput): bigint {
   const { predictionBytes, unbounded } = request.promptSize();
   if (unbounded !== undefined) throw refuseUnbounded(unbounded);
   const tools = boundToolUse(price, request.serverTools);
-  // Each use has the whole conversation read again, and what the tool found with it.
+  // After each use the model reads the whole conversation again, with the tool's result.
   const again = tools.uses === 0 ? null : (tools.uses + 1) * model.contextWindow;
   const inputTokens = again ?? largestPromptTokens(input);
   const outputTokens = largestOutputTokens(request, model, input.affordable) + predictionBytes;
@@ -48,7 +48,7 @@ export function worstCaseMicrocents(input: WorstCaseInput): bigint {
   return cost < MAX_HOLD_MICROCENTS ? cost : MAX_HOLD_MICROCENTS;
 }
 
-/** The most tokens that the prompt can have: no estimate is more than what is held for it. */
+/** Returns the maximum tokens of the prompt; estimates never exceed it. */
 export function largestPromptTokens({
   request,
   upstreamBytes,
@@ -61,7 +61,7 @@ export function largestPromptTokens({
   return hasMedia ? windows : Math.min(windows, upstreamBytes + overhead);
 }
 
-/** The chat template's tokens as `gateway.yaml` says them. */
+/** Returns the chat template's tokens as configured in `gateway.yaml`. */
 export function configuredOverheadTokens(
   model: Pick<Model, "promptOverheadTokens" | "promptOverheadTokensWithTools">,
   hasTools: boolean,
@@ -69,7 +69,7 @@ export function configuredOverheadTokens(
   return hasTools ? model.promptOverheadTokensWithTools : model.promptOverheadTokens;
 }
 
-/** The most tokens that all answers to a request can have together. @param affordable As `WorstCaseInput`. */
+/** Returns the maximum tokens of all answers to a request together. @param affordable As in `WorstCaseInput`. */
 export function largestOutputTokens(
   request: Pick<ClientRequest, "maxOutputTokens" | "choices">,
   model: Pick<Model, "maxOutputTokens">,
@@ -78,7 +78,7 @@ export function largestOutputTokens(
   return request.choices * Math.min(limitOfEach(request, model), affordable ?? Infinity);
 }
 
-/** The limit of each answer, in tokens: the client's, and never more than the model's. */
+/** Returns the output limit of each answer in tokens: the client's, capped by the model's. */
 export function limitOfEach(
   { maxOutputTokens }: Pick<ClientRequest, "maxOutputTokens">,
   model: Pick<Model, "maxOutputTokens">,
