@@ -21,7 +21,7 @@ export function addConfigCommands(program: Command): void {
     .option("--no-validate", "with --envoy: skip the validation by Envoy itself")
     .option(
       "--without-secrets",
-      "no check that environment variables and files of secrets exist, for a pipeline",
+      "for a pipeline: skip the check that environment variables and files of secrets exist",
     )
     .option("--json", "one JSON object on stdout")
     .action((options: CheckCommandOptions) => checkAction(options));

@@ -18,7 +18,7 @@ const COLOURS: Readonly<Record<DoctorFinding["level"], Level>> = {
 export function addDoctorCommand(program: Command): void {
   program
     .command("doctor")
-    .summary("find out what is wrong, since when, and what to do")
+    .summary("Find out what is wrong, since when, and what to do.")
     .description(
       "Check configuration, Redis, workers, Envoy, upstreams, directories, email, webhooks and clocks of the gateway on this host. Changes nothing. Exit code 1 if there is a problem, 0 with warnings only.",
     )

@@ -12,14 +12,13 @@ import { addUsageVerifyCommands } from "./usage-verify.ts";
 
 const EXAMPLES = `
 Examples:
-  inference-gateway up                                  everything on this machine, with a demo model
-  inference-gateway up --upstream http://127.0.0.1:8000/v1   for a model server that runs: writes a first gateway.yaml
-  inference-gateway up --config gateway.yaml --json     the same for your own models, for a script
-  inference-gateway config check --config gateway.yaml  all mistakes in a configuration at once
-  inference-gateway envoy render --config gateway.yaml  Envoy's bootstrap, to own and edit
-  inference-gateway envoy render --config gateway.yaml --into my-envoy.yaml   the same, into a bootstrap of your own
-  inference-gateway serve --config gateway.yaml         the sidecar alone, as in a container
-  inference-gateway doctor                              what is wrong with the gateway of this directory, and what to do
+  inference-gateway up
+  inference-gateway up --upstream http://127.0.0.1:8000/v1
+  inference-gateway up --config gateway.yaml --json
+  inference-gateway config check --config gateway.yaml
+  inference-gateway envoy render --config gateway.yaml --into my-envoy.yaml
+  inference-gateway serve --config gateway.yaml
+  inference-gateway doctor
   inference-gateway org create --name Acme --currency USD --hard-cap 1000.00
   inference-gateway key create --org Acme --name ci --hard-cap 50.00
   inference-gateway usage show --org Acme --group-by key,model

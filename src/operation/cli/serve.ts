@@ -23,7 +23,7 @@ interface WorkerCommandOptions {
 export function addServeCommands(program: Command): void {
   const serve = program
     .command("serve")
-    .summary("run the sidecar alone, as in a container")
+    .summary("Run only the sidecar, as in a container.")
     .description(
       "Run only the sidecar: gRPC workers for Envoy, management API, dashboard, alert delivery. SIGTERM lets streams in flight finish; SIGHUP reads the catalog again.",
     )

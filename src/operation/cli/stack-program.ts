@@ -21,7 +21,12 @@ export function createStackProgram(): Command {
     .description(
       "API keys, rate limits and spend caps in front of hosted language models, as a sidecar of Envoy.",
     )
-    .version(readVersion(), "-V, --version")
+    .version(readVersion(), "-V, --version", "version of this program")
+    .helpOption("-h, --help", "this help")
+    .configureHelp({
+      subcommandDescription: (one) =>
+        one.name() === "help" ? "Show the help of a command." : one.summary() || one.description(),
+    })
     .showHelpAfterError("(--help lists commands and options)")
     .configureOutput({ outputError: (text, write) => write(`${paintError(text.trimEnd())}\n`) })
     .exitOverride();

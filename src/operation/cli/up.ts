@@ -11,7 +11,7 @@ import { readFolderToken } from "./management/folder-token.ts";
 export function addUpCommand(program: Command): void {
   program
     .command("up")
-    .summary("start the whole stack on this machine")
+    .summary("Start the whole stack on this machine.")
     .description(
       "Start Redis (unless the configuration names one), the gateway and Envoy, and print base URL, API key and dashboard. Without --config or a gateway.yaml in this directory, start a demo model on ports 10000 and 10001. Ctrl-C stops everything; the data in ./data stays.",
     )

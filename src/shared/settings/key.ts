@@ -45,7 +45,8 @@ export const KEY_SETTINGS = defineSettings({
     cli: {
       option: {
         flags: "--rpm <n>",
-        help: `requests per minute; the organization's default, else ${DEFAULT_REQUESTS_PER_MINUTE}`,
+        help: `requests per minute; default: the organization's, or ${DEFAULT_REQUESTS_PER_MINUTE}`,
+        changeHelp: "requests per minute",
       },
       label: "requests per minute",
       column: "RPM",
@@ -64,7 +65,7 @@ export const KEY_SETTINGS = defineSettings({
     cli: {
       option: {
         flags: "--count-cached <when>",
-        help: "whether cached tokens count in token limits: always, never, or none for the organization's",
+        help: "whether cached tokens count in token limits: always, never, or none for the organization's setting",
       },
       label: "cached tokens count",
       none: "the organization's",
@@ -199,7 +200,7 @@ export const KEY_SETTINGS = defineSettings({
     cli: {
       option: {
         flags: "--on-cap <what>",
-        help: "when a response may be too long for strict caps: refuse, shrink its limit, or none for the organization's",
+        help: "if a response may be too long for strict caps: refuse the request, shrink its limit, or none for the organization's setting",
       },
       label: "at a cap",
       none: "the organization's",

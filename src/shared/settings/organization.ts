@@ -217,7 +217,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     cli: {
       option: {
         flags: "--on-cap <what>",
-        help: "when a response may be too long for strict caps: refuse, or shrink its limit",
+        help: "if a response may be too long for strict caps: refuse the request, or shrink its limit",
       },
       label: "at a cap",
     },

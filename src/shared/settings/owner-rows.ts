@@ -16,5 +16,9 @@ export const NOTE_ROW = {
   default: null,
   description: "A note for people. Null: none.",
   label: "Note",
-  cli: { option: { flags: "--note <text>", help: "for people, or none" }, label: "note", none: "-" },
+  cli: {
+    option: { flags: "--note <text>", help: "text for people, such as the purpose, or none" },
+    label: "note",
+    none: "-",
+  },
 } as const;

@@ -18,7 +18,7 @@ export const USER_GROUP_SETTINGS = defineSettings({
       ...LIMITS_ROW.cli,
       option: {
         flags: "--limits <list>",
-        help: 'all limits that its members share: "day cap 5.00, week budget 20", or none',
+        help: 'all limits that its members share, replaces the list: "day cap 5.00, week budget 20", or none',
       },
     },
   },

@@ -12,26 +12,6 @@ import { USER_SETTINGS } from "../../../src/shared/settings/user.ts";
 import type { Setting, Settings } from "../../../src/shared/settings/setting.ts";
 import { describeSetting, isRequired } from "../../../src/shared/settings/table.ts";
 
-/** The commands that the page is about, in the order of the help. */
-const MANAGEMENT_COMMANDS: readonly string[] = [
-  "login",
-  "logout",
-  "whoami",
-  "completion",
-  "org",
-  "key",
-  "user",
-  "group",
-  "limit",
-  "raise",
-  "usage",
-  "requests",
-  "token",
-  "alerts",
-  "webhook",
-  "audit",
-  "catalog",
-];
 const pathOf = (page: string): string => fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url));
 
 /** Who has settings, in the order of the table. */
@@ -136,22 +116,16 @@ function exampleOf(command: Command): string {
 }
 
 function listCommands(command: Command, path: readonly string[]): readonly string[] {
-  if (command.commands.length > 0) {
-    return command.commands.flatMap((one) => listCommands(one, [...path, one.name()]));
-  }
+  const visible = command.createHelp().visibleCommands(command);
+  const shown = visible.filter((one) => one.name() !== "help");
+  if (shown.length > 0) return shown.flatMap((one) => listCommands(one, [...path, one.name()]));
   const [name, example] = [path.join(" "), exampleOf(command)];
   return [
     `| \`${name}\` | ${command.description()} | ${[name, ""].includes(example) ? "" : `\`${example}\``} |`,
   ];
 }
 
-const COMMANDS = [
-  "| command | | example |",
-  "|---|---|---|",
-  ...createProgram()
-    .commands.filter((command) => MANAGEMENT_COMMANDS.includes(command.name()))
-    .flatMap((command) => listCommands(command, [command.name()])),
-];
+const COMMANDS = ["| command | | example |", "|---|---|---|", ...listCommands(createProgram(), [])];
 
 /** Page → marker of a table → its lines. */
 const TABLES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

@@ -24,12 +24,12 @@ const list = createListCommand({
 
 const redeliver: OrganizationCommandRow = {
   usage: "redeliver <alert>",
-  description: "Send an alert again, where its delivery failed or on all channels.",
+  description: "Send an alert again where its delivery failed, or otherwise on every channel.",
   examples: ["alerts redeliver alert_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --channel webhook"],
   options: (command) =>
     command.option(
       "--channel <channels>",
-      "comma-separated: email, webhook or the id of another webhook",
+      "channels to send on instead, comma-separated: email, webhook or the id of another webhook",
       collect,
     ),
   async runInOrganization(call: OrganizationCommandCall<ManagementOptions & { channel?: string[] }>) {

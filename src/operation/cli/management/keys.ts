@@ -75,7 +75,7 @@ const list: OrganizationCommandRow = {
   options: (command) =>
     command
       .option("--user <user>", "only API keys of this user, by id, name or email address")
-      .option("--group <group>", "only API keys whose own group this is, by id or name"),
+      .option("--group <group>", "only API keys that name this group themselves, by id or name"),
   async runInOrganization({ client, organization, path, options }: OrganizationCommandCall<ListOptions>) {
     const query = await queryOwners(client, path, options);
     const all = await client.listPages(`${path}/keys`, undefined, query);

@@ -71,7 +71,7 @@ const set: OrganizationCommandRow = {
 
 const remove: OrganizationCommandRow = {
   usage: "remove <webhook>",
-  description: "Remove a webhook by its id; `webhook` is the first one.",
+  description: "Remove a webhook by its id, or the first one by `webhook`.",
   asksFirst: true,
   examples: ["webhook remove webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
   async runInOrganization(call: WebhookCall) {
@@ -89,7 +89,7 @@ const remove: OrganizationCommandRow = {
 
 const test: OrganizationCommandRow = {
   usage: "test <webhook>",
-  description: "Send a test event to a webhook; `webhook` is the first one.",
+  description: "Send a test event to a webhook by its id, or to the first one by `webhook`.",
   examples: ["webhook test webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
   runInOrganization: (call) => testWebhook(call, pathOf(call)),
 };
