@@ -1,7 +1,7 @@
 /**
  * Handler of ext_authz. Envoy calls it once per request, with the headers only.
- * `src/data-path/exchange/admission/admit-request.ts` decides; this file converts Envoy's messages. Every internal
- * error becomes a refusal: an error here must never let a request pass.
+ * `src/data-path/exchange/admission/admit-request.ts` decides; this file converts Envoy's messages. Every
+ * internal error becomes a rejection: an error here must never let a request pass.
  */
 import { isGrpcType } from "../shared/contract/grpc-type.ts";
 import type { AdmitRequest } from "../data-path/exchange/admission/admit-request.ts";

@@ -97,7 +97,7 @@ interface Closing {
   readonly request: AdmittedRequest;
 }
 
-/** The client has its complete response, or a refusal. */
+/** The client has its complete response, or an error. */
 interface Answered {
   readonly name: "answered";
   /** Null if the request was never admitted. */

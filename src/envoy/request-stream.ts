@@ -1,11 +1,11 @@
 /**
- * ext_proc: one stream per request that was admitted. Envoy sends the request's headers and its body behind them, without
- * waiting in between, and so the response. One reply answers the whole request, one the whole response; a streamed response
- * is answered by its headers, by the pieces that the client gets, however many, and by the end of its response.
- *
- * How far it is stands in its `Phase`. What must never happen here: a request that carries no admission goes on (a filter
- * chain in which ext_authz was skipped would otherwise be an open door), or a call that owes a reply ends with OK (Envoy
- * would let the request pass unprocessed).
+ * ext_proc: one stream per admitted request. Envoy sends the request's headers and then its body, without
+ * waiting in between, and the same for the response. One reply answers the whole request, one the whole
+ * response; a streamed response is answered by its headers, by any number of pieces for the client, and by
+ * its end.
+ * The stream's state is its `Phase`. Two things must never happen: a request without an admission continues
+ * (if a filter chain skipped ext_authz, the gateway would be open), or a call with an outstanding reply ends
+ * with OK (Envoy would let the request pass unprocessed).
  */
 import { GatewayError } from "../shared/contract/errors.ts";
 import { INCLUDE_COST_HEADER } from "../shared/contract/header-names.ts";
@@ -259,7 +259,7 @@ export class RequestStream implements ProcessListener {
       this.#enter({ name: "failing", request, body, onEnd: () => response.onEnd() });
       return;
     }
-    // An answer is an answer: 201, 206 or 299 would tell a client of what it did not ask for.
+    // Always 200: with 201, 206 or 299 a client would expect something that it did not request.
     const set: Header[] = status > 200 && status < 300 ? [[":status", "200"]] : [];
     set.push(["content-type", response.contentType]);
     const remove = namesToRemoveDownstream(names);
@@ -341,7 +341,7 @@ export class RequestStream implements ProcessListener {
     );
   }
 
-  /** @param untold It is the request where the access log does not know yet whose that is, and null where it does. */
+  /** @param untold The request if the access log does not know its owner yet, otherwise null. */
   #refuse(request: AdmittedRequest, thrown: unknown, untold: AdmittedRequest | null): Handled {
     const { admission, call } = request;
     const error = GatewayError.from(thrown);
@@ -357,14 +357,14 @@ export class RequestStream implements ProcessListener {
     return this.#answer(request, createImmediateReply(this.#errorReply(request, error), metadata));
   }
 
-  /** An error that nothing was charged for says nothing of a cost. */
+  /** Returns the error reply. Errors without a charge have no cost header. */
   #errorReply({ admission, call }: AdmittedRequest, error: GatewayError): Reply {
     const reply = createErrorReply(error, this.#services.protocols[admission.protocol], admission);
     if (!call.settled?.costMicrocents) return reply;
     return { ...reply, headers: [...reply.headers, ...formatCostHeader(call.formattedCost)] };
   }
 
-  /** It sends the last that the client gets, behind all that was there before. */
+  /** Sends the client's last message, after all earlier pieces. */
   #answer(request: AdmittedRequest | null, response: ProcessingResponse): undefined {
     if (this.#phase.name === "ended") return;
     this.#pieces.flush();
@@ -393,7 +393,7 @@ export class RequestStream implements ProcessListener {
     letGo(before);
   }
 
-  /** It stays in its phase: the transport hands nothing on any more, and tells of the end. */
+  /** Aborts the stream. The phase stays: the transport delivers no more messages and reports the end. */
   #breakOff(error: unknown): void {
     const phase = this.#phase;
     const requestId = "request" in phase ? phase.request?.admission.requestId : undefined;

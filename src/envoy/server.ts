@@ -1,12 +1,11 @@
 /**
- * The gRPC server that Envoy calls, whatever carries it: `wire` (the default, HTTP/2 and gRPC framing by hand on
+ * gRPC server that Envoy calls, on either transport: `wire` (the default, HTTP/2 and gRPC framing by hand on
  * node:net) or `grpc-js` (the library).
- *
- * It carries messages and decides nothing about them. What it must never do: end an ext_proc call with OK while a
- * reply is owed, since Envoy then lets the request pass unprocessed, `failure_mode_allow: false` or not. Such a call
- * ends with an error status, or with its connection, and Envoy refuses the request.
- *
- * Envoy gone: each open call gets `onEnd` once. Redis gone: nothing changes here; `isServing` is the handlers' word.
+ * Carries messages without deciding anything. It must never end an ext_proc call with OK while a reply is
+ * outstanding, since Envoy would then let the request pass unprocessed, even with `failure_mode_allow:
+ * false`. Such a call ends with an error status, or with its connection, and Envoy rejects the request.
+ * When Envoy disconnects, each open call gets `onEnd` once. An outage of Redis changes nothing here; the
+ * handlers report it by `isServing`.
  */
 import { WireServer } from "./transport/wire/server.ts";
 import type { EnvoyServer, EnvoyServerOptions } from "./transport/contract.ts";
@@ -18,7 +17,7 @@ export async function createEnvoyServer(options: EnvoyServerOptions): Promise<En
   return createGrpcJsServer(options);
 }
 
-/** "unix:/run/gateway-0.sock" or "127.0.0.1:9000". */
+/** Parses "unix:/run/gateway-0.sock" or "127.0.0.1:9000". */
 export function parseAddress(address: string): { socketPath: string } | { host: string; port: number } {
   if (address.startsWith("unix:")) return { socketPath: address.slice("unix:".length) };
   const colon = address.lastIndexOf(":");

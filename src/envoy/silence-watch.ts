@@ -45,7 +45,7 @@ export class SilenceWatch {
   }
 }
 
-/** What is heard of one stream. */
+/** Events of one stream that the watch needs. */
 export type Watched = Pick<WatchedStream, "heard" | "told" | "end">;
 
 class WatchedStream {

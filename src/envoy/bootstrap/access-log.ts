@@ -1,5 +1,6 @@
 /**
- * The access log: one JSON line a request, of at most 4 KiB. Never a key, a body, a query or an `authorization` header.
+ * Access log: one JSON line per request, at most 4 KiB. Never contains a key, a body, a query or an
+ * `authorization` header.
  */
 import {
   ACCESS_LOG_METADATA,
@@ -12,16 +13,17 @@ import {
 import { formatFirst, LOGGED_REQUEST_ID, metadata, type Operator } from "./formatters.ts";
 import { type EnvoyNode, typed } from "./yaml-document.ts";
 
-/** What a client writes, at most: a line has a bounded length, whoever calls. */
+/** Maximum length of texts from clients, so that lines have a bounded length. */
 const MAX_TEXT_CHARACTERS = 256;
 const MAX_METHOD_CHARACTERS = 16;
 
-/** Fields that a refusal may have as well. */
+/** Fields that rejections may also have. */
 const REFUSAL_FIELDS: ReadonlySet<string> = new Set(["key_id", "organization_id", "error_code"]);
 
 /**
- * CEL: what the client wrote in a request that no filter has seen; nothing where it may have a credential, since CEL
- * cannot cut it out. Envoy's CEL takes small expressions only, so this one leaves out some that are none.
+ * CEL for the client's text in a request that no filter has seen; empty if it may contain a credential,
+ * because CEL cannot remove one. Envoy only accepts small expressions, so this one also omits some texts
+ * without credentials.
  */
 const unfiltered = (text: string): Operator => ({
   command: "CEL",
@@ -30,7 +32,7 @@ const unfiltered = (text: string): Operator => ({
 
 const short = (operator: Operator): Operator => ({ ...operator, max_length: MAX_TEXT_CHARACTERS });
 
-/** `access_log` of the HTTP connection manager, to a file or standard output. */
+/** Returns the `access_log` of the HTTP connection manager, to a file or standard output. */
 export function createAccessLog(file: string | null): EnvoyNode {
   const logFormat = { log_format: { json_format: createFields() } };
   return file === null

@@ -1,21 +1,22 @@
-/** What clusters of the sidecar, of upstreams and of the collector of traces have alike. */
+/** Parts that clusters of the sidecar, of upstreams and of the trace collector share. */
 import { isIP } from "node:net";
 import { type EnvoyNode, oneLine, type OneLine, typed } from "./yaml-document.ts";
 
-/** A cluster's HTTP options: the type that Envoy has them under. */
+/** Envoy's type name of a cluster's HTTP options. */
 export const HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 
-/** `typed_extension_protocol_options`. */
+/** Returns `typed_extension_protocol_options`. */
 export function createHttpOptions(options: EnvoyNode): EnvoyNode {
   return { [HTTP_OPTIONS]: typed(HTTP_OPTIONS, options) };
 }
 
-/** The largest that HTTP/2 and Envoy know. */
+/** Largest value that HTTP/2 and Envoy accept. */
 const OUT_OF_REACH = 2 ** 31 - 1;
 
 /**
- * `http2_protocol_options` of connections that the requests of all tenants share: none of their bounds is met by what
- * clients do. A client that takes its requests back, or does not read its answers, is bounded on its own connection.
+ * `http2_protocol_options` of connections that requests of all organizations share: clients cannot reach any
+ * of their bounds. A client that cancels its requests, or does not read its responses, is bounded on its own
+ * connection.
  */
 export const SHARED_CONNECTION: EnvoyNode = {
   "#initial_connection_window_size":
@@ -28,7 +29,7 @@ export const SHARED_CONNECTION: EnvoyNode = {
   max_outbound_control_frames: OUT_OF_REACH,
 };
 
-/** `circuit_breakers`, of which only those of retries are meant to break. */
+/** Returns `circuit_breakers`, of which only those of retries are meant to open. */
 export function createCircuitBreakers(mostInFlight: number, mostRetries: number): EnvoyNode {
   return {
     thresholds: [
@@ -42,7 +43,7 @@ export function createCircuitBreakers(mostInFlight: number, mostRetries: number)
   };
 }
 
-/** `outlier_detection` of connections that fail; no answer counts, of whichever status. */
+/** Returns `outlier_detection` for failing connections; responses of any status do not count. */
 export function createOutlierDetection(
   failures: number,
   times: Readonly<Record<"interval" | "base_ejection_time" | "max_ejection_time", string>>,
@@ -60,7 +61,7 @@ export function createOutlierDetection(
   };
 }
 
-/** `transport_socket` of connections that Envoy makes. */
+/** Returns the `transport_socket` of connections that Envoy opens. */
 export function createClientTls(context: EnvoyNode): EnvoyNode {
   return {
     name: "envoy.transport_sockets.tls",
@@ -68,7 +69,7 @@ export function createClientTls(context: EnvoyNode): EnvoyNode {
   };
 }
 
-/** A member of `match_typed_subject_alt_names`: the certificate is for this name or address. */
+/** Returns a member of `match_typed_subject_alt_names`: the certificate must be for this name or address. */
 export function createNameMatcher(name: string): OneLine {
   return oneLine({ san_type: isIP(name) === 0 ? "DNS" : "IP_ADDRESS", matcher: { exact: name } });
 }

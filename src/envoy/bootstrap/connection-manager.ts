@@ -1,6 +1,6 @@
 /**
- * The HTTP connection manager: what a request must look like before any filter sees it. Together with the last route
- * and the sidecar's own check this is the lock against requests that would be routed without an admission.
+ * HTTP connection manager: requirements of a request before any filter sees it. Together with the last route
+ * and the sidecar's own check, it prevents requests from being routed without an admission.
  */
 import { formatErrorReference } from "../../shared/config/documentation.ts";
 import type { Config } from "../../shared/config/schema.ts";
@@ -17,7 +17,7 @@ import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 const MEBIBYTE = 1024 ** 2;
 
-/** The listener's network filter. */
+/** Returns the listener's network filter. */
 export function createConnectionManager(
   limits: BodyLimits,
   options: ResolvedOptions,
@@ -76,8 +76,9 @@ function createClientIdentity(trustedHops: number): EnvoyNode {
 }
 
 /**
- * Runs before routing. Envoy samples traces by the request id and only by a plain UUID; ext_authz puts the gateway's own
- * form in its place, so that only what Envoy refuses before it shows the difference.
+ * Returns a mutation that runs before routing. Envoy samples traces by the request id, and only if it is a
+ * plain UUID; ext_authz replaces it by the gateway's own form, so the plain form is only visible in requests
+ * that Envoy rejects earlier.
  */
 function createEarlyMutation(hasTraces: boolean): EnvoyNode {
   const requestId = hasTraces ? "%UNIQUE_ID%" : "req_%UNIQUE_ID%";

@@ -1,6 +1,6 @@
 /**
- * Envoy's access log once more, over gRPC to the sidecar, for requests that did not end in order: the end of an ext_proc
- * call does not say whether the client went away, the upstream broke off or a time was over.
+ * Second access log, sent over gRPC to the sidecar, for requests that ended abnormally: the end of an
+ * ext_proc call does not say whether the client disconnected, the upstream failed or a timeout expired.
  * @see https://www.envoyproxy.io/docs/envoy/latest/api-v3/extensions/access_loggers/grpc/v3/als.proto
  */
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
@@ -8,14 +8,14 @@ import { ADMISSION_NAMESPACE, END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 /**
- * Of ends that the sidecar may not hear of: client gone (DC, DR), connection broken here or there (LR, UR, UC), time over
- * (UT, SI, UMSDR, DT), protocol broken (DPE, UPE).
+ * Response flags of ends that the sidecar may not see: client gone (DC, DR), connection broken on either side
+ * (LR, UR, UC), timeout (UT, SI, UMSDR, DT), protocol error (DPE, UPE).
  */
 const FLAGS = ["DC", "DR", "LR", "UR", "UC", "UT", "SI", "UMSDR", "DT", "DPE", "UPE"];
-/** Of Envoy's own replies without a flag: a body that came too slowly, one that is too large. */
+/** Statuses of Envoy's own replies without a flag: body too slow, body too large. */
 const STATUSES = [408, 413];
 
-/** One of the HTTP connection manager's `access_log`. */
+/** Returns an entry of the connection manager's `access_log`. */
 export function createEndReports(): EnvoyNode {
   return {
     "#": "How requests ended that did not end in order, for the sidecar: its records name who broke off.",
@@ -47,7 +47,7 @@ export function createEndReports(): EnvoyNode {
   };
 }
 
-/** By the state of its key's bucket: whoever has no key, and takes back what he begins, sends the sidecar nothing. */
+/** Matches requests with the state of a key's bucket: clients without a key cannot make Envoy send reports. */
 function createAdmittedFilter(): EnvoyNode {
   return {
     "#metadata_filter": "Requests that ext_authz has admitted; nobody without a key has a say here.",

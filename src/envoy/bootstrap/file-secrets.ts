@@ -1,15 +1,16 @@
 /**
- * Certificates by SDS files that name the PEM files, so that Envoy takes renewed ones without a restart: it watches the
- * folder of the PEM files for files that are moved into place. The SDS files themselves hold no secret.
+ * Certificates as SDS files that name the PEM files, so that Envoy loads renewed ones without a restart: it
+ * watches the PEM files' directory for files that are moved into place. The SDS files themselves contain no
+ * secret.
  */
 import { dirname, join } from "node:path";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 const SECRET_MESSAGE = "envoy.extensions.transport_sockets.tls.v3.Secret";
-/** The name of no upstream begins with this. */
+/** Names of upstreams never start with this. */
 const FILE_PREFIX = "_";
 
-/** A member of `tls_certificate_sds_secret_configs`, or a `validation_context_sds_secret_config`. */
+/** Returns a member of `tls_certificate_sds_secret_configs`, or a `validation_context_sds_secret_config`. */
 export function createSdsConfig(name: string, secretsDirectory: string): EnvoyNode {
   return {
     name,
@@ -20,14 +21,14 @@ export function createSdsConfig(name: string, secretsDirectory: string): EnvoyNo
   };
 }
 
-/** The path of an SDS file, and what is in it. */
+/** Path of an SDS file, and its content. */
 export type SecretFile = readonly [path: string, secret: EnvoyNode];
 
 function certificateSecretFile(name: string, secretsDirectory: string): string {
   return join(secretsDirectory, `${FILE_PREFIX}${name}.yaml`);
 }
 
-/** A certificate and its key, which should lie in one folder. */
+/** Describes a certificate and its key, which should be in one directory. */
 export function createCertificateSecret(
   name: string,
   secretsDirectory: string,
@@ -41,7 +42,7 @@ export function createCertificateSecret(
   return createSecretFile(name, secretsDirectory, { tls_certificate: certificate });
 }
 
-/** Authorities of the other side's certificates. */
+/** Describes the authorities of the peer's certificates. */
 export function createAuthoritySecret(name: string, secretsDirectory: string, caFile: string): SecretFile {
   const authorities = {
     trusted_ca: { filename: caFile },
@@ -50,7 +51,7 @@ export function createAuthoritySecret(name: string, secretsDirectory: string, ca
   return createSecretFile(name, secretsDirectory, { validation_context: authorities });
 }
 
-/** A text that lies in a file alone, as a token does; Kubernetes swaps the folder that it lies in. */
+/** Describes a file that contains only a text, such as a token. Kubernetes swaps the directory of such files. */
 export function createTextSecret(name: string, secretsDirectory: string, file: string): SecretFile {
   return createSecretFile(name, secretsDirectory, { generic_secret: { secret: { filename: file } } });
 }

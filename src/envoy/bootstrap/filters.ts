@@ -1,6 +1,7 @@
 /**
- * The HTTP filters, in the order in which a request passes them: remember the client's path → jwt_authn, where there are
- * providers → ext_authz → ext_proc → length → router. The order is a lock: nothing reads a body before its key was admitted.
+ * HTTP filters in the order of a request: save the client's path → jwt_authn, if there are providers →
+ * ext_authz → ext_proc → length → router. The order is a security property: nothing reads a body before its
+ * key is admitted.
  */
 import type { JwtProviderConfig } from "../../shared/config/schema.ts";
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
@@ -20,7 +21,7 @@ import { createTokenFilters } from "./jwt-providers.ts";
 import { type EdgeTimeouts, formatSeconds, type ResolvedOptions } from "./render-options.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
-/** `http_filters` of the HTTP connection manager. */
+/** Returns the `http_filters` of the HTTP connection manager. */
 export function createHttpFilters(
   maxRequestBytes: number,
   options: ResolvedOptions,
@@ -39,8 +40,9 @@ export function createHttpFilters(
 }
 
 /**
- * How keys of the gateway and of upstreams ("sk-"), webhook secrets and tokens begin. Envoy takes RE2 programs of up to
- * 100 instructions, hence no closer look at what follows: all of the path's segment, or of the word, counts as theirs.
+ * Prefixes of keys of the gateway and of upstreams ("sk-"), webhook secrets and tokens. Envoy accepts RE2
+ * programs of up to 100 instructions, so the rest is not examined: the whole path segment or word is treated
+ * as a credential.
  */
 const CREDENTIAL_BEGINS = "(?i)(?:sk-igw-|\\bsk-|whsec_|igw_)";
 
@@ -193,8 +195,8 @@ function createBuffer(maxRequestBytes: number): EnvoyNode {
 }
 
 /**
- * `typed_per_filter_config` of a route whose requests have their body sent behind their headers, without a wait for the
- * sidecar's reply in between: it has the whole request at once and answers it in one.
+ * Returns the `typed_per_filter_config` of a route whose requests send their body without waiting for the
+ * sidecar's reply to the headers, so that the sidecar gets the whole request and answers it once.
  */
 export function createBodyBehindHeaders(): EnvoyNode {
   return {

@@ -1,7 +1,8 @@
 /**
- * Callers with a token: Envoy verifies it, and the sidecar, which gets the outcome as metadata, decides and writes every
- * answer. Only what looks like a token meets the filter; a request with an API key passes it by. One provider of Envoy's
- * for each header, since one for both would refuse whoever has a token in one and a placeholder in the other.
+ * Callers with a token: Envoy verifies it and passes the result as metadata to the sidecar, which decides and
+ * writes every response. Only headers that look like a token reach the filter; requests with an API key skip
+ * it. Each header has its own Envoy provider, since one for both would reject a caller with a token in one
+ * header and a placeholder in the other.
  */
 import type { JwtProviderConfig } from "../../shared/config/schema.ts";
 import { parseUpstreamEndpoint } from "../../shared/config/schema/urls.ts";
@@ -21,7 +22,7 @@ import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 const FETCH_TIMEOUT = "3s";
 const SECONDS_PER_MINUTE = 60;
-/** Where a token may stand, and what of a header looks like one. */
+/** Headers that may carry a token, and the pattern of a token in each. */
 const PLACES = [
   {
     ending: "",
@@ -37,7 +38,7 @@ const PLACES = [
   },
 ] as const;
 
-/** A longer token meets no rule: nobody verifies it, and the sidecar rejects what looks like one. */
+/** A longer token matches no rule: it is not verified, and the sidecar rejects it. */
 const SHORT_ENOUGH = {
   custom: {
     name: "short_enough",
@@ -49,7 +50,7 @@ const SHORT_ENOUGH = {
   },
 };
 
-/** The filter; none without providers. */
+/** Returns the filter; empty without providers. */
 export function createTokenFilters(providers: readonly JwtProviderConfig[]): EnvoyNode[] {
   if (providers.length === 0) return [];
   const each = PLACES.flatMap((place) => providers.map((provider) => createProvider(provider, place)));
@@ -118,7 +119,7 @@ function createKeys(name: string, { url, file, refreshMinutes }: JwtProviderConf
   };
 }
 
-/** One cluster for each provider whose keys are fetched. */
+/** Returns one cluster per provider whose keys are fetched. */
 export function createJwksClusters(
   providers: readonly JwtProviderConfig[],
   places: AuthorityPlaces,
@@ -150,7 +151,7 @@ export function createJwksClusters(
   });
 }
 
-/** The SDS files of what the addresses of keys ask for: authorities of their own, tokens. */
+/** Lists the SDS files for the providers' key addresses: authorities and tokens. */
 export function listJwksSecrets(
   providers: readonly JwtProviderConfig[],
   secretsDirectory: string,
@@ -197,7 +198,7 @@ function tlsOf({ caFile }: JwtProviderConfig["jwks"]) {
   return caFile === null ? null : { caFile, serverName: null };
 }
 
-/** No upstream's name has a dot. */
+/** Names of upstreams contain no dots. */
 function clusterName(providerName: string): string {
   return `jwks.${providerName}`;
 }

@@ -13,7 +13,7 @@ type ListenerTls = NonNullable<Config["listen"]["tls"]>;
 const SERVER_SECRET = "listener_certificate";
 const CLIENTS_SECRET = "listener_client_authorities";
 
-/** `transport_socket` of the listener's filter chain; nothing where it speaks plain HTTP. */
+/** Returns the `transport_socket` of the listener's filter chain; empty for plain HTTP. */
 export function createListenerTls(tls: ListenerTls | null, secretsDirectory: string): EnvoyNode {
   if (tls === null) return {};
   const hasClients = tls.clientCaFile !== null;
@@ -35,7 +35,7 @@ export function createListenerTls(tls: ListenerTls | null, secretsDirectory: str
   };
 }
 
-/** The SDS files. */
+/** Lists the SDS files. */
 export function listListenerSecrets(tls: ListenerTls | null, secretsDirectory: string): SecretFile[] {
   if (tls === null) return [];
   const { clientCaFile } = tls;

@@ -1,10 +1,11 @@
 /**
- * Replies that Envoy makes by itself, in the contract's shape. Each row of the table says which of them it is about and
- * which entry of `ERRORS` a client reads instead; it is rendered twice, for the envelope of each route family.
- *
- * Must never touch what the sidecar answers (denied by ext_authz, ImmediateResponse of ext_proc) or an upstream's own
- * response; mappers see only local replies, and the first mapper lets the sidecar's pass. A row matches by
- * `response.code_details`, because the status alone does not tell an upstream's reset from a sidecar that is gone.
+ * Envoy's own replies, in the shape of our API contract. Each row of the table matches some of them and names
+ * the entry of `ERRORS` that a client gets instead; it is rendered twice, for the envelopes of both route
+ * families.
+ * Must never change the sidecar's replies (denials of ext_authz, ImmediateResponse of ext_proc) or an
+ * upstream's response; mappers only see local replies, and the first mapper passes the sidecar's. A row
+ * matches by `response.code_details`, because the status does not distinguish an upstream's reset from a
+ * missing sidecar.
  * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/local_reply
  */
 import { docUrlOf } from "../../shared/contract/error-reference.ts";
@@ -24,17 +25,17 @@ import { createErrorBody } from "../../data-path/translation/openai/error-body.t
 import { formatFirst, metadata, REQUEST_ID } from "./formatters.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
-/** One kind of reply that Envoy makes by itself. */
+/** One kind of Envoy's own replies. */
 export interface LocalReplyRow {
   readonly why: string;
-  /** CEL over Envoy's attributes. */
+  /** Condition: CEL over Envoy's attributes. */
   readonly when: string;
   readonly code: ErrorCode;
-  /** The one path that it is about, where it is not about all. */
+  /** Path, if the row only applies to one. */
   readonly path?: string;
-  /** Further headers, for the sidecar: it takes the reply's place. */
+  /** Further headers, for the sidecar when it replaces the reply. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where the table's message would not tell the client what to change. */
+  /** Message, if the one from `ERRORS` would not tell the client what to change. */
   readonly message?: string;
 }
 
@@ -42,11 +43,11 @@ const startsWith = (...prefixes: string[]): string =>
   prefixes.map((prefix) => `response.code_details.startsWith('${prefix}')`).join(" || ");
 
 const RESET = "upstream_reset_before_response_started{";
-/** Without `via_upstream` it is not the sidecar that has ended the call with an error: it was not there (any more). */
+/** Without `via_upstream` the call was not ended by an error of the sidecar: the sidecar was unreachable. */
 const PROCESSING_LOST =
   "response.code_details.startsWith('ext_proc_error_gRPC_error_') && !response.code_details.contains('via_upstream')";
 
-/** The first row that matches is taken. The last two catch what no row names. */
+/** First match wins. The last two rows catch everything else. */
 export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
   {
     why: "Codex asks for a WebSocket here first: at a 426 it goes on over HTTP at once, at a 403 only after seven tries",
@@ -138,7 +139,7 @@ export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
   },
 ];
 
-/** `local_reply_config` of the HTTP connection manager. @param reference Address of the error reference. */
+/** Returns the `local_reply_config` of the HTTP connection manager. @param reference Address of the error reference. */
 export function createLocalReplyConfig(reference: string): EnvoyNode {
   return {
     "#mappers":
@@ -160,11 +161,11 @@ export function createLocalReplyConfig(reference: string): EnvoyNode {
   };
 }
 
-/** The first is for its own routes, the second for all that are left. */
+/** Envelopes: the first for its own routes, the second for all others. */
 const ENVELOPES = ["messages", "chat"] as const;
 type Envelope = (typeof ENVELOPES)[number];
 
-/** A row about one path is rendered for that alone. */
+/** A row with a path is rendered only for its envelope. */
 const isIn =
   ({ path }: LocalReplyRow) =>
   (envelope: Envelope): boolean =>
@@ -194,7 +195,7 @@ function createCondition({ when, path }: LocalReplyRow, protocol: Envelope): str
   return protocol === "messages" ? `(${when}) && ${PATH}.startsWith('/v1/messages')` : when;
 }
 
-/** Before the first filter has run there is only the path as it came. */
+/** Before the first filter has run, only the original path is available. */
 const PATH =
   `('${EDGE_METADATA_NAMESPACE}' in metadata.filter_metadata ` +
   `? metadata.filter_metadata['${EDGE_METADATA_NAMESPACE}']['${EDGE_METADATA_PATH}'] : request.path)`;
@@ -209,8 +210,8 @@ function createFilter(expression: string): EnvoyNode {
 }
 
 /**
- * What ext_authz's OK reply asked to be added comes later and replaces these. They are for where it never ran, and where
- * the reply passes its filter over; Envoy leaves a header out that has no value.
+ * Returns headers for requests that ext_authz never saw, or whose reply skips its filter; headers of
+ * ext_authz's OK reply are added later and replace these. Envoy omits headers without a value.
  */
 function createHeaders(
   error: GatewayError,
@@ -231,7 +232,7 @@ function createHeaders(
   }));
 }
 
-/** As ext_proc told it, who waits for an admission that ext_authz did not, or as ext_authz did; 0 where no key was read. */
+/** Formats a rate header from ext_proc (deferred admissions) or ext_authz; 0 if no key was read. */
 function formatRateHeader(name: string): string {
   const told = [metadata(METADATA_NAMESPACE, name), metadata(ADMISSION_NAMESPACE, name)];
   return formatFirst(...told, ...(name === REMAINING_HEADER ? [{ command: "CEL", param: "'0'" }] : []));

@@ -2,7 +2,7 @@ import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 const MAX_CONNECTIONS = 50_000;
 
-/** `overload_manager`: bounds of what clients together can make Envoy hold. */
+/** Returns the `overload_manager`: bounds of the memory that all clients together can occupy in Envoy. */
 export function createOverloadManager(maxHeapBytes: number): EnvoyNode {
   return {
     refresh_interval: "0.25s",
@@ -33,9 +33,10 @@ export function createOverloadManager(maxHeapBytes: number): EnvoyNode {
 }
 
 /**
- * An answer that was given out whole lies in Envoy until its client has read it, and nothing but an idle connection shows
- * of it. So idle connections are closed the sooner the more of the heap is used, long before anybody is refused: a client
- * that reads on loses nothing, since what it reads keeps its connection.
+ * Shortens the idle timeout as the heap fills up. A complete response stays in Envoy until its client has
+ * read it, and is only noticeable as an idle connection. So idle connections are closed earlier, long before
+ * requests are rejected: a client that keeps reading loses nothing, since reading keeps its connection
+ * active.
  */
 function createReducedTimeouts(): EnvoyNode {
   return {

@@ -1,10 +1,9 @@
 /**
- * Envoy's bootstrap for a `gateway.yaml`: listener, filters, routes, clusters. The output is meant to be read, owned and
- * edited by an operator, so every setting that is not obvious has its reason beside it.
- *
- * Must never contain a secret (credentials lie in the files of `writeUpstreamSecrets`), and must never let a request
- * reach an upstream without ext_authz and ext_proc: the sidecar gone means 503, the sidecar failing means 500.
- * @see docs/envoy.md for each lock and why it is there.
+ * Envoy's bootstrap for a `gateway.yaml`: listener, filters, routes, clusters. Operators read, own and edit
+ * the output, so every setting that is not obvious has a comment with its reason.
+ * Must never contain a secret (credentials are in the files of `writeUpstreamSecrets`), and must never let a
+ * request reach an upstream without ext_authz and ext_proc: a missing sidecar gives 503, a failing one 500.
+ * @see docs/envoy.md for the reason of each protection.
  */
 import { join } from "node:path";
 import type { Config } from "../../shared/config/schema.ts";
@@ -34,7 +33,7 @@ const HEADING =
   "Envoy for the inference gateway, made by `inference-gateway envoy render --config gateway.yaml`.\n" +
   "Start Envoy with --disable-hot-restart. What each part is for: docs/envoy.md.";
 
-/** The parts by which `render-snippets.ts` finds its way. */
+/** Structure of the bootstrap, as `render-snippets.ts` needs it. */
 export interface Bootstrap extends EnvoyNode {
   readonly static_resources: {
     readonly listeners: readonly [ListenerNode];
@@ -46,28 +45,28 @@ interface ListenerNode extends EnvoyNode {
   readonly filter_chains: readonly [EnvoyNode & { readonly filters: readonly [EnvoyNode] }];
 }
 
-/** Top-level fields that the gateway needs, beside listeners and clusters, of whichever bootstrap. */
+/** Top-level fields that every bootstrap with the gateway needs, in addition to listeners and clusters. */
 export const TOP_LEVEL = ["layered_runtime", "grpc_async_client_manager_config"];
 
-/** Envoy's own protection of a downstream connection: half as many early resets close it. */
+/** Envoy's own protection of a downstream connection: half this number of early resets closes it. */
 const RESET_LIMIT = "overload.premature_reset_total_stream_count";
-/** An agent that gives up dozens of requests at once stays below. */
+/** High enough for an agent that cancels dozens of requests at once. */
 const MAX_EARLY_RESETS = 200;
 
-/** 0600. */
+/** File mode 0600. */
 const OWNER_ONLY = 0o600;
 
 /**
- * The bootstrap as YAML. The same configuration and options always give the same text.
- * @throws Error when a socket's path is too long or an upstream's URL is none.
+ * Renders the bootstrap as YAML. Equal configuration and options always give the same text.
+ * @throws Error if a socket's path is too long or an upstream's URL is invalid.
  */
 export function renderBootstrap(config: Config, options: RenderOptions = {}): string {
   return formatEnvoyYaml(createBootstrap(config, options), HEADING);
 }
 
 /**
- * The same as a value, for whoever needs parts of it.
- * @throws as `renderBootstrap`.
+ * Returns the bootstrap as a value.
+ * @throws like `renderBootstrap`.
  */
 export function createBootstrap(config: Config, options: RenderOptions): Bootstrap {
   const resolved = resolveOptions(options);
@@ -124,7 +123,7 @@ function createRuntime(): EnvoyNode {
   };
 }
 
-/** Where the SDS files lie that a bootstrap names. */
+/** Returns the directory of the SDS files that a bootstrap names. */
 function secretsFolder({ sidecar }: Pick<Config, "sidecar">, given?: string): string {
   return given ?? join(sidecar.sockets, "secrets");
 }

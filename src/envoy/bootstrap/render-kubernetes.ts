@@ -1,7 +1,7 @@
 /**
- * The bootstrap's parts as Kubernetes resources for a control plane that owns Envoy's configuration: an EnvoyFilter for
- * Istio, an EnvoyPatchPolicy for Envoy Gateway. Both give Envoy exactly what the bootstrap says; names, namespace and
- * labels are meant to be changed (kustomize). The sidecar runs in Envoy's pod, on Unix sockets.
+ * Bootstrap as Kubernetes resources for a control plane that owns Envoy's configuration: an EnvoyFilter for
+ * Istio, an EnvoyPatchPolicy for Envoy Gateway. Both give Envoy exactly the content of the bootstrap; names,
+ * namespace and labels are meant to be changed (kustomize). The sidecar runs in Envoy's pod, on Unix sockets.
  */
 import type { Config } from "../../shared/config/schema.ts";
 import { createBootstrap, TOP_LEVEL } from "./render-bootstrap.ts";
@@ -13,8 +13,9 @@ const WHERE =
   "What goes around it: deploy/examples in the repository. Made by `inference-gateway envoy render --as";
 
 /**
- * An EnvoyFilter: a listener of its own on `listen.port`, the clusters, and what the bootstrap needs.
- * @throws as `renderBootstrap`.
+ * Renders an EnvoyFilter: a separate listener on `listen.port`, the clusters, and the bootstrap's top-level
+ * fields.
+ * @throws like `renderBootstrap`.
  */
 export function renderEnvoyFilter(config: Config, options: RenderOptions = {}): string {
   const bootstrap = createBootstrap(config, options);
@@ -45,9 +46,9 @@ export function renderEnvoyFilter(config: Config, options: RenderOptions = {}): 
 }
 
 /**
- * An EnvoyPatchPolicy: the filters of the Gateway's listener `http` are replaced, the clusters added. What the bootstrap
- * needs belongs into the EnvoyProxy resource of the Gateway.
- * @throws as `renderBootstrap`.
+ * Renders an EnvoyPatchPolicy: replaces the filters of the Gateway's listener `http` and adds the clusters.
+ * The bootstrap's top-level fields belong into the Gateway's EnvoyProxy resource.
+ * @throws like `renderBootstrap`.
  */
 export function renderEnvoyPatchPolicy(config: Config, options: RenderOptions = {}): string {
   const { clusters, listeners } = createBootstrap(config, options).static_resources;

@@ -1,47 +1,53 @@
 /**
- * What a rendered bootstrap can vary in beside the gateway's own configuration. The defaults are what is shipped; tests
+ * Options of a rendered bootstrap in addition to the gateway's configuration. Users get the defaults; tests
  * shorten the timeouts.
  */
 
-/** Seconds of each wait at the edge. Fractions are allowed. */
+/** Timeouts at the edge in seconds. Fractions are allowed. */
 export interface EdgeTimeouts {
-  /** A connection's first bytes or its TLS handshake, and each request's headers from their first byte. */
+  /** Until a connection's first bytes or TLS handshake, and for each request's headers from their first byte. */
   readonly requestHeadersSeconds: number;
-  /** A connection without a request. Longer than load balancers keep one (600 s), which are to close it first. */
+  /** For a connection without requests. Longer than load balancers keep one (600 s), so that they close it first. */
   readonly connectionIdleSeconds: number;
-  /** A whole request, headers and body: what is slower gets 408. */
+  /** For a whole request, headers and body; slower ones get 408. */
   readonly requestSeconds: number;
-  /** Nothing sent or received on a stream: SDKs wait 10 minutes for answers that are not streamed. */
+  /** For a stream without data: SDKs wait 10 minutes for responses that are not streamed. */
   readonly streamIdleSeconds: number;
-  /** One ext_authz call. Above the sidecar's own wait for Redis (0.25 s), so that the sidecar's answer wins. */
+  /**
+   * For one ext_authz call. Longer than the sidecar's timeout for Redis (0.25 s), so that the sidecar's
+   * answer comes first.
+   */
   readonly admissionSeconds: number;
-  /** One reply of the sidecar in an ext_proc stream; it does not time the upstream. */
+  /** For one reply of the sidecar in an ext_proc stream; does not cover the upstream. */
   readonly processingSeconds: number;
-  /** A worker that answers no PING for so long hangs, and is given up with all its calls. Far above a busy event loop. */
+  /**
+   * For a worker's reply to a PING; afterwards it is considered hung, and all its calls fail. Far above the
+   * delay of a busy event loop.
+   */
   readonly hangSeconds: number;
 }
 
 export interface RenderOptions {
-  /** Workers of the sidecar; those of the configuration when left out. */
+  /** Number of the sidecar's workers. Default: from the configuration. */
   readonly workers?: number;
-  /** Where Envoy finds the workers when `sidecar.tcp.host` is an address to listen on, as `0.0.0.0`. */
+  /** Address of the workers for Envoy, if `sidecar.tcp.host` is an address to listen on, such as `0.0.0.0`. */
   readonly sidecarHost?: string;
-  /** Folder of `writeUpstreamSecrets`; `secrets` in the folder of sockets when left out. */
+  /** Directory of `writeUpstreamSecrets`. Default: `secrets` in the socket directory. */
   readonly secretsDirectory?: string;
-  /** The access log's file; standard output when left out. */
+  /** File of the access log. Default: standard output. */
   readonly accessLogFile?: string;
-  /** Browser origins that may call the gateway: turns the CORS filter on. `"*"` allows every origin. */
+  /** Browser origins that may call the gateway: enables the CORS filter. `"*"` allows every origin. */
   readonly corsAllowOrigins?: readonly string[];
-  /** Proxies in front of Envoy whose `x-forwarded-for` entries are true. */
+  /** Number of trusted proxies in front of Envoy, whose `x-forwarded-for` entries are used. */
   readonly trustedHops?: number;
-  /** Envoy's heap from which on it refuses new requests. */
+  /** Heap size above which Envoy rejects new requests. */
   readonly maxHeapBytes?: number;
-  /** PEM bundle for `https` upstreams without a `ca_file`; the system's when left out. */
+  /** PEM bundle for `https` upstreams without a `ca_file`. Default: the system's. */
   readonly systemCaFile?: string;
   readonly timeouts?: Partial<EdgeTimeouts>;
 }
 
-/** All options, decided. */
+/** Options with all defaults applied. */
 export interface ResolvedOptions {
   readonly accessLogFile: string | null;
   readonly corsAllowOrigins: readonly string[];
@@ -60,10 +66,10 @@ export const DEFAULT_TIMEOUTS: EdgeTimeouts = {
   hangSeconds: 10,
 };
 
-/** Some fifty of the largest bodies at once, and room for streams. */
+/** About fifty of the largest bodies at once, and room for streams. */
 const DEFAULT_MAX_HEAP_BYTES = 2 * 1024 ** 3;
 
-/** Options with their defaults. */
+/** Applies the defaults. */
 export function resolveOptions(options: RenderOptions): ResolvedOptions {
   return {
     accessLogFile: options.accessLogFile ?? null,
@@ -74,7 +80,7 @@ export function resolveOptions(options: RenderOptions): ResolvedOptions {
   };
 }
 
-/** A duration as Envoy's protobuf JSON writes it: "0.25s". */
+/** Formats a duration as in Envoy's protobuf JSON: "0.25s". */
 export function formatSeconds(seconds: number): string {
   return `${Number(seconds.toFixed(3))}s`;
 }

@@ -1,7 +1,7 @@
 /**
- * The parts of the bootstrap for an Envoy that is already there: one YAML document for each place in its configuration,
- * with what to do with it above it. Listener, TLS and admin interface are the operator's own and are left out. What the
- * parts make together is checked by `config check --envoy`.
+ * Bootstrap in parts for an existing Envoy: one YAML document per place in its configuration, with
+ * instructions above it. Omits listener, TLS and admin interface, which belong to the operator. `config check
+ * --envoy` checks the result.
  */
 import type { Config } from "../../shared/config/schema.ts";
 import { createBootstrap, TOP_LEVEL } from "./render-bootstrap.ts";
@@ -10,9 +10,9 @@ import { type EnvoyNode, formatEnvoyYaml, omit, pick } from "./yaml-document.ts"
 
 const SEPARATOR = "---\n";
 
-/** Fields of the connection manager that are the operator's own. */
+/** Fields of the connection manager that belong to the operator. */
 const OWN = ["@type", "stat_prefix", "codec_type", "server_name"];
-/** Fields of the connection manager with a document of their own. */
+/** Fields of the connection manager with separate documents. */
 const APART = ["access_log", "tracing", "local_reply_config", "http_filters", "route_config"];
 
 const TEXTS = {
@@ -43,14 +43,14 @@ const TEXTS = {
 } as const;
 
 interface Snippet {
-  /** Where it goes, and what must be kept. */
+  /** Instructions: where it goes, and what must be kept. */
   readonly text: string;
   readonly content: EnvoyNode;
 }
 
 /**
- * YAML documents, in the order in which they stand in a bootstrap.
- * @throws as `renderBootstrap`.
+ * Renders YAML documents in the order of a bootstrap.
+ * @throws like `renderBootstrap`.
  */
 export function renderSnippets(config: Config, options: RenderOptions = {}): string {
   const snippets = listSnippets(config, options);

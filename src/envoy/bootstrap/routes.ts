@@ -1,6 +1,6 @@
 /**
- * Routes. Public paths by exact path and method are answered by Envoy; everything else goes through ext_authz and
- * ext_proc, which is why the last route takes every path: where no route matches, ext_authz is passed over.
+ * Routes. Envoy answers public paths by exact path and method; everything else goes through ext_authz and
+ * ext_proc. Therefore the last route matches every path: a request without a route would skip ext_authz.
  */
 import { listServedEndpoints } from "../../shared/contract/endpoints.ts";
 import { REMAINING_HEADER } from "../../shared/contract/header-names.ts";
@@ -14,7 +14,7 @@ const HEALTH_BODY = JSON.stringify({ status: "ok" });
 
 const PROBE_METHODS = "GET|HEAD";
 
-/** `route_config` of the HTTP connection manager. @param documentation The address that `GET /` names. */
+/** Returns the `route_config` of the HTTP connection manager. @param documentation Address that `GET /` returns. */
 export function createRouteConfig(options: ResolvedOptions, documentation: string): EnvoyNode {
   const service = JSON.stringify({
     object: "service",
@@ -70,7 +70,7 @@ function createTwoHostsRoute(): EnvoyNode {
   };
 }
 
-/** Other methods of a public path fall through to the last route, and the sidecar answers 405. */
+/** Other methods of a public path reach the last route, where the sidecar answers 405. */
 function createPublicRoute(path: string, comment: string | null, body: string): EnvoyNode {
   return {
     ...(comment === null ? {} : { "#": comment }),
@@ -140,21 +140,22 @@ function createResponseHeader(key: string, value: string): EnvoyNode {
 }
 
 /**
- * `typed_per_filter_config` of a route or virtual host that all filters of the gateway pass over. A route that Envoy
- * answers by itself asks for no key: a filter that stayed on there would hold whatever anybody sends.
+ * Returns the `typed_per_filter_config` of a route or virtual host that disables all filters of the gateway.
+ * Needed for routes that Envoy answers itself: they require no key, and an enabled filter would buffer
+ * anything that anyone sends.
  */
 export function disableAll(): EnvoyNode {
   return disableFilters("ext_authz", "ext_proc", "content_length");
 }
 
-/** Name of the filter and its message for a route. */
+/** Name of each filter and its per-route message. */
 const PER_ROUTE = {
   ext_authz: ["envoy.filters.http.ext_authz", "ext_authz.v3.ExtAuthzPerRoute"],
   ext_proc: [PROCESSING_FILTER, "ext_proc.v3.ExtProcPerRoute"],
   content_length: [CONTENT_LENGTH_FILTER, "buffer.v3.BufferPerRoute"],
 } as const;
 
-/** `typed_per_filter_config` of a route that these filters of the gateway pass over. */
+/** Returns the `typed_per_filter_config` of a route that disables these filters of the gateway. */
 function disableFilters(...filters: readonly (keyof typeof PER_ROUTE)[]): EnvoyNode {
   const off = filters.map((filter): [string, EnvoyValue] => {
     const [name, message] = PER_ROUTE[filter];
@@ -163,7 +164,7 @@ function disableFilters(...filters: readonly (keyof typeof PER_ROUTE)[]): EnvoyN
   return Object.fromEntries(off);
 }
 
-/** Preflights carry no key: the filter answers them before ext_authz. */
+/** Preflight requests carry no key: the filter answers them before ext_authz. */
 function createCorsPolicy(origins: readonly string[]): EnvoyNode {
   if (origins.length === 0) return {};
   const matchers = origins.map((origin) =>

@@ -1,4 +1,4 @@
-/** Mutual TLS between Envoy and workers that listen on TCP: neither talks to anybody without a certificate. */
+/** Mutual TLS between Envoy and workers that listen on TCP: both require a certificate. */
 import { isIP } from "node:net";
 import type { Config } from "../../shared/config/schema.ts";
 import { createClientTls, createNameMatcher } from "./cluster-parts.ts";
@@ -15,7 +15,10 @@ type SidecarTls = NonNullable<Config["sidecar"]["tls"]>;
 const CLIENT_SECRET = "sidecar_client_certificate";
 const SERVERS_SECRET = "sidecar_authorities";
 
-/** `transport_socket` of the sidecar's cluster; nothing for Unix sockets and in the clear. `host`: where Envoy finds the workers. */
+/**
+ * Returns the `transport_socket` of the sidecar's cluster; empty for Unix sockets and plain TCP. `host`:
+ * address at which Envoy reaches the workers.
+ */
 export function createSidecarClusterTls(
   tls: SidecarTls | null,
   host: string,
@@ -41,7 +44,7 @@ export function createSidecarClusterTls(
   };
 }
 
-/** The SDS files. */
+/** Lists the SDS files. */
 export function listSidecarSecrets(tls: SidecarTls | null, secretsDirectory: string): SecretFile[] {
   if (tls === null) return [];
   const { clientCertFile: certFile, clientKeyFile: keyFile, caFile } = tls;

@@ -1,6 +1,7 @@
 /**
- * The sidecar's cluster: one endpoint per worker process. Health checks and outlier detection keep requests away from a
- * worker that is starting, draining or gone; with none left, ext_authz fails at once and the client gets a 503.
+ * Sidecar's cluster: one endpoint per worker process. Health checks and outlier detection keep requests away
+ * from workers that start, drain or have ended; without any worker, ext_authz fails at once and the client
+ * gets 503.
  */
 import type { Config } from "../../shared/config/schema.ts";
 import { SIDECAR_CLUSTER } from "../names.ts";
@@ -14,30 +15,31 @@ import { type EdgeTimeouts, formatSeconds } from "./render-options.ts";
 import type { SidecarEndpoint } from "./sidecar-endpoints.ts";
 import { type EnvoyNode, oneLine } from "./yaml-document.ts";
 
-/** Far above any number of requests in flight: each holds a gRPC stream, and Envoy's default of 1,024 answers 500. */
+/** Far above any number of requests in flight: each needs a gRPC stream, and Envoy's default of 1,024 causes 500. */
 const MAX_IN_FLIGHT = 1_000_000;
-/** Of the time after which a worker that hangs is given up: the pause before a PING; the rest is the wait for its answer. */
+/** Fraction of the hang timeout before a PING is sent; the rest is the wait for its reply. */
 const PING_SHARE = 0.2;
 /**
- * Node's HTTP/2 works through all that has come in one turn, and answers no PING meanwhile: on a machine that leaves a
- * worker a twentieth of a core, 900 calls that were taken back took it 8 s, and cost the streams of others their connection.
+ * Multiple of the hang timeout with grpc-js. Node's HTTP/2 processes everything that arrived in one turn and
+ * answers no PING meanwhile: on a twentieth of a core, 900 canceled calls took a worker 8 s and cost other
+ * streams their connection.
  */
 const GRPC_JS_PATIENCE = 2;
 const MEBIBYTE = 1024 ** 2;
 
-/** Node closes a connection with more than 1,000 resets at once: one that begins fewer calls never meets that. */
+/** Node closes a connection after more than 1,000 simultaneous resets; fewer calls cannot cause that. */
 export const MAX_CALLS_PER_NODE_CONNECTION = 900;
 
 export interface SidecarClusterOptions {
-  /** What the workers take calls by: `sidecar.transport`. */
+  /** Transport of the workers: `sidecar.transport`. */
   readonly server: Config["sidecar"]["transport"];
   readonly endpoints: readonly SidecarEndpoint[];
-  /** The cluster's transport socket, where it has one. */
+  /** Transport socket of the cluster, if any. */
   readonly transportSocket: EnvoyNode;
   readonly timeouts: EdgeTimeouts;
 }
 
-/** The cluster that ext_authz and ext_proc call. */
+/** Returns the cluster that ext_authz and ext_proc call. */
 export function createSidecarCluster(options: SidecarClusterOptions): EnvoyNode {
   const { endpoints, transportSocket } = options;
   return {

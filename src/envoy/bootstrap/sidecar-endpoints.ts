@@ -1,4 +1,4 @@
-/** Where Envoy reaches the sidecar's workers. */
+/** Addresses at which Envoy reaches the sidecar's workers. */
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Config } from "../../shared/config/schema.ts";
@@ -6,17 +6,17 @@ import { resolveWorkerCount } from "../../shared/config/worker-count.ts";
 import { workerSocketName } from "../names.ts";
 import type { RenderOptions } from "./render-options.ts";
 
-/** A worker's Unix socket, or a host and port. */
+/** Worker's Unix socket, or host and port. */
 export type SidecarEndpoint =
   | { readonly pipe: string }
   | { readonly host: string; readonly port: number; readonly isName: boolean };
 
-/** Bytes of a Unix socket's path on Linux, the terminating zero not counted. */
+/** Maximum length of a Unix socket's path on Linux in bytes, without the terminating zero. */
 const MAX_SOCKET_PATH_BYTES = 107;
 
 /**
- * One endpoint per worker.
- * @throws Error when a socket's path is longer than the system takes.
+ * Lists one endpoint per worker.
+ * @throws Error if a socket's path is too long for the system.
  */
 export function listSidecarEndpoints(config: Config, options: RenderOptions): SidecarEndpoint[] {
   const { tcp } = config.sidecar;
@@ -33,7 +33,7 @@ function createTcpEndpoint(host: string, port: number): SidecarEndpoint {
   return { host, port, isName: isIP(host) === 0 };
 }
 
-/** @throws Error when the path is longer than the system takes. */
+/** @throws Error if the path is too long for the system. */
 export function checkSocketPath(path: string): void {
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return;
   throw new Error(

@@ -1,7 +1,7 @@
 /**
- * Traces, where `telemetry.otlp` is configured: Envoy makes a span per request and sends it to an OpenTelemetry
- * collector. The context of W3C (`traceparent`) is taken from the client and passed on to the upstream. A collector
- * that is away loses spans and nothing else.
+ * Tracing, if `telemetry.otlp` is configured: Envoy creates a span per request and sends it to an
+ * OpenTelemetry collector. W3C trace context (`traceparent`) is accepted from the client and passed to the
+ * upstream. While the collector is unreachable, only spans are lost.
  */
 import { isIP } from "node:net";
 import type { Config } from "../../shared/config/schema.ts";
@@ -17,7 +17,7 @@ type OtlpConfig = NonNullable<Config["telemetry"]["otlp"]>;
 const CLUSTER = "telemetry.otlp";
 const SERVICE_NAME = "inference-gateway";
 
-/** The `tracing` of the connection manager; nothing without a collector. */
+/** Returns the `tracing` of the connection manager; empty without a collector. */
 export function createTracing(otlp: OtlpConfig | null): EnvoyNode {
   if (otlp === null) return {};
   return {
@@ -43,13 +43,13 @@ export function createTracing(otlp: OtlpConfig | null): EnvoyNode {
   };
 }
 
-/** In the place of the tag that Envoy would write; a request that no filter has seen has a dash there. */
+/** Replaces a tag that Envoy would write; a request that no filter has seen gets a dash. */
 function createEdgeTag(tag: string, key: string) {
   const path = { key: EDGE_METADATA_NAMESPACE, path: [{ key }] };
   return oneLine({ tag, metadata: { kind: { request: {} }, metadata_key: path, default_value: "-" } });
 }
 
-/** What the client's `traceparent` says; without one, so many percent. */
+/** Follows the client's `traceparent`; without one, samples this percentage. */
 function createSampler(percent: number): EnvoyNode {
   const samplers = "envoy.extensions.tracers.opentelemetry.samplers.v3";
   return {
@@ -65,7 +65,7 @@ function createSampler(percent: number): EnvoyNode {
   };
 }
 
-/** The collector's cluster; none without a collector. */
+/** Returns the collector's cluster; empty without a collector. */
 export function createTracingClusters(otlp: OtlpConfig | null, places: AuthorityPlaces): EnvoyNode[] {
   if (otlp === null) return [];
   const endpoint = parseUpstreamEndpoint(otlp.url);

@@ -1,4 +1,4 @@
-/** The servers of an upstream: which there are, how requests are shared among them, and when one is left out. */
+/** Servers of an upstream: discovery, load balancing, and exclusion of failing servers. */
 import { isIP } from "node:net";
 import type { UpstreamConfig } from "../../shared/config/schema.ts";
 import type { UpstreamEndpoint } from "../../shared/config/schema/urls.ts";
@@ -8,20 +8,20 @@ import { formatSeconds } from "./render-options.ts";
 import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 /**
- * How often a second try picks a server until it is another one. Of two, the one that is gone has the fewest requests, and
- * is picked three times of four.
+ * Maximum picks of a retry to find another server. Of two servers the failed one has the fewest requests, and
+ * is picked three times out of four.
  */
 const PICKS_OF_ANOTHER_SERVER = 100;
-/** A check that takes longer has failed. */
+/** Timeout of a health check. */
 const LONGEST_CHECK_SECONDS = 5;
 
-/** `type`, and how names are resolved. */
+/** Returns `type` and the resolution of names. */
 export function createDiscovery(endpoints: readonly UpstreamEndpoint[]): EnvoyNode {
   if (endpoints.every((endpoint) => isIP(endpoint.host) !== 0)) return { type: "STATIC" };
   return { type: "STRICT_DNS", dns_lookup_family: "V4_PREFERRED" };
 }
 
-/** `lb_policy` and what belongs to it. */
+/** Returns `lb_policy` and its settings. */
 export function createBalancing({ slowStartSeconds, healthCheck }: UpstreamConfig): EnvoyNode {
   return {
     lb_policy: "LEAST_REQUEST",
@@ -44,7 +44,7 @@ export function createBalancing({ slowStartSeconds, healthCheck }: UpstreamConfi
   };
 }
 
-/** `outlier_detection`, and `health_checks` where they are configured. */
+/** Returns `outlier_detection`, and `health_checks` if configured. */
 export function createHealth({ healthCheck }: UpstreamConfig): EnvoyNode {
   return {
     "#outlier_detection":
@@ -73,7 +73,7 @@ function createHealthCheck({ path, intervalSeconds }: NonNullable<UpstreamConfig
   };
 }
 
-/** `load_assignment`: one group for each priority. */
+/** Returns the `load_assignment`: one group per priority. */
 export function createLoadAssignment({ name, endpoints, healthCheck }: UpstreamConfig): EnvoyNode {
   const priorities = [...new Set(endpoints.map(({ priority }) => priority))].sort((one, next) => one - next);
   return {
@@ -99,20 +99,20 @@ function createLbEndpoint(endpoint: UpstreamEndpoint, isChecked: boolean): Envoy
   };
 }
 
-/** What the server reads as `Host`: with the port unless it is the scheme's own. */
+/** Returns the server's `Host`: with the port unless it is the scheme's default. */
 export function formatAuthority({ host, port, usesTls }: UpstreamEndpoint): string {
   const name = formatHost(host);
   return port === (usesTls ? 443 : 80) ? name : `${name}:${port}`;
 }
 
-/** Whether a request may find another server: several are named, or a name may stand for several. */
+/** Returns whether a request may reach another server: several are named, or a name may resolve to several. */
 export function hasSeveralServers({ endpoints }: UpstreamConfig): boolean {
   return endpoints.length > 1 || endpoints.some(({ host }) => isIP(host) === 0);
 }
 
 /**
- * `retry_policy` of the cluster's HTTP options: a second try where not a byte of the request has gone out. A request
- * of which anything was sent is never sent again, it could be paid for twice.
+ * Returns the `retry_policy` of the cluster's HTTP options: a retry only if no byte of the request was sent.
+ * A request that was sent partly is never sent again, since it could be paid twice.
  */
 export function createRetryPolicy(): EnvoyNode {
   return {

@@ -1,4 +1,4 @@
-/** One cluster per upstream, of the upstream's name. */
+/** Cluster of each upstream, with the upstream's name. */
 import type { UpstreamConfig } from "../../shared/config/schema.ts";
 import { createCircuitBreakers, createHttpOptions, SHARED_CONNECTION } from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
@@ -18,13 +18,13 @@ import { type EnvoyNode, oneLine } from "./yaml-document.ts";
 /** Files that an upstream's cluster names. */
 export interface UpstreamFiles extends AuthorityPlaces {
   readonly credentials: readonly CredentialFile[];
-  /** It or one of its models is said to speak messages. */
+  /** True if the upstream or one of its models is configured to speak messages. */
   readonly speaksMessages: boolean;
 }
 
 const MAX_IN_FLIGHT = 100_000;
 
-/** The cluster of one upstream. */
+/** Returns the cluster of one upstream. */
 export function createUpstreamCluster(upstream: UpstreamConfig, files: UpstreamFiles): EnvoyNode {
   const usesTls = upstream.endpoints.some((endpoint) => endpoint.usesTls);
   const canRetry = hasSeveralServers(upstream);

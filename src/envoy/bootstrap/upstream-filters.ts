@@ -1,7 +1,7 @@
 /**
- * What happens to a request when its upstream is chosen: everything that is none of the upstream's business is taken off,
- * and then the upstream's credentials are put on. The last lock of the header policy, whatever the sidecar did. A
- * credential lies in Envoy's secrets only; neither a client nor the sidecar ever sees it.
+ * Filters that run once a request's upstream is chosen: remove all headers that the upstream must not see,
+ * then add the upstream's credentials. This is the last enforcement of the header policy, whatever the
+ * sidecar did. Credentials are only in Envoy's secrets; clients and the sidecar never see them.
  */
 import { dirname } from "node:path";
 import type { UpstreamConfig } from "../../shared/config/schema.ts";
@@ -18,7 +18,7 @@ import { type EnvoyNode, oneLine, typed } from "./yaml-document.ts";
 
 type AwsSigning = NonNullable<UpstreamConfig["awsSigning"]>;
 
-/** Written by Envoy behind the signature, or of no matter to it. */
+/** Headers that Envoy adds after signing, or that need no signature. */
 const UNSIGNED_HEADERS = [
   "traceparent",
   "tracestate",
@@ -30,10 +30,10 @@ const UNSIGNED_HEADERS = [
 
 const CREDENTIAL_FILTER = "envoy.filters.http.credential_injector";
 
-/** What Envoy itself needs until here. */
+/** Prefixes of headers that Envoy itself needs until here. */
 const REMOVED_PREFIXES = [INTERNAL_HEADER_PREFIX, ...PREFIXES_NOT_FOR_UPSTREAMS, "x-envoy-", "x-forwarded-"];
 
-/** `http_filters` of an upstream's cluster. */
+/** Returns the `http_filters` of an upstream's cluster. */
 export function createUpstreamFilters(
   { awsSigning, endpoints, forwardHeaders }: UpstreamConfig,
   credentials: readonly CredentialFile[],
@@ -52,7 +52,7 @@ export function createUpstreamFilters(
   ];
 }
 
-/** @param forwarded What the operator lets through: the sidecar takes off all else of its prefix. */
+/** @param forwarded Headers that the operator allows: the sidecar removes all others with its prefix. */
 function createHeaderRemoval(
   credentials: readonly CredentialFile[],
   speaksMessages: boolean,
@@ -135,7 +135,7 @@ function createSigningFilter(signing: AwsSigning, host: string): EnvoyNode {
   };
 }
 
-/** From this file and from nowhere else; renewed by a rename. */
+/** Returns a credentials provider that reads only this file, which is renewed by a rename. */
 function createFileProvider(file: string, profile: string): EnvoyNode {
   return {
     custom_credential_provider_chain: true,

@@ -1,6 +1,6 @@
 /**
- * Upstream credentials for Envoy, as SDS files that it reads and watches. They are written beside the configuration and
- * never into it: a rendered bootstrap can be shown to anybody.
+ * Upstream credentials for Envoy, as SDS files that it reads and watches. They are separate from the
+ * configuration, so that a rendered bootstrap never contains a secret.
  */
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
@@ -18,7 +18,7 @@ const PRIVATE_DIRECTORY_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 const SECRET_FILE_ENDING = ".yaml";
 
-/** One header of an upstream that carries a secret. */
+/** Header of an upstream that carries a secret. */
 export interface CredentialFile {
   readonly header: string;
   readonly prefix: string;
@@ -27,25 +27,25 @@ export interface CredentialFile {
   readonly file: string;
 }
 
-/** The SDS files of an upstream's credentials in the folder of secrets: Envoy takes one secret from each. */
+/** Lists the SDS files of an upstream's credentials in the directory of secrets, with one secret per file. */
 export function listCredentialFiles(
   { name, credentials }: UpstreamConfig,
   directory: string,
 ): CredentialFile[] {
   return credentials.map(({ header, prefix }) => {
-    // No upstream's name has a dot.
+    // Names of upstreams contain no dots.
     const secretName = header === "authorization" ? name : `${name}.${header}`;
     return { header, prefix, secretName, file: join(directory, `${secretName}${SECRET_FILE_ENDING}`) };
   });
 }
 
 /**
- * Writes one file per credential of an upstream and those that name certificates (listener, sidecar, upstreams'
- * authorities) or what providers of tokens ask for, and removes those of upstreams that have none any more. Files are readable by the owner only and replaced
- * by a rename, which Envoy notices; a file whose content is right is left alone, so it can be called whenever a
- * credential may have changed.
- * @returns The names of the secrets whose file was written.
- * @throws Error naming the place of a credential that cannot be read.
+ * Writes one file per upstream credential, and the files for certificates (listener, sidecar, upstreams'
+ * authorities) and token providers, and removes files that are no longer needed. Files are readable by the
+ * owner only and replaced by a rename, which Envoy notices; unchanged files are not rewritten, so this may be
+ * called whenever a credential may have changed.
+ * @returns Names of the secrets whose file was written.
+ * @throws Error naming the place of an unreadable credential.
  */
 export async function writeUpstreamSecrets(config: Config, directory: string): Promise<string[]> {
   await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
@@ -77,8 +77,8 @@ export async function writeUpstreamSecrets(config: Config, directory: string): P
 }
 
 /**
- * Writes them again whenever a file that holds a credential has changed, until `close`. Certificates need no such help:
- * Envoy watches their files itself. A credential that cannot be read is reported, and the former one stays.
+ * Rewrites them whenever a credential's file changes, until `close`. Envoy watches the files of certificates
+ * itself. An unreadable credential is reported, and the previous one stays.
  */
 export function watchUpstreamSecrets(
   config: Config,
@@ -109,7 +109,7 @@ function formatSecret(name: string, value: string): string {
   });
 }
 
-/** Whether the file had to be written. */
+/** Returns whether the file had to be written. */
 async function replaceFile(file: string, content: string): Promise<boolean> {
   if ((await readIfExists(file)) === content) {
     await chmod(file, PRIVATE_FILE_MODE);

@@ -1,4 +1,4 @@
-/** TLS towards an upstream: the certificate is always verified, against the name or address in the URL. */
+/** TLS towards an upstream: always verifies the certificate against the name or address in the URL. */
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import type { UpstreamConfig } from "../../shared/config/schema.ts";
@@ -15,23 +15,26 @@ const SYSTEM_CA_FILES = [
   "/etc/ssl/cert.pem",
 ];
 
-/** The system's bundle of certificate authorities; Debian's path, which Envoy's image has, where none is found. */
+/**
+ * Returns the system's bundle of certificate authorities, or Debian's path, which Envoy's image has, if none
+ * is found.
+ */
 export function findSystemCaFile(): string {
   return SYSTEM_CA_FILES.find((file) => existsSync(file)) ?? DEBIAN_CA_FILE;
 }
 
-/** Where the authorities of upstreams are found. */
+/** Locations of upstreams' authorities. */
 export interface AuthorityPlaces {
   /** For upstreams without a `ca_file`. */
   readonly systemCaFile: string;
-  /** Of the SDS files of the others. */
+  /** Directory of the SDS files for upstreams with a `ca_file`. */
   readonly secretsDirectory: string;
 }
 
-/** What is needed of an upstream. */
+/** Fields of an upstream that TLS needs. */
 type TlsTarget = Pick<UpstreamConfig, "name" | "endpoints" | "tls">;
 
-/** `transport_socket` of an `https` upstream. */
+/** Returns the `transport_socket` of an `https` upstream. */
 export function createUpstreamTls(upstream: TlsTarget, places: AuthorityPlaces): EnvoyNode {
   const configured = upstream.tls?.serverName ?? null;
   const names = configured === null ? upstream.endpoints.map((endpoint) => endpoint.host) : [configured];
@@ -45,7 +48,7 @@ export function createUpstreamTls(upstream: TlsTarget, places: AuthorityPlaces):
   });
 }
 
-/** The SDS files of upstreams' own authorities. */
+/** Lists the SDS files of upstreams' own authorities. */
 export function listUpstreamAuthorities(
   upstreams: readonly Pick<UpstreamConfig, "name" | "tls">[],
   secretsDirectory: string,
@@ -60,7 +63,7 @@ function authoritySecretName(upstreamName: string): string {
   return `upstream_authorities_${upstreamName}`;
 }
 
-/** Authorities of its own are read again when they are renewed; the system's change with the system. */
+/** Configured authorities are reloaded when they are renewed; the system's change with the system. */
 function createValidation(
   upstream: TlsTarget,
   names: readonly string[],
@@ -85,7 +88,7 @@ function createValidation(
   };
 }
 
-/** With one name, it is the SNI of every connection; with several, each connection has its server's own. */
+/** Uses a single name as SNI of every connection; with several names, each connection uses its server's. */
 function createServerName(names: readonly string[]): EnvoyNode {
   const [name] = names;
   if (name === undefined || names.every((one) => isIP(one) !== 0)) return {};

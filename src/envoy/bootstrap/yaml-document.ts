@@ -1,7 +1,7 @@
 /**
- * Envoy configuration as plain objects, printed as YAML with the reasons beside the settings. A key `"#name"` is the
- * comment above the key `name` of the same object; a key `"#"` is the comment above the object itself. The documents of
- * `yaml` take comments too, node by node; a bootstrap printed so takes 0.2 s more of each start.
+ * Envoy configuration as plain objects, printed as YAML with comments. A key `"#name"` is the comment above
+ * the key `name` of the same object; a key `"#"` is the comment above the object itself. The `yaml` package
+ * supports comments too, node by node, but printing a bootstrap with it adds 0.2 s to each start.
  */
 import { stringify } from "yaml";
 
@@ -12,7 +12,7 @@ export type EnvoyValue = string | number | boolean | null | EnvoyNode | readonly
 const COMMENT_MARK = "#";
 const COMMENT_WIDTH = 110;
 
-/** A value that is printed on one line. */
+/** Value that is printed on one line. */
 export class OneLine {
   readonly value: EnvoyValue;
 
@@ -21,17 +21,17 @@ export class OneLine {
   }
 }
 
-/** Prints a value on one line: for lists and for small objects that say nothing new. */
+/** Prints a value on one line: for lists and small objects. */
 export function oneLine(value: EnvoyValue): OneLine {
   return new OneLine(value);
 }
 
-/** An Envoy extension or typed message: `@type` first, then its fields. */
+/** Builds an Envoy extension or typed message: `@type` first, then its fields. */
 export function typed(message: string, fields: EnvoyNode = {}): EnvoyNode {
   return { "@type": `type.googleapis.com/${message}`, ...fields };
 }
 
-/** The value without comments and wrappers. */
+/** Returns the value without comments and wrappers. */
 export function plain(value: EnvoyValue): unknown {
   if (value instanceof OneLine) return plain(value.value);
   if (Array.isArray(value)) return value.map((item: EnvoyValue) => plain(item));
@@ -40,12 +40,12 @@ export function plain(value: EnvoyValue): unknown {
   return Object.fromEntries(fields.map(([name, field]) => [name, plain(field)]));
 }
 
-/** These fields of a part, with the comments above them. */
+/** Returns these fields of a part, with their comments. */
 export function pick(node: EnvoyNode, names: readonly string[]): EnvoyNode {
   return filter(node, (name) => names.includes(name));
 }
 
-/** All others. */
+/** Returns all other fields, with their comments. */
 export function omit(node: EnvoyNode, names: readonly string[]): EnvoyNode {
   return filter(node, (name) => !names.includes(name));
 }
@@ -55,15 +55,15 @@ function filter(node: EnvoyNode, isWanted: (name: string) => boolean): EnvoyNode
 }
 
 /**
- * YAML text of a configuration, keys in the order in which they were written. It is printed here, not by the YAML
- * package, since that makes a node of every value first: a fifth of a second for a bootstrap, at each start of a stack.
+ * Formats a configuration as YAML, with keys in their original order. Does not use the YAML package, which
+ * first makes a node of every value: a fifth of a second for a bootstrap, at each start of a stack.
  */
 export function formatEnvoyYaml(root: EnvoyNode, heading: string | null = null): string {
   const head = heading === null ? [] : [...formatComment(heading, ""), ""];
   return `${[...head, ...formatComment(root[COMMENT_MARK], ""), ...formatFields(root, "")].join("\n")}\n`;
 }
 
-/** Lines of a map, each with the given indentation. */
+/** Formats the lines of a map with this indentation. */
 function formatFields(node: EnvoyNode, indent: string): string[] {
   const inner = `${indent}  `;
   return listFields(node).flatMap(([name, value]) => {
@@ -76,19 +76,19 @@ function formatFields(node: EnvoyNode, indent: string): string[] {
   });
 }
 
-/** Lines of a list. */
+/** Formats the lines of a list. */
 function formatItems(items: readonly EnvoyValue[], indent: string): string[] {
   const inner = `${indent}  `;
   return items.flatMap((item) => {
     if (!isBlock(item)) return hang(`${indent}- `, formatLine(item, "block"), indent);
     const lines = isList(item) ? formatItems(item, inner) : formatFields(item, inner);
-    // The dash stands where the first line is indented.
+    // The dash replaces the first line's indentation.
     lines[0] = `${indent}- ${(lines[0] ?? "").slice(inner.length)}`;
     return isList(item) ? lines : [...formatComment(item[COMMENT_MARK], indent), ...lines];
   });
 }
 
-/** Whether it is printed over several lines. */
+/** Returns whether a value is printed over several lines. */
 function isBlock(value: EnvoyValue): value is EnvoyNode | readonly EnvoyValue[] {
   if (typeof value !== "object" || value === null || value instanceof OneLine) return false;
   return isList(value) ? value.length > 0 : listFields(value).length > 0;
@@ -98,18 +98,18 @@ function isList(value: EnvoyValue): value is readonly EnvoyValue[] {
   return Array.isArray(value);
 }
 
-/** The fields of a map without their comments. */
+/** Returns the fields of a map without their comments. */
 function listFields(node: EnvoyNode): [string, EnvoyValue][] {
   return Object.entries(node).filter(([name]) => !name.startsWith(COMMENT_MARK));
 }
 
-/** A text of several lines after what it belongs to. */
+/** Appends a text of several lines after its key or dash. */
 function hang(start: string, text: string, indent: string): string[] {
   const [first = "", ...more] = text.split("\n");
   return [`${start}${first}`, ...more.map((line) => (line === "" ? "" : `${indent}${line}`))];
 }
 
-/** A value on one line; a text of several lines is a block of its own where it may be. */
+/** Formats a value on one line; a text of several lines becomes a block if allowed. */
 function formatLine(value: EnvoyValue, where: "block" | "flow"): string {
   if (value instanceof OneLine) return formatLine(value.value, "flow");
   if (isList(value)) return `[${value.map((item) => formatLine(item, "flow")).join(", ")}]`;
@@ -121,25 +121,28 @@ function formatLine(value: EnvoyValue, where: "block" | "flow"): string {
   return `{${fields.join(", ")}}`;
 }
 
-/** Names, paths, durations and sentences without a comma, which mean themselves wherever they stand. */
+/** Names, paths, durations and sentences without a comma, which need no quotes anywhere. */
 const PLAIN = /^(?:[A-Za-z_/][\w./'`-]*(?: [\w./'`-]+)*|\d+(?:\.\d+)?s)$/;
-/** But for those that stand for something else. */
+/** Words that YAML does not read as text. */
 const NO_TEXT = /^(?:null|true|false)$/i;
-/** Begins as no plain text may (a colon for parsers in Go), or stands for something else, and has nothing to escape. */
+/**
+ * Texts that need quotes: those with a special first character (a colon for parsers in Go) or that YAML reads
+ * as another type; without characters to escape.
+ */
 const QUOTED = /^(?:[:@%&*!|>#`[\]{},][^\\\p{C}]*|\d+|null|true|false)$/u;
-/** The same of what would end a value on one line. */
+/** Texts that need quotes only within a flow collection. */
 const QUOTED_IN_FLOW = /^[^\\\p{C}]*[,[\]{}][^\\\p{C}]*$/u;
 
-/** Most texts are seen to at once; what the YAML package makes of one costs a tenth of a millisecond. */
+/** Formats a text. Most are decided by patterns; the YAML package takes a tenth of a millisecond per text. */
 function formatText(text: string, where: "block" | "flow"): string {
   if (PLAIN.test(text) && !NO_TEXT.test(text)) return text;
   if (QUOTED.test(text) || (where === "flow" && QUOTED_IN_FLOW.test(text))) {
     if (!text.includes('"')) return `"${text}"`;
     if (!text.includes("'")) return `'${text}'`;
   }
-  // JSON is YAML on one line. In a block of its own a text of spaces and line breaks alone would lose the spaces.
+  // JSON is YAML on one line. A block would lose the spaces of a text of only spaces and line breaks.
   if (text.includes("\n") && (where === "flow" || text.trim() === "")) return JSON.stringify(text);
-  // In a list of one: what stands behind its bracket or dash.
+  // Formats it as a list of one, and removes the bracket or dash.
   if (where === "block") return stringify([text], PRINTED).slice("- ".length, -"\n".length);
   return stringify([text], FLOW).slice("[".length, -"]\n".length);
 }
@@ -154,7 +157,7 @@ function formatKey(name: string, where: "block" | "flow"): string {
   return stringify({ [name]: 0 }, FLOW).slice("{".length, -": 0}\n".length);
 }
 
-/** Lines of a comment, broken at spaces; none when there is none. */
+/** Formats a comment's lines, wrapped at spaces; empty without a comment. */
 function formatComment(text: EnvoyValue | undefined, indent: string): string[] {
   if (typeof text !== "string") return [];
   const lines: string[] = [];

@@ -1,10 +1,9 @@
 /**
- * Does an operator's own Envoy configuration keep what the gateway promises? Reads a bootstrap and says what breaks a
- * promise, where, and what to write instead: each lock and flag of docs/envoy.md is one check,
- * and what it expects is what the gateway itself renders for this configuration.
- *
- * Every connection manager that calls the sidecar is looked at; the rest of the file is not the gateway's business.
- * What comes by xDS cannot be seen here: that is told as `unchecked`, never as right.
+ * Checks whether an operator's Envoy configuration keeps the gateway's promises. Reads a bootstrap and
+ * reports what breaks a promise, where, and what to write instead. Each protection and flag of docs/envoy.md
+ * has one check, with the gateway's own rendering as the expected value.
+ * Checks every connection manager that calls the sidecar and ignores the rest of the file. Parts that come by
+ * xDS are invisible here: they are reported as `unchecked`, never as right.
  */
 import type { Config } from "../../shared/config/schema.ts";
 import { readYaml } from "../../shared/config/load/yaml-source.ts";
@@ -19,7 +18,7 @@ import { type BootstrapFinding, findAt } from "./finding.ts";
 import { findCluster, listOwnFilters, type Rendered, renderExpected } from "./rendered.ts";
 import { YamlView } from "./yaml-view.ts";
 
-/** All findings in a bootstrap's text, in the order of its lines. Never throws. */
+/** Returns all findings in a bootstrap's text, sorted by line. Never throws. */
 export function checkBootstrap(text: string, config: Config): BootstrapFinding[] {
   const source = readYaml(text);
   if (source.value === undefined) {
@@ -61,7 +60,7 @@ function checkEdges(root: YamlView, config: Config, rendered: Rendered): Bootstr
   ]);
 }
 
-/** Connection managers that call somebody about requests. */
+/** Lists connection managers that call an external service for requests. */
 function listEdges(listeners: YamlView): YamlView[] {
   return listeners.items().flatMap((listener) => {
     const chains = [...listener.at("filter_chains").items(), listener.at("default_filter_chain")];
@@ -73,7 +72,7 @@ function listEdges(listeners: YamlView): YamlView[] {
   });
 }
 
-/** Names of the clusters that ext_authz and ext_proc call; a second ext_proc is an endpoint picker's. */
+/** Lists the names of the clusters that ext_authz and ext_proc call; a second ext_proc is an endpoint picker's. */
 function calledClusters(manager: YamlView): YamlView[] {
   return listOwnFilters(manager).map((filter) =>
     filter.at("typed_config", "grpc_service", "envoy_grpc", "cluster_name"),

@@ -1,4 +1,4 @@
-/** The HTTP filters: which there are, in which order, and the locks in ext_authz and ext_proc. */
+/** Checks of the HTTP filters: presence, order, and the protections in ext_authz and ext_proc. */
 import { JWT_NAMESPACE } from "../names.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { FILTERS } from "./filter-types.ts";
@@ -117,7 +117,7 @@ const PROCESSING_RULES: readonly SettingRule[] = [
   mode("response_body_mode", "NONE"),
 ];
 
-/** `usual` is what Envoy takes where it is left out or DEFAULT. */
+/** `usual`: Envoy's value if the field is missing or DEFAULT. */
 function mode(name: string, usual: string): SettingRule {
   return {
     check: "processing_mode",
@@ -127,7 +127,7 @@ function mode(name: string, usual: string): SettingRule {
   };
 }
 
-/** Findings in `http_filters` of a connection manager. */
+/** Checks `http_filters` of a connection manager. */
 export function checkFilters(filters: YamlView, rendered: Rendered): BootstrapFinding[] {
   const wanted = rendered.manager.at("http_filters");
   return [
@@ -152,10 +152,10 @@ function checkFilter(
   return checkSettings(found.at("typed_config"), right.at("typed_config"), rules);
 }
 
-/** Of types that may stand elsewhere, too: see `checkClientPath`, and `checkGrpc` among the routes. */
+/** Types that may be in other positions: see `checkClientPath`, and `checkGrpc` among the routes. */
 const ANYWHERE: ReadonlySet<string> = new Set([FILTERS.clientPath, FILTERS.lua]);
 
-/** A filter of a type that is there more than once counts by its place among those. */
+/** Checks the order. If a type occurs more than once, its filters are matched by their position. */
 function checkOrder(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
   const all = filters.items();
   const order = wanted.items().filter((filter) => !ANYWHERE.has(filter.typeName));
@@ -205,7 +205,7 @@ function checkClientPath(filters: YamlView, wanted: YamlView): BootstrapFinding[
   });
 }
 
-/** Which headers a filter keeps and where: the client's path for error envelopes, and what the access log writes. */
+/** Lists the headers that a filter saves: the client's path for error envelopes, and fields of the access log. */
 function keptHeaders(filter: YamlView | undefined): string[] {
   const rules = filter?.at("typed_config", "request_rules").items() ?? [];
   return rules.map((rule) => {
@@ -214,7 +214,10 @@ function keptHeaders(filter: YamlView | undefined): string[] {
   });
 }
 
-/** Whoever else writes where Envoy keeps verified tokens says who calls. Compiled filters (Wasm, Go) cannot be looked into. */
+/**
+ * Checks that no other filter writes Envoy's metadata of verified tokens, because it could forge the caller.
+ * Compiled filters (Wasm, Go) cannot be inspected.
+ */
 function checkTokenMetadata(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
   if (findFilter(wanted, FILTERS.tokens) === undefined) return [];
   const own = filters.items().findIndex(({ typeName }) => typeName === FILTERS.tokens);
@@ -230,7 +233,7 @@ function checkTokenMetadata(filters: YamlView, wanted: YamlView): BootstrapFindi
   });
 }
 
-/** Whether a text anywhere below has these words. */
+/** Returns whether any text below contains these words. */
 function hasText(view: YamlView, words: string): boolean {
   if (view.text.includes(words)) return true;
   return [...view.items(), ...view.entries().map(([, child]) => child)].some((child) =>

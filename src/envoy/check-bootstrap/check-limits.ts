@@ -1,10 +1,10 @@
-/** Body limits: those of Envoy and of `gateway.yaml` agree. */
+/** Checks that body limits of Envoy and of `gateway.yaml` agree. */
 import { FILTERS } from "./filter-types.ts";
 import { type BootstrapFinding, findUnless } from "./finding.ts";
 import { findFilter, type Rendered } from "./rendered.ts";
 import type { YamlView } from "./yaml-view.ts";
 
-/** Findings in a connection manager. */
+/** Checks a connection manager. */
 export function checkLimits(manager: YamlView, rendered: Rendered, maxBodyBytes: number): BootstrapFinding[] {
   const limit = readBodyLimit(manager);
   if (limit === undefined) return [];

@@ -1,4 +1,4 @@
-/** The connection manager: paths, headers, waits and replies before and beside the filters. */
+/** Checks of the connection manager: paths, headers, timeouts and local replies. */
 import { LOCAL_REPLIES } from "../bootstrap/local-replies.ts";
 import { END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
@@ -60,7 +60,7 @@ const RULES: readonly SettingRule[] = [
   },
 ];
 
-/** Findings in a connection manager's own settings. */
+/** Checks a connection manager's own settings. */
 export function checkManager(manager: YamlView, rendered: Rendered): BootstrapFinding[] {
   const pair = (...path: string[]) => [manager.at(...path), rendered.manager.at(...path)] as const;
   return [
@@ -105,7 +105,7 @@ function checkEarlyMutation(extensions: YamlView, wanted: YamlView): BootstrapFi
   return [...findings, ...withoutId];
 }
 
-/** The sidecar is told how requests ended that did not end in order, whatever else is logged over gRPC. */
+/** Checks that the sidecar gets reports of abnormal ends, whatever else is logged over gRPC. */
 function checkEndReports(logs: YamlView): BootstrapFinding[] {
   const isForSidecar = (log: YamlView): boolean =>
     log.at("typed_config", "common_config", "grpc_service", "envoy_grpc", "cluster_name").text ===
@@ -118,7 +118,7 @@ function checkEndReports(logs: YamlView): BootstrapFinding[] {
   });
 }
 
-/** Every error that Envoy makes by itself has its row, and the sidecar's answers pass before all of them. */
+/** Checks that every error of Envoy's own has its row, after a mapper that passes the sidecar's replies. */
 function checkLocalReplies(mappers: YamlView, wanted: YamlView): BootstrapFinding[] {
   const rows = mappers.items();
   const right = firstExpression(wanted);

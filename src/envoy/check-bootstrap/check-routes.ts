@@ -1,4 +1,4 @@
-/** Routes: nothing reaches an upstream but through the last route, and no path goes round ext_authz. */
+/** Checks of routes: only the last route reaches an upstream, and no path bypasses ext_authz. */
 import { RESTRICTION_NAMES } from "../../data-path/exchange/admission/route-restrictions.ts";
 import { FILTERS } from "./filter-types.ts";
 import { GRPC_REPLY_FILTER, PROCESSING_FILTER } from "../names.ts";
@@ -35,7 +35,7 @@ const LAST_ROUTE_RULES: readonly SettingRule[] = [
   RETRY_RULE,
 ];
 
-/** Another one than this costs a round trip for each request, or a stream for each refusal; both work. */
+/** Other modes work, but cost a round trip per request or a stream per rejection. */
 const BODY_MODE_RULE: SettingRule = {
   check: "body_mode",
   path: ["typed_per_filter_config", PROCESSING_FILTER],
@@ -47,7 +47,10 @@ const BODY_MODE_RULE: SettingRule = {
 
 const NOT_MATCH = new Set(["prefix"]);
 
-/** Findings in a connection manager's routes; `models` are the clusters that only the sidecar may choose, its own too. */
+/**
+ * Checks a connection manager's routes; `models` are the clusters that only the sidecar may choose, including
+ * its own.
+ */
 export function checkRoutes(
   manager: YamlView,
   rendered: Rendered,
@@ -86,9 +89,9 @@ export function checkRoutes(
 interface Known {
   /** Clusters that only the sidecar may choose. */
   readonly models: ReadonlySet<string>;
-  /** Names of all filters but ext_authz and the gateway's ext_proc; an endpoint picker's may be off. */
+  /** Names of all filters but ext_authz and the gateway's ext_proc; an endpoint picker's may be disabled. */
   readonly others: ReadonlySet<string>;
-  /** Names of the filters that take in whole bodies. */
+  /** Names of the filters that buffer whole bodies. */
   readonly buffers: readonly string[];
 }
 
@@ -107,7 +110,7 @@ function checkHost(host: YamlView, lastRight: YamlView, known: Known): Bootstrap
   const { models, others, buffers } = known;
   const routes = host.at("routes");
   const towardsModels = routes.items().filter((route) => !isOwnRoute(route, models));
-  // A virtual host of services of the operator's own: what it does not match reaches nothing.
+  // A virtual host of the operator's services: requests that it does not match go nowhere.
   if (towardsModels.length === 0 && routes.items().length > 0) return [];
   return [
     ...checkGrpc(routes, others),
@@ -118,7 +121,7 @@ function checkHost(host: YamlView, lastRight: YamlView, known: Known): Bootstrap
   ];
 }
 
-/** Answers by itself, or goes to a service that is none of the gateway's. */
+/** Returns whether a route answers by itself, or leads to a service of the operator. */
 function isOwnRoute(route: YamlView, models: ReadonlySet<string>): boolean {
   if (route.at("direct_response").exists || route.at("redirect").exists) return true;
   const cluster = route.at("route", "cluster").text;
@@ -142,7 +145,10 @@ function checkLastRoute(routes: YamlView, lastRight: YamlView): BootstrapFinding
   ];
 }
 
-/** A buffer filter takes in what comes behind any head, whatever its route answers, and such a route asks for no key. */
+/**
+ * Checks routes with direct responses: a buffer filter buffers the body of any request whatever its route,
+ * and such routes require no key.
+ */
 function checkOwnAnswer(route: YamlView, buffers: readonly string[]): BootstrapFinding[] {
   if (!route.at("direct_response").exists && !route.at("redirect").exists) return [];
   const overrides = route.at("typed_per_filter_config");
@@ -154,7 +160,7 @@ function checkOwnAnswer(route: YamlView, buffers: readonly string[]): BootstrapF
   });
 }
 
-/** A route must have what the filter of this name does on it. */
+/** Checks that the route for gRPC requests has the filter of this name configured. */
 function checkGrpc(routes: YamlView, others: ReadonlySet<string>): BootstrapFinding[] {
   const isRestored = routes
     .items()
@@ -176,7 +182,10 @@ function checkConnect(routes: YamlView): BootstrapFinding[] {
   });
 }
 
-/** Without ext_authz or ext_proc nothing may go to a model: neither a route nor a virtual host may turn them off. */
+/**
+ * Checks that nothing reaches a model without ext_authz or ext_proc: neither a route nor a virtual host may
+ * disable them.
+ */
 function checkBypass(level: YamlView, others: ReadonlySet<string>): BootstrapFinding[] {
   const off = level
     .at("typed_per_filter_config")
@@ -196,7 +205,7 @@ function checkBypass(level: YamlView, others: ReadonlySet<string>): BootstrapFin
   );
 }
 
-/** A misspelled restriction restricts nothing, and nobody would notice. */
+/** Checks names of restrictions: a misspelled one restricts nothing, which would go unnoticed. */
 function checkRestrictions(level: YamlView): BootstrapFinding[] {
   const names = level
     .at("typed_per_filter_config")

@@ -1,4 +1,7 @@
-/** The sidecar's cluster, and the runtime flag without which its connections are closed under requests in flight. */
+/**
+ * Checks of the sidecar's cluster, and of the runtime flag without which its connections are closed under
+ * requests in flight.
+ */
 import { GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { findAt, findUnless, type BootstrapFinding } from "./finding.ts";
 import { HTTP_OPTIONS, SHARED_CONNECTION } from "../bootstrap/cluster-parts.ts";
@@ -13,7 +16,7 @@ import {
 } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
-/** Below this, a busy gateway answers 500 for want of a stream; Envoy's default is 1,024. */
+/** With less, a busy gateway answers 500 because it runs out of streams; Envoy's default is 1,024. */
 const LEAST_IN_FLIGHT = 10_000;
 const FASTER_HEALTH_FIELDS = new Set(["unhealthy_interval", "no_traffic_healthy_interval"]);
 const BREAKER_WHY =
@@ -75,7 +78,7 @@ const RULES: readonly SettingRule[] = [
   {
     check: "sidecar_panic",
     path: ["common_lb_config", "healthy_panic_threshold"],
-    // A dump leaves a value of 0 out.
+    // A dump omits a value of 0.
     holds: (view, rendered) => view.exists && (view.at("value").value ?? 0) === rendered.at("value").value,
     why: "with half of the workers gone, Envoy would send to those that it knows to be gone.",
   },
@@ -87,19 +90,19 @@ const RULES: readonly SettingRule[] = [
   })),
 ];
 
-/** Without what makes it quicker only. */
+/** Formats a health check without settings that only make it faster. */
 function formatHealthCheck(check: YamlView): string {
   const needed = check.entries().filter(([name]) => !FASTER_HEALTH_FIELDS.has(name));
   return formatFlow(Object.fromEntries(needed.map(([name, { value }]) => [name, value])));
 }
 
-/** Findings in the sidecar's cluster and the runtime layers; they may come by TLS only. */
+/** Checks the sidecar's cluster and the runtime layers. TLS-only workers are allowed. */
 export function checkSidecar(root: YamlView, cluster: YamlView, rendered: YamlView): BootstrapFinding[] {
   const transport = rendered.at("transport_socket").exists ? checkTransport(cluster) : [];
   return [...checkSettings(cluster, rendered, RULES), ...transport, ...checkGracefulClose(root, cluster)];
 }
 
-/** What `sidecar.tls` asks of the cluster: TLS, a certificate to show, and a name to check. */
+/** Checks the requirements of `sidecar.tls`: TLS, a client certificate, and a name to verify. */
 function checkTransport(cluster: YamlView): BootstrapFinding[] {
   const socket = cluster.at("transport_socket");
   const context = socket.at("typed_config", "common_tls_context");
@@ -148,7 +151,7 @@ function checkGracefulClose(root: YamlView, cluster: YamlView): BootstrapFinding
   });
 }
 
-/** Written with dots or as nested mappings. */
+/** Handles both forms: with dots or as nested mappings. */
 function isFlagSet(layer: YamlView): boolean {
   const spellings = [layer.at(GRACEFUL_CLOSE_FLAG), layer.at(...GRACEFUL_CLOSE_FLAG.split("."))];
   return spellings.some(({ value }) => value === true || value === "true");

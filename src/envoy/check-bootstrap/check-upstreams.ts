@@ -1,4 +1,4 @@
-/** One cluster per upstream of `gateway.yaml`, with its credential put on and the client's key taken off. */
+/** Checks that each upstream of `gateway.yaml` has a cluster that adds its credential and removes the client's key. */
 import type { UpstreamConfig } from "../../shared/config/schema.ts";
 import { HTTP_OPTIONS } from "../bootstrap/cluster-parts.ts";
 import { FILTERS } from "./filter-types.ts";
@@ -41,7 +41,7 @@ const RULES: readonly SettingRule[] = [
   })),
 ];
 
-/** Findings about the clusters of the upstreams. */
+/** Checks the clusters of the upstreams. */
 export function checkUpstreams(
   clusters: YamlView,
   upstreams: readonly UpstreamConfig[],
@@ -93,7 +93,7 @@ function isInjector(filter: YamlView): boolean {
   return filter.typeName === FILTERS.credential;
 }
 
-/** The header that a credential_injector writes. Envoy's default is `Authorization`. */
+/** Returns the header that a credential_injector writes; Envoy's default is `Authorization`. */
 function headerOf(injector: YamlView): string {
   const header = injector.at("typed_config", "credential", "typed_config", "header").text;
   return header === "" ? "authorization" : header.toLowerCase();

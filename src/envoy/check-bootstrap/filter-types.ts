@@ -1,4 +1,4 @@
-/** Last parts of the filters' types, by which a filter is known whatever its name. */
+/** Last parts of the filters' types, which identify a filter whatever its name. */
 export const FILTERS = {
   manager: "http_connection_manager.v3.HttpConnectionManager",
   clientPath: "header_to_metadata.v3.Config",

@@ -3,16 +3,16 @@ import type { Finding } from "../../shared/host/finding.ts";
 import type { YamlView } from "./yaml-view.ts";
 
 /**
- * One thing in an Envoy configuration that breaks what the gateway promises: a problem of a file like those of
- * `gateway.yaml`, by Envoy's field names. `line` is of the nearest mapping around it when the field itself is missing;
- * `message` says what happens by it, too.
+ * Problem of an Envoy configuration that breaks a promise of the gateway, in the form of problems of
+ * `gateway.yaml`, with Envoy's field names. `line` is the line of the nearest enclosing mapping if the field
+ * is missing; `message` also names the consequence.
  */
 export interface BootstrapFinding extends ConfigProblem, Finding<BootstrapLevel> {
   readonly message: string;
   readonly fix: string;
 }
 
-/** `problem`: must be changed. `unchecked`: lies elsewhere (xDS), look there yourself. */
+/** `problem`: must be changed. `unchecked`: defined elsewhere (xDS), so check it yourself. */
 type BootstrapLevel = "problem" | "unchecked";
 
 interface FindingText {
@@ -22,18 +22,18 @@ interface FindingText {
   readonly level?: BootstrapFinding["level"];
 }
 
-/** What is found at a place. */
+/** Returns a finding at this place. */
 export function findAt({ line, path }: YamlView, text: FindingText): BootstrapFinding[] {
   const { check, message, fix, level = "problem" } = text;
   return [{ check, level, path, ...(line === undefined ? {} : { line }), message, fix }];
 }
 
-/** The same, or nothing where all is as it must be. */
+/** Returns a finding at this place, or none if it is right. */
 export function findUnless(isRight: boolean, view: YamlView, text: FindingText): BootstrapFinding[] {
   return isRight ? [] : findAt(view, text);
 }
 
-/** "line 14: static_resources.…: what is wrong. What to do." */
+/** Formats "line 14: static_resources.…: what is wrong. What to do." */
 export function formatFinding(finding: BootstrapFinding): string {
   const note = finding.level === "unchecked" ? "not checked: " : "";
   return `${note}${formatProblem(finding)} ${finding.fix}`;

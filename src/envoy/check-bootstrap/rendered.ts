@@ -1,6 +1,7 @@
 /**
- * What this gateway itself renders for a configuration, part by part. Checks take from here what they expect, so that a
- * value stands once, where it is rendered; they state only how far an operator may be from it.
+ * Expected parts of a bootstrap, as the gateway renders them for a configuration. Checks take expected values
+ * from here, so that each value is only defined where it is rendered; a check only states how an operator may
+ * deviate.
  */
 import type { Config } from "../../shared/config/schema.ts";
 import { createBootstrap } from "../bootstrap/render-bootstrap.ts";
@@ -16,10 +17,13 @@ export interface Rendered {
   readonly clusters: YamlView;
 }
 
-/** Values that were never written: nothing has a line. */
+/** For rendered values, which have no line. */
 const NO_TEXT = { lineOf: () => undefined };
 
-/** Never throws: of the sockets' folder, whose path may be too long for a bootstrap, no check wants to know. */
+/**
+ * Renders the parts. Never throws: a socket directory whose path is too long for a bootstrap does not matter
+ * to checks.
+ */
 export function renderExpected(config: Config): Rendered {
   const bootstrap = createBootstrap({ ...config, sidecar: { ...config.sidecar, sockets: "/run" } }, {});
   const root = new YamlView(NO_TEXT, plain(bootstrap), []);
@@ -33,17 +37,17 @@ export function renderExpected(config: Config): Rendered {
   };
 }
 
-/** The cluster of this name. */
+/** Finds the cluster with this name. */
 export function findCluster(clusters: YamlView, name: string): YamlView | undefined {
   return clusters.items().find((one) => one.at("name").text === name);
 }
 
-/** The first filter of a type. */
+/** Finds the first filter of a type. */
 export function findFilter(filters: YamlView, type: string): YamlView | undefined {
   return filters.items().find((one) => one.typeName === type);
 }
 
-/** The two filters of a connection manager that ask the sidecar: the first of their types. */
+/** Lists the two filters of a connection manager that call the sidecar: the first of their types. */
 export function listOwnFilters(manager: YamlView): YamlView[] {
   const filters = manager.at("http_filters");
   return [FILTERS.admission, FILTERS.processing].flatMap((type) => findFilter(filters, type) ?? []);

@@ -4,20 +4,23 @@ import { shorten } from "../../shared/text/shorten.ts";
 
 type Path = readonly (string | number)[];
 
-/** One setting that must have a certain value. */
+/** Required value of one setting. */
 export interface SettingRule {
   readonly check: string;
-  /** From the message that holds it. */
+  /** Path from the message that contains it. */
   readonly path: Path;
-  /** Whether what stands there, or Envoy's default where nothing does, will do; what is rendered when left out. */
+  /**
+   * Returns whether the value, or Envoy's default if missing, is acceptable. Default: it must equal the
+   * rendered value.
+   */
   readonly holds?: (view: YamlView, rendered: YamlView) => boolean;
-  /** What happens otherwise. */
+  /** Consequence of another value. */
   readonly why: string;
-  /** What is shown as it would be written: a setting around `path`, or words; the setting at `path` when left out. */
+  /** Text to show as the right value: a setting around `path`, or words. Default: the setting at `path`. */
   readonly write?: Path | ((rendered: YamlView) => string);
 }
 
-/** A finding for each rule that does not hold. `rendered` is the same message as the gateway renders it. */
+/** Returns a finding for each rule that does not hold. `rendered` is the same message as the gateway renders it. */
 export function checkSettings(
   message: YamlView,
   rendered: YamlView,
@@ -41,7 +44,7 @@ function formatValue(value: unknown): string {
   return shorten(JSON.stringify(value), MAX_SHOWN_CHARACTERS);
 }
 
-/** "failure_mode_allow: false". */
+/** Formats "failure_mode_allow: false". */
 function formatRule({ path, write = path }: SettingRule, rendered: YamlView): string {
   if (typeof write === "function") return write(rendered);
   const name = String(write.at(-1));
@@ -49,7 +52,7 @@ function formatRule({ path, write = path }: SettingRule, rendered: YamlView): st
   return setting.exists ? `${name}: ${formatFlow(setting.value)}` : `(nothing: remove ${name})`;
 }
 
-/** A value as YAML on one line. */
+/** Formats a value as YAML on one line. */
 export function formatFlow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatFlow).join(", ")}]`;
   if (typeof value !== "object" || value === null) return String(value);
@@ -57,28 +60,28 @@ export function formatFlow(value: unknown): string {
   return `{${fields.join(", ")}}`;
 }
 
-/** What is rendered; `whenMissing` is what Envoy takes where it is left out. */
+/** Accepts the rendered value; `whenMissing` is Envoy's default for a missing field. */
 export function isRendered(whenMissing?: unknown): NonNullable<SettingRule["holds"]> {
   return (view, rendered) => (view.exists ? view.value : whenMissing) === rendered.value;
 }
 
-/** A list with all that is rendered, and perhaps more. */
+/** Accepts a list with all rendered members, and possibly more. */
 export function hasRendered(view: YamlView, rendered: YamlView): boolean {
   const members = view.items().map((item) => item.text);
   return rendered.items().every((item) => members.includes(item.text));
 }
 
-/** Something where something is rendered, nothing where nothing is. */
+/** Accepts any value if one is rendered, otherwise none. */
 export function existsAsRendered(view: YamlView, rendered: YamlView): boolean {
   return view.exists === rendered.exists;
 }
 
-/** Nothing where nothing is rendered, else exactly what is rendered, by whichever spelling of its names. */
+/** Accepts exactly the rendered value, in either spelling of names, or nothing if nothing is rendered. */
 export function isSameAsRendered(view: YamlView, rendered: YamlView): boolean {
   return JSON.stringify(canonical(view.value)) === JSON.stringify(canonical(rendered.value));
 }
 
-/** A value with its names as protobuf writes them and in one order: the same of two that mean the same. */
+/** Normalizes names to protobuf's and sorts them, so that equal meanings give equal values. */
 export function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value ?? null;
@@ -89,12 +92,12 @@ export function canonical(value: unknown): unknown {
   return Object.fromEntries(fields.sort(([one], [next]) => (one < next ? -1 : 1)));
 }
 
-/** A duration of at least so many seconds. */
+/** Accepts a duration of at least this many seconds. */
 export function isAtLeastSeconds(seconds: number): (view: YamlView) => boolean {
   return (view) => (view.seconds ?? -1) >= seconds;
 }
 
-/** A number of at least this. */
+/** Accepts a number of at least this. */
 export function isAtLeast(least: number): (view: YamlView) => boolean {
   return (view) => (view.number ?? -1) >= least;
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 
-/** What `envoy --mode validate` said. */
+/** Result of `envoy --mode validate`. */
 export type Validation =
   | { readonly outcome: "accepted" }
   | { readonly outcome: "refused"; readonly message: string };
@@ -9,7 +9,10 @@ const TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const MAX_MESSAGE_CHARACTERS = 2_000;
 
-/** Has Envoy itself read a bootstrap. It opens the files that the bootstrap names, listens on nothing. Never rejects. */
+/**
+ * Runs Envoy's own validation of a bootstrap. It opens the files that the bootstrap names, and listens on
+ * nothing. Never rejects.
+ */
 export function validateWithEnvoy(program: string, file: string): Promise<Validation> {
   const args = ["--mode", "validate", "-c", file, "--log-level", "error"];
   return new Promise((resolve) => {
@@ -25,7 +28,7 @@ export function validateWithEnvoy(program: string, file: string): Promise<Valida
   });
 }
 
-/** The last line that is no log line's date: "error initializing configuration …". */
+/** Returns the last line that does not start with a log date: "error initializing configuration …". */
 function readReason(stderr: string): string | null {
   const lines = stderr
     .split("\n")

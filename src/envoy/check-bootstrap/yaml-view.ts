@@ -1,11 +1,11 @@
-/** A place in an Envoy configuration: what stands there, where it is, and the way to what lies below. */
+/** View of a place in an Envoy configuration: its value, its line, and navigation to inner places. */
 import { formatPath, type FieldPath } from "../../shared/config/config-error.ts";
 import type { YamlSource } from "../../shared/config/load/yaml-source.ts";
 import { toCamelCase } from "./field-names.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Never throws: what is missing is a view of `undefined`, whose line is that of the nearest place around it. */
+/** Never throws: a missing place is a view of `undefined` with the line of the nearest enclosing place. */
 export class YamlView {
   readonly value: unknown;
   readonly #source: Pick<YamlSource, "lineOf">;
@@ -17,7 +17,7 @@ export class YamlView {
     this.#path = path;
   }
 
-  /** "static_resources.listeners[0].filter_chains[0]". */
+  /** Path such as "static_resources.listeners[0].filter_chains[0]". */
   get path(): string {
     return formatPath(this.#path);
   }
@@ -30,40 +30,40 @@ export class YamlView {
     return this.value !== undefined && this.value !== null;
   }
 
-  /** Down by field names, as Envoy reads them: `failure_mode_allow` and `failureModeAllow` are one. */
+  /** Navigates by field names, in either spelling: `failure_mode_allow` and `failureModeAllow` are the same. */
   at(...steps: readonly (string | number)[]): YamlView {
     return steps.reduce<YamlView>((view, step) => view.#child(step), this);
   }
 
-  /** The members of a list; none where there is no list. */
+  /** Returns the members of a list; empty if it is not one. */
   items(): YamlView[] {
     return Array.isArray(this.value) ? this.value.map((_, index) => this.#child(index)) : [];
   }
 
-  /** Names and values of a mapping; none where there is none. */
+  /** Returns names and values of a mapping; empty if it is not one. */
   entries(): [string, YamlView][] {
     return isFields(this.value) ? Object.keys(this.value).map((name) => [name, this.#child(name)]) : [];
   }
 
-  /** The text, or "" where there is none. */
+  /** Text, or "" if it is not one. */
   get text(): string {
     return typeof this.value === "string" ? this.value : "";
   }
 
-  /** A whole number, which protobuf's JSON may write as a string too; null where there is none. */
+  /** Integer, which protobuf's JSON may also write as a string; null otherwise. */
   get number(): number | null {
     const { value } = this;
     if (typeof value === "number") return value;
     return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : null;
   }
 
-  /** Of a duration as "0.25s"; null where there is none. */
+  /** Seconds of a duration such as "0.25s"; null otherwise. */
   get seconds(): number | null {
     const found = /^(\d+(?:\.\d+)?)s$/.exec(this.text)?.[1];
     return found === undefined ? null : Number(found);
   }
 
-  /** The last part of `typed_config`'s type: "ext_proc.v3.ExternalProcessor". */
+  /** Last part of `typed_config`'s type: "ext_proc.v3.ExternalProcessor". */
   get typeName(): string {
     const type = this.at("typed_config", "@type").text;
     return /([^./]+\.v\d+\.\w+)$/.exec(type)?.[1] ?? "";

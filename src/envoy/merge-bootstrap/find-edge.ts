@@ -1,4 +1,4 @@
-/** The HTTP connection manager that the gateway goes into: the only one, or the one that is named. */
+/** Finds the HTTP connection manager for the gateway: the only one, or the named one. */
 import type { YAMLMap } from "yaml";
 import { formatPath } from "../../shared/config/config-error.ts";
 import { FILTERS } from "../check-bootstrap/filter-types.ts";
@@ -7,13 +7,13 @@ import type { Place, YamlText } from "./yaml-text.ts";
 
 export interface Edge {
   readonly listener: Place<YAMLMap>;
-  /** The connection manager's `typed_config`. */
+  /** `typed_config` of the connection manager. */
   readonly manager: Place<YAMLMap>;
-  /** "edge", or "edge/public" where the listener has several filter chains. */
+  /** "edge", or "edge/public" if the listener has several filter chains. */
   readonly name: string;
 }
 
-/** @throws MergeRefusal where there is none, or it is not clear which. */
+/** @throws MergeRefusal if there is none, or it is ambiguous. */
 export function findEdge(yaml: YamlText, wanted: string | null): Edge {
   const resources = yaml.map(yaml.root, "static_resources");
   const listeners = resources === null ? [] : yaml.items(resources, "listeners");
@@ -55,13 +55,13 @@ function listEdges(yaml: YamlText, listener: Place<YAMLMap>, index: number): Edg
   }));
 }
 
-/** A field's text. */
+/** Returns the text of a field. */
 export function textOf(yaml: YamlText, map: Place<YAMLMap>, name: string): string | null {
   const value: unknown = yaml.field(map, name)?.node.toJSON();
   return typeof value === "string" ? value : null;
 }
 
-/** "static_resources.listeners[0]". */
+/** Formats "static_resources.listeners[0]". */
 export function pathOf({ path }: Place): string {
   return formatPath(path);
 }

@@ -1,14 +1,14 @@
-/** Parts of what the gateway renders, as lines to put into another file. */
+/** Formats rendered parts as lines to insert into another file. */
 import { MARK } from "./yaml-text.ts";
 import { type EnvoyNode, formatEnvoyYaml, plain } from "../bootstrap/yaml-document.ts";
 
 export interface Part {
   readonly lines: readonly string[];
-  /** On one line. */
+  /** Same part on one line. */
   readonly flow: string;
 }
 
-/** A field with the comment above it. */
+/** Formats a field with its comment. */
 export function formatField(node: EnvoyNode, name: string, options: { isMarked?: boolean } = {}): Part {
   const comment = node[`#${name}`];
   const alone: EnvoyNode = {
@@ -21,7 +21,7 @@ export function formatField(node: EnvoyNode, name: string, options: { isMarked?:
   return { lines: options.isMarked === true ? [`# ${MARK}`, ...lines] : lines, flow };
 }
 
-/** A member of a list, marked. */
+/** Formats a member of a list, with the mark. */
 export function formatItem(
   item: EnvoyNode,
   options: { isMarked?: boolean } = { isMarked: true },

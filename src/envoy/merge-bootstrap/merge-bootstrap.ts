@@ -1,8 +1,9 @@
 /**
- * Puts the gateway into an operator's own bootstrap: what `envoy render --snippets` prints, each part in its place, and
- * nothing else changed. What is missing is added; a setting of the operator's stays unless it breaks what the gateway
- * promises (`config check --envoy` decides); what cannot be merged is refused by name, and nothing is half done. Merged
- * once more, nothing changes; after a change of `gateway.yaml`, the marked parts are written anew.
+ * Merges the gateway into an operator's own bootstrap: the output of `envoy render --snippets`, each part in
+ * its place, without other changes. Missing parts are added; an operator's setting stays unless it breaks a
+ * promise of the gateway (`config check --envoy` decides). Parts that cannot be merged are reported by name,
+ * and then nothing is changed. Merging again changes nothing; after a change of `gateway.yaml`, the marked
+ * parts are rewritten.
  */
 import type { YAMLMap } from "yaml";
 import type { Config } from "../../shared/config/schema.ts";
@@ -26,13 +27,13 @@ import { mergeRoutes } from "./merge-routes.ts";
 import { type Place, YamlText } from "./yaml-text.ts";
 
 export interface MergeOptions extends RenderOptions {
-  /** Which listener, "edge", or which of its filter chains, "edge/public"; null: the only one. */
+  /** Listener, such as "edge", or one of its filter chains, "edge/public"; null: the only one. */
   readonly listener: string | null;
-  /** Host names for the gateway, where a virtual host of the operator's takes all others; empty: all. */
+  /** Host names for the gateway, if a virtual host of the operator matches all others; empty: all. */
   readonly domains: readonly string[];
 }
 
-/** Fields of the connection manager that are merged by rules of their own, or are the operator's alone. */
+/** Fields of the connection manager that have their own merge rules, or belong to the operator. */
 const APART = [
   "@type",
   "stat_prefix",
@@ -47,7 +48,7 @@ const APART = [
 ];
 
 /**
- * The bootstrap with the gateway in it.
+ * Returns the bootstrap with the gateway in it.
  * @throws MergeRefusal naming each place that cannot be merged, and why.
  */
 export function mergeBootstrap(text: string, config: Config, options: MergeOptions): string {
@@ -97,7 +98,7 @@ function mergeManager(merging: Merging, manager: Place<YAMLMap>, wanted: EnvoyNo
   mergeFields(merging, manager, omit(wanted, APART));
   mergeExtensions(merging, manager, wanted);
   mergeAccessLogs(merging, manager, wanted);
-  // The operator's own traces will do as well.
+  // The operator's own tracing is sufficient.
   const traces = ["tracing"].filter((name) => name in wanted && yaml.field(manager, name) === null);
   mergeFields(merging, manager, pick(wanted, traces));
   mergeLocalReplies(merging, manager, wanted);

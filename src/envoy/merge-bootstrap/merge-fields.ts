@@ -1,4 +1,4 @@
-/** Puts the settings that are missing into a mapping; what is there and differs is the operator's, until it is in the way. */
+/** Adds missing settings to a mapping; an operator's differing value stays unless it conflicts. */
 import { isMap, type YAMLMap } from "yaml";
 import { formatPath } from "../../shared/config/config-error.ts";
 import { type EnvoyNode, type EnvoyValue, OneLine, plain } from "../bootstrap/yaml-document.ts";
@@ -6,7 +6,7 @@ import { canonical } from "../check-bootstrap/setting-rule.ts";
 import { formatField } from "./format-part.ts";
 import type { Place, YamlText } from "./yaml-text.ts";
 
-/** Whether what stands at a path breaks a promise of the gateway, as `config check --envoy` says. */
+/** Returns whether the value at a path breaks a promise of the gateway, as `config check --envoy` decides. */
 export type IsWrong = (path: string) => boolean;
 
 export interface Merging {
@@ -14,13 +14,13 @@ export interface Merging {
   readonly isWrong: IsWrong;
 }
 
-/** Adds each of the fields that `target` lacks, down to the innermost; replaces what is wrong. */
+/** Adds each field that `target` lacks, down to the innermost; replaces wrong ones. */
 export function mergeFields({ yaml, isWrong }: Merging, target: Place<YAMLMap>, wanted: EnvoyNode): void {
   for (const [name, value] of Object.entries(wanted)) {
     if (name.startsWith("#")) continue;
     const found = yaml.field(target, name);
     if (found === null) {
-      // An empty field is one that is there: a second of its name would be an error.
+      // An empty field exists: adding a second one would be an error.
       yaml.replaceField(target, name, formatField(wanted, name));
       continue;
     }
@@ -34,12 +34,12 @@ export function mergeFields({ yaml, isWrong }: Merging, target: Place<YAMLMap>, 
   }
 }
 
-/** Whether a node says what a part of ours says, by whichever spelling and order of its fields. */
+/** Returns whether a node has the meaning of a part of ours, in any spelling and order of fields. */
 export function isSame(node: { toJSON(): unknown }, value: EnvoyValue): boolean {
   return meaningOf(node.toJSON()) === meaningOf(plain(value));
 }
 
-/** The same text for all that means the same. */
+/** Returns the same text for all values with the same meaning. */
 export function meaningOf(value: unknown): string {
   return JSON.stringify(canonical(value));
 }

@@ -1,4 +1,4 @@
-/** The HTTP filters: those that are missing go before the router, in their order; the operator's own stay where they are. */
+/** Merges HTTP filters: missing ones are inserted before the router, in order; the operator's own stay in place. */
 import type { YAMLMap } from "yaml";
 import { type EnvoyNode, plain } from "../bootstrap/yaml-document.ts";
 import { FILTERS } from "../check-bootstrap/filter-types.ts";
@@ -22,7 +22,7 @@ interface Filter {
   readonly value: unknown;
 }
 
-/** @throws MergeRefusal where a filter of the operator's is in the way. */
+/** @throws MergeRefusal if a filter of the operator conflicts. */
 export function mergeFilters(merging: Merging, manager: Place<YAMLMap>, wanted: readonly EnvoyNode[]): void {
   const { yaml } = merging;
   const filters = yaml.items(manager, NAME).map((place): Filter => {
@@ -46,9 +46,9 @@ export function mergeFilters(merging: Merging, manager: Place<YAMLMap>, wanted: 
 
 interface FilterPlace {
   readonly filter: EnvoyNode;
-  /** Where it is; -1 for one that is missing. */
+  /** Current position; -1 if missing. */
   readonly index: number;
-  /** Before which one it goes: the next of ours that is there, at the latest the router. */
+  /** Filter to insert before: the next existing one of ours, at the latest the router. */
   readonly anchor: number;
 }
 
@@ -63,14 +63,17 @@ function findPlaces(filters: readonly Filter[], wanted: readonly EnvoyNode[]): F
   return places;
 }
 
-/** One that asks somebody else, or holds bodies by another bound, cannot be in the same chain. */
+/**
+ * Refuses filters that call another service, or buffer bodies with another limit, since they cannot be in the
+ * same chain.
+ */
 function refuseOthers(filters: readonly Filter[]): void {
   const own = filters.findIndex(
     (filter) => filter.type.endsWith(FILTERS.processing) && asksSidecar(filter.value),
   );
   for (const [index, { place, type, value }] of filters.entries()) {
     const isAdmission = type.endsWith(FILTERS.admission);
-    // Behind the gateway's own there may be an endpoint picker.
+    // An endpoint picker may follow the gateway's own filter.
     const isEarly = type.endsWith(FILTERS.processing) && (own === -1 || index < own);
     if ((!isAdmission && !isEarly) || asksSidecar(value)) continue;
     const what = isAdmission ? "ext_authz" : "ext_proc";
@@ -93,7 +96,7 @@ function isThis({ type, value, place }: Filter, wanted: EnvoyNode): boolean {
   return type.endsWith(FILTERS.headerMutation) ? isSame(place.node, wanted) : true;
 }
 
-/** An operator may have a buffer filter too, which only its name tells apart. */
+/** Returns whether it is our buffer filter; an operator's buffer filter only differs by name. */
 function isContentLength(value: unknown): boolean {
   return (value as { name?: unknown }).name === CONTENT_LENGTH_FILTER;
 }

@@ -1,4 +1,4 @@
-/** Lists of the bootstrap in which the gateway has members beside the operator's: clusters, mappers, mutations, layers. */
+/** Merges lists that contain members of the gateway and of the operator: clusters, mappers, mutations, layers. */
 import type { YAMLMap } from "yaml";
 import { type EnvoyNode, type EnvoyValue, plain } from "../bootstrap/yaml-document.ts";
 import { END_REPORTS_LOG, GRACEFUL_CLOSE_FLAG } from "../names.ts";
@@ -8,7 +8,10 @@ import { isSame, meaningOf, mergeFields, type Merging } from "./merge-fields.ts"
 import { refuse } from "./merge-refusal.ts";
 import type { Place } from "./yaml-text.ts";
 
-/** Clusters by their names: ours are written anew, the operator's of such a name stays if it keeps what is promised. */
+/**
+ * Merges clusters by name: ours are rewritten; an operator's cluster with such a name stays if it keeps the
+ * promises.
+ */
 export function mergeClusters(
   merging: Merging,
   resources: Place<YAMLMap>,
@@ -42,20 +45,20 @@ function formatMarked(name: string, items: readonly EnvoyNode[]) {
   return { lines: [`${name}:`, ...lines], flow: `${name}: ${JSON.stringify(items.map(plain))}` };
 }
 
-/** `early_header_mutation_extensions`: ours beside theirs. */
+/** Merges `early_header_mutation_extensions`: adds ours. */
 export function mergeExtensions(merging: Merging, manager: Place<YAMLMap>, wanted: EnvoyNode): void {
   const name = "early_header_mutation_extensions";
   mergeMember(merging, manager, { wanted, name, ours: (wanted[name] as readonly EnvoyNode[])[0] });
 }
 
-/** `access_log`: the operator's own will do as well, but for what the sidecar is told. */
+/** Merges `access_log`: the operator's own log is sufficient, except for the reports to the sidecar. */
 export function mergeAccessLogs(merging: Merging, manager: Place<YAMLMap>, wanted: EnvoyNode): void {
   const name = "access_log";
   const logs = wanted[name] as readonly EnvoyNode[];
   mergeMember(merging, manager, { wanted, name, ours: logs.find((log) => log["name"] === END_REPORTS_LOG) });
 }
 
-/** One member of a list is ours; all that is wanted where there is no list. */
+/** Adds our member to a list; writes the whole list if it is missing. */
 function mergeMember(
   { yaml }: Merging,
   manager: Place<YAMLMap>,
@@ -71,7 +74,10 @@ function mergeMember(
   }
 }
 
-/** `local_reply_config`: the first mapper lets the sidecar's answers pass, the operator's follow, then Envoy's errors. */
+/**
+ * Merges `local_reply_config`: first the mapper that passes the sidecar's replies, then the operator's, then
+ * Envoy's errors.
+ */
 export function mergeLocalReplies(merging: Merging, manager: Place<YAMLMap>, wanted: EnvoyNode): void {
   const { yaml } = merging;
   const name = "local_reply_config";
@@ -93,7 +99,7 @@ export function mergeLocalReplies(merging: Merging, manager: Place<YAMLMap>, wan
   }
 }
 
-/** `layered_runtime`: the flag goes into a static layer that is there, or into one of its own. */
+/** Merges `layered_runtime`: adds the flag to an existing static layer, or to a new one. */
 export function mergeRuntime(merging: Merging, wanted: EnvoyNode): void {
   const { yaml } = merging;
   const runtime = yaml.map(yaml.root, "layered_runtime");
@@ -113,7 +119,7 @@ export function mergeRuntime(merging: Merging, wanted: EnvoyNode): void {
   } else if (!hasFlag(layer)) mergeFields(merging, layer, ours["static_layer"] as EnvoyNode);
 }
 
-/** Set to anything else, it is in the way: `isWrong` does not know a flag with dots in its name. */
+/** Any other value conflicts; `isWrong` does not recognize a flag with dots in its name. */
 function hasFlag(layer: Place<YAMLMap>): boolean {
   const fields = layer.node.toJSON() as Readonly<Record<string, EnvoyValue>>;
   if (fields[GRACEFUL_CLOSE_FLAG] === false) {

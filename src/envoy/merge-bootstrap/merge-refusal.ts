@@ -1,4 +1,4 @@
-/** What cannot be merged, by its place in the bootstrap, and what to do about it; all that there is at once. */
+/** Thrown with all parts that cannot be merged, by their place in the bootstrap, and what to do about each. */
 export class MergeRefusal extends Error {
   override readonly name = "MergeRefusal";
 
@@ -7,7 +7,7 @@ export class MergeRefusal extends Error {
   }
 }
 
-/** One reason. */
+/** Creates a refusal with one reason. */
 export function refuse(path: string, reason: string): MergeRefusal {
   return new MergeRefusal([path === "" ? reason : `${path}: ${reason}`]);
 }

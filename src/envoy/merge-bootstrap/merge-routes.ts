@@ -1,6 +1,6 @@
 /**
- * The routes: the gateway's are a virtual host of their own. Those of the operator's services go on as they are, with
- * the gateway's filters turned off for them.
+ * Merges routes: the gateway's form a separate virtual host. The operator's services keep their routes, with
+ * the gateway's filters disabled.
  */
 import { disableAll } from "../bootstrap/routes.ts";
 import type { YAMLMap } from "yaml";
@@ -20,7 +20,7 @@ const OFF: EnvoyNode = {
   typed_per_filter_config: disableAll(),
 };
 
-/** @param domains Host names for the gateway; empty: all, or what its virtual host has already. */
+/** @param domains Host names for the gateway; empty: all, or those that its virtual host already has. */
 export function mergeRoutes(
   merging: Merging,
   manager: Place<YAMLMap>,
@@ -72,7 +72,7 @@ function chooseDomains(
   return Array.isArray(domains) && domains.length > 0 ? (domains as string[]) : ["*"];
 }
 
-/** @throws MergeRefusal where it takes the same host names. */
+/** @throws MergeRefusal if it matches the same host names. */
 function keepApart(merging: Merging, other: Place<YAMLMap>, host: EnvoyNode): void {
   const { yaml } = merging;
   const theirs = (yaml.field(other, "domains")?.node.toJSON() as unknown) ?? [];

@@ -1,6 +1,6 @@
 /**
- * A YAML text that is changed by putting lines into it, never by printing it anew: whatever is not touched stays as it
- * was written, to the byte. Finds its way by the parser's nodes and edits by their places in the text.
+ * YAML text that is edited by inserting lines, never by printing it again: everything else stays unchanged to
+ * the byte. Navigates by the parser's nodes and edits by their positions in the text.
  */
 import {
   type Document,
@@ -21,12 +21,12 @@ import { formatPath } from "../../shared/config/config-error.ts";
 import { toCamelCase } from "../check-bootstrap/field-names.ts";
 import { refuse } from "./merge-refusal.ts";
 
-/** Above what is the gateway's alone, so that it is known again: it is written anew when `gateway.yaml` has changed. */
+/** Comment above parts that belong to the gateway: marked parts are rewritten after a change of `gateway.yaml`. */
 export const MARK = "inference-gateway: kept up to date by `envoy render --into`";
 
 type Step = string | number;
 
-/** A node and the way to it. */
+/** Node and its path. */
 export interface Place<Kind extends Node = Node> {
   readonly node: Kind;
   readonly path: readonly Step[];
@@ -36,7 +36,7 @@ interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** Of two that go to the same place, the one that is further in comes first. */
+  /** Of two edits at the same position, the deeper one comes first. */
   readonly depth?: number;
 }
 
@@ -45,7 +45,7 @@ export class YamlText {
   readonly root: Place<YAMLMap>;
   readonly #edits: Edit[] = [];
 
-  /** @throws MergeRefusal for what is no single YAML document with fields on lines of their own. */
+  /** @throws MergeRefusal unless the text is a single YAML document with each field on its own line. */
   constructor(text: string) {
     this.text = text;
     const lines = new LineCounter();
@@ -70,7 +70,7 @@ export class YamlText {
     }
   }
 
-  /** The text with everything that was put into it. */
+  /** Returns the text with all edits. */
   apply(): string {
     const edits = this.#edits.toSorted(
       (one, other) => one.start - other.start || (other.depth ?? 0) - (one.depth ?? 0),
@@ -84,7 +84,7 @@ export class YamlText {
     return text + this.text.slice(at);
   }
 
-  /** The value of a field by either of its spellings; null where it is missing or empty. @throws MergeRefusal */
+  /** Returns the value of a field in either spelling; null if it is missing or empty. @throws MergeRefusal */
   field(map: Place<YAMLMap>, name: string): Place | null {
     const pair = findPair(map.node, name);
     if (pair === null) {
@@ -99,13 +99,13 @@ export class YamlText {
     return value === null || (isScalar(value) && value.value === null) ? null : { node: value, path };
   }
 
-  /** The mapping of a field; null where it is missing. @throws MergeRefusal when it is something else. */
+  /** Returns the mapping of a field; null if missing. @throws MergeRefusal if it is something else. */
   map(map: Place<YAMLMap>, name: string): Place<YAMLMap> | null {
     const found = this.field(map, name);
     return found === null ? null : requireMap(found);
   }
 
-  /** The members of a list; none where it is missing. @throws MergeRefusal when it is something else. */
+  /** Returns the members of a list; empty if missing. @throws MergeRefusal if it is something else. */
   items(map: Place<YAMLMap>, name: string): Place<YAMLMap>[] {
     const found = this.field(map, name);
     if (found === null) return [];
@@ -114,7 +114,7 @@ export class YamlText {
     return node.items.map((item, index) => requireMap({ node: item as Node, path: [...path, index] }));
   }
 
-  /** Adds a field at the end of a mapping. `lines` as `formatField` writes them; `flow` for a mapping on one line. */
+  /** Appends a field to a mapping. `lines` as from `formatField`; `flow` for a mapping on one line. */
   addField(map: Place<YAMLMap>, { lines, flow }: { lines: readonly string[]; flow: string }): void {
     const { node, path } = map;
     const [first] = node.items;
@@ -133,7 +133,10 @@ export class YamlText {
     this.#insertBelow(this.#endOfLines(node, column), indent(lines, column), path.length);
   }
 
-  /** Writes a field that is there anew: from its first line, or `fromMark`, the line of the mark above it, to its last. */
+  /**
+   * Rewrites an existing field from its first line to its last; with `fromMark`, from the line of the mark
+   * above it.
+   */
   replaceField(
     map: Place<YAMLMap>,
     name: string,
@@ -151,12 +154,12 @@ export class YamlText {
     const column = this.#column(start);
     const text = indent(given.lines, column);
     const top = fromMark ? this.#markAbove(start) : null;
-    // The first field of a list's member stands behind its dash; a comment behind the value stays.
+    // The first field of a list's member follows the dash; a comment after the value stays.
     if (top === null) this.#edits.push({ start, end, text: text.trimStart() });
     else this.#edits.push({ start: top, end, text });
   }
 
-  /** Puts a member before the one at `index`, or behind the last. */
+  /** Inserts a member before the one at `index`, or after the last. */
   insertItem(map: Place<YAMLMap>, name: string, index: number, lines: readonly string[]): void {
     const list = this.#list(map, name);
     const column = this.#column(dashOf(list.node, 0));
@@ -175,7 +178,7 @@ export class YamlText {
     this.#edits.push({ start, end: start, text: `${text}\n` });
   }
 
-  /** Writes a member anew, from the line of the mark above it. */
+  /** Rewrites a member, from the line of the mark above it. */
   replaceItem(map: Place<YAMLMap>, name: string, index: number, lines: readonly string[]): void {
     const { node } = this.#list(map, name);
     const dash = dashOf(node, index);
@@ -184,7 +187,7 @@ export class YamlText {
     this.#edits.push({ start, end, text: indent(lines, this.#column(dash)) });
   }
 
-  /** Whether the mark stands in the comment right above a member or field. */
+  /** Returns whether the mark is in the comment directly above a member or field. */
   isItemMarked(map: Place<YAMLMap>, name: string, index: number): boolean {
     const { node } = this.#list(map, name);
     return this.#markAbove(dashOf(node, index)) !== null;
@@ -212,7 +215,7 @@ export class YamlText {
     this.#edits.push({ start: lineEnd, end: lineEnd, text: `\n${text}`, depth });
   }
 
-  /** End of the last line of a collection, comments further in than its members included. */
+  /** Returns the end of a collection's last line, including comments that are indented more than its members. */
   #endOfLines(node: Node, column: number): number {
     let end = this.#lineEnd(endOf(node));
     for (;;) {
@@ -222,7 +225,7 @@ export class YamlText {
     }
   }
 
-  /** Start of the line with the mark in the comment above what begins at `offset`. */
+  /** Returns the start of the line with the mark in the comment above `offset`. */
   #markAbove(offset: number): number | null {
     let line = this.#lineAbove(this.#lineStart(offset));
     for (; line !== null && this.#isComment(line); line = this.#lineAbove(line)) {
@@ -253,7 +256,7 @@ export class YamlText {
   }
 }
 
-/** @throws MergeRefusal when it is none. */
+/** @throws MergeRefusal if it is not a mapping. */
 function requireMap({ node, path }: Place): Place<YAMLMap> {
   if (isMap(node)) return { node, path };
   throw refuse(
@@ -275,7 +278,7 @@ function startOf(node: unknown): number {
   return (node as Node | null)?.range?.[0] ?? 0;
 }
 
-/** Behind the last character of a node that is no blank and no comment. */
+/** Returns the position after the last character of a node, without spaces and comments. */
 function endOf(node: unknown): number {
   if (isPair(node)) return Math.max(endOf(node.key), node.value === null ? 0 : endOf(node.value));
   if (isCollection(node) && node.flow !== true) {
@@ -283,12 +286,12 @@ function endOf(node: unknown): number {
     if (last !== undefined) return endOf(last);
   }
   const end = (node as Node | null)?.range?.[1] ?? 0;
-  // A block of text ends behind its line break.
+  // A block of text ends after its line break.
   const isBlock = isScalar(node) && (node.type === "BLOCK_LITERAL" || node.type === "BLOCK_FOLDED");
   return isBlock ? end - 1 : end;
 }
 
-/** Where the dash of a member stands. */
+/** Returns the position of a member's dash. */
 function dashOf(list: YAMLSeq, index: number): number {
   const token = list.srcToken;
   const tokens = token?.type === "block-seq" ? (token.items[index]?.start ?? []) : [];
