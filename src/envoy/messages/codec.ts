@@ -1,10 +1,10 @@
 /**
- * Bytes on the wire ⇄ messages, for all transports. What Envoy sends and gets for each request is coded by hand; the rest
- * by the library, which is loaded with the first message that needs it: that takes 0.1 s of CPU.
- *
- * What a decoded message does not set is absent, not a default; enums are their names, `bytes` are Buffers. Two traps on
- * the way out: an encoder drops fields that it does not know without a word, so replies must be built with these types
- * and never with a cast; and it takes a string in a `bytes` field for base64, so bodies and `raw_value` must be Buffers.
+ * Codecs of messages, for all transports. Messages of every request have handwritten codecs; the others use
+ * the library, which is loaded with the first message that needs it: that takes 0.1 s of CPU.
+ * Fields that a decoded message does not set are absent, without defaults; enums are names, `bytes` are
+ * Buffers. Two traps when encoding: unknown fields are silently dropped, so build replies with these types
+ * and without casts; and a string in a `bytes` field is read as base64, so bodies and `raw_value` must be
+ * Buffers.
  */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -24,7 +24,7 @@ import { decodeCheckRequest, decodeProcessingRequest } from "./decode-requests.t
 import { encodeCheckResponse, encodeProcessingResponse } from "./encode-replies.ts";
 import { Unusual } from "./protobuf-reader.ts";
 
-/** What ext_authz asks. */
+/** Request of ext_authz. */
 export type CheckRequest = CheckRequest__Output;
 /** Reply to ext_authz. Header values go into `value`: Envoy ignores `raw_value` here. */
 export type CheckResponse = GeneratedCheckResponse;
@@ -34,26 +34,26 @@ export type ProcessingRequest = ProcessingRequest__Output;
 export type ProcessingResponse = GeneratedProcessingResponse;
 /** Entries of Envoy's access log. */
 export type AccessLogMessage = StreamAccessLogsMessage__Output;
-/** What a gRPC health check asks. */
+/** Request of a gRPC health check. */
 export type HealthCheckRequest = HealthCheckRequest__Output;
-/** What a gRPC health check is answered. */
+/** Response to a gRPC health check. */
 export type HealthCheckResponse = GeneratedHealthCheckResponse;
 
 /** One method of a gRPC service: its HTTP path and its messages on the wire. */
 export interface MethodCodec<Request, Response> {
   /** `:path` of the call. */
   readonly path: string;
-  /** Throws when the bytes are not such a message. Bytes fields are views of the argument, not copies. */
+  /** Throws if the bytes are not such a message. Bytes fields are views of the argument, not copies. */
   readonly decodeRequest: (bytes: Buffer) => Request;
   readonly encodeResponse: (response: Response) => Buffer;
-  /** The same, one part after the other: large bodies are not copied. */
+  /** Encodes to consecutive parts: large bodies are not copied. */
   readonly encodeResponseParts: (response: Response) => readonly Buffer[];
-  /** The client's side, for tests and probes. */
+  /** Client's side, for tests and probes. */
   readonly encodeRequest: (request: Request) => Buffer;
   readonly decodeResponse: (bytes: Buffer) => Response;
 }
 
-/** What generic-codec.ts exports, which needs this module's types. */
+/** Exports of generic-codec.ts, which needs this module's types. */
 interface GenericCodecs {
   readonly GENERIC_CHECK: MethodCodec<CheckRequest, CheckResponse>;
   readonly GENERIC_PROCESS: MethodCodec<ProcessingRequest, ProcessingResponse>;
@@ -127,7 +127,7 @@ interface HandCodec<Request, Response> {
   readonly generic: () => MethodCodec<Request, Response>;
   /** @throws Unusual, or RangeError at the end of the bytes */
   readonly decode: (bytes: Buffer) => Request;
-  /** Null for what is rare. */
+  /** Returns null for rare messages. */
   readonly encode: (response: Response) => Buffer[] | null;
 }
 

@@ -1,4 +1,4 @@
-/** Replies that are the same for many requests: their bytes are made once. */
+/** Replies that are the same for many requests: encoded once. */
 import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 
 const BYTES = new WeakMap<ProcessingResponse, readonly Buffer[] | null>();

@@ -1,4 +1,4 @@
-/** Decoder by hand of Envoy's access log: the fields that the gateway reads. */
+/** Handwritten decoder of Envoy's access log: the fields that the gateway reads. */
 import type { HTTPAccessLogEntry__Output } from "./generated/envoy/data/accesslog/v3/HTTPAccessLogEntry.ts";
 import type { HTTPRequestProperties__Output } from "./generated/envoy/data/accesslog/v3/HTTPRequestProperties.ts";
 import type { HTTPResponseProperties__Output } from "./generated/envoy/data/accesslog/v3/HTTPResponseProperties.ts";
@@ -11,7 +11,7 @@ type ReadField<Message> = (reader: ProtobufReader, tag: number, message: Message
 
 type Entries = NonNullable<StreamAccessLogsMessage__Output["http_logs"]>;
 
-/** @throws Unusual when the generic decoder must have a look. */
+/** @throws Unusual if the generic decoder must read the message. */
 export function decodeAccessLog(bytes: Buffer): StreamAccessLogsMessage__Output {
   return readFields(new ProtobufReader(bytes), bytes.length, [2], readLogs, {});
 }

@@ -1,7 +1,7 @@
 /**
- * Encoders by hand of our two replies, byte for byte what the generic encoder makes (a property test holds them equal)
- * in a third of its time. Written backwards, so fields come from the highest number down. What is rare is `null`: the
- * generic encoder does it.
+ * Handwritten encoders of our two replies. Byte for byte equal to the generic encoder (checked by a property
+ * test) in a third of its time. They write backwards, so fields go from the highest number down. Return null
+ * for rare messages, which the generic encoder handles.
  */
 import type { HeaderValue } from "./generated/envoy/config/core/v3/HeaderValue.ts";
 import type { HeaderValueOption } from "./generated/envoy/config/core/v3/HeaderValueOption.ts";
@@ -20,7 +20,7 @@ const writer = new ProtobufWriter();
 
 const NO_VALUE: Value = {};
 
-/** Thrown and caught in this file: the message has something that these encoders do not write. */
+/** Thrown and caught in this file for fields that these encoders do not support. */
 class Rare extends Error {}
 
 type Enum = ReadonlyMap<string | number, number>;
@@ -56,7 +56,7 @@ const MODES = [
   ["response_trailer_mode", HEADER_MODES],
 ] as const satisfies readonly (readonly [keyof ProcessingMode, Enum])[];
 
-/** In parts, of which a large body is one, not copied. Null when the generic encoder must do it. */
+/** Returns parts; a large body is a part of its own and not copied. Null if the generic encoder must do it. */
 export function encodeCheckResponse(response: CheckResponse): Buffer[] | null {
   return encode(() => {
     const { status, denied_response, ok_response, dynamic_metadata } = response;

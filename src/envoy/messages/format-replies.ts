@@ -1,4 +1,4 @@
-/** Plain values → Envoy's reply messages. Every append action is explicit: Envoy's default appends. */
+/** Converts plain values to Envoy's reply messages. Every append action is explicit, since Envoy's default appends. */
 import type { Header, Reply } from "../../data-path/exchange/reply.ts";
 import type { Route } from "../../data-path/exchange/upstream/upstream-call.ts";
 import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
@@ -47,7 +47,7 @@ export function createDeniedCheck(reply: Reply, metadata: Struct): CheckResponse
     dynamic_metadata: metadata,
     status: { code: PERMISSION_DENIED },
     denied_response: {
-      // Numbers are fine on the wire: the generated type knows only the names of the statuses in common use.
+      // Numbers are valid on the wire: the generated type only knows names of common statuses.
       status: { code: reply.status as 403 },
       headers: reply.headers.map(([name, value]) => formatTextHeader(name, value)),
       body: reply.body,
@@ -70,10 +70,10 @@ export function createImmediateReply(reply: Reply, metadata?: Struct): Processin
 }
 
 /**
- * How a response comes: its headers and pieces of its body as they arrive, without a reply to each, trailers too, which
- * are the end of a body that has them. An answer that is not streamed costs one reply this way, at its end. STREAMED would
- * end a response only with its upstream, and Envoy would wait for us between two pieces; BUFFERED, between the headers and
- * the body. Back-pressure reaches the upstream all the same: of a client that reads slowly, and of ourselves.
+ * Processing modes of a response: its headers and pieces of its body arrive without a reply to each, and also
+ * trailers, which end the body. A response that is not streamed costs one reply, at its end. With STREAMED a
+ * response would only end with its upstream, and Envoy would wait for us between pieces; with BUFFERED,
+ * between headers and body. Back-pressure from slow clients and from us still reaches the upstream.
  */
 const RESPONSE_MODES = {
   response_header_mode: "SEND",
@@ -90,7 +90,7 @@ export const NOTHING_IN = {
 };
 const CONTENT_IS_JSON = formatRawHeader("content-type", "application/json");
 
-/** The request as its upstream gets it. */
+/** Request for its upstream. */
 export interface RoutedRequest extends Pick<Route, "upstream" | "path" | "body"> {
   /** Replace the client's headers. */
   readonly setHeaders: readonly Header[];
@@ -99,8 +99,8 @@ export interface RoutedRequest extends Pick<Route, "upstream" | "path" | "body">
 }
 
 /**
- * ext_proc, in reply to a request's headers and all that came behind them: the new body, its upstream, and its headers.
- * Envoy leaves the length of a body out that replaces another in one step; a filter behind writes it.
+ * Replies to a complete request (ext_proc): its new body, upstream and headers. Envoy omits the length of a
+ * replaced body; a later filter writes it.
  */
 export function createRouteReply(routed: RoutedRequest, metadata: Struct): ProcessingResponse {
   const response = { status: "CONTINUE_AND_REPLACE", ...formatRoute(routed) } as const;
@@ -129,7 +129,10 @@ export interface ChangedHeaders {
   readonly remove: string[];
 }
 
-/** Upstreams send the same header names every time; this has room for errors and a few more upstreams. */
+/**
+ * Number of cached header replies. Upstreams send the same header names every time; this has room for errors
+ * and a few more upstreams.
+ */
 const MAX_KEPT_STARTS = 64;
 const keptStarts = new Map<string, ProcessingResponse>();
 

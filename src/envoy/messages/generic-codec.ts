@@ -1,6 +1,7 @@
 /**
- * The codecs of the library, made of the API files when this module is loaded: what the codecs by hand are held equal to,
- * and what reads and writes for them whatever is rare. A worker loads them with the first message that needs them.
+ * Codecs of the library, built from the API files when this module is loaded. They are the reference for the
+ * handwritten codecs and handle all rare messages. A worker loads them with the first message that needs
+ * them.
  */
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 

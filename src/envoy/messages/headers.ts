@@ -1,4 +1,4 @@
-/** Envoy's header messages ⇄ plain values. */
+/** Conversion of Envoy's header messages from and to plain values. */
 import type { HeaderMap__Output } from "./generated/envoy/config/core/v3/HeaderMap.ts";
 import type { HeaderValue__Output } from "./generated/envoy/config/core/v3/HeaderValue.ts";
 import type { HeaderValueOption } from "./generated/envoy/config/core/v3/HeaderValueOption.ts";
@@ -7,8 +7,9 @@ import { TextTable } from "./text-table.ts";
 const VALUES = new TextTable("latin1");
 
 /**
- * One header of an ext_proc header map, whose values arrive in `raw_value`, as bytes; one that occurs twice has its values
- * joined by a comma. The values of the others are not read: of the usual request's twenty it takes three.
+ * Returns one header of an ext_proc header map, whose values are bytes in `raw_value`; repeated values are
+ * joined by commas. Other values are not decoded: typical requests have twenty headers, of which three are
+ * needed.
  */
 export function findHeader(map: HeaderMap__Output | undefined, name: string): string | undefined {
   let found: string | undefined;
@@ -24,14 +25,14 @@ function join(before: string | undefined, { value, raw_value }: HeaderValue__Out
   return before === undefined ? text : `${before},${text}`;
 }
 
-/** Names in a header map, in order, repeated ones included. */
+/** Lists the names in a header map in order, with repetitions. */
 export function namesOf(map: HeaderMap__Output | undefined): string[] {
   const names: string[] = [];
   for (const { key } of map?.headers ?? []) if (key !== undefined) names.push(key);
   return names;
 }
 
-/** A header for ext_proc replies, which read `raw_value` only. Replaces what is there. */
+/** Formats a header for ext_proc replies, which only read `raw_value`. Replaces an existing value. */
 export function formatRawHeader(name: string, value: string): HeaderValueOption {
   return {
     header: { key: name, raw_value: Buffer.from(value, "latin1") },
@@ -39,7 +40,7 @@ export function formatRawHeader(name: string, value: string): HeaderValueOption 
   };
 }
 
-/** A header for ext_authz replies, which read `value` only. Replaces what is there. */
+/** Formats a header for ext_authz replies, which only read `value`. Replaces an existing value. */
 export function formatTextHeader(name: string, value: string): HeaderValueOption {
   return { header: { key: name, value }, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" };
 }

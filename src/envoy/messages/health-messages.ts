@@ -1,4 +1,4 @@
-/** Codec by hand of gRPC health checks, which Envoy makes twice a second. */
+/** Handwritten codec of gRPC health checks, which Envoy sends twice a second. */
 import type { HealthCheckRequest__Output } from "./generated/grpc/health/v1/HealthCheckRequest.ts";
 import type { HealthCheckResponse } from "./generated/grpc/health/v1/HealthCheckResponse.ts";
 import { checkEnd, ProtobufReader, skip } from "./protobuf-reader.ts";
@@ -6,7 +6,7 @@ import { checkEnd, ProtobufReader, skip } from "./protobuf-reader.ts";
 const SERVING = Buffer.from([0x08, 1]);
 const NOT_SERVING = Buffer.from([0x08, 2]);
 
-/** @throws Unusual when the generic decoder must have a look. */
+/** @throws Unusual if the generic decoder must read the message. */
 export function decodeHealthCheck(bytes: Buffer): HealthCheckRequest__Output {
   const reader = new ProtobufReader(bytes);
   let service: string | undefined;
@@ -19,7 +19,7 @@ export function decodeHealthCheck(bytes: Buffer): HealthCheckRequest__Output {
   return service === undefined ? {} : { service };
 }
 
-/** Null when the generic encoder must do it. */
+/** Returns null if the generic encoder must do it. */
 export function encodeHealth({ status }: HealthCheckResponse): Buffer[] | null {
   if (status === "SERVING") return [SERVING];
   return status === "NOT_SERVING" ? [NOT_SERVING] : null;

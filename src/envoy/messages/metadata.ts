@@ -1,4 +1,4 @@
-/** What the access log tells of a request beyond what Envoy knows, as ext_proc's dynamic metadata. */
+/** Fields of the access log that Envoy does not know, as ext_proc's dynamic metadata. */
 import type { Header } from "../../data-path/exchange/reply.ts";
 import type { RefusalLog } from "../../data-path/exchange/admission/decision.ts";
 import type { UpstreamCall } from "../../data-path/exchange/upstream/upstream-call.ts";
@@ -27,7 +27,7 @@ function formatRate(rateHeaders: readonly Header[]): Record<string, { stringValu
   return fields;
 }
 
-/** The same where ext_proc says so. */
+/** Same, sent by ext_proc for deferred admissions. */
 export function formatLateRefusalMetadata(log: RefusalLog): Struct {
   return { fields: { [METADATA_NAMESPACE]: { structValue: formatRefusalMetadata(log) } } };
 }
@@ -39,9 +39,10 @@ interface ToldOnce {
 }
 
 /**
- * Fields of the access log, by name; absent ones stay empty there. Envoy adds what comes later to what came before, so
- * each is sent once: whose request it is as soon as it is routed, since a request may be broken off, and the rest at its end.
- * @param told Null where it was told before, with the model.
+ * Formats fields of the access log, by name; missing ones stay empty. Envoy merges later metadata into
+ * earlier, so each field is sent once: the request's owner at routing, since a request may be broken off, and
+ * the rest at its end.
+ * @param told Null if it was sent before, with the model.
  */
 export function formatMetadata(
   told: ToldOnce | null,

@@ -1,13 +1,13 @@
 /**
- * Reads the protobuf wire format for decoders written by hand. What is out of the ordinary (groups, malformed bytes) is not
- * judged here: `Unusual` sends the message to the generic decoder, whose word counts.
+ * Reader of the protobuf wire format for handwritten decoders. Leaves exceptional input (groups, malformed
+ * bytes) to the generic decoder: `Unusual` passes the message on to it.
  */
 import { TextTable } from "./text-table.ts";
 
-/** A message that is filled in field by field. */
+/** Message whose fields are set one after the other. */
 export type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** The handwritten decoder does not read this message. */
+/** Thrown if the handwritten decoder does not support the message. */
 export class Unusual extends Error {
   override readonly name = "Unusual";
 }
@@ -24,7 +24,7 @@ export class ProtobufReader {
     this.bytes = bytes;
   }
 
-  /** Up to 32 bits. */
+  /** Reads up to 32 bits. */
   readUInt32(): number {
     let value = 0;
     for (let shift = 0; shift < 35; shift += 7) {
@@ -35,12 +35,12 @@ export class ProtobufReader {
     throw new Unusual("a varint of more than 32 bits");
   }
 
-  /** A varint that is false when all its bits are zero. */
+  /** Reads a varint that is false if all its bits are zero. */
   readBoolean(): boolean {
     return this.readUInt32() !== 0;
   }
 
-  /** A signed number of 64 bits as decimal text. */
+  /** Reads a signed 64-bit number as decimal text. */
   readInt64(): string {
     const start = this.at;
     let value = 0;
@@ -73,7 +73,7 @@ export class ProtobufReader {
     return end;
   }
 
-  /** A view. */
+  /** Returns a view. */
   readBytes(): Buffer {
     const end = this.readEnd();
     const value = this.bytes.subarray(this.at, end);
@@ -106,7 +106,7 @@ export class ProtobufReader {
   }
 }
 
-/** Passes over a field; one whose number is known came as another type than it is. */
+/** Skips a field. A known field number here means that it has an unexpected type. */
 export function skip(reader: ProtobufReader, tag: number, known: readonly number[]): void {
   if (known.includes(tag >>> 3)) throw new Unusual("a field of another type");
   reader.skip(tag);
@@ -117,7 +117,7 @@ export function checkEnd(reader: ProtobufReader, end: number): void {
   if (reader.at !== end) throw new Unusual("a field beyond the end of its message");
 }
 
-/** A message within a message that comes twice would have to be merged. */
+/** Checks that an inner message occurs once; a second one would have to be merged. */
 export function once(before: unknown): void {
   if (before !== undefined) throw new Unusual("a field that comes twice");
 }

@@ -1,21 +1,25 @@
 /**
- * Writes the protobuf wire format backwards, from the last field to the first: a length is then known when it is due, and
- * nothing is measured first. Nested: note `at`, write the content, then `close` with what was noted.
+ * Writer of the protobuf wire format, backwards from the last field to the first: a length is then known when
+ * it is needed, without measuring first. For an inner message: note `length`, write the content, then call
+ * `close` with the noted value.
  */
 import { asBuffer } from "../../shared/text/as-buffer.ts";
 
 const SCRATCH_BYTES = 64 * 1024;
-/** A value from here on is a part of its own: copying a body of 100 kB twice takes a tenth of what its request costs. */
+/**
+ * Size above which a value is a part of its own: copying a body of 100 kB twice takes a tenth of its
+ * request's cost.
+ */
 const LARGE_BYTES = 16 * 1024;
 
-/** A text of up to so many characters is written here: a call out of JavaScript takes longer. */
+/** Length up to which a text is written here, since calling into native code takes longer. */
 const SHORT_CHARACTERS = 48;
 
 export class ProtobufWriter {
   #buffer: Buffer = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-  /** Everything from here to the end of the buffer is written. */
+  /** Start of the written part of the buffer, which extends to its end. */
   #start = SCRATCH_BYTES;
-  /** What comes after the buffer's bytes, from the last to the first. */
+  /** Parts after the buffer's bytes, last one first. */
   #parts: Buffer[] = [];
   #partsBytes = 0;
 
@@ -24,7 +28,7 @@ export class ProtobufWriter {
     return this.#partsBytes + this.#buffer.length - this.#start;
   }
 
-  /** What was written, one part after the other; large values are not copied. Begins anew. */
+  /** Returns the parts in order, without copying large values, and resets the writer. */
   finish(): Buffer[] {
     this.#seal();
     if (this.#buffer.length > SCRATCH_BYTES) this.#buffer = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
@@ -61,7 +65,7 @@ export class ProtobufWriter {
     this.#byte(tag);
   }
 
-  /** A large value must not change any more. */
+  /** Writes bytes. A large value must not change any more. */
   bytes(tag: number, value: Uint8Array): void {
     if (value.length >= LARGE_BYTES) {
       this.#seal();
@@ -75,7 +79,7 @@ export class ProtobufWriter {
     this.#byte(tag);
   }
 
-  /** The message that was written since `length` was this. */
+  /** Writes the header of the inner message that was written since `length` had this value. */
   close(tag: number, lengthBefore: number): void {
     this.#varint(this.length - lengthBefore);
     this.#byte(tag);
@@ -92,7 +96,7 @@ export class ProtobufWriter {
     this.#partsBytes += part.length;
   }
 
-  /** False, and nothing is written: it is long, or not ASCII. */
+  /** Returns false, without writing, if the text is long or not ASCII. */
   #writeShort(value: string): boolean {
     const { length } = value;
     if (length > SHORT_CHARACTERS) return false;
@@ -108,7 +112,7 @@ export class ProtobufWriter {
     return true;
   }
 
-  /** In UTF-8; how many bytes. */
+  /** Writes UTF-8 and returns the number of bytes. */
   #writeText(value: string): number {
     const bytes = Buffer.byteLength(value);
     this.#reserve(bytes);
@@ -123,7 +127,7 @@ export class ProtobufWriter {
     this.#buffer[this.#start] = value;
   }
 
-  /** From 0 to 2^32 - 1. */
+  /** Writes an integer from 0 to 2^32 - 1. */
   #varint(value: number): void {
     let bytes = 1;
     for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes += 1;

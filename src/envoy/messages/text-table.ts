@@ -1,10 +1,10 @@
-/** No longer ones are kept: what is long, such as a key, hardly comes twice. */
+/** Longer texts, such as keys, rarely repeat and are not cached. */
 const MAX_BYTES = 48;
 const SLOTS = 1024;
 
 /**
- * Texts seen before, by a hash of a few of their bytes: names of headers and most of their values come with every request,
- * and comparing is cheaper than making a string. What was kept in a text's place is forgotten.
+ * Cache of texts by a hash of a few of their bytes: names of headers and most values recur in every request,
+ * and comparing is cheaper than creating a string. A new text replaces the one in its slot.
  */
 export class TextTable {
   readonly #encoding: "utf8" | "latin1";
@@ -29,8 +29,9 @@ export class TextTable {
 }
 
 /**
- * By units as bytes. A text in UTF-8 that has as many units as bytes is ASCII, but for bytes that are none of it (U+FFFD,
- * which is no byte); only such are kept, since "Ã¼" has for units what "ü" has for bytes.
+ * Compares code units with bytes. A UTF-8 text with as many units as bytes is ASCII, unless it contains
+ * invalid bytes (U+FFFD, which is no byte value); only such texts are cached, since the units of "Ã¼" equal
+ * the bytes of "ü".
  */
 function isSame(known: string, bytes: Buffer, start: number, length: number): boolean {
   if (known.length !== length) return false;

@@ -1,4 +1,4 @@
-/** What Envoy has found out about a request's token, out of the metadata that it gives ext_authz. */
+/** Reads Envoy's verification of a request's token from the metadata of ext_authz. */
 import { FAILED_PREFIX, JWT_NAMESPACE, TOKEN_HEADER_PREFIX, VERIFIED_PREFIX } from "../names.ts";
 import type { IncomingRequest } from "../../data-path/exchange/admission/admit-request.ts";
 import type { Metadata__Output } from "./generated/envoy/config/core/v3/Metadata.ts";
@@ -7,7 +7,7 @@ import type { Value__Output } from "./generated/google/protobuf/Value.ts";
 
 type TokenVerdict = NonNullable<IncomingRequest["token"]>;
 
-/** Null if Envoy has found nothing, as for every request with an API key. */
+/** Returns null if Envoy has verified nothing, as for every request with an API key. */
 export function readTokenVerdict(metadata: Metadata__Output | undefined): TokenVerdict | null {
   const fields = metadata?.filter_metadata?.[JWT_NAMESPACE]?.fields;
   if (fields === undefined) return null;

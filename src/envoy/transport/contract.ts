@@ -1,6 +1,6 @@
 /**
- * What carries Envoy's calls, and what is carried, as plain types: handlers, calls, servers. Every transport makes an
- * `EnvoyServer` of the same options, and knows the handlers by these types alone.
+ * Contract between transports and handlers of Envoy's calls, as plain types. Every transport creates an
+ * `EnvoyServer` from the same options, and only knows the handlers by these types.
  */
 import type {
   AccessLogMessage,
@@ -11,7 +11,7 @@ import type {
 } from "../messages/codec.ts";
 import type { SidecarTlsOptions } from "./sidecar-tls.ts";
 
-/** What a server does with Envoy's calls. */
+/** Handlers of Envoy's calls. */
 export interface EnvoyHandlers {
   /** ext_authz. Never rejects. */
   check(request: CheckRequest, call: CheckCall): Promise<CheckResponse>;
@@ -32,14 +32,14 @@ export interface CheckCall {
 /** Our side of an ext_proc stream. Its methods do nothing once the stream is over. */
 export interface ProcessCall {
   /**
-   * Answers everything received so far of the request or of the response. An `immediate_response` answers both and is
-   * the last reply. After a reply to response headers without a body, replies are free until the one that ends the
-   * body.
+   * Answers everything received so far of the request or the response. An `immediate_response` answers both
+   * and is the last reply. After a reply to response headers without a body, any number of replies may follow
+   * until the one that ends the body.
    */
   reply(response: ProcessingResponse): void;
-  /** Ends with an error status: never OK while a reply is owed. The reason reaches Envoy's log. */
+  /** Ends with an error status: never OK while a reply is outstanding. The reason appears in Envoy's log. */
   fail(reason: string): void;
-  /** The listener is busy: it gets no message, and Envoy soon may send no more, until `resume`. */
+  /** Pauses delivery to a busy listener, which soon makes Envoy stop sending, until `resume`. */
   pause(): void;
   resume(): void;
 }
@@ -55,7 +55,7 @@ export interface ProcessListener {
   onEnd(): void;
 }
 
-/** Where the server listens. */
+/** Address of the server. */
 export type EnvoyServerAddress =
   | { readonly socketPath: string }
   | { readonly host: string; readonly port: number };
@@ -81,9 +81,9 @@ export interface EnvoyServer {
    */
   listen(): Promise<void>;
   /**
-   * Health goes NOT_SERVING at once. When Envoy has had the time to see that, no connection is accepted any more and
-   * GOAWAY tells it to send new calls elsewhere; open ones run on. Resolves when none is open or after `boundMs`; never
-   * rejects.
+   * Reports NOT_SERVING at once. After Envoy has had time to notice, stops accepting connections and sends
+   * GOAWAY, so that new calls go elsewhere; open calls continue. Resolves when no call is open or after
+   * `boundMs`; never rejects.
    */
   drain(boundMs: number): Promise<void>;
   /** Breaks open calls and stops listening. */

@@ -2,11 +2,11 @@ import { pause } from "../../shared/event-loop/wait.ts";
 import { HEALTH_CHECK } from "../messages/codec.ts";
 import { LASTING_CALLS } from "./lasting-calls.ts";
 
-/** Envoy checks health twice a second, and then sends new calls to other hosts by itself. */
+/** Envoy checks health twice a second, and then sends new calls to other hosts. */
 const NOTICE_MS = 1_500;
 /** Without a new call for this long, Envoy has stopped sending. */
 const QUIET_MS = 500;
-/** For an Envoy with too little CPU to check in time, which continues to send. */
+/** Bound for an Envoy with too little CPU to check in time, which keeps sending. */
 const MAX_NOTICE_MS = 5_000;
 
 /**
@@ -16,7 +16,7 @@ const MAX_NOTICE_MS = 5_000;
 export class DrainNotice {
   #calls = 0;
 
-  /** A new call has come. Questions after our health and the access log go on for as long as the connection does, and are none. */
+  /** Records a new call. Health checks and the access log last as long as their connection, and do not count. */
   onCall(path: string | undefined): void {
     if (path !== HEALTH_CHECK.path && !LASTING_CALLS.has(path)) this.#calls += 1;
   }

@@ -1,7 +1,7 @@
 import type { ProcessingRequest, ProcessingResponse } from "../messages/codec.ts";
 import type { EnvoyHandlers, ProcessCall, ProcessListener } from "./contract.ts";
 
-/** What a transport can do with an ext_proc call. */
+/** Operations of a transport on an ext_proc call. */
 export interface ProcessTransport {
   send(response: ProcessingResponse): void;
   /** Ends the call with OK after everything sent. */
@@ -14,20 +14,21 @@ export interface ProcessTransport {
 }
 
 /**
- * How far our side of the call is:
- * - `in turn`: each reply answers what has come.
- * - `streaming`: both sides send as they like, since a response is streamed.
- * - `answered`: the client's answer is complete. Nothing is sent or handed on any more, and Envoy ends the call.
- * - `ended`: OK is sent.
- * - `failed`: an error status is sent.
- * - `closed`: the listener has heard of the end.
+ * State of our side of the call:
+ * - `in turn`: each reply answers the messages received.
+ * - `streaming`: both sides send freely, since a response is streamed.
+ * - `answered`: the client's response is complete. No messages pass in either direction, and Envoy ends the
+ *   call.
+ * - `ended`: OK was sent.
+ * - `failed`: an error status was sent.
+ * - `closed`: the listener was notified of the end.
  */
 type CallState = "in turn" | "streaming" | "answered" | "ended" | "failed" | "closed";
 
 /**
- * The rules of an ext_proc call that hold on every transport: who owes a reply, when our side may end with OK, and
- * that the listener hears of the end exactly once. While a response is streamed nobody owes anything: Envoy lets nothing
- * of it pass that we have not sent.
+ * Rules of an ext_proc call on every transport: who has to reply, when our side may end with OK, and that the
+ * listener is notified of the end exactly once. While a response is streamed, no reply is outstanding: Envoy
+ * only passes what we have sent.
  */
 export class ReplyLedger implements ProcessCall {
   readonly #transport: ProcessTransport;
@@ -49,7 +50,8 @@ export class ReplyLedger implements ProcessCall {
     if (this.#state === "streaming") {
       if (isLast(response)) this.#state = "answered";
     } else if (!this.#takeDebt(response)) {
-      // Envoy breaks the client's connection on a reply that it did not ask for: the same, with a reason in its log.
+      // Envoy breaks the client's connection on an unexpected reply; failing does the same, with a reason in
+      // its log.
       this.fail("a reply without a message");
       return;
     } else if (response.immediate_response !== undefined) {
@@ -98,7 +100,7 @@ export class ReplyLedger implements ProcessCall {
     this.#listener.onEnd();
   }
 
-  /** Messages are handed on, and replies are sent. */
+  /** True while messages are delivered and replies are sent. */
   get #isOpen(): boolean {
     return this.#state === "in turn" || this.#state === "streaming";
   }
@@ -126,8 +128,8 @@ export class ReplyLedger implements ProcessCall {
   }
 
   /**
-   * The end of the call leaves together with its last reply, not a turn later when Envoy has half-closed: a system call
-   * and a wake-up less for each request. That is possible only where no message can follow.
+   * Ends the call together with its last reply, instead of a turn later when Envoy has half-closed: saves a
+   * system call and a wake-up per request. Only possible if no message can follow.
    */
   #endIfComplete(): void {
     const isLastReply = this.#state === "answered" || (this.#state === "in turn" && !this.#owesReply);

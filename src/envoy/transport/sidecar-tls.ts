@@ -1,7 +1,7 @@
 /**
- * The workers' side of mutual TLS with Envoy (`sidecar.tls`). A client without a certificate of the authorities, or
- * without the name that is demanded, gets no connection. Renewed files count for new connections without a restart;
- * files that do not fit each other, as between two renames, leave the old ones in force.
+ * Workers' side of mutual TLS with Envoy (`sidecar.tls`). Clients without a certificate of the authorities,
+ * or without the required name, are not accepted. New connections use renewed files without a restart; if the
+ * files do not match, as between two renames, the old ones stay in force.
  */
 import { readFileSync } from "node:fs";
 import { checkServerIdentity, type SecureContextOptions, type Server, type TLSSocket } from "node:tls";
@@ -16,7 +16,7 @@ export interface SidecarTlsOptions {
   readonly clientName: string | null;
 }
 
-/** The three files as they are now. */
+/** Current contents of the three files. */
 export interface SidecarCertificates {
   readonly ca: Buffer;
   readonly cert: Buffer;
@@ -33,7 +33,7 @@ export function readSidecarCertificates(tls: SidecarTlsOptions): SidecarCertific
   };
 }
 
-/** Gives a server the renewed files, until it closes. */
+/** Passes renewed files to a server, until it closes. */
 export function renewSidecarCertificates(
   server: Pick<Server, "once"> & { setSecureContext(options: SecureContextOptions): void },
   tls: SidecarTlsOptions,

@@ -2,10 +2,10 @@ import { lstat, unlink } from "node:fs/promises";
 import { connect, type Server } from "node:net";
 import type { EnvoyServerAddress } from "./contract.ts";
 
-/** Is anybody listening on a socket file that is already there? */
+/** Timeout for testing whether an existing socket file has a listener. */
 const PROBE_TIMEOUT_MS = 1_000;
 
-/** See `EnvoyServer.listen`. */
+/** Listens on a socket file or port; see `EnvoyServer.listen`. */
 export async function listenAt(
   server: Pick<Server, "listen" | "once" | "off">,
   address: EnvoyServerAddress,

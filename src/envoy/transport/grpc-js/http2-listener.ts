@@ -16,26 +16,27 @@ import { isNamedClient } from "../sidecar-tls.ts";
 import { listenAt } from "../socket-file.ts";
 
 const MEBIBYTE = 1024 * 1024;
-/** The default of 64 kB makes Envoy wait for us several times in each larger body: half the throughput at 100 kB. */
+/**
+ * Window per stream. With the default of 64 kB Envoy waits for us several times per larger body, which halves
+ * the throughput at 100 kB.
+ */
 const STREAM_WINDOW_BYTES = 4 * MEBIBYTE;
-/** Over all streams of a connection. Envoy has one or two connections per thread. */
+/** Window over all streams of a connection. Envoy has one or two connections per thread. */
 const CONNECTION_WINDOW_BYTES = 64 * MEBIBYTE;
 const MAX_FRAME_BYTES = MEBIBYTE;
 /** Every request in flight is one stream, on few connections. */
 const MAX_CONCURRENT_STREAMS = 1_000_000;
-/** The largest stream id: a GOAWAY that names it refuses nothing, it only asks for new calls elsewhere. */
+/** Largest stream id: a GOAWAY with it rejects nothing and only asks for new calls to go elsewhere. */
 const MAX_STREAM_ID = 2 ** 31 - 1;
-/** For Envoy to have read the first GOAWAY. */
+/** Timeout for Envoy to read the first GOAWAY. */
 const GOAWAY_ACKNOWLEDGED_WITHIN_MS = 1_000;
 
-/**
- * The life of the HTTP/2 server within grpc-js: windows, listening, the orderly goodbye.
- */
+/** Lifecycle of the HTTP/2 server inside grpc-js: windows, listening, draining. */
 export class Http2Listener {
   readonly #server: Http2Server | Http2SecureServer;
   readonly #address: EnvoyServerAddress;
   readonly #clientName: string | null;
-  /** Connections and their calls under way. */
+  /** Connections with their number of open calls. */
   readonly #sessions = new Map<Http2Session, number>();
   readonly #notice = new DrainNotice();
   #openStreams = 0;
@@ -53,18 +54,18 @@ export class Http2Listener {
     });
     server.on("session", (session) => this.#addSession(session));
     server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-      // Waiting for others would hold up the drain.
+      // Draining does not wait for the others.
       if (!LASTING_CALLS.has(headers[":path"])) this.#countStream(stream);
       this.#notice.onCall(headers[":path"]);
     });
   }
 
-  /** Calls under way. */
+  /** Number of open calls. */
   get openStreams(): number {
     return this.#openStreams;
   }
 
-  /** From the first moment of `drain` or `close`. */
+  /** True from the start of `drain` or `close`. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
@@ -127,9 +128,9 @@ export class Http2Listener {
 }
 
 /**
- * Tells a client to send new calls elsewhere. Two steps as in gRPC: a GOAWAY that refuses nothing, then, once the
- * client has read it, one that names the last call that we took. With the second alone, calls that were on their way
- * would fail. Not on an idle connection: node reads no more from one after its first GOAWAY.
+ * Asks a client to send new calls elsewhere. Two steps as in gRPC: a GOAWAY that rejects nothing, then, after
+ * the client has read it, one with the last call that we accepted. With only the second, calls that are on
+ * their way would fail. Not on an idle connection: Node stops reading from one after its first GOAWAY.
  */
 async function sendAway(session: Http2Session, isBusy: boolean): Promise<void> {
   if (session.closed || session.destroyed) return;

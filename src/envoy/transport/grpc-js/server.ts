@@ -33,16 +33,16 @@ import { ReplyLedger } from "../reply-ledger.ts";
 import type { EnvoyHandlers, EnvoyServer, EnvoyServerOptions } from "../contract.ts";
 import { readSidecarCertificates, renewSidecarCertificates, type SidecarTlsOptions } from "../sidecar-tls.ts";
 
-/** Envoy stops sending when its own buffers are full, so this many replies unread means that it is stuck. */
+/** Envoy stops sending when its own buffers are full, so this many unread replies mean that it hangs. */
 const MAX_UNSENT_REPLIES = 4_096;
 
-/** The transport on @grpc/grpc-js. */
+/** Creates the transport on @grpc/grpc-js. */
 export function createGrpcJsServer(options: EnvoyServerOptions): EnvoyServer {
   const { handlers, maxMessageBytes } = options;
   const server = new Server({
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": maxMessageBytes,
-    // Debugging data that nobody asks for, gathered per message.
+    // Unused debugging data, gathered per message.
     "grpc.enable_channelz": 0,
   });
   const listener = new Http2Listener(openHttp2Server(server, options), options);
@@ -65,10 +65,10 @@ export function createGrpcJsServer(options: EnvoyServerOptions): EnvoyServer {
 }
 
 /**
- * The node:http2 server within a gRPC server, not yet listening. grpc-js has no option for HTTP/2 windows on the
- * server's side (`grpc-node.flow_control_window` is the client's), and 64 kB halves the throughput of larger bodies.
- * A connection injector makes grpc-js set up an HTTP/2 server without binding a port; it is then found in a private
- * field, the one thing here that is not grpc-js's public interface.
+ * Returns the node:http2 server inside a gRPC server, not listening yet. grpc-js has no option for HTTP/2
+ * windows of a server (`grpc-node.flow_control_window` is the client's), and 64 kB halves the throughput of
+ * larger bodies. A connection injector makes grpc-js create an HTTP/2 server without binding a port; it is
+ * then read from a private field, the only use of a non-public interface of grpc-js.
  */
 function openHttp2Server(
   server: Server,
@@ -140,7 +140,8 @@ async function answerCheck(
   call: ServerUnaryCall<CheckRequest, CheckResponse>,
   callback: sendUnaryData<CheckResponse>,
 ): Promise<void> {
-  // A call that its own turn takes back costs nothing more: thousands of them would keep the worker from all others.
+  // A call that is canceled in the same turn costs nothing more: otherwise thousands of them would block the
+  // worker.
   await new Promise(setImmediate);
   if (call.cancelled) return;
   let response: CheckResponse;
@@ -151,7 +152,7 @@ async function answerCheck(
       },
     });
   } catch (error) {
-    // Only if the handler breaks its promise never to reject. Envoy refuses the request.
+    // Only if the handler breaks its promise never to reject. Envoy rejects the request.
     const name = error instanceof Error ? error.name : "unknown";
     callback({ code: status.INTERNAL, details: `the check failed: ${name}` });
     return;

@@ -1,16 +1,16 @@
-/** A request's header fields → what a gRPC call needs of them, after the rules of RFC 9113, section 8. */
+/** Converts a request's header fields to the properties of a gRPC call, by the rules of RFC 9113, section 8. */
 import type { HeaderBlock, HeaderField } from "./hpack.ts";
 
 export interface CallHeaders {
   readonly path: string;
   readonly isGrpc: boolean;
-  /** Timeout of the call from its begin; null for none. */
+  /** Timeout of the call from its start; null for none. */
   readonly timeoutMs: number | null;
   /** Declared size of all DATA frames; null if not declared. */
   readonly contentLength: number | null;
 }
 
-/** Belong to one connection of HTTP/1; a request that has them is malformed (section 8.2.2). */
+/** Fields of an HTTP/1 connection; a request with them is malformed (section 8.2.2). */
 const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   "connection",
   "proxy-connection",
@@ -19,7 +19,7 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 const PSEUDO_FIELDS: ReadonlySet<string> = new Set([":method", ":scheme", ":path", ":authority"]);
-/** What a field's name must not hold, beside a colon that is not its first character. */
+/** Characters that a field's name must not contain, except a colon as its first character. */
 const INVALID_NAME = /[^\x21-\x39\x3b-\x40\x5b-\x7e]/;
 // oxlint-disable-next-line no-control-regex -- what RFC 9113, section 8.2.1, forbids
 const INVALID_VALUE = /[\0\r\n]|^[ \t]|[ \t]$/;
@@ -33,7 +33,7 @@ const MS_PER_UNIT: Readonly<Record<string, number>> = {
   n: 1e-6,
 };
 
-/** Null if the request is malformed: a stream error of type PROTOCOL_ERROR. */
+/** Returns null if the request is malformed: a stream error of type PROTOCOL_ERROR. */
 export function parseCallHeaders(fields: readonly HeaderField[]): CallHeaders | null {
   const pseudo = new Map<string, string>();
   let contentType = "";
@@ -60,7 +60,7 @@ export function parseCallHeaders(fields: readonly HeaderField[]): CallHeaders | 
   return { path, isGrpc, timeoutMs: timeout === null ? null : parseTimeout(timeout), contentLength };
 }
 
-/** Trailers hold no pseudo-fields. */
+/** Returns whether trailers are valid: they must not contain pseudo-fields. */
 export function areTrailersValid(fields: readonly HeaderField[]): boolean {
   return fields.every(([name, value]) => isAllowed(name, value));
 }
@@ -70,20 +70,20 @@ function isAllowed(name: string, value: string): boolean {
   return name === "te" ? value === "trailers" : !CONNECTION_FIELDS.has(name);
 }
 
-/** @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
+/** Parses `grpc-timeout`. @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
 function parseTimeout(text: string): number | null {
   const [, amount, unit = ""] = TIMEOUT.exec(text) ?? [];
   const msPerUnit = MS_PER_UNIT[unit];
   return amount === undefined || msPerUnit === undefined ? null : Number(amount) * msPerUnit;
 }
 
-/** Blocks of one client differ little: a few that were seen are kept, so that most are compared, not decoded. */
+/** Blocks of one client rarely differ: a few are cached, so that most are compared instead of decoded. */
 const MAX_KEPT_BLOCKS = 8;
 const MAX_KEPT_BYTES = 2_048;
 
 /**
- * What blocks said that mean the same whenever they come. With no table in force every block of Envoy is one of these,
- * and all calls of one filter have the same: comparing some 200 bytes costs a tenth of decoding them.
+ * Cache of decoded stateless blocks. Without a dynamic table every block of Envoy is stateless, and all calls
+ * of one filter have the same: comparing about 200 bytes costs a tenth of decoding them.
  */
 export class CallHeadersCache {
   #kept: { readonly block: Buffer; readonly headers: CallHeaders }[] = [];
@@ -95,7 +95,7 @@ export class CallHeadersCache {
     return null;
   }
 
-  /** The oldest one goes when there are too many. */
+  /** Adds a block, and evicts the oldest if there are too many. */
   keep(bytes: Buffer, start: number, end: number, block: HeaderBlock, headers: CallHeaders): void {
     if (!block.isStateless || end - start > MAX_KEPT_BYTES) return;
     this.#kept.unshift({ block: Buffer.from(bytes.subarray(start, end)), headers });

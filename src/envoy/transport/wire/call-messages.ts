@@ -1,14 +1,14 @@
-/** One message of a call, to and from its bytes: what cannot be coded ends the call with an error, never the process. */
+/** Decodes and encodes the messages of a call: a message that fails ends the call with an error, never the process. */
 import type { MethodCodec } from "../../messages/codec.ts";
 import { GRPC_STATUS } from "./grpc-status.ts";
 
-/** A call as a transport on its own framing sees it. */
+/** Call of a transport with its own framing. */
 interface MessageCall {
   send(parts: readonly Buffer[]): void;
   fail(status: number, reason: string): void;
 }
 
-/** Null if the call has failed. */
+/** Returns null if the call has failed. */
 export function parseMessage<Request>(
   call: MessageCall,
   codec: Pick<MethodCodec<Request, unknown>, "decodeRequest">,

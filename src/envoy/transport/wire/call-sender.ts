@@ -4,7 +4,7 @@ import { FLAG, FRAME, FRAME_HEADER_BYTES, writeFrameHeader } from "./frames.ts";
 import { encodeHeaderBlock } from "./hpack.ts";
 import type { TurnWriter } from "./turn-writer.ts";
 
-/** A connection as the sending side of its streams sees it. */
+/** Connection as seen by the sending side of its streams. */
 export interface SendHost {
   readonly writer: TurnWriter;
   readonly sendWindow: SendWindow;
@@ -12,16 +12,16 @@ export interface SendHost {
   readonly peerFrameBytes: number;
   /** A DATA frame has been written. */
   onDataSent(): void;
-  /** Bytes wait for a window or the socket. Calls `pump` once they may be sent. */
+  /** Registers a sender with bytes that wait for a window or the socket; `pump` is called once they may be sent. */
   waitToSend(sender: CallSender): void;
   /** Adds to the bytes of a stream that wait to be sent (negative: fewer). */
   countQueued(bytes: number): void;
 }
 
-/** Messages within this are copied into what leaves with this turn of the event loop. */
+/** Messages up to this size are copied into the output of this turn of the event loop. */
 const FAST_PATH_BYTES = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
-/** The same for every call, so made once. 0x88 is `:status: 200` of the static table. */
+/** Same for every call, so built once. 0x88 is `:status: 200` of the static table. */
 const RESPONSE_HEADERS = Buffer.concat([
   Buffer.from([0x88]),
   encodeHeaderBlock([["content-type", "application/grpc"]]),
@@ -185,7 +185,7 @@ export class CallSender {
     this.#writeHeaders(RESPONSE_HEADERS, false);
   }
 
-  /** Ours always fit into the smallest frame. */
+  /** Writes headers. Ours always fit into the smallest frame. */
   #writeHeaders(block: Buffer, isEndOfStream: boolean): void {
     const { writer } = this.#host;
     const flags = FLAG.endHeaders | (isEndOfStream ? FLAG.endStream : 0);

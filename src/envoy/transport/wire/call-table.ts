@@ -2,10 +2,10 @@ import { ShortLivedMap } from "../../../shared/collections/short-lived-map.ts";
 import { END_WITHIN_MS, TICK_MS } from "./limits.ts";
 import type { GrpcCall } from "./grpc-call.ts";
 
-/** So many streams that we reset lately are remembered: what the peer had sent before it knew is passed over. */
+/** Number of recently reset streams that are remembered, because the peer may have sent data before it knew. */
 const MAX_REMEMBERED_RESETS = 1_024;
 
-/** It keeps the calls of one connection by the numbers of their streams, and until when each may last. */
+/** Calls of one connection by stream id, with their deadlines. */
 export class CallTable {
   readonly #calls = new ShortLivedMap<number, GrpcCall>();
   readonly #resetIds = new Set<number>();
@@ -15,12 +15,12 @@ export class CallTable {
     return this.#calls.size;
   }
 
-  /** The highest number that was begun. */
+  /** Highest stream id so far. */
   get lastId(): number {
     return this.#lastId;
   }
 
-  /** A number has been used, whether a stream comes of it or not. */
+  /** Marks an id as used, even if no stream is created. */
   use(id: number): void {
     this.#lastId = id;
   }
@@ -29,12 +29,12 @@ export class CallTable {
     return this.#calls.get(id);
   }
 
-  /** It lists all of them, though some may go meanwhile. */
+  /** Lists all calls; safe if some are removed meanwhile. */
   list(): GrpcCall[] {
     return [...this.#calls.values()];
   }
 
-  /** Times here are of the last tick, hence the tick on top: nothing expires early. */
+  /** Times are those of the last tick, so one tick is added: no call expires early. */
   add(call: GrpcCall, nowMs: number): void {
     this.#calls.set(call.id, call);
     const { timeoutMs } = call.headers;
@@ -46,7 +46,7 @@ export class CallTable {
     call.endsAtMs = nowMs + END_WITHIN_MS + TICK_MS;
   }
 
-  /** It returns false when the call was not there. */
+  /** Returns false if the call was not in the table. */
   remove(call: GrpcCall): boolean {
     return this.#calls.delete(call.id);
   }
@@ -62,12 +62,12 @@ export class CallTable {
     return this.#resetIds.has(id);
   }
 
-  /** It lists the calls whose time is over. */
+  /** Lists the calls past their deadline. */
   listExpired(nowMs: number): GrpcCall[] {
     return this.list().filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
   }
 
-  /** It lists the calls whose streams the peer should have ended by now. */
+  /** Lists the calls whose streams the peer should have ended. */
   listUnended(nowMs: number): GrpcCall[] {
     return this.list().filter(({ endsAtMs }) => endsAtMs <= nowMs);
   }

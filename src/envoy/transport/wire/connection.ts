@@ -1,6 +1,6 @@
 /**
- * One HTTP/2 connection of Envoy (RFC 9113), the server's side: frames in, calls out. Errors are answered as the RFC says;
- * what a peer could make grow has a bound in limits.ts.
+ * Server side of one HTTP/2 connection of Envoy (RFC 9113): receives frames, delivers calls. Errors are
+ * answered as the RFC requires; limits.ts bounds everything that a peer could make grow.
  */
 import type { Socket } from "node:net";
 
@@ -36,15 +36,18 @@ export class WireConnection {
   readonly #guards = new FrameGuards();
   readonly #reader: FrameReader;
   readonly #onClosed: () => void;
-  /** Of the preface, as far as it has come. */
+  /** Number of preface bytes received. */
   #prefaceBytes = 0;
-  /** Since when the peer owes us something. */
+  /** Time since which an answer of the peer is outstanding. */
   #owedSinceMs: number | null = null;
-  /** The last GOAWAY is out: the connection ends with its last stream. */
+  /** True after the last GOAWAY: the connection ends with its last stream. */
   #isLeaving = false;
-  /** Nothing is read any more; the socket closes when what was written has gone out, at the latest then. */
+  /**
+   * Time at which the socket is destroyed, if the remaining output was not sent earlier; set when nothing
+   * more is read.
+   */
   #destroyAtMs: number | null = null;
-  /** By the server's clock, as of the last tick. */
+  /** Time of the last tick by the server's clock. */
   #nowMs: number;
 
   constructor(socket: Socket, options: ConnectionOptions, nowMs: number) {
@@ -66,14 +69,14 @@ export class WireConnection {
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.#onBytes(chunk));
     socket.on("drain", () => this.#onDrain());
-    // "close" follows.
+    // A "close" event follows.
     socket.on("error", () => {});
     socket.once("close", () => this.#onSocketClosed());
   }
 
   /**
-   * Asks for new calls elsewhere; those that are open run on, and the connection ends with the last of them. In two
-   * steps: with the second GOAWAY alone, calls that were on their way would fail.
+   * Asks the peer to send new calls elsewhere; open calls continue, and the connection ends with the last
+   * one. Two steps: with only the second GOAWAY, calls that are on their way would fail.
    */
   async sendAway(): Promise<void> {
     if (this.#destroyAtMs !== null) return;
@@ -85,13 +88,13 @@ export class WireConnection {
     this.#endIfDone();
   }
 
-  /** Breaks off. */
+  /** Breaks the connection. */
   async close(): Promise<void> {
     const socket = this.#socket;
     if (!socket.closed) await new Promise<void>((resolve) => socket.once("close", resolve).destroy());
   }
 
-  /** What has a time: to be called every `TICK_MS`. */
+  /** Checks timeouts; call every `TICK_MS`. */
   tick(nowMs: number): void {
     this.#guards.refill(nowMs - this.#nowMs);
     this.#nowMs = nowMs;
@@ -121,7 +124,7 @@ export class WireConnection {
     this.#router.pump();
   }
 
-  /** Returns what comes after it. */
+  /** Returns the bytes after the preface. */
   #readPreface(chunk: Buffer): Buffer {
     const begun = this.#prefaceBytes;
     const taken = chunk.subarray(0, PREFACE.length - begun);

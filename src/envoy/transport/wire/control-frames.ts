@@ -22,7 +22,7 @@ import { PeerSettings } from "./peer-settings.ts";
 
 const GREETING = Buffer.concat([
   formatSettings([
-    // What Envoy then sends is the same bytes for each call: no table to keep, and blocks can be remembered whole.
+    // Makes Envoy send the same bytes for each call: no table is needed, and whole blocks can be cached.
     [SETTING.headerTableSize, 0],
     [SETTING.maxConcurrentStreams, MAX_CONCURRENT_STREAMS],
     [SETTING.initialWindowSize, STREAM_WINDOW_BYTES],
@@ -33,7 +33,7 @@ const GREETING = Buffer.concat([
 ]);
 const SETTINGS_ACK = formatFrame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0));
 
-/** SETTINGS and PING: what the two sides of a connection agree on, and whether the other one is there. */
+/** SETTINGS and PING: settings of both sides of a connection, and liveness. */
 export class ControlFrames {
   readonly peer = new PeerSettings();
   readonly #writer: TurnWriter;
@@ -48,17 +48,17 @@ export class ControlFrames {
     writer.write(GREETING);
   }
 
-  /** Whether the peer has sent its SETTINGS, which must be its first frame. */
+  /** True if the peer has sent its SETTINGS, which must be its first frame. */
   get hasSettings(): boolean {
     return this.#hasSettings;
   }
 
-  /** The peer's settings and its acknowledgement of ours have come. */
+  /** True if the peer's settings and its acknowledgment of ours have arrived. */
   get isSettled(): boolean {
     return this.#hasSettings && this.#isAcknowledged;
   }
 
-  /** Returns by how much the window of each stream changes. @throws ConnectionError */
+  /** Returns the change of each stream's window. @throws ConnectionError */
   receiveSettings(flags: number, streamId: number, payload: Buffer): number {
     if (streamId !== 0) throw new ConnectionError(ERROR.protocolError, "SETTINGS of a stream");
     if ((flags & FLAG.ack) !== 0) {
@@ -82,7 +82,7 @@ export class ControlFrames {
     else this.#writer.write(formatFrame(FRAME.ping, FLAG.ack, 0, payload));
   }
 
-  /** Resolves when the peer has read all that was sent before. Never rejects, but may never resolve. */
+  /** Resolves when the peer has read everything sent before. Never rejects, but may never resolve. */
   async ping(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#onPong = resolve;

@@ -1,7 +1,7 @@
-/** Flow control (RFC 9113, section 5.2): what the peer may send us, and what we may send. */
+/** Flow control (RFC 9113, section 5.2): how much the peer may send us, and how much we may send. */
 import { MAX_WINDOW_BYTES } from "./frames.ts";
 
-/** Ours: what the peer may still send on a stream or a connection. */
+/** Window for data from the peer on a stream or a connection. */
 export class ReceiveWindow {
   readonly #bytes: number;
   #left: number;
@@ -12,13 +12,13 @@ export class ReceiveWindow {
     this.#left = bytes;
   }
 
-  /** Bytes have come. False when they are more than was allowed. */
+  /** Counts received bytes. Returns false if they exceed the window. */
   take(bytes: number): boolean {
     this.#left -= bytes;
     return this.#left >= 0;
   }
 
-  /** Bytes may come again. Returns what the next WINDOW_UPDATE must say: 0 while less than half the window is due. */
+  /** Releases bytes. Returns the increment for the next WINDOW_UPDATE: 0 while less than half the window is free. */
   giveBack(bytes: number): number {
     this.#unreturned += bytes;
     if (this.#unreturned * 2 < this.#bytes) return 0;
@@ -29,7 +29,7 @@ export class ReceiveWindow {
   }
 }
 
-/** The peer's: what we may still send. A smaller initial window in its SETTINGS can make it negative. */
+/** Window for our data. A smaller initial window in the peer's SETTINGS can make it negative. */
 export class SendWindow {
   #left: number;
 
@@ -45,7 +45,7 @@ export class SendWindow {
     this.#left -= bytes;
   }
 
-  /** False when the peer made it larger than a window may be. */
+  /** Returns false if the window would exceed its maximum. */
   grow(bytes: number): boolean {
     this.#left += bytes;
     return this.#left <= MAX_WINDOW_BYTES;

@@ -1,7 +1,7 @@
 import { ConnectionError, ERROR } from "./frames.ts";
 import { IDLE_FRAMES, WINDOW_UPDATES } from "./limits.ts";
 
-/** How often something may come: a burst, and a steady rate. */
+/** Rate limit: a burst, and a steady rate. */
 class FrameGuard {
   readonly #burst: number;
   readonly #perSecond: number;
@@ -13,14 +13,14 @@ class FrameGuard {
     this.#left = burst;
   }
 
-  /** @throws ConnectionError when it comes too often. */
+  /** @throws ConnectionError if the rate is exceeded. */
   take(): void {
     this.#left -= 1;
     if (this.#left >= 0) return;
     throw new ConnectionError(ERROR.enhanceYourCalm, "too many frames that bring nothing");
   }
 
-  /** So many more are in order. */
+  /** Allows this many more. */
   give(amount: number): void {
     this.#left = Math.min(this.#burst, this.#left + amount);
   }
@@ -31,14 +31,15 @@ class FrameGuard {
 }
 
 /**
- * For frames that cost us something and bring nothing, and that Envoy sends by itself alone. Resets are not among them:
- * each is a client's that took its request back, so that a bound would end the connection for all clients.
+ * Rate limits for frames that cost work without carrying data, and that only Envoy itself sends. Resets are
+ * not limited: they come from clients that cancel requests, and a limit would end the connection for all
+ * clients.
  */
 export class FrameGuards {
   readonly idleFrames = new FrameGuard(IDLE_FRAMES);
   readonly windowUpdates = new FrameGuard(WINDOW_UPDATES);
 
-  /** Gives back what time has earned. */
+  /** Refills by elapsed time. */
   refill(passedMs: number): void {
     this.idleFrames.refill(passedMs);
     this.windowUpdates.refill(passedMs);

@@ -26,9 +26,9 @@ import { type CallHost, GrpcCall } from "./grpc-call.ts";
 import { CallTable } from "./call-table.ts";
 
 export interface CallEvents {
-  /** A call has begun; it is to be started, refused or failed at once. */
+  /** Called for a new call, which must be started, refused or failed at once. */
   readonly onCall: (stream: GrpcCall) => void;
-  /** It is over; its listener has been told. */
+  /** Called after the end of a call, whose listener was notified. */
   readonly onCallClosed: (stream: GrpcCall) => void;
 }
 
@@ -39,7 +39,7 @@ export interface FrameRouterOptions extends CallEvents {
   readonly maxMessageBytes: number;
 }
 
-/** It takes each frame of a connection to the stream that the frame belongs to, and keeps what the streams share. */
+/** Passes each frame of a connection to its stream, and keeps the state that streams share. */
 export class FrameRouter implements CallHost {
   readonly writer: TurnWriter;
   readonly sendWindow = new SendWindow(DEFAULT_WINDOW_BYTES);
@@ -51,9 +51,9 @@ export class FrameRouter implements CallHost {
   readonly #table = new CallTable();
   readonly #sendQueue = new SendQueue();
   readonly #receiveWindow = new ReceiveWindow(CONNECTION_WINDOW_BYTES);
-  /** Streams above are not taken any more. */
+  /** Streams with higher ids are ignored. */
   #lastTakenId = MAX_STREAM_ID;
-  /** It is the time of the last tick, by the server's clock. */
+  /** Time of the last tick by the server's clock. */
   #nowMs: number;
 
   constructor(options: FrameRouterOptions, nowMs: number) {
@@ -73,12 +73,12 @@ export class FrameRouter implements CallHost {
     return this.#sendQueue.isFull;
   }
 
-  /** None is open. */
+  /** True if no stream is open. */
   get areDone(): boolean {
     return this.#table.size === 0;
   }
 
-  /** The highest number that was begun. */
+  /** Highest stream id so far. */
   get lastId(): number {
     return this.#table.lastId;
   }
@@ -111,23 +111,23 @@ export class FrameRouter implements CallHost {
     this.#events.onCallClosed(stream);
   }
 
-  /** From now on what is not yet open is passed over. It returns the last stream that was taken. */
+  /** Ignores all streams that are not open yet. Returns the last accepted stream. */
   takeNoMore(): number {
     this.#lastTakenId = this.#table.lastId;
     return this.#lastTakenId;
   }
 
-  /** The socket takes more. */
+  /** Continues sending when the socket takes more. */
   pump(): void {
     this.#sendQueue.pump();
   }
 
-  /** It breaks off all of them. */
+  /** Breaks all streams. */
   close(): void {
     for (const stream of this.#table.list()) this.remove(stream);
   }
 
-  /** It looks for calls whose deadline has passed, and for streams that the peer should have ended. */
+  /** Fails calls whose deadline has passed, and resets streams that the peer should have ended. */
   tick(nowMs: number): void {
     this.#nowMs = nowMs;
     for (const stream of this.#table.listExpired(nowMs)) {
@@ -138,7 +138,7 @@ export class FrameRouter implements CallHost {
     }
   }
 
-  // What follows takes frames, and throws ConnectionError.
+  // The following methods handle frames, and throw ConnectionError.
 
   receiveData(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
     const frameBytes = end - start;
@@ -154,10 +154,7 @@ export class FrameRouter implements CallHost {
     if (isEnd && this.#table.find(id) === stream) stream.receiveEnd();
   }
 
-  /**
-   * It finds the stream that a DATA frame is for, and returns null when there is none any more, which has then been
-   * answered.
-   */
+  /** Finds the stream of a DATA frame. Returns null if the stream has ended, after answering the frame. */
   #findOpen(id: number): GrpcCall | null {
     const stream = this.#table.find(id);
     if (stream !== undefined && !stream.isRemoteClosed) return stream;
@@ -167,7 +164,7 @@ export class FrameRouter implements CallHost {
     return null;
   }
 
-  /** @param headers They are null while there is more to come of them. */
+  /** @param headers Null if the block is incomplete. */
   receiveHeaders(headers: ReceivedHeaders | null): void {
     if (headers === null) return;
     const { streamId } = headers;
@@ -225,7 +222,7 @@ export class FrameRouter implements CallHost {
     else this.reset(stream, ERROR.flowControlError);
   }
 
-  /** The peer's SETTINGS have changed the window of each stream by so much. */
+  /** Applies a change of the peer's SETTINGS to each stream's window. */
   changeWindows(change: number): void {
     if (change === 0) return;
     for (const { sender } of this.#table.list()) {
@@ -234,7 +231,7 @@ export class FrameRouter implements CallHost {
     this.#sendQueue.pump();
   }
 
-  /** Priorities are deprecated and not looked at, but must be well-formed. */
+  /** Priorities are deprecated and ignored, but must be well-formed. */
   receivePriority(id: number, payload: Buffer): void {
     this.#guards.idleFrames.take();
     if (id === 0) throw protocolError("a PRIORITY of no stream");
@@ -250,7 +247,7 @@ export class FrameRouter implements CallHost {
     return id === 0 || id % 2 === 0 || id > this.#table.lastId;
   }
 
-  /** The peer may not yet know of a stream that we ended early or did not take. */
+  /** Returns whether the peer may not know yet that we ended or ignored the stream. */
   #isPassedOver(id: number): boolean {
     return id > this.#lastTakenId || this.#table.wasReset(id);
   }

@@ -1,4 +1,4 @@
-/** HTTP/2 frames: their numbers, cutting them out of a byte stream, and the bytes of those that we send. */
+/** HTTP/2 frames: their numbers, splitting of a byte stream, and formatting of those that we send. */
 
 /** @see RFC 9113, section 6 */
 export const FRAME = {
@@ -44,17 +44,17 @@ export const SETTING = {
   maxHeaderListSize: 6,
 } as const;
 
-/** What every client sends first. */
+/** First bytes of every client. */
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 export const FRAME_HEADER_BYTES = 9;
-/** What a peer takes that has not said otherwise. */
+/** Frame size that a peer accepts by default. */
 export const DEFAULT_FRAME_BYTES = 16_384;
 export const DEFAULT_WINDOW_BYTES = 65_535;
 export const MAX_WINDOW_BYTES = 2 ** 31 - 1;
-/** A GOAWAY that names it refuses nothing. */
+/** A GOAWAY with this id rejects nothing. */
 export const MAX_STREAM_ID = 2 ** 31 - 1;
 
-/** The connection cannot go on: GOAWAY with this code, then it is closed. */
+/** Error that ends the connection: GOAWAY with this code, then close. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   readonly code: ErrorCode;
@@ -81,7 +81,7 @@ export function flowControlError(): ConnectionError {
   return new ConnectionError(ERROR.flowControlError, "a window that was not kept to, or is too large");
 }
 
-/** A whole frame. `bytes` may hold more than its payload. */
+/** Handler of a complete frame. `bytes` may contain more than its payload. */
 export type OnFrame = (
   type: number,
   flags: number,
@@ -92,13 +92,13 @@ export type OnFrame = (
 ) => void;
 
 /**
- * Cuts a byte stream into frames. One that lies whole in a chunk is a view of it; one in pieces is put together in a
- * buffer of its size, so that a sender of single bytes costs no more than a sender of frames.
+ * Splits a byte stream into frames. A frame that is complete in one chunk is a view of it; others are joined
+ * in a buffer of their size, so that a sender of single bytes costs no more than a sender of frames.
  */
 export class FrameReader {
   readonly #maxFrameBytes: number;
   readonly #onFrame: OnFrame;
-  /** Of the unfinished frame: its nine bytes, then all of it. */
+  /** Incomplete frame: first its nine bytes of header, then all of it. */
   readonly #header = Buffer.alloc(FRAME_HEADER_BYTES);
   #frame: Buffer | null = null;
   #filled = 0;
@@ -108,7 +108,7 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** @throws ConnectionError on a frame over the limit, and whatever `onFrame` throws. */
+  /** @throws ConnectionError for a frame over the limit, and the errors of `onFrame`. */
   read(chunk: Buffer): void {
     let at = this.#filled > 0 ? this.#readRest(chunk, 0) : 0;
     while (chunk.length - at >= FRAME_HEADER_BYTES) {
@@ -120,7 +120,7 @@ export class FrameReader {
     if (at < chunk.length) this.#readRest(chunk, at);
   }
 
-  /** Adds to the unfinished frame what it needs; returns where the next one begins. */
+  /** Adds the missing bytes to the incomplete frame; returns where the next one starts. */
   #readRest(chunk: Buffer, from: number): number {
     let at = from;
     if (this.#frame === null) {
@@ -162,7 +162,7 @@ export class FrameReader {
   }
 }
 
-/** Writes the nine bytes before a payload; returns where the payload begins. */
+/** Writes the nine bytes before a payload; returns where the payload starts. */
 export function writeFrameHeader(
   target: Buffer,
   at: number,
@@ -183,14 +183,14 @@ export function writeFrameHeader(
   return at + FRAME_HEADER_BYTES;
 }
 
-/** A whole frame of its own, for those that are rare. */
+/** Formats a complete frame; for rare kinds. */
 export function formatFrame(type: number, flags: number, streamId: number, payload: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length);
   frame.set(payload, writeFrameHeader(frame, 0, payload.length, type, flags, streamId));
   return frame;
 }
 
-/** SETTINGS with these values, by number. */
+/** Formats SETTINGS with these values, by number. */
 export function formatSettings(settings: readonly (readonly [setting: number, value: number])[]): Buffer {
   const payload = Buffer.allocUnsafe(settings.length * 6);
   for (const [index, [setting, value]] of settings.entries()) {
@@ -208,7 +208,7 @@ export function formatReset(streamId: number, code: ErrorCode): Buffer {
   return formatFrame(FRAME.rstStream, 0, streamId, formatUInt32(code));
 }
 
-/** The text is for the peer's log. */
+/** Formats GOAWAY with a text for the peer's log. */
 export function formatGoaway(lastStreamId: number, code: ErrorCode, text = ""): Buffer {
   const payload = Buffer.concat([
     formatUInt32(lastStreamId),

@@ -8,45 +8,45 @@ import { encodeHeaderBlock } from "./hpack.ts";
 import { QUEUED_SHARE_BYTES, STREAM_WINDOW_BYTES } from "./limits.ts";
 import { CallSender, type SendHost } from "./call-sender.ts";
 
-/** A call tells this to the service that it belongs to. */
+/** Events of a call for its service. */
 export interface GrpcCallListener {
-  /** One whole message has come; the view is good for as long as it is kept. */
+  /** One complete message has arrived; the view stays valid. */
   onMessage?(bytes: Buffer): void;
-  /** The client has sent all that it will. */
+  /** The client has ended its side. */
   onHalfClose?(): void;
-  /** The stream is over, however it came to that. This is always the last call, and comes exactly once. */
+  /** The stream has ended in any way. Always the last call, exactly once. */
   onClose?(): void;
 }
 
-/** A connection as its streams see it. */
+/** Connection as seen by its streams. */
 export interface CallHost extends SendHost {
   readonly maxMessageBytes: number;
-  /** They count what its streams have received of messages that are not whole. */
+  /** Counter of the bytes of incomplete messages over all streams. */
   readonly held: HeldBytes;
-  /** All its streams together have too much that the peer does not read. */
+  /** True if the unread replies of all streams together exceed the limit. */
   readonly isFull: boolean;
-  /** Our side is done; reset the stream if the peer's is not soon. */
+  /** Call when our side has ended; resets the stream if the peer does not end its side soon. */
   expectEnd(stream: GrpcCall): void;
   reset(stream: GrpcCall, code: ErrorCode): void;
-  /** Both sides are done. */
+  /** Call when both sides have ended. */
   remove(stream: GrpcCall): void;
 }
 
-/** An error's text may be that long: it goes into one frame. */
+/** Maximum length of an error's text, so that it fits into one frame. */
 const MAX_REASON_LENGTH = 1_000;
 const OK_TRAILERS = encodeHeaderBlock([["grpc-status", "0"]]);
 
-/** How far a stream is (RFC 9113, 5.1): nobody has ended it, the peer has sent its end, or it is over for both. */
+/** State of a stream (RFC 9113, 5.1): open on both sides, ended by the peer, or ended by both. */
 type StreamState = "open" | "remote end" | "closed";
 
-/** One HTTP/2 stream, and the gRPC call on it: messages in both directions, and one status at the end. */
+/** HTTP/2 stream with its gRPC call: messages in both directions, and one status at the end. */
 export class GrpcCall implements Holder {
   readonly id: number;
   readonly headers: CallHeaders;
   readonly sender: CallSender;
-  /** The call's time is over then, by the server's clock: `CallTable` looks for it. */
+  /** Deadline of the call by the server's clock, checked by `CallTable`. */
   expiresAtMs = Number.POSITIVE_INFINITY;
-  /** The peer should have ended the stream by then. */
+  /** Time by which the peer should have ended the stream. */
   endsAtMs = Number.POSITIVE_INFINITY;
   readonly #host: CallHost;
   readonly #receiveWindow = new ReceiveWindow(STREAM_WINDOW_BYTES);
@@ -54,11 +54,11 @@ export class GrpcCall implements Holder {
   #listener: GrpcCallListener | null = null;
   #receivedBytes = 0;
   #heldBytes = 0;
-  /** Messages wait here while the listener has paused. */
+  /** Messages that wait while the listener is paused. */
   #buffered: Buffer[] = [];
-  /** So much of the window is not given back while the listener has paused, or others come first. */
+  /** Part of the window that is withheld while the listener is paused, or other streams come first. */
   #withheldBytes = 0;
-  /** The listener's wish: it may pause and resume in every state. */
+  /** True while the listener wants no messages; independent of the state. */
   #isPaused = false;
   #state: StreamState = "open";
 
@@ -73,12 +73,12 @@ export class GrpcCall implements Holder {
     });
   }
 
-  /** The call has had its end: nothing that is sent reaches the peer any more. */
+  /** True after the end of the call: nothing that is sent reaches the peer. */
   get isOver(): boolean {
     return this.#state === "closed" || this.sender.isEnded;
   }
 
-  /** The peer sends nothing more. */
+  /** True after the peer has ended its side. */
   get isRemoteClosed(): boolean {
     return this.#state !== "open";
   }
@@ -91,12 +91,12 @@ export class GrpcCall implements Holder {
     return this.#isPaused;
   }
 
-  /** It begins to read. */
+  /** Starts delivery to the listener. */
   start(listener: GrpcCallListener): void {
     this.#listener = listener;
   }
 
-  /** It sends one message, given in parts that do not change any more, and does nothing once the call is over. */
+  /** Sends one message, given in immutable parts. Does nothing after the end of the call. */
   send(parts: readonly Buffer[]): void {
     const { maxMessageBytes } = this.#host;
     let bytes = 0;
@@ -104,7 +104,7 @@ export class GrpcCall implements Holder {
     if (bytes > maxMessageBytes) {
       this.fail(GRPC_STATUS.resourceExhausted, `a reply of ${bytes} bytes is over the limit`);
     } else if (this.sender.queuedBytes > 2 * maxMessageBytes || this.#isOverShare(bytes)) {
-      // Envoy stops sending when its own buffers are full, so this much unread means that it is stuck.
+      // Envoy stops sending when its own buffers are full, so this much unread data means that it hangs.
       this.fail(GRPC_STATUS.resourceExhausted, "replies are not read");
     } else {
       this.sender.sendMessage(parts, bytes);
@@ -115,12 +115,12 @@ export class GrpcCall implements Holder {
     return this.#host.isFull && this.sender.queuedBytes + bytes > QUEUED_SHARE_BYTES;
   }
 
-  /** It ends with OK after what was sent, however slowly that is read. */
+  /** Ends with OK after everything sent, however slowly that is read. */
   end(): void {
     this.#end(OK_TRAILERS);
   }
 
-  /** It ends with an error status after what was sent; what is not read soon is not sent any more. */
+  /** Ends with an error status after everything sent; data that is not read soon is discarded. */
   fail(status: Exclude<GrpcStatusCode, 0>, reason: string): void {
     if (this.sender.isEnded) return;
     const message = encodeURIComponent(reason.slice(0, MAX_REASON_LENGTH));
@@ -133,7 +133,7 @@ export class GrpcCall implements Holder {
     if (this.#state !== "closed") this.#host.expectEnd(this);
   }
 
-  /** It answers a request that is no gRPC call. */
+  /** Answers a request that is not a gRPC call. */
   refuse(status: number, text: string): void {
     const fields = [
       [":status", String(status)],
@@ -143,7 +143,7 @@ export class GrpcCall implements Holder {
     this.sender.sendPlain(encodeHeaderBlock(fields), Buffer.from(text));
   }
 
-  /** The listener is behind: it gets no message until `resume`, and the peer no more window. */
+  /** Pauses delivery until `resume`, and gives the peer no more window. */
   pause(): void {
     this.#isPaused = true;
     if (this.#heldBytes > 0) this.#host.held.wake();
@@ -162,14 +162,14 @@ export class GrpcCall implements Holder {
     this.#giveBack(withheld);
   }
 
-  /** The payload of a DATA frame has come, a part of `bytes`; `frameBytes` counts its padding too. */
+  /** Receives the payload of a DATA frame, a part of `bytes`; `frameBytes` includes its padding. */
   receive(bytes: Buffer, start: number, end: number, frameBytes: number): void {
     if (!this.#receiveWindow.take(frameBytes)) {
       this.#host.reset(this, ERROR.flowControlError);
       return;
     }
     this.#receivedBytes += end - start;
-    // Nothing is read after our own end: what still comes may use up the window, not more.
+    // Nothing is read after our own end: further data may use up the window, but no more.
     if (this.sender.isEnded) return;
     let messages: Buffer[];
     try {
@@ -184,7 +184,7 @@ export class GrpcCall implements Holder {
     this.#handOver(messages);
   }
 
-  /** The peer has ended its side of the stream. */
+  /** Call when the peer has ended its side of the stream. */
   receiveEnd(): void {
     const { contentLength } = this.headers;
     if (contentLength !== null && contentLength !== this.#receivedBytes) {
@@ -198,7 +198,7 @@ export class GrpcCall implements Holder {
     if (this.sender.isClosed) this.#host.remove(this);
   }
 
-  /** The stream is over: complete, reset, or its connection broke. */
+  /** Ends the stream: complete, reset, or its connection broke. */
   close(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";
@@ -213,14 +213,14 @@ export class GrpcCall implements Holder {
     this.sender.end(trailers);
   }
 
-  /** What has come is nobody's any more. */
+  /** Discards received data. */
   #forget(): void {
     this.#buffered = [];
     this.#reader.drop();
     this.#hold(0);
   }
 
-  /** So much of a message that is not whole is kept. It returns false where that is too much, and the call has failed. */
+  /** Counts the bytes of an incomplete message. Returns false if there are too many, and then fails the call. */
   #hold(bytes: number): boolean {
     const { held } = this.#host;
     const before = this.#heldBytes;

@@ -1,24 +1,24 @@
-/** Compressed flag and length, before each gRPC message. */
+/** Compressed flag and length before each gRPC message. */
 export const PREFIX_BYTES = 5;
 const EMPTY = Buffer.alloc(0);
 
-/** The bytes are not gRPC frames that we take; the message says why. */
+/** Thrown for bytes that are not acceptable gRPC frames; the message has the reason. */
 export class GrpcFrameError extends Error {
   override readonly name = "GrpcFrameError";
 }
 
 /**
- * Cuts a byte stream into gRPC messages. A message that lies whole in one chunk is a view of it, others are joined by
- * one copy. Holds at most one unfinished message.
+ * Splits a byte stream into gRPC messages. A message that is complete in one chunk is a view of it, others
+ * are joined by one copy. Holds at most one incomplete message.
  *
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  */
 export class GrpcFrameReader {
   readonly #maxMessageBytes: number;
-  /** Chunks of the unfinished frame, its prefix included. */
+  /** Chunks of the incomplete frame, including its prefix. */
   #pending: Buffer[] = [];
   #pendingBytes = 0;
-  /** Of the unfinished frame with its prefix; not known while less than a prefix is there. */
+  /** Size of the incomplete frame including its prefix; null until the prefix is complete. */
   #frameBytes: number | null = null;
 
   constructor(maxMessageBytes: number) {
@@ -30,20 +30,20 @@ export class GrpcFrameReader {
     return this.#pendingBytes > 0;
   }
 
-  /** Of the message that is not whole. */
+  /** Received bytes of the incomplete message. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
-  /** Nothing is read any more. */
+  /** Discards the incomplete message; call when nothing more is read. */
   drop(): void {
     this.#pending = [];
     this.#pendingBytes = 0;
   }
 
   /**
-   * The messages that this chunk completes, a part of `bytes`. Throws `GrpcFrameError` on a compressed or too large
-   * message.
+   * Returns the messages that this part of `bytes` completes. Throws `GrpcFrameError` on a compressed or too
+   * large message.
    */
   read(bytes: Buffer, start = 0, end: number = bytes.length): Buffer[] {
     const messages: Buffer[] = [];
@@ -56,7 +56,7 @@ export class GrpcFrameReader {
     return messages;
   }
 
-  /** Takes the message that begins there, or keeps all the bytes; returns where the rest begins. */
+  /** Reads the message at `at`, or keeps all the bytes; returns where the rest starts. */
   #readWhole(bytes: Buffer, at: number, end: number, messages: Buffer[]): number {
     const frameBytes = end - at < PREFIX_BYTES ? null : this.#parsePrefix(bytes, at);
     if (frameBytes !== null && end - at >= frameBytes) {
@@ -69,7 +69,7 @@ export class GrpcFrameReader {
     return end;
   }
 
-  /** Adds to the unfinished frame as much as it needs; returns where the rest begins. */
+  /** Adds the missing bytes to the incomplete frame; returns where the rest starts. */
   #readPending(bytes: Buffer, at: number, end: number, messages: Buffer[]): number {
     const missing = (this.#frameBytes ?? PREFIX_BYTES) - this.#pendingBytes;
     const taken = bytes.subarray(at, Math.min(end, at + missing));
@@ -100,7 +100,7 @@ export class GrpcFrameReader {
   }
 }
 
-/** The five bytes before a message of that length. */
+/** Returns the five bytes before a message of that length. */
 export function formatPrefix(messageBytes: number): Buffer {
   const prefix = Buffer.allocUnsafe(PREFIX_BYTES);
   prefix[0] = 0;

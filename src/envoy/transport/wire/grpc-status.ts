@@ -1,4 +1,4 @@
-/** The status codes that we send. @see https://grpc.io/docs/guides/status-codes/ */
+/** Status codes that we send. @see https://grpc.io/docs/guides/status-codes/ */
 export const GRPC_STATUS = {
   ok: 0,
   deadlineExceeded: 4,

@@ -1,20 +1,20 @@
 import { ConnectionError, ERROR, FLAG } from "./frames.ts";
 
-/** More would be a flood: Envoy puts whole blocks into one frame. */
+/** More is a flood: Envoy puts whole blocks into one frame. */
 const MAX_CONTINUATIONS = 16;
 
-/** A whole block of headers, still encoded. */
+/** Complete header block, still encoded. */
 export interface CollectedHeaders {
   readonly streamId: number;
   readonly isEndOfStream: boolean;
-  /** A stream that depends on itself: a stream error. Priorities are otherwise not looked at. */
+  /** True if a stream depends on itself, which is a stream error. Priorities are otherwise ignored. */
   readonly dependsOnItself: boolean;
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
 }
 
-/** Puts HEADERS and CONTINUATION frames together. */
+/** Joins HEADERS and CONTINUATION frames. */
 export class HeaderCollector {
   readonly #maxBlockBytes: number;
   #open: CollectedHeaders | null = null;
@@ -25,12 +25,12 @@ export class HeaderCollector {
     this.#maxBlockBytes = maxBlockBytes;
   }
 
-  /** The stream whose block is not complete; no other frame may come until it is. */
+  /** Stream with an incomplete block; no other frame may come until it is complete. */
   get openStreamId(): number | null {
     return this.#open?.streamId ?? null;
   }
 
-  /** A HEADERS frame. Null while its block is not complete. */
+  /** Handles a HEADERS frame. Null while its block is incomplete. */
   begin(flags: number, streamId: number, bytes: Buffer, start: number, end: number): CollectedHeaders | null {
     const payload = withoutPadding(flags, bytes, start, end);
     let dependsOnItself = false;
@@ -56,7 +56,7 @@ export class HeaderCollector {
     return null;
   }
 
-  /** A CONTINUATION frame. Null while the block is not complete. */
+  /** Handles a CONTINUATION frame. Null while the block is incomplete. */
   continue(flags: number, streamId: number, payload: Buffer): CollectedHeaders | null {
     const open = this.#open;
     if (open === null || open.streamId !== streamId) {
@@ -76,12 +76,12 @@ export class HeaderCollector {
 
   #checkSize(bytes: number): void {
     if (bytes <= this.#maxBlockBytes) return;
-    // It cannot be skipped either: the table of fields would no longer be the peer's.
+    // Skipping it is impossible: the table would differ from the peer's.
     throw new ConnectionError(ERROR.enhanceYourCalm, "a block of headers over the limit");
   }
 }
 
-/** @throws ConnectionError when there is more padding than payload. */
+/** @throws ConnectionError if there is more padding than payload. */
 export function withoutPadding(
   flags: number,
   bytes: Buffer,
@@ -95,7 +95,7 @@ export function withoutPadding(
   return { start: start + 1, end: end - padding };
 }
 
-/** The stream that a priority names. */
+/** Returns the stream that a priority depends on. */
 export function readDependency(bytes: Buffer, at: number): number {
   return bytes.readUInt32BE(at) & 0x7fffffff;
 }

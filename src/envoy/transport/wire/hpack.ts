@@ -1,6 +1,6 @@
 /**
- * HPACK (RFC 7541): decoding whole, encoding without a state. The peer is told to use no dynamic table; it may use one
- * until it has read that.
+ * HPACK (RFC 7541): full decoding, stateless encoding. The peer is told to use no dynamic table, but may use
+ * one until it has read that.
  */
 import { ConnectionError, ERROR } from "./frames.ts";
 import { decodeHuffman } from "./huffman.ts";
@@ -8,29 +8,29 @@ import { STATIC_TABLE } from "./static-table.ts";
 
 export type HeaderField = readonly [name: string, value: string];
 
-/** What the peer may use until our SETTINGS are in force. */
+/** Table size that the peer may use until our SETTINGS are in force. */
 const INITIAL_TABLE_BYTES = 4_096;
-/** RFC 7541, section 4.1: what an entry counts beside its name and value. */
+/** RFC 7541, section 4.1: size of an entry in addition to its name and value. */
 const ENTRY_OVERHEAD_BYTES = 32;
-/** No length or index that we take needs more: five bytes after the prefix already exceed 32 bits. */
+/** No acceptable length or index needs more: five bytes after the prefix already exceed 32 bits. */
 const MAX_INTEGER_BYTES = 4;
 
-/** What a block of headers says. */
+/** Decoded block of headers. */
 export interface HeaderBlock {
   readonly fields: readonly HeaderField[];
-  /** Over the limit of the list: the fields are not all there. */
+  /** True if the list exceeds its limit and fields are missing. */
   readonly isTooLarge: boolean;
-  /** The same bytes always say the same: nothing in them refers to the table or changes it. */
+  /** True if the same bytes always have the same meaning: they neither use nor change the table. */
   readonly isStateless: boolean;
 }
 
-/** Decodes the header blocks of one connection, in the order in which they come. */
+/** Decodes the header blocks of one connection, in order of arrival. */
 export class HpackDecoder {
   readonly #maxListBytes: number;
-  /** Newest first. */
+  /** Dynamic table, newest entry first. */
   readonly #table: HeaderField[] = [];
   #tableBytes = 0;
-  /** What the peer has chosen, at most what it may. */
+  /** Table size that the peer has chosen, within its limit. */
   #maxTableBytes = INITIAL_TABLE_BYTES;
   #allowedTableBytes = INITIAL_TABLE_BYTES;
   #bytes: Buffer = Buffer.alloc(0);
@@ -42,13 +42,13 @@ export class HpackDecoder {
     this.#maxListBytes = maxListBytes;
   }
 
-  /** The peer has acknowledged a setting of the table's size. */
+  /** Sets the limit of the table after the peer has acknowledged it. */
   allowTable(bytes: number): void {
     this.#allowedTableBytes = bytes;
     if (this.#maxTableBytes > bytes) this.#resizeTable(bytes);
   }
 
-  /** @throws ConnectionError COMPRESSION_ERROR when the bytes are no header block. */
+  /** @throws ConnectionError COMPRESSION_ERROR if the bytes are not a header block. */
   decode(bytes: Buffer, start: number, end: number): HeaderBlock {
     this.#bytes = bytes;
     this.#at = start;
@@ -65,7 +65,7 @@ export class HpackDecoder {
       }
       const field = this.#readField(first);
       listBytes += sizeOf(field);
-      // Decoded to its end, since the table must stay what the peer takes it for.
+      // Decode to the end even then, since the table must stay in sync with the peer's.
       if (listBytes <= this.#maxListBytes) fields.push(field);
     }
     this.#bytes = Buffer.alloc(0);
@@ -118,7 +118,7 @@ export class HpackDecoder {
     }
   }
 
-  /** RFC 7541, section 5.1. */
+  /** Reads an integer by RFC 7541, section 5.1. */
   #readInteger(prefixBits: number): number {
     const mask = (1 << prefixBits) - 1;
     let value = this.#readByte() & mask;
@@ -159,7 +159,7 @@ function invalid(what: string): ConnectionError {
   return new ConnectionError(ERROR.compressionError, `the headers hold ${what}`);
 }
 
-/** A block that says these fields to every decoder, whatever its state: literals that enter no table. */
+/** Encodes fields for every decoder, whatever its state: as literals that are not added to a table. */
 export function encodeHeaderBlock(fields: readonly HeaderField[]): Buffer {
   return Buffer.concat(
     fields.flatMap(([name, value]) => [Buffer.from([0]), formatText(name), formatText(value)]),

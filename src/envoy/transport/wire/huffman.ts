@@ -1,6 +1,6 @@
 /**
- * HPACK's Huffman code (RFC 7541, appendix B). It is canonical: codes of one length follow each other in the order of
- * their symbols, and shorter codes come first. So the lengths say it all.
+ * HPACK's Huffman code (RFC 7541, appendix B). It is canonical: codes of one length follow each other in the
+ * order of their symbols, and shorter codes come first. So it is defined by the lengths.
  */
 
 /** Symbols by the length of their code in bits. 256, the end of string, has 30 ones and must not occur. */
@@ -59,7 +59,7 @@ const SYMBOLS_BY_LENGTH: readonly (readonly [bits: number, symbols: readonly num
 ];
 
 const END_OF_STRING = 256;
-/** More than this many bits without a symbol, or any zero among them, is no padding. */
+/** More bits than this without a symbol, or any zero among them, are not padding. */
 const MAX_PADDING_BITS = 7;
 
 /** The code as a binary tree in one array: at `2 * node + bit` the next node, or a symbol as `~symbol`. */
@@ -87,11 +87,11 @@ function createTree(): Int16Array {
   return tree;
 }
 
-/** The bytes as text, one character a byte; null when they are not of this code. */
+/** Decodes the bytes to text with one character per byte; null if they are invalid. */
 export function decodeHuffman(bytes: Buffer, start: number, end: number): string | null {
   const codes: number[] = [];
   let node = 0;
-  /** Bits since the last symbol, and whether all of them were ones. */
+  /** Bits since the last symbol; `areOnes` tells whether all of them were ones. */
   let bits = 0;
   let isPadding = true;
   for (let at = start; at < end; at += 1) {

@@ -1,40 +1,55 @@
-/** What one connection may cost. Each limit is far above what Envoy needs, and small against a machine's memory. */
+/** Resource limits of one connection. Each is far above what Envoy needs, and small compared to a host's memory. */
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * The default of 64 kB makes Envoy wait for us several times in each larger body: half the throughput at 100 kB. It is
- * also what each stream may have sent of a message that is not whole, before anybody counts it.
+ * Window per stream. With the default of 64 kB Envoy waits for us several times per larger body, which halves
+ * the throughput at 100 kB. Also the maximum of an incomplete message per stream that is not counted.
  */
 export const STREAM_WINDOW_BYTES = MEBIBYTE;
-/** Over all streams of a connection. Envoy has one or two connections per thread. */
+/** Window over all streams of a connection. Envoy has one or two connections per thread. */
 export const CONNECTION_WINDOW_BYTES = 64 * MEBIBYTE;
-/** Of messages that are not whole, over all streams of a connection: beyond, one at a time gets window. */
+/**
+ * Bytes of incomplete messages over all streams of a connection, above which only one stream at a time gets
+ * more window.
+ */
 export const HELD_BYTES = 64 * MEBIBYTE;
-/** With more, a call that adds to it fails: two hundred large messages have begun at once, and none is whole. */
+/**
+ * Bytes above which a call that adds to them fails: two hundred large messages have started at once, and none
+ * is complete.
+ */
 export const MAX_HELD_BYTES = 256 * MEBIBYTE;
 export const MAX_FRAME_BYTES = MEBIBYTE;
-/** Every request in flight is a stream or two; Envoy opens another connection for more. */
+/** Every request in flight needs a stream or two; Envoy opens another connection for more. */
 export const MAX_CONCURRENT_STREAMS = 16_384;
-/** Over all connections. Each call keeps some kilobytes, so a worker's memory bounds them before Envoy's breaker does. */
+/**
+ * Limit over all connections. Each call needs a few kilobytes, so a worker's memory limits them before
+ * Envoy's circuit breaker does.
+ */
 export const MAX_CALLS = 65_536;
-/** Encoded and decoded. Envoy's calls carry some 300 bytes of headers. */
+/** Limit of headers, encoded and decoded. Envoy's calls have about 300 bytes. */
 export const MAX_HEADER_BYTES = 64 * 1024;
 
-/** Replies that wait for a window or the socket, over all streams: from here on a call fails that has more than its share. */
+/**
+ * Bytes of replies that wait for a window or the socket, over all streams, above which calls with more than
+ * their share fail.
+ */
 export const MAX_QUEUED_BYTES = 256 * MEBIBYTE;
-/** Small replies of a call pass even then: it is not those that are read that have filled the connection. */
+/** Share of a call that passes even then: calls that are being read did not fill the connection. */
 export const QUEUED_SHARE_BYTES = 256 * 1024;
-/** Frames that the socket does not take. DATA waits elsewhere, so these are answers to a peer that reads nothing. */
+/**
+ * Bytes of frames that the socket has not taken. DATA waits elsewhere, so these are replies to a peer that
+ * does not read.
+ */
 export const MAX_UNSENT_BYTES = 4 * MEBIBYTE;
 
-/** PING, SETTINGS, PRIORITY, empty DATA, unknown frames: they cost an answer or at least a look, and bring nothing. */
+/** Limit of PING, SETTINGS, PRIORITY, empty DATA and unknown frames, which cost work without carrying data. */
 export const IDLE_FRAMES = { burst: 1_000, perSecond: 200 };
-/** Beyond two per DATA frame of ours and per call. */
+/** Limit in addition to two per DATA frame of ours and per call. */
 export const WINDOW_UPDATES = { burst: 1_000, perSecond: 200 };
 
-/** For what the peer owes: the preface, the acknowledgement of our SETTINGS, the rest of a block of headers. */
+/** Timeout for the peer's preface, acknowledgment of our SETTINGS, or the rest of a header block. */
 export const OWED_WITHIN_MS = 10_000;
-/** After the end of a call on our side, for the peer to end its own; then it is reset. */
+/** Time after our end of a call until the peer must end its side; then the call is reset. */
 export const END_WITHIN_MS = 1_000;
-/** Deadlines and the waits above are looked at so often. */
+/** Interval of checking deadlines and the timeouts above. */
 export const TICK_MS = 250;

@@ -9,12 +9,12 @@ import {
 
 const LARGEST_FRAME_BYTES = 2 ** 24 - 1;
 
-/** What the peer's SETTINGS say that matters to one that sends plain literals and pushes nothing. */
+/** Settings of the peer that matter to a sender of plain literals without pushes. */
 export class PeerSettings {
   initialWindowBytes = DEFAULT_WINDOW_BYTES;
   maxFrameBytes = DEFAULT_FRAME_BYTES;
 
-  /** @throws ConnectionError on values that RFC 9113, section 6.5.2, forbids. */
+  /** @throws ConnectionError for values that RFC 9113, section 6.5.2, forbids. */
   read(payload: Buffer): void {
     if (payload.length % 6 !== 0) throw new ConnectionError(ERROR.frameSizeError, "a SETTINGS of odd length");
     for (let at = 0; at < payload.length; at += 6) {

@@ -3,39 +3,39 @@ import { type CollectedHeaders, HeaderCollector } from "./header-collector.ts";
 import { HpackDecoder } from "./hpack.ts";
 import { MAX_HEADER_BYTES } from "./limits.ts";
 
-/** A whole block of headers, understood. */
+/** Complete, decoded header block. */
 export interface ReceivedHeaders {
   readonly streamId: number;
   readonly isEndOfStream: boolean;
-  /** Null when they cannot begin a call: malformed (RFC 9113, section 8.1.1). */
+  /** Null if the headers cannot start a call: malformed (RFC 9113, section 8.1.1). */
   readonly call: CallHeaders | null;
-  /** Whether they can end one. */
+  /** True if the headers can end a call. */
   readonly areTrailers: boolean;
   readonly isTooLarge: boolean;
 }
 
-/** From HEADERS and CONTINUATION frames to what a call needs of them. One for each connection. */
+/** Converts HEADERS and CONTINUATION frames to the properties of a call. One per connection. */
 export class RequestHeaders {
   readonly #collector = new HeaderCollector(MAX_HEADER_BYTES);
   readonly #decoder = new HpackDecoder(MAX_HEADER_BYTES);
   readonly #cache = new CallHeadersCache();
 
-  /** The stream whose block is not complete; no other frame may come until it is. */
+  /** Stream with an incomplete block; no other frame may come until it is complete. */
   get openStreamId(): number | null {
     return this.#collector.openStreamId;
   }
 
-  /** The peer has acknowledged that there is no table. */
+  /** Call when the peer has acknowledged that there is no table. */
   forbidTable(): void {
     this.#decoder.allowTable(0);
   }
 
-  /** A HEADERS frame. Null while its block is not complete. @throws ConnectionError */
+  /** Handles a HEADERS frame. Null while its block is incomplete. @throws ConnectionError */
   begin(flags: number, streamId: number, bytes: Buffer, start: number, end: number): ReceivedHeaders | null {
     return this.#read(this.#collector.begin(flags, streamId, bytes, start, end));
   }
 
-  /** A CONTINUATION frame. Null while the block is not complete. @throws ConnectionError */
+  /** Handles a CONTINUATION frame. Null while the block is incomplete. @throws ConnectionError */
   continue(flags: number, streamId: number, payload: Buffer): ReceivedHeaders | null {
     return this.#read(this.#collector.continue(flags, streamId, payload));
   }

@@ -1,7 +1,7 @@
 import { MAX_QUEUED_BYTES } from "./limits.ts";
 import type { CallSender } from "./call-sender.ts";
 
-/** The streams of a connection that have something to send and may not: for want of a window, or of the socket. */
+/** Streams of a connection whose data waits for a window or the socket. */
 export class SendQueue {
   readonly #waiting = new Set<CallSender>();
   #bytes = 0;
@@ -18,12 +18,15 @@ export class SendQueue {
     this.#waiting.delete(sender);
   }
 
-  /** What waits has become more, or less. */
+  /** Changes the number of waiting bytes. */
   count(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** A window or the socket has opened: a frame of each in turn, for as long as one can send. */
+  /**
+   * Sends one frame of each stream in turn, for as long as any can send. Call when a window or the socket has
+   * opened.
+   */
   pump(): void {
     for (let hasSent = true; hasSent && this.#waiting.size > 0;) {
       const round = [...this.#waiting];

@@ -1,6 +1,6 @@
 /**
- * The transport on node:net: HTTP/2 and gRPC framing for one kind of client, Envoy. A no-op takes about a third of the
- * CPU time that it takes on grpc-js; see docs/benchmarks.md.
+ * Transport on node:net: HTTP/2 and gRPC framing for one kind of client, Envoy. A no-op takes about a third
+ * of the CPU time of grpc-js; see docs/benchmarks.md.
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
@@ -74,7 +74,7 @@ export class WireServer implements EnvoyServer {
 
   #createServer(): Server {
     const { tls = null, onCertificateProblem } = this.#options;
-    // A client that is gone without a word, as with a host that lost its power, is noticed by keep-alive probes.
+    // Keep-alive probes detect a peer that disappeared, as after a power failure.
     const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
     if (tls === null) return createServer(socketOptions, (socket) => this.#accept(socket));
     const server = createTlsServer(
@@ -122,12 +122,12 @@ export class WireServer implements EnvoyServer {
   }
 }
 
-/** Waiting for others would hold up the drain. */
+/** Returns whether draining waits for the call. */
 function isCounted({ headers }: GrpcCall): boolean {
   return !LASTING_CALLS.has(headers.path);
 }
 
-/** Speaks HTTP/2, and has a certificate for the name that is demanded. */
+/** Returns whether the client speaks HTTP/2 and has a certificate with the required name. */
 function isOurClient(socket: TLSSocket, clientName: string | null): boolean {
   return socket.alpnProtocol === ALPN && isNamedClient(socket, clientName);
 }

@@ -1,4 +1,4 @@
-/** The gRPC services that Envoy calls: messages off a stream to the handlers, and their replies back. */
+/** gRPC services that Envoy calls: pass messages of a stream to the handlers, and their replies back. */
 import {
   ACCESS_LOG,
   CHECK,
@@ -18,10 +18,7 @@ import type { GrpcCallListener, GrpcCall } from "./grpc-call.ts";
 export class Services {
   readonly #handlers: EnvoyHandlers;
   readonly #health: HealthService;
-  /**
-   * So many checks are under way, those of streams that are gone included: a peer that resets what it asks still costs
-   * them.
-   */
+  /** Checks in progress, including those of closed streams: a peer that resets its requests still pays for them. */
   #checks = 0;
 
   constructor(handlers: EnvoyHandlers, health: HealthService) {
@@ -29,7 +26,7 @@ export class Services {
     this.#health = health;
   }
 
-  /** It begins a call. */
+  /** Starts a call. */
   serve(call: GrpcCall): void {
     if (!call.headers.isGrpc) {
       call.refuse(415, "This is a gRPC server.\n");
@@ -70,7 +67,7 @@ export class Services {
       sendMessage(call, CHECK, await this.#handlers.check(request, call));
       call.end();
     } catch (error) {
-      // That happens only if the handler breaks its promise never to reject. Envoy refuses the request.
+      // Only if the handler breaks its promise never to reject. Envoy rejects the request.
       const name = error instanceof Error ? error.name : "unknown";
       call.fail(GRPC_STATUS.internal, `the check failed: ${name}`);
     } finally {
@@ -91,7 +88,7 @@ export class Services {
     call.start(new UnaryService(call, HEALTH_CHECK, answer));
   }
 
-  /** Messages come for as long as Envoy likes. */
+  /** Messages arrive for as long as Envoy keeps the call open. */
   #serveAccessLog(call: GrpcCall): void {
     const onMessage = (bytes: Buffer): void => {
       const message = parseMessage(call, ACCESS_LOG, bytes);
@@ -110,8 +107,9 @@ export class Services {
 }
 
 /**
- * One request message, whatever may follow. It is looked at once all that came with it has been read: of a flood of
- * requests that clients take back, most resets come with what they reset, and cost a few bytes then, not a check.
+ * Call with one request message. It is handled after everything that arrived with it has been read: if
+ * clients cancel a flood of requests, most resets arrive together with their requests, which then cost a few
+ * bytes instead of a check.
  */
 class UnaryService<Request> implements GrpcCallListener {
   readonly #onClose: () => void;
@@ -152,7 +150,7 @@ class UnaryService<Request> implements GrpcCallListener {
   }
 }
 
-/** ext_proc: the rules are those of `ReplyLedger`. */
+/** ext_proc call with the rules of `ReplyLedger`. */
 class ProcessService implements GrpcCallListener, ProcessTransport {
   readonly #call: GrpcCall;
   readonly #process: ReplyLedger;

@@ -1,26 +1,27 @@
 import type { Socket } from "node:net";
 import { sendRepliesAtTurnEnd } from "../../../shared/event-loop/turn-end.ts";
 
-/** Frames of one turn of the event loop lie here one after another; a new piece of memory begins where one is full. */
+/**
+ * Size of the memory into which frames of a turn of the event loop are written; another one is allocated when
+ * it is full.
+ */
 const SLAB_BYTES = 64 * 1024;
-/** A larger buffer is written as it is, not copied: most of each frame of a body. */
+/** Larger buffers are written without a copy: most of each frame of a body. */
 const COPY_LIMIT_BYTES = 4 * 1024;
-/** From so many unwritten bytes on no more DATA is given to the socket: it then waits in its stream. */
+/** Unwritten bytes above which the socket gets no more DATA, which then waits in its stream. */
 const CONGESTED_BYTES = 1024 * 1024;
 
 /**
- * From so many bytes on nothing waits for the rest of the turn, in which Envoy would have nothing to do: a twentieth more
+ * Bytes above which output is not held back until the end of the turn, while Envoy would be idle: 5 % more
  * requests of 100 kB.
  */
 const EARLY_BYTES = 64 * 1024;
 
-/**
- * It writes what a connection sends. Everything of one turn of the event loop leaves in one write, but for large messages.
- */
+/** Writer of a connection. All output of one turn of the event loop leaves in one write, except large messages. */
 export class TurnWriter {
   readonly #socket: Socket;
   #slab: Buffer = Buffer.allocUnsafeSlow(SLAB_BYTES);
-  /** This part of the slab is not yet among the parts. */
+  /** Start of the part of the slab that is not among the parts yet. */
   #start = 0;
   #end = 0;
   #parts: Buffer[] = [];
@@ -32,7 +33,7 @@ export class TurnWriter {
     this.#socket = socket;
   }
 
-  /** The kernel has not taken so many bytes. */
+  /** Bytes that the kernel has not taken. */
   get unsentBytes(): number {
     return this.#socket.writableLength + this.#partsBytes + this.#end - this.#start;
   }
@@ -41,7 +42,7 @@ export class TurnWriter {
     return this.unsentBytes > CONGESTED_BYTES;
   }
 
-  /** It makes space in `buffer` for so many bytes, a frame or less, and returns where they begin. */
+  /** Reserves space in `buffer` for this many bytes, at most a frame, and returns its start. */
   reserve(bytes: number): number {
     if (this.#slab.length - this.#end < bytes) {
       this.#seal();
@@ -58,12 +59,12 @@ export class TurnWriter {
     return at;
   }
 
-  /** The reserved space lies in it, until the next `reserve`. */
+  /** Buffer with the reserved space, valid until the next `reserve`. */
   get buffer(): Buffer {
     return this.#slab;
   }
 
-  /** These bytes must not change any more. */
+  /** Writes bytes, which must not change any more. */
   write(bytes: Buffer): void {
     if (bytes.length <= COPY_LIMIT_BYTES) {
       const at = this.reserve(bytes.length);
@@ -76,7 +77,7 @@ export class TurnWriter {
     this.#partsBytes += bytes.length;
   }
 
-  /** It is for the end of a message: half of one is of no use to the peer. */
+  /** Call at the end of a message: half a message is of no use to the peer. */
   flushIfLarge(): void {
     if (this.#partsBytes + this.#end - this.#start >= EARLY_BYTES) this.#send();
   }
@@ -101,7 +102,7 @@ export class TurnWriter {
       for (const part of parts) socket.write(part);
       socket.uncork();
     }
-    // The kernel has taken all of it, as it nearly always does: memory that is in the cache serves again.
+    // The kernel has taken everything, as in nearly all cases: reuse memory that is in the cache.
     if (socket.writableLength === 0 && this.#start === this.#end && this.#parts.length === 0) {
       this.#start = 0;
       this.#end = 0;
