@@ -1,19 +1,19 @@
 const NOTHING: readonly never[] = [];
 
 /**
- * How many of the oldest go at once when there are more than so many. A map's oldest entry is found behind all that were
- * taken out before it, up to as many as there are in it: one at a time, that is a hundredth of a second for each new entry
- * of a map of 100,000, which whoever sends ever new keys or addresses would make everybody wait for.
+ * Returns how many of the oldest entries to drop when a map exceeds its bound. Finding a map's oldest entry
+ * skips all deleted ones, up to the map's size: dropping one at a time would take a hundredth of a second per
+ * new entry of a map of 100,000, and a client that sends ever new keys or addresses would delay everyone.
  */
 export function dropCount(maxEntries: number): number {
   return Math.max(1, Math.floor(maxEntries / 16));
 }
 
 /**
- * Sets a map's entry as the newest, and drops a sixteenth of them, the oldest, when there are more than so many. Up to half
- * of that, no order is kept: taking an entry out and putting it in again makes the map replace its table every few times,
- * which costs more than all else here, see short-lived-map.ts.
- * @returns What was dropped.
+ * Sets a map's entry as the newest, and drops the oldest sixteenth above the bound. Up to half of the bound
+ * the order is not maintained, since deleting and re-adding an entry makes the map replace its table often,
+ * which costs more than everything else here, see short-lived-map.ts.
+ * @returns Dropped keys.
  */
 export function setBounded<Key, Value>(
   map: Map<Key, Value>,

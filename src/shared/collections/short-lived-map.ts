@@ -1,11 +1,11 @@
-/** So many entries may come before the map is made anew, beside four for each that is in it. */
+/** Entries that may be added before the map is replaced, in addition to four for each current entry. */
 const MIN_ADDED = 64;
 
 /**
- * A map whose entries come and go with requests. V8's own map replaces its table again and again then, and each table
- * points to the one after it: as soon as one has been promoted to the old generation, all further ones are too, dead as
- * they are, with all that was in them, until a full collection. Here a new map takes over before it comes to that, and
- * what ended with a request dies young.
+ * Map whose entries come and go with requests. V8's own map then replaces its table again and again, and each
+ * table points to the next: once one is promoted to the old generation, all later ones are as well, even if
+ * dead, with all their contents, until a full collection. Here a new map takes over earlier, so that data of
+ * ended requests dies young.
  */
 export class ShortLivedMap<Key, Value> {
   #map = new Map<Key, Value>();
@@ -28,7 +28,7 @@ export class ShortLivedMap<Key, Value> {
     this.#map.set(key, value);
   }
 
-  /** False when it was not there. */
+  /** Returns false if the key was not in the map. */
   delete(key: Key): boolean {
     return this.#map.delete(key);
   }

@@ -1,6 +1,6 @@
 import { ShortLivedMap } from "./short-lived-map.ts";
 
-/** How many there are of each name. It has no more names than there are counts above 0. */
+/** Counts by name. Names whose count is 0 are removed. */
 export class Tally {
   readonly #counts = new ShortLivedMap<string, number>();
 

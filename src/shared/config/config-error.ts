@@ -1,27 +1,27 @@
-/** Where a value stands in `gateway.yaml`: field names and list positions from the top. */
+/** Path of a value in `gateway.yaml`: field names and list positions from the top. */
 export type FieldPath = readonly (string | number)[];
 
-/** One mistake in a configuration file. */
+/** Mistake in a configuration file. */
 export interface ConfigProblem {
-  /** "catalog[1].prices.USD.input"; empty when the file as a whole is meant. */
+  /** "catalog[1].prices.USD.input"; empty for the file as a whole. */
   readonly path: string;
-  /** Line in the file, from 1; left out when the file could not be read. */
+  /** Line in the file, from 1; omitted if the file could not be read. */
   readonly line?: number;
   /** What was expected and what was found. */
   readonly message: string;
 }
 
-/** "catalog[1].prices.USD.input" of `["catalog", 1, "prices", "USD", "input"]`. */
+/** Formats `["catalog", 1, "prices", "USD", "input"]` as "catalog[1].prices.USD.input". */
 export function formatPath(path: FieldPath): string {
   return path
     .map((step, index) => (typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${step}`))
     .join("");
 }
 
-/** Everything that is wrong with a configuration, at once; nothing of it may be used. */
+/** Thrown with all mistakes of a configuration at once; none of it may be used. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
-  /** The file's name, for people. */
+  /** Name of the file, for people. */
   readonly source: string;
   readonly problems: readonly ConfigProblem[];
 
@@ -35,7 +35,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** "line 14: catalog[1].prices.USD.input: expected …" */
+/** Formats "line 14: catalog[1].prices.USD.input: expected …". */
 export function formatProblem(problem: ConfigProblem): string {
   const line = problem.line === undefined ? "" : `line ${problem.line}: `;
   const path = problem.path === "" ? "" : `${problem.path}: `;

@@ -1,9 +1,9 @@
-/** Where the documentation is read: as published, or the gateway's own pages. */
+/** Address of the documentation: as published, or the gateway's own pages. */
 import { ERROR_PAGE } from "../contract/error-reference.ts";
 import { formatLocalUrl } from "../host/local-url.ts";
 import type { Config } from "./schema.ts";
 
-/** The error reference: in the published documentation, or the page of the dashboard. */
+/** Returns the address of the error reference: in the published documentation, or the dashboard's page. */
 export function formatErrorReference({
   documentationUrl,
   dashboard,

@@ -1,6 +1,6 @@
 import { Secret } from "./secret.ts";
 
-/** Every secret that a configuration, or a part of one, refers to. */
+/** Lists every secret in a configuration or a part of one. */
 export function findSecrets(value: unknown): readonly Secret[] {
   if (value instanceof Secret) return [value];
   if (typeof value !== "object" || value === null) return [];

@@ -1,6 +1,6 @@
 /**
- * Whether a model has chat, and with it messages and responses: every one, but for those with embeddings or completions
- * that do not name it too.
+ * Returns whether a model has chat, and therefore messages and responses: all models except those that list
+ * embeddings or completions without chat.
  */
 export function hasChat(capabilities: readonly string[]): boolean {
   const has = (name: string): boolean => capabilities.includes(name);

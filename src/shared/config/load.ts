@@ -1,6 +1,6 @@
 /**
- * From `gateway.yaml` to a frozen `Config`, or to one error with everything that is wrong with it. Decides nothing
- * else: no connection is made, no folder created, and of secrets it is only checked that they are there.
+ * Loads `gateway.yaml` into a frozen `Config`, or fails with one error that has all mistakes. Has no other
+ * effects: makes no connection and no directory, and only checks that secrets exist.
  */
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -17,30 +17,30 @@ import { createConfigSchema, type Config } from "./schema.ts";
 import { readYaml, type YamlSource } from "./load/yaml-source.ts";
 
 export interface LoadOptions {
-  /** Environment variables for secrets; the process's own when left out. */
+  /** Environment variables for secrets. Default: the process's own. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Which secrets must be there; "all" when left out. */
+  /** Secrets that must exist. Default: "all". */
   readonly secrets?: RequiredSecrets;
 }
 
 export interface ParseOptions extends LoadOptions {
-  /** Folder that relative paths are resolved against. */
+  /** Directory against which relative paths are resolved. */
   readonly baseDir: string;
-  /** The file's name, for messages. */
+  /** Name of the file, for messages. */
   readonly source?: string;
 }
 
 /**
- * Reads a configuration file; relative paths in it are resolved against its folder.
- * @throws ConfigError with all problems, a file that cannot be read included.
+ * Loads a configuration file; relative paths in it are resolved against its directory.
+ * @throws ConfigError with all problems, including an unreadable file.
  */
 export function loadConfig(file: string, options: LoadOptions = {}): Config {
   return parseConfig(readConfigFile(file), { ...options, baseDir: dirname(resolve(file)), source: file });
 }
 
 /**
- * The text of a configuration file.
- * @throws ConfigError when it cannot be read.
+ * Reads the text of a configuration file.
+ * @throws ConfigError if it is unreadable.
  */
 function readConfigFile(file: string): string {
   try {
@@ -53,7 +53,7 @@ function readConfigFile(file: string): string {
 }
 
 /**
- * Reads a configuration from its text.
+ * Parses a configuration from its text.
  * @throws ConfigError with all problems.
  */
 export function parseConfig(text: string, options: ParseOptions): Config {
@@ -65,7 +65,7 @@ export function parseConfig(text: string, options: ParseOptions): Config {
   if (foreign !== null) throw new ConfigError(name, foreign);
 
   const secretSource = { baseDir, env };
-  // A schema that is used once is not worth a function compiled for it.
+  // Compiling a schema is not worth it for one use.
   const once = { jitless: true };
   const result = createConfigSchema(secretSource).safeParse(writeOutServers(source.value), once);
   const crossProblems = [
@@ -95,7 +95,7 @@ function explainNoMapping(source: YamlSource): readonly ConfigProblem[] {
   ];
 }
 
-/** In the order of the file, none twice. */
+/** Sorts problems by their place in the file, without duplicates. */
 function arrange(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const unique = new Map(problems.map((problem) => [formatProblem(problem), problem]));
   return [...unique.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));

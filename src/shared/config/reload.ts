@@ -1,8 +1,8 @@
 /**
- * Reads `gateway.yaml` again when it changes, and on demand (SIGHUP): in the supervisor alone, so that every process of
- * a host has the same catalog. Only the catalog changes at run time, and only as far as its models are served by
- * upstreams that Envoy was given when the supervisor started. A file with any problem is refused whole and the old
- * catalog stays. Never throws after the start; what goes wrong is reported. Needs neither Redis nor Envoy.
+ * Reloads `gateway.yaml` when it changes, and on demand (SIGHUP); only in the supervisor, so that all
+ * processes of a host have the same catalog. Only the catalog changes at run time, and only for models whose
+ * upstreams Envoy was given when the supervisor started. A file with any problem is rejected as a whole and
+ * the old catalog stays. Never throws after the start; problems are reported. Needs neither Redis nor Envoy.
  */
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import type { ConfigState } from "./reload/config-state.ts";
@@ -13,27 +13,33 @@ import { watchFiles } from "./reload/watch-files.ts";
 export interface ReloaderOptions {
   readonly file: string;
   /**
-   * Reads the file.
+   * Loads the file.
    * @throws ConfigError
    */
   readonly load: () => Config;
-  /** What the file said when the processes were started. */
+  /** Configuration with which the processes were started. */
   readonly running: Config;
-  /** Of the file, from before it was read for `running`: unless it has changed since, it is not read at the start again. */
+  /**
+   * Fingerprint of the file from before it was read for `running`: if it has not changed since, it is not
+   * read again at the start.
+   */
   readonly runningFingerprint: string | null;
   readonly nowMs: () => number;
-  /** The file's catalog is in force from now on. */
+  /** Called when the file's catalog is in force. */
   readonly onAccepted: (catalog: Config["catalog"], state: ConfigState) => void;
-  /** The file was refused; the old catalog stays. */
+  /** Called when the file was rejected; the old catalog stays. */
   readonly onRefused: (error: ConfigError, state: ConfigState) => void;
-  /** How often the file is looked at. */
+  /** Polling interval. */
   readonly pollMs?: number;
 }
 
 export class ConfigReloader {
   readonly #options: ReloaderOptions;
   #watcher: { close: () => void } | null = null;
-  /** What counts of the last report; null after a refusal. A file that only differs in comments is not reported. */
+  /**
+   * Relevant content of the last report; null after a rejection. A file that only differs in comments is not
+   * reported.
+   */
   #lastReported: string | null;
   #state: ConfigState;
 
@@ -43,7 +49,7 @@ export class ConfigReloader {
     this.#lastReported = fingerprint(options.running.catalog, []);
   }
 
-  /** From now on; what has changed since the file was read for `running` counts, too. */
+  /** Starts watching. Changes since the file was read for `running` are included. */
   start(): void {
     const { file, pollMs, runningFingerprint: since } = this.#options;
     this.#watcher = watchFiles([file], () => this.#apply(), { pollMs, since });
@@ -53,7 +59,7 @@ export class ConfigReloader {
     return this.#state;
   }
 
-  /** Reads the file again and reports, changed or not. */
+  /** Reads the file again and reports, even if unchanged. */
   reload(): void {
     this.#lastReported = null;
     this.#apply();
@@ -103,7 +109,7 @@ function fingerprint(catalog: Config["catalog"], waitingForRestart: readonly str
   return JSON.stringify([catalog, waitingForRestart]);
 }
 
-/** Models whose upstream Envoy does not have yet. */
+/** Returns problems of models whose upstream Envoy does not have yet. */
 function findUnknownUpstreams(next: Config, running: Config): ConfigProblem[] {
   const known = new Set(running.upstreams.map((upstream) => upstream.name));
   return next.catalog.flatMap((model, index) => {

@@ -1,7 +1,7 @@
 /**
- * The whole of `gateway.yaml`: strict, every field described, with default and unit. Decides what a single value may
- * be; what depends on two places of the file (names that must exist, limits that must agree) is in load/check-settings.ts.
- * Nothing here reads a secret: a reference becomes a `Secret`, which is read when it is used.
+ * Schema of `gateway.yaml`: strict, with description, default and unit of every field. Checks single values;
+ * checks across several places of the file (existing names, consistent limits) are in load/check-settings.ts.
+ * Reads no secrets: a reference becomes a `Secret`, which is read when it is used.
  */
 import { dirname, join } from "node:path";
 
@@ -26,7 +26,7 @@ import { createTelemetrySchema } from "./schema/telemetry.ts";
 import { createUpstreamsSchema } from "./schema/upstreams.ts";
 import type { SecretSource } from "./secret.ts";
 
-/** The schema for a file in `source.baseDir`; relative paths and secrets are resolved against it. */
+/** Creates the schema for a file in `source.baseDir`, against which relative paths and secrets are resolved. */
 export function createConfigSchema(source: SecretSource) {
   return mapping({
     listen: createListenSchema(source),
@@ -54,13 +54,13 @@ export function createConfigSchema(source: SecretSource) {
   });
 }
 
-/** `gateway.yaml`, checked: camelCase keys, defaults filled in, paths absolute, frozen at every depth. */
+/** Checked `gateway.yaml`: camelCase keys, defaults filled in, absolute paths, deeply frozen. */
 export type Config = CamelCased<z.output<ReturnType<typeof createConfigSchema>>>;
-/** One of `upstreams`. */
+/** Entry of `upstreams`. */
 export type UpstreamConfig = Config["upstreams"][number];
-/** One of `catalog`. */
+/** Entry of `catalog`. */
 export type ModelConfig = Config["catalog"][number];
-/** One of `jwt.providers`. */
+/** Entry of `jwt.providers`. */
 export type JwtProviderConfig = Config["jwt"]["providers"][number];
-/** One of `dashboard.oidc`. */
+/** Entry of `dashboard.oidc`. */
 export type OidcProviderConfig = Config["dashboard"]["oidc"][number];

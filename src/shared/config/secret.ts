@@ -3,25 +3,25 @@ import { resolve } from "node:path";
 
 const REDACTED = "[secret]";
 
-/** Where a secret is kept: an environment variable or a file, never the configuration itself. */
+/** Location of a secret: an environment variable or a file, never the configuration itself. */
 export type SecretReference = { readonly env: string } | { readonly file: string };
 
 /** Form of an environment variable's name. */
 export const VARIABLE_NAME_FORM = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** What a secret needs to be found. */
+/** Inputs for finding secrets. */
 export interface SecretSource {
-  /** Relative file references are resolved against it. */
+  /** Directory against which relative file references are resolved. */
   readonly baseDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * A secret that is read when it is used, so that a renewed file counts at once. It shows neither its value nor anything
- * derived from it in strings, JSON or `console.log`: only where it is kept.
+ * Secret that is read when it is used, so that a renewed file takes effect at once. Strings, JSON and
+ * `console.log` show only its location, never its value or anything derived from it.
  */
 export class Secret {
-  /** "environment variable `X`" or "file /run/secrets/x": for messages to the operator. */
+  /** "environment variable `X`" or "file /run/secrets/x", for messages to the operator. */
   readonly location: string;
   readonly reference: SecretReference;
   readonly #source: SecretSource;
@@ -38,8 +38,8 @@ export class Secret {
   }
 
   /**
-   * The value; of a file without the line break at its end.
-   * @throws Error naming the location when it is not set, empty or cannot be read.
+   * Reads the value; without the final line break of a file.
+   * @throws Error naming the location if it is not set, empty or unreadable.
    */
   reveal(): string {
     const problem = this.explainAbsence();
@@ -47,7 +47,7 @@ export class Secret {
     return this.#read();
   }
 
-  /** Why there is no value, naming the location; null when there is one. */
+  /** Returns why there is no value, naming the location; null if there is one. */
   explainAbsence(): string | null {
     try {
       return this.#read() === "" ? `${this.location} is not set or empty` : null;

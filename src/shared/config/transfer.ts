@@ -1,26 +1,26 @@
 /**
- * A configuration on its way to another process of this host. Secrets travel as references: the other process reads
- * them where they are kept, as this one does.
+ * Transfer of a configuration to another process of this host. Secrets travel as references: the other
+ * process reads them from the same place.
  */
 import type { Config } from "./schema.ts";
 import { Secret, type SecretReference } from "./secret.ts";
 
-/** No field of a configuration begins with a dollar sign. */
+/** Marks a secret; fields of a configuration never start with a dollar sign. */
 const SECRET_TAG = "$secret";
 
-/** Plain JSON values that `receiveConfig` makes the same configuration of. */
+/** Converts to plain JSON values for `receiveConfig`. */
 export function transferConfig(config: Config): unknown {
   return mapTree(config, (value) =>
     value instanceof Secret ? { [SECRET_TAG]: value.reference } : undefined,
   );
 }
 
-/** The configuration that another process of this version has transferred, frozen at every depth. */
+/** Restores a configuration from another process of this version, deeply frozen. */
 export function receiveConfig(transferred: unknown): Config {
   return receive(transferred) as Config;
 }
 
-/** The same of a catalog alone. */
+/** Restores only a catalog. */
 export function receiveCatalog(transferred: unknown): Config["catalog"] {
   return receive(transferred) as Config["catalog"];
 }
@@ -33,7 +33,7 @@ function receive(transferred: unknown): unknown {
   });
 }
 
-/** A copy of the tree, frozen; a branch that `replace` has a value for is that value. */
+/** Returns a frozen copy of the tree, in which `replace` may substitute branches. */
 function mapTree(value: unknown, replace: (branch: object) => unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const replaced = replace(value);

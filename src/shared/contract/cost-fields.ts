@@ -1,18 +1,18 @@
 /**
- * Fields of request bodies that decide how much is generated or which model answers, in the dialects of all servers: the
- * one table of them. A server reads the names that it knows and ignores the others, and which those are nobody here can
- * tell, so on every way on which a client's own fields reach an upstream one limit goes along, under the name that the
- * upstream is known to read, and nothing else of this table. docs/api.md has it for people.
+ * Table of request fields that decide how much is generated or which model answers, in the dialects of all
+ * servers. A server reads the names that it knows and ignores others, and we cannot tell which. So wherever a
+ * client's fields reach an upstream, one limit is sent, under the name that the upstream is known to read,
+ * and no other field of this table. docs/api.md documents it.
  */
 
 export type CostField =
-  /** A name of the limit of output tokens: it goes upstream under the model's own name for it. */
+  /** Name of the output limit: sent under the model's own name for it. */
   | { readonly kind: "limit" }
-  /** How many answers there are, where the protocol has such a field. */
+  /** Number of answers, if the protocol has such a field. */
   | { readonly kind: "choices" }
-  /** A wish without which the answer is an answer all the same: it is taken off. */
+  /** Optional wish: removed, since the answer is valid without it. */
   | { readonly kind: "dropped" }
-  /** A field without which the answer would be another is refused, and what to send instead is said. */
+  /** Rejected, because the answer would be wrong without it; the message says what to send instead. */
   | { readonly kind: "refused"; readonly instead: string };
 
 const LIMIT = { kind: "limit" } as const;
@@ -37,7 +37,7 @@ const COST_FIELDS: Readonly<Record<string, CostField>> = {
   max_tokens_to_sample: LIMIT,
   max_gen_len: LIMIT,
   max_gen_toks: LIMIT,
-  // This limit has the prompt in it: no other name says the same.
+  // Includes the prompt, so it has no equivalent.
   max_length: DROPPED,
   n: CHOICES,
   best_of: CHOICES,
@@ -60,7 +60,8 @@ const COST_FIELDS: Readonly<Record<string, CostField>> = {
   context_window_fallbacks: DROPPED,
   context_window_fallback_dict: DROPPED,
   content_policy_fallbacks: DROPPED,
-  // Bedrock, Vertex AI: the header's names of features, a larger context window among them. What passes comes in the header.
+  // Bedrock, Vertex AI: names of features as in the header, such as a larger context window. Allowed ones
+  // come in the header.
   anthropic_beta: DROPPED,
   betas: DROPPED,
   provider: ONE_MODEL,
@@ -80,12 +81,15 @@ const BY_FOLDED_NAME: ReadonlyMap<string, CostField> = new Map(
   Object.entries(COST_FIELDS).map(([name, field]) => [foldFieldName(name), field]),
 );
 
-/** The rule of a field in whatever letters: servers differ in whether `maxTokens` or `Max_Tokens` is `max_tokens` to them. */
+/**
+ * Finds the rule of a field, ignoring case and form: some servers also accept `maxTokens` or `Max_Tokens` for
+ * `max_tokens`.
+ */
 export function findCostField(name: string): CostField | undefined {
   return BY_FOLDED_NAME.get(foldFieldName(name));
 }
 
-/** Folds by way of upper case, so that the long s and the Kelvin sign fold as they do in case-insensitive JSON readers. */
+/** Folds via upper case, so that the long s and the Kelvin sign fold as in case-insensitive JSON readers. */
 export function foldFieldName(name: string): string {
   return name.replace(/[_-]/g, "").toUpperCase().toLowerCase();
 }

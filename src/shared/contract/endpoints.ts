@@ -1,21 +1,24 @@
-/** The endpoints of clients: the one table that the reading of a path, Envoy's description of the service and the limits' rules are made of. */
+/**
+ * Table of the client endpoints, from which the parsing of paths, Envoy's description of the service and the
+ * rules of limits are derived.
+ */
 
 interface EndpointRow {
-  /** `{…}` at its end stands for the rest of the path, which is the id of a model or a request. */
+  /** `{…}` at the end stands for the rest of the path: the id of a model or a request. */
   readonly path: string;
   readonly name: string;
-  /** The protocol whose envelope and header names its answers have. */
+  /** Protocol whose envelope and header names the responses use. */
   readonly protocol: "chat" | "messages" | "responses" | "embeddings" | "completions";
-  /** All but `HEAD`, which every endpoint with `GET` takes. */
+  /** Method; every endpoint with `GET` also accepts `HEAD`. */
   readonly method: "GET" | "POST";
   /**
-   * `generates`: a model answers, and it costs money. `counts`: it asks how many tokens a prompt has, which costs nothing.
-   * `tells`: the gateway answers by itself, by the head of a request alone. `probes`: it tells whether the gateway is up.
+   * `generates`: a model answers, and it costs money. `counts`: counts tokens of a prompt for free. `tells`:
+   * the gateway answers, from the request headers only. `probes`: reports whether the gateway is up.
    */
   readonly kind: "generates" | "counts" | "tells" | "probes";
-  /** Clients say there how long an answer may be. */
+  /** True if clients can limit the output. */
   readonly hasOutputLimit?: true;
-  /** It serves another endpoint's conversations, so it is none of those at which a protocol's models answer first. */
+  /** True if it continues another endpoint's conversations, so it is not a protocol's first endpoint. */
   readonly isCompanion?: true;
 }
 
@@ -89,12 +92,12 @@ const LIMITED: ReadonlySet<EndpointName> = new Set(
   ENDPOINTS.filter((row: EndpointRow) => row.hasOutputLimit === true).map(({ name }) => name),
 );
 
-/** Whether clients say there how long an answer may be. */
+/** Returns whether clients can limit the output. */
 export function hasOutputLimit(endpoint: EndpointName): boolean {
   return LIMITED.has(endpoint);
 }
 
-/** "POST /v1/chat/completions" of each that a client with an API key may ask. */
+/** Lists "POST /v1/chat/completions" for each endpoint that clients with an API key may call. */
 export function listServedEndpoints(): string[] {
   return ENDPOINTS.filter(({ kind }) => kind !== "probes").map(({ method, path }) => `${method} ${path}`);
 }

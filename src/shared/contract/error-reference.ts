@@ -1,19 +1,19 @@
 /**
- * The error reference: every error of the gateway and of the management API names its entry there as `doc_url`. Its
- * address is the same for a whole process, which sets it when it starts.
+ * Address of the error reference: every error of the gateway and of the management API links its entry as
+ * `doc_url`. The address is the same for a whole process, which sets it at startup.
  */
 
-/** The dashboard's page of it, which everybody may read. */
+/** Dashboard page of the error reference, which needs no sign-in. */
 export const ERROR_PAGE = "/errors";
 
 let current = ERROR_PAGE;
 
-/** Before the first error is sent. */
+/** Sets the address; call before the first error is sent. */
 export function setErrorReference(url: string): void {
   current = url;
 }
 
-/** The entry of an error code. @param reference Of another process, for which an error is written. */
+/** Returns the address of an error code's entry. @param reference Address to use for another process. */
 export function docUrlOf(code: string, reference = current): string {
   return `${reference}#${code}`;
 }

@@ -1,9 +1,10 @@
 /**
- * Every error that a client can be told, in one table: code → status, message, and the type where its status does not say it. Only a `GatewayError`'s public
- * message leaves the process; causes go to the log. Anything that is not a `GatewayError` is an `internal_error`.
+ * Table of all errors for clients: code → status, message, and the type if it differs from the status's. Only
+ * a `GatewayError`'s public message leaves the process; causes go to the log. Any other error becomes an
+ * `internal_error`.
  */
 
-/** The error types that both SDK families know. */
+/** Error types that both SDK families know. */
 export type ErrorType =
   | "invalid_request_error"
   | "authentication_error"
@@ -16,7 +17,7 @@ export type ErrorType =
   | "overloaded_error"
   | "timeout_error";
 
-/** The type of an error by its status; those that are not here are `invalid_request_error`. */
+/** Types of errors by status; all others are `invalid_request_error`. */
 const TYPES: Readonly<Record<number, ErrorType>> = {
   401: "authentication_error",
   402: "billing_error",
@@ -36,15 +37,15 @@ export function errorTypeOf(status: number): ErrorType {
 
 interface ErrorDefinition {
   readonly status: number;
-  /** Status on the messages routes where the Anthropic protocol has one of its own. */
+  /** Status on the messages routes, if the Anthropic protocol differs. */
   readonly messagesStatus?: number;
-  /** Where it is not that of its status. */
+  /** Type, if it differs from that of its status. */
   readonly type?: ErrorType;
-  /** What a client reads when the place that throws has nothing better to say. */
+  /** Default message for clients. */
   readonly message: string;
-  /** Seconds until it makes sense to try again, where the place that throws knows nothing better. */
+  /** Default of the seconds before a retry makes sense. */
   readonly retryAfterSeconds?: number;
-  /** It is told as it is, however long it may be: not bounded to what every SDK waits for. */
+  /** True if the seconds are sent unchanged, not limited to what every SDK waits for. */
   readonly hasTrueRetryAfter?: true;
 }
 
@@ -236,20 +237,20 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Every code of the gateway's own that a client may read: as long as this list is closed, a code may be a label. */
+/** All codes of the gateway that clients may read: the list is closed, so a code may be a metric label. */
 export type OwnCode = ErrorCode | "context_length_exceeded";
 
-/** Some SDKs ignore or give up on waits from 60 seconds on. */
+/** Some SDKs ignore waits from 60 seconds on, or give up. */
 const MAX_RETRY_AFTER_SECONDS = 59;
 
 export interface ErrorOptions {
-  /** What the client reads; the table's message when left out. */
+  /** Message for the client. Default: from the table. */
   readonly message?: string;
-  /** Path of the offending field in the request body, "messages.2.content". */
+  /** Path of the wrong field in the request body, "messages.2.content". */
   readonly param?: string;
   /** Replaces the code in the body. */
   readonly publicCode?: OwnCode;
-  /** The same with a code that an upstream made up. */
+  /** Same with a code from an upstream. */
   readonly upstreamCode?: string;
   /** Seconds, any number; clamped to 1 to 59. */
   readonly retryAfterSeconds?: number;
@@ -257,18 +258,18 @@ export interface ErrorOptions {
   readonly fields?: Readonly<Record<string, string | number | boolean | null>>;
   /** Further response headers, in lower case: `allow`, `www-authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the log says of it; it is never sent. */
+  /** Cause for the log, never sent. */
   readonly cause?: unknown;
 }
 
-/** An error that a client may read. */
+/** Error that a client may read. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly code: ErrorCode;
   readonly type: ErrorType;
-  /** The code that the client reads; an upstream may have made it up. */
+  /** Code for the client; may come from an upstream. */
   readonly publicCode: string;
-  /** The gateway's own code of it, for metrics. */
+  /** The gateway's own code, for metrics. */
   readonly ownCode: OwnCode;
   readonly param: string | null;
   /** Whole seconds, 1 to 59, or null. */
@@ -279,8 +280,8 @@ export class GatewayError extends Error {
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
     const definition: ErrorDefinition = ERRORS[code];
     const { stackTraceLimit } = Error;
-    // A refusal is an answer and no fault of the gateway's: nobody reads where it was made, and finding that out is a
-    // sixteenth of what a refused request costs.
+    // Rejections are normal responses: their stack is never read, and capturing it takes a sixteenth of a
+    // rejected request's time.
     if (definition.status < 500) Error.stackTraceLimit = 0;
     super(options.message ?? definition.message, { cause: options.cause });
     Error.stackTraceLimit = stackTraceLimit;
@@ -295,25 +296,25 @@ export class GatewayError extends Error {
     this.headers = options.headers ?? {};
   }
 
-  /** The error itself, or `internal_error` with what was thrown as its cause. */
+  /** Returns the error itself, or `internal_error` with the thrown value as its cause. */
   static from(thrown: unknown): GatewayError {
     return toGatewayError(thrown);
   }
 
-  /** HTTP status on the OpenAI routes or the messages routes. */
+  /** Returns the HTTP status on the route's protocol. */
   status(protocol: "chat" | "messages" | "responses" | "embeddings" | "completions"): number {
     const definition: ErrorDefinition = ERRORS[this.code];
     return protocol === "messages" ? (definition.messagesStatus ?? definition.status) : definition.status;
   }
 
-  /** What `x-should-retry` says: the SDKs obey it before they look at the status. */
+  /** Value of `x-should-retry`, which SDKs obey before they look at the status. */
   get shouldRetry(): boolean {
     const { status } = ERRORS[this.code];
     return status === 429 || status >= 500;
   }
 }
 
-/** Not within the class: esbuild would give that another name, and set its own back (see `src/operation/setup/build.js`). */
+/** Outside of the class: esbuild would rename the class and restore its name (see `src/operation/setup/build.js`). */
 function toGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError("internal_error", { cause: thrown });
 }
@@ -322,7 +323,7 @@ function boundRetryAfter(seconds: number, { hasTrueRetryAfter }: ErrorDefinition
   return hasTrueRetryAfter === true ? Math.max(1, Math.ceil(seconds)) : clampRetryAfterSeconds(seconds);
 }
 
-/** What a client can be told: whole seconds, 1 to 59, the longest wait that every SDK honours; null for no number. */
+/** Returns whole seconds from 1 to 59, the longest wait that every SDK honors; null if it is not a number. */
 export function clampRetryAfterSeconds(seconds: number): number | null {
   if (Number.isNaN(seconds)) return null;
   return Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(seconds)));

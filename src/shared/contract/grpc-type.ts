@@ -1,6 +1,6 @@
 /**
- * Content types of gRPC, as Envoy tells them: it writes every reply of its own to such a request in gRPC's form.
- * `application/grpc-web` is a content type like any other.
+ * Content types that Envoy treats as gRPC: it writes its own replies to such requests in gRPC's form.
+ * `application/grpc-web` is an ordinary content type.
  */
 export const GRPC_TYPE = "application/grpc(?:[+].*)?";
 

@@ -1,36 +1,36 @@
-/** The protocols in which an upstream can converse; every conversation can be carried to the first. */
+/** Protocols of conversations that an upstream may speak; every conversation can be translated to the first. */
 export const UPSTREAM_PROTOCOLS = ["chat", "messages", "responses"] as const;
-/** A protocol that an upstream can speak. */
+/** Protocol that an upstream may speak. */
 export type UpstreamProtocol = (typeof UPSTREAM_PROTOCOLS)[number] | "embeddings" | "completions";
 
-/** How one model's upstream wants to be spoken to; docs/gateway-yaml.md describes each field. */
+/** Peculiarities of one model's upstream; docs/gateway-yaml.md describes each field. */
 export interface ModelProfile {
-  /** The names of the limit of output tokens in chat completions. */
+  /** Name of the output limit in chat completions. */
   readonly maxTokensField: (typeof MAX_TOKENS_FIELDS)[number];
-  /** Fields of clients that pass under strict caps in addition to those that the gateway knows. */
+  /** Client fields that pass under strict caps in addition to those that the gateway knows. */
   readonly passthroughFields: readonly string[];
-  /** The supported set, in ascending order; empty: never send `reasoning_effort`. */
+  /** Supported values, in ascending order; empty: never send `reasoning_effort`. */
   readonly reasoningEfforts: readonly ReasoningEffort[];
-  /** `reasoning_content_always`: each message of the assistant has the field, if need be empty. */
+  /** `reasoning_content_always`: each assistant message has the field, possibly empty. */
   readonly reasoningHistory: (typeof REASONING_HISTORIES)[number];
-  /** Whether a client's `prompt_cache_key` goes to an upstream that is translated to. */
+  /** Whether a client's `prompt_cache_key` is sent to an upstream after translation. */
   readonly promptCacheKey: boolean;
   /**
-   * Where an upstream's content has reasoning: `none`, nowhere; `tags`, between `<think>` and `</think>` at its beginning;
-   * `closing_tag`, from its beginning up to `</think>`, since the chat template itself opens it.
+   * Position of reasoning in an upstream's content: `none`, nowhere; `tags`, between `<think>` and `</think>`
+   * at the start; `closing_tag`, from the start to `</think>`, because the chat template opens it.
    */
   readonly thinkTags: (typeof THINK_TAGS)[number];
   readonly topK: "forward" | "drop";
   readonly images: boolean;
   readonly files: boolean;
-  /** The most stop sequences that the upstream takes, or null. */
+  /** Maximum number of stop sequences, or null. */
   readonly maxStop: number | null;
-  /** The longest tool name that the upstream takes, in characters, or null. */
+  /** Maximum length of a tool name in characters, or null. */
   readonly toolNameMax: number | null;
   readonly systemMid: "fold" | "keep";
   readonly prefill: "plain" | "vllm" | "refuse";
   readonly continuousUsage: boolean;
-  /** Whether usage is asked for in streams; where it is not, it is read from where it comes unasked, or estimated. */
+  /** Whether streams request usage; otherwise usage is read if it comes anyway, or estimated. */
   readonly streamOptions: "forward" | "drop";
   readonly userField: "user" | "safety_identifier" | null;
 }

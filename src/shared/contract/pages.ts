@@ -1,55 +1,62 @@
 /**
- * The dashboard's pages on which what stands in somebody's way is changed: where the links of mails, webhooks, refusals
- * and explanations lead.
+ * Dashboard pages with the settings of limits and keys: targets of links in emails, webhooks, errors and
+ * explanations.
  */
 
 /** `dashboard` of gateway.yaml. */
 export interface DashboardAddress {
-  /** The address under which people reach the pages, without a slash at its end; null: not set. */
+  /** Address of the dashboard for people, without a final slash; null: not set. */
   readonly baseUrl: string | null;
-  /** Whom customers ask about what they cannot change: a mail address or an `https` URL; null: nobody. */
+  /** Contact for customers about settings that they cannot change: an email address or an `https` URL; null: none. */
   readonly contact: string | null;
 }
 
-/** Names a limit by whose it is and its period. */
+/** Names a limit by its scope and period. */
 export interface LimitSubject {
   readonly scope: "key" | "user" | "group" | "organization";
   readonly organizationId: string;
-  /** Null when the scope is another. */
+  /** Null for other scopes. */
   readonly keyId: string | null;
-  /** The user or the group; null when the scope is another. */
+  /** The user or group; null for other scopes. */
   readonly ownerId: string | null;
   readonly period: "day" | "week" | "month" | "total";
 }
 
-/** Whose page it is: a limit without its period. */
+/** Owner of a page: a limit without its period. */
 export type PageOwner = Omit<LimitSubject, "period">;
 
 export function ownerOfKey({ organizationId, keyId }: { organizationId: string; keyId: string }): PageOwner {
   return { scope: "key", organizationId, keyId, ownerId: null };
 }
 
-/** The field in which a limit is changed: on the page of its owner, or in the organization's settings. */
+/**
+ * Returns the path of the field in which a limit is changed: on its owner's page, or in the organization's
+ * settings.
+ */
 export function formatLimitPath(subject: LimitSubject, kind: "budget" | "hard_cap"): string {
   const { scope, period } = subject;
-  // Fields have the names of their settings in the API. Those of a month are older than the others, and there were keys first.
+  // Fields are named like their settings in the API. Monthly limits of keys and organizations came first and
+  // have fields of their own.
   const isOfMonth = period === "month" && (scope === "key" || scope === "organization");
   return `${formatOwnerPath(subject)}#${isOfMonth ? `${kind}_cents` : "limits"}`;
 }
 
-/** " Change it on https://…", behind a sentence about a limit; '' as long as nobody has said where the dashboard is. */
+/**
+ * Returns " Change it on https://…" to append to a sentence about a limit; '' if the dashboard's address is
+ * not set.
+ */
 export function formatChangeLink({ baseUrl }: DashboardAddress, owner: PageOwner, field: string): string {
   return baseUrl === null ? "" : ` Change it on ${baseUrl}${formatOwnerPath(owner)}#${field}.`;
 }
 
-/** The page of a key, a user or a group, or the organization's settings. */
+/** Returns the path of a key, a user or a group, or of the organization's settings. */
 export function formatOwnerPath(owner: PageOwner): string {
   const { scope, organizationId, keyId, ownerId } = owner;
   if (scope === "organization") return formatSettingsPath(owner);
   return `/organizations/${organizationId}/${scope}s/${(scope === "key" ? keyId : ownerId) ?? ""}`;
 }
 
-/** The organization's settings, notifications among them. */
+/** Returns the path of the organization's settings, including notifications. */
 export function formatSettingsPath({ organizationId }: Pick<LimitSubject, "organizationId">): string {
   return `/organizations/${organizationId}/settings`;
 }

@@ -1,30 +1,31 @@
 /**
- * How a program gets a session of whoever signs in to the dashboard in a browser beside it, in the words that both share.
- * The program makes a secret (`verifier`) and names its SHA-256 (`challenge`) in the address that the browser opens; the
- * dashboard makes a `code` and sends the browser with it to the program's own port on loopback. Only both together are the
- * session's token: the browser's history has no secret, and who sends somebody an address of their own gets no code.
+ * Sign-in of a program through a dashboard session in a browser on the same host. The program makes a secret
+ * (`verifier`) and puts its SHA-256 (`challenge`) into the address that the browser opens; the dashboard
+ * makes a `code` and redirects the browser with it to the program's loopback port. Only both together are the
+ * session's token: the browser's history has no secret, and an attacker who sends someone a link gets no
+ * code.
  * @see RFC 8252, section 7.3, and RFC 7636, section 4.2.
  */
 import { createHash, randomBytes } from "node:crypto";
 
 const PREFIX = "igw_session_";
-/** 32 bytes in base64url. */
+/** Form of 32 bytes in base64url. */
 const PART = "[A-Za-z0-9_-]{43}";
 const TOKEN = new RegExp(`^${PREFIX}(${PART})\\.(${PART})$`);
 const WHOLE_PART = new RegExp(`^${PART}$`);
-/** Ports that need no rights of the system's. */
+/** Unprivileged ports. */
 const PORT =
   /^(?:102[4-9]|10[3-9]\d|1[1-9]\d\d|[2-9]\d{3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])$/;
 const DISPLAYED_CHARACTERS = 8;
 
-/** The dashboard's page, and its parameters. */
+/** Dashboard page, and its parameters. */
 export const PROGRAM_PAGE = "/command-line";
 
 export interface ProgramRequest {
   readonly challenge: string;
-  /** Where on 127.0.0.1 the program waits. */
+  /** Port on 127.0.0.1 where the program waits. */
   readonly port: number;
-  /** The program's own, which comes back to it. */
+  /** Value of the program, returned to it. */
   readonly state: string;
 }
 
@@ -40,7 +41,7 @@ export function challengeOf(verifier: string): string {
   return createHash("sha256").update(verifier).digest("base64url");
 }
 
-/** What page and terminal show, so that people see that it is their own. */
+/** Formats the text that page and terminal show, so that people can compare them. */
 export function displayChallenge(challenge: string): string {
   const digest = createHash("sha256").update(challenge).digest("hex").toUpperCase();
   return `${digest.slice(0, DISPLAYED_CHARACTERS / 2)}-${digest.slice(DISPLAYED_CHARACTERS / 2, DISPLAYED_CHARACTERS)}`;
@@ -50,7 +51,7 @@ export function formatProgramPage({ challenge, port, state }: ProgramRequest): s
   return `${PROGRAM_PAGE}?${new URLSearchParams({ challenge, port: String(port), state }).toString()}`;
 }
 
-/** Null: it is none of a program. */
+/** Parses the parameters; null if they are not from a program. */
 export function parseProgramRequest(parameters: {
   get: (name: string) => string | null;
 }): ProgramRequest | null {
@@ -60,7 +61,10 @@ export function parseProgramRequest(parameters: {
   return { challenge, port: Number(port), state };
 }
 
-/** Where the browser returns to: loopback by its number, since a name could lead elsewhere. */
+/**
+ * Returns the address to which the browser returns: a numeric loopback address, since a name could resolve
+ * elsewhere.
+ */
 export function formatReturn({ port, state }: Omit<ProgramRequest, "challenge">, code: string): string {
   return `http://127.0.0.1:${port}/?${new URLSearchParams({ code, state }).toString()}`;
 }
@@ -73,13 +77,13 @@ export function isProgramToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** SHA-256 of a session, by its token. Null: it has not the form of one. */
+/** Returns the SHA-256 of a session's token; null if it is malformed. */
 export function hashProgramToken(token: string): string | null {
   const [, verifier, code] = TOKEN.exec(token) ?? [];
   return verifier === undefined || code === undefined ? null : hashProgram(challengeOf(verifier), code);
 }
 
-/** The same, for who has not the verifier. Never that of a browser's session. */
+/** Returns the same without the verifier. Never equals a hash of a browser's session. */
 export function hashProgram(challenge: string, code: string): string {
   return createHash("sha256").update(`program ${challenge}.${code}`).digest("hex");
 }

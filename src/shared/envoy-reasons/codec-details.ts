@@ -1,4 +1,4 @@
-/** Details of response codes that Envoy's codecs and its header validator give: the request was no valid HTTP. */
+/** Response code details of Envoy's codecs and header validator: the request was not valid HTTP. */
 import { type Reason, reason } from "./reason.ts";
 import { FLAGS } from "./response-flags.ts";
 
@@ -33,7 +33,7 @@ const OTHER = malformed(
   "Look whether the client speaks HTTP to this port, and not TLS or something else.",
 );
 
-/** By how the details begin; a protocol's name alone stands for all that have no row. */
+/** Reasons by the start of the details; a protocol's name alone matches all that have no row. */
 export const CODEC_DETAILS: Readonly<Record<string, Reason>> = {
   "http1.": OTHER,
   "http1.body_disallowed": malformed("the request has a body where none may be", "Leave the body out."),

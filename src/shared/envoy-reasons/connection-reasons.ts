@@ -1,13 +1,13 @@
-/** Why no connection to an upstream came about: in Envoy's words, and by the codes of Node for the same. */
+/** Reasons for failed connections to an upstream, by Envoy's texts and by Node's error codes. */
 import { FLAGS } from "./response-flags.ts";
 import { type Reason, reason } from "./reason.ts";
 
 interface ConnectionReason extends Reason {
-  /** What Envoy writes behind `upstream_reset_before_response_started{…|`, blanks as underscores. */
+  /** Pattern of the text after `upstream_reset_before_response_started{…|`, with underscores for spaces. */
   readonly envoy: RegExp;
-  /** Codes of Node's system calls, of its TLS and of OpenSSL's X.509 checks; of an error without one, its name. */
+  /** Pattern of Node's error codes (system, TLS, OpenSSL's X.509 checks), or of the error's name without a code. */
   readonly node: RegExp;
-  /** Its certificate is what is wrong. */
+  /** True if its certificate is wrong. */
   readonly isCertificate: boolean;
 }
 
@@ -22,7 +22,7 @@ function untrusted(envoy: RegExp, node: RegExp, says: string, todo: string): Con
   return { ...reason("upstream", says, "operator", todo), envoy, node, isCertificate: true };
 }
 
-/** The first that fits counts. */
+/** First match wins. */
 const CONNECTION_REASONS: readonly ConnectionReason[] = [
   untrusted(
     /verify_SAN_list|SAN_match|SANs?_are|URI_SAN/,
@@ -113,16 +113,16 @@ const CONNECTION_REASONS: readonly ConnectionReason[] = [
     "this host had no port or file handle left for a connection to {upstream}",
     "Raise the limits of open files and the range of local ports, or add servers to the upstream.",
   ),
-  // Envoy has no host then, and says `no_healthy_upstream`.
+  // Envoy then has no host, and reports `no_healthy_upstream`.
   { ...FLAGS.DF, envoy: /^dns_/, node: /^(?:ENOTFOUND|EAI_AGAIN|ENODATA)$/, isCertificate: false },
 ];
 
-/** @param transport What Envoy says of the connection: "delayed_connect_error:_Connection_refused". */
+/** @param transport Envoy's text about the connection: "delayed_connect_error:_Connection_refused". */
 export function explainTransport(transport: string): Reason | null {
   return CONNECTION_REASONS.find(({ envoy }) => envoy.test(transport)) ?? null;
 }
 
-/** The same of an error of Node's; null: none that is known. */
+/** Explains an error of Node; null if unknown. */
 export function explainConnectError(error: unknown): (Reason & { readonly isCertificate: boolean }) | null {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   if (!(first instanceof Error)) return null;

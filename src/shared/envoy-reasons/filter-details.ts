@@ -1,6 +1,6 @@
 /**
- * Details of response codes that Envoy's HTTP filters give: those of the gateway's own chain, and of filters that
- * operators put beside it.
+ * Response code details of Envoy's HTTP filters: those of the gateway's own chain, and of filters that
+ * operators may add.
  */
 import { type Reason, reason } from "./reason.ts";
 import { FLAGS } from "./response-flags.ts";
@@ -33,9 +33,9 @@ const LOOP = misconfigured(
   "Look at the proxies before the gateway: one sends requests back to it.",
 );
 
-/** By how the details begin. */
+/** Reasons by the start of the details. */
 export const FILTER_DETAILS: Readonly<Record<string, Reason>> = {
-  // The gateway's own chain.
+  // Gateway's own chain.
   gateway: DECIDED,
   ext_authz_denied: DECIDED,
   ext_authz_error: FLAGS.UAEX,
@@ -48,7 +48,7 @@ export const FILTER_DETAILS: Readonly<Record<string, Reason>> = {
     "Envoy has no credential for {upstream}",
     "Look at the upstream's `credential`: its file or variable cannot be read by Envoy. `inference-gateway doctor` names it.",
   ),
-  // Filters beside it.
+  // Other filters.
   rbac_access_denied: refused(
     "a rule of RBAC in Envoy's configuration refused the request",
     "The policy's name is in brackets; it is the operator's own.",

@@ -1,6 +1,6 @@
 /**
- * The details of response codes of Envoy 1.40 (`%RESPONSE_CODE_DETAILS%`, the attribute `response.code_details`), each in
- * plain words: those of its connection manager and router here, those of codecs and filters in files of their own.
+ * Response code details of Envoy 1.40 (`%RESPONSE_CODE_DETAILS%`, attribute `response.code_details`) in plain
+ * words: those of its connection manager and router here, those of codecs and filters in separate files.
  * @see https://www.envoyproxy.io/docs/envoy/v1.40.0/configuration/http/http_conn_man/response_code_details
  */
 import { CODEC_DETAILS } from "./codec-details.ts";
@@ -32,7 +32,7 @@ const FILTER_FAULT = reason(
 );
 const NOT_HTTP = (what: string, todo: string): Reason => reason("client", what, "client", todo);
 
-/** By how the details begin. */
+/** Reasons by the start of the details. */
 const CORE_DETAILS: Readonly<Record<string, Reason>> = {
   via_upstream: reason(
     null,
@@ -151,7 +151,10 @@ const CORE_DETAILS: Readonly<Record<string, Reason>> = {
   ),
 };
 
-/** In the braces behind a reset of the upstream's stream, by how they begin. Without a row: as the reset alone says. */
+/**
+ * Reasons in braces after a reset of the upstream's stream, by their start. Without a row, the reset's own
+ * reason is used.
+ */
 const RESETS: Readonly<Record<string, Reason>> = {
   remote_connection_failure: FLAGS.UF,
   local_connection_failure: FLAGS.UF,
@@ -176,8 +179,8 @@ const DETAILS: readonly (readonly [prefix: string, reason: Reason])[] = Object.e
 }).sort(([first], [second]) => second.length - first.length);
 
 /**
- * What the details of a response code mean; null: they are none of Envoy's, or none that are known.
- * @param details As Envoy writes them, with what stands in braces behind: "cluster_not_found".
+ * Explains the details of a response code; null if they are unknown or not Envoy's.
+ * @param details As Envoy writes them, including text in braces: "cluster_not_found".
  */
 export function explainDetails(details: string): Reason | null {
   const found = DETAILS.find(([prefix]) => beginsWithWord(details, prefix));
@@ -189,7 +192,7 @@ export function explainDetails(details: string): Reason | null {
   return ofConnection ?? Object.entries(RESETS).find(([reset]) => inner.startsWith(reset))?.[1] ?? known;
 }
 
-/** Details are one word: "overloaded", or "gateway timeout", is what a model's server says. */
+/** Details are one word: "overloaded" or "gateway timeout" come from a model server. */
 function beginsWithWord(details: string, prefix: string): boolean {
   if (!details.startsWith(prefix) || /\s/.test(details)) return false;
   return prefix.endsWith(".") || !/^[A-Za-z0-9]/.test(details.slice(prefix.length));

@@ -1,6 +1,7 @@
 /**
- * The response flags of Envoy 1.40 (`%RESPONSE_FLAGS%` in its access log), each in plain words.
- * @see https://www.envoyproxy.io/docs/envoy/v1.40.0/configuration/advanced/substitution_formatter (RESPONSE_FLAGS)
+ * Response flags of Envoy 1.40 (`%RESPONSE_FLAGS%` in its access log) in plain words.
+ * @see https://www.envoyproxy.io/docs/envoy/v1.40.0/configuration/advanced/substitution_formatter
+ * (RESPONSE_FLAGS)
  */
 import { type Reason, reason } from "./reason.ts";
 

@@ -1,7 +1,7 @@
-/** Work that can be done in steps, so that a process can serve others between two of them. */
+/** Work in steps, so that a process can serve others in between. */
 export type Steps<Result> = Generator<void, Result, void>;
 
-/** All of them in one go. @throws What a step throws. */
+/** Runs all steps at once. @throws Errors of a step. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();

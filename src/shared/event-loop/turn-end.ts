@@ -1,9 +1,8 @@
 /**
- * Work for the end of this turn of the event loop. What a turn has to send leaves in one write for each connection, since a
- * system call, and waking up who reads it, costs more than to make a command or a reply.
- *
- * Redis first: when Envoy, and after it the client, hears that a request is over, its charge is on its way, and is counted
- * before whatever the client asks next; nor does it end with this process.
+ * Work at the end of a turn of the event loop. The output of a turn leaves in one write per connection, since
+ * a system call, and waking up its reader, costs more than making a command or a reply.
+ * Redis comes first: when Envoy, and then the client, sees the end of a request, its charge is on its way,
+ * and is counted before the client's next request; and the charge does not get lost with this process.
  */
 import { createDeferred } from "./deferred.ts";
 
@@ -15,32 +14,35 @@ let forEnvoy: Work[] = [];
 let sent: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
 let isPlanned = false;
 
-/** Makes commands of what this turn has gathered, before its commands are sent. */
+/** Builds commands from everything gathered in this turn, before the turn's commands are sent. */
 export function makeCommandsAtTurnEnd(make: Work): void {
   forCommands.push(make);
   plan();
 }
 
-/** Sends commands. */
+/** Sends commands at the turn's end. */
 export function sendCommandsAtTurnEnd(send: Work): void {
   forRedis.push(send);
   plan();
 }
 
-/** Resolves when the commands of this turn have been written: what is replied then still leaves with the turn's replies. */
+/** Resolves when the commands of this turn have been written: replies made then still leave in this turn. */
 export function commandsSent(): Promise<void> {
   plan();
   sent ??= createDeferred<void>();
   return sent.promise;
 }
 
-/** Sends replies; after all commands of the turn. */
+/** Sends replies at the turn's end, after all commands. */
 export function sendRepliesAtTurnEnd(send: Work): void {
   forEnvoy.push(send);
   plan();
 }
 
-/** After what has arrived in this turn was read. Two steps: what waits for the first one goes on between them. */
+/**
+ * Schedules the end after reading everything that arrived in this turn. Two phases: code that awaits the
+ * first continues in between.
+ */
 function plan(): void {
   if (isPlanned) return;
   isPlanned = true;
@@ -64,6 +66,6 @@ function sendReplies(): void {
   forEnvoy = [];
   isPlanned = false;
   for (const send of work) send();
-  // What came between the two steps.
+  // Work queued between the two phases.
   if (forCommands.length > 0 || forRedis.length > 0 || sent !== null) plan();
 }

@@ -1,4 +1,4 @@
-/** Resolves after so many milliseconds. `ref: false`: does not keep the process alive meanwhile. */
+/** Resolves after this many milliseconds. `ref: false`: does not keep the process alive meanwhile. */
 export function pause(ms: number, { ref = true }: { readonly ref?: boolean } = {}): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -6,7 +6,7 @@ export function pause(ms: number, { ref = true }: { readonly ref?: boolean } = {
   });
 }
 
-/** Resolves when the promise does, or when the time is up; what the promise does afterwards is its own business. */
+/** Resolves when the promise does, or after the bound; ignores the promise afterwards. */
 export async function waitAtMost(promise: Promise<unknown>, boundMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<void>((resolve) => {
@@ -19,7 +19,7 @@ export async function waitAtMost(promise: Promise<unknown>, boundMs: number): Pr
   }
 }
 
-/** The promise's result. @throws Error with this message when it does not come in time. */
+/** Returns the promise's result. @throws Error with this message if it takes too long. */
 export async function requireInTime<Result>(
   promise: Promise<Result>,
   boundMs: number,

@@ -4,21 +4,21 @@ import { once } from "node:events";
 
 const TIMEOUT_MS = 3_000;
 
-/** Neither taken nor refused in time. */
+/** Thrown if the connection was neither accepted nor refused in time. */
 export class ConnectTimeoutError extends Error {
   override readonly name = "ConnectTimeoutError";
 }
 
-/** Where a connection goes; with `tls`, its certificate is checked against that name. */
+/** Target of a connection; with `tls`, its certificate is checked against that name. */
 export interface Target {
   readonly address: { readonly path: string } | { readonly host: string; readonly port: number };
   readonly tls?: { readonly serverName: string | null; readonly ca?: string };
 }
 
 /**
- * Connects and hangs up. Returns the milliseconds that it took.
+ * Connects and disconnects. Returns the milliseconds that it took.
  *
- * @throws {ConnectTimeoutError} when it took longer than `timeoutMs`; else the socket's own error
+ * @throws {ConnectTimeoutError} if it took longer than `timeoutMs`; otherwise the socket's own error
  */
 export async function tryConnect({ address, tls }: Target, timeoutMs = TIMEOUT_MS): Promise<number> {
   const startMs = performance.now();

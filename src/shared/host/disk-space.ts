@@ -1,14 +1,14 @@
-/** Room on the file system of a folder. */
+/** Free space on the file system of a directory. */
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 
 export interface DiskSpace {
   readonly sizeBytes: number;
-  /** What a process without special rights can still write. */
+  /** Bytes that an unprivileged process can still write. */
   readonly freeBytes: number;
 }
 
-/** Reads it for the folder, or for the nearest one above it that exists. Null: the system does not report it. */
+/** Reads the space of the directory, or of its nearest existing parent. Null: the system does not report it. */
 export async function readDiskSpace(folder: string): Promise<DiskSpace | null> {
   try {
     const { blocks, bavail, bsize } = await statfs(folder);
@@ -21,8 +21,8 @@ export async function readDiskSpace(folder: string): Promise<DiskSpace | null> {
 }
 
 /**
- * Whether what is left is less than the spool may need. Then logs stop: without a record of what a request used, the
- * gateway serves none.
+ * Returns whether less is left than the spool may need. Then request logs stop: without a record of its
+ * usage, the gateway serves no request.
  */
 export function isShort({ freeBytes }: DiskSpace, spoolMaxBytes: number): boolean {
   return freeBytes < spoolMaxBytes;

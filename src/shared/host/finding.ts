@@ -1,10 +1,10 @@
-/** What a look at something found: one thing that is so, how bad it is, and what to do about it. */
+/** Result of a check: a fact, its severity, and what to do. */
 export interface Finding<Level extends string> {
   /** Name of the check, for programs: "redis.persistence", "filter_order". */
   readonly check: string;
   readonly level: Level;
-  /** What is so, and what happens by it. */
+  /** The fact and its consequence. */
   readonly message: string;
-  /** What to do, or to write instead. */
+  /** What to do or to write instead. */
   readonly fix: string | null;
 }

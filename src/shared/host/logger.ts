@@ -1,7 +1,7 @@
-/** Writes one line: what differs goes into the fields, the message is a constant. */
+/** Writes one line: varying values go into the fields, the message is constant. */
 type WriteLine = (fields: object, message: string) => void;
 
 type Level = "info" | "warn" | "error";
 
-/** What a part needs of a logger: the levels that it writes, `Logger<"warn" | "error">`; all where none is named. */
+/** Logger with the levels that a part needs, `Logger<"warn" | "error">`; by default all levels. */
 export type Logger<Levels extends Level = Level> = Readonly<Record<Levels, WriteLine>>;

@@ -1,8 +1,8 @@
-/** Questions of one process to another over their channel: each has one answer, or fails. */
+/** Requests between processes over their channel: each gets one response, or fails. */
 import type { Channel } from "./channel.ts";
 import { requireInTime } from "../event-loop/wait.ts";
 
-/** What can be asked: each takes one plain JSON value, or none, and answers with one. */
+/** Requests: each takes one plain JSON value, or none, and returns one. */
 type Answers<Questions> = {
   readonly [Name in keyof Questions]: (input: never) => unknown;
 };
@@ -23,7 +23,7 @@ interface Answer {
 
 const ANSWER_BOUND_MS = 5_000;
 
-/** Answers what comes by the channel; what is unknown is answered with a problem. */
+/** Answers requests on the channel; unknown ones get an error. */
 export function answerQuestions<Questions extends Answers<Questions>>(
   channel: Channel,
   answers: Questions,
@@ -48,7 +48,10 @@ export type Ask<Questions extends Answers<Questions>> = <Name extends keyof Ques
   ...input: Parameters<Questions[Name]>
 ) => Promise<Awaited<ReturnType<Questions[Name]>>>;
 
-/** Asks the other side. The promise rejects when it cannot answer, or does not within five seconds. */
+/**
+ * Returns a function that sends requests. Its promise rejects if the other side fails, or takes more than
+ * five seconds.
+ */
 export function createAsk<Questions extends Answers<Questions>>(channel: Channel): Ask<Questions> {
   const open = new Map<number, (answer: Answer) => void>();
   let last = 0;
@@ -63,7 +66,7 @@ export function createAsk<Questions extends Answers<Questions>>(channel: Channel
     try {
       const { value, problem } = await requireInTime(answered, ANSWER_BOUND_MS, `no answer to ${name}`);
       if (problem !== undefined) throw new Error(problem);
-      // Both sides are of one version.
+      // Both sides have the same version.
       return value as never;
     } finally {
       open.delete(id);

@@ -1,6 +1,6 @@
 /**
- * What a model server says of its models, by `GET {base URL}/models` as OpenAI's API has it. Every way in which that
- * can fail is one sentence for the person who has just typed the URL.
+ * Lists the models of a model server, by `GET {base URL}/models` of OpenAI's API. Every failure is one
+ * sentence for the person who has just typed the URL.
  */
 import { isJsonObject } from "../text/json-object.ts";
 import { askOllama } from "./ask-ollama.ts";
@@ -12,17 +12,17 @@ const MAX_SHOWN_CHARACTERS = 80;
 
 export interface ServerModels {
   readonly models: readonly ServerModel[];
-  /** What else stands in its list. */
+  /** Other entries of the list. */
   readonly strange: readonly string[];
-  /** What it is, by its own words; null: they do not say. */
+  /** Kind of server by its own description; null: unknown. */
   readonly server: ModelServer | null;
 }
 
 /**
- * The models of a server, none twice.
- * @param baseUrl Without a slash at its end: "http://127.0.0.1:8000/v1".
- * @param onLoading Called once where the server is loading its model, which is waited for; null: nobody waits.
- * @throws AskError in one sentence: no connection, a key that is missing or refused, an answer that is no list.
+ * Lists the models of a server without duplicates.
+ * @param baseUrl Without a final slash: "http://127.0.0.1:8000/v1".
+ * @param onLoading Called once if the server is loading its model, which is then awaited; null: don't wait.
+ * @throws AskError in one sentence: no connection, a missing or rejected key, a response that is not a list.
  */
 export async function askModels(
   baseUrl: string,
@@ -44,7 +44,7 @@ export async function askModels(
   return { models: await askOllama(baseUrl, asker, found), strange, server };
 }
 
-/** By what it says of whose its models are: all of them the same. */
+/** Detects the kind of server from the models' owner, which must be the same for all. */
 function readServer(list: readonly unknown[]): ModelServer | null {
   const owners = new Set(list.map((entry) => (isJsonObject(entry) ? entry["owned_by"] : undefined)));
   return owners.size === 1 ? findModelServer([...owners][0]) : null;
@@ -67,14 +67,14 @@ function readList(url: string, text: string): readonly unknown[] {
   return list;
 }
 
-/** Where servers say how much a model takes: vLLM and SGLang, OpenRouter and LM Studio, Mistral, llama.cpp. */
+/** Names of the context window: vLLM and SGLang, OpenRouter and LM Studio, Mistral, llama.cpp. */
 const CONTEXT_FIELDS = ["max_model_len", "context_length", "max_context_length", "context_window"];
 
 function readModel(entry: unknown): ServerModel | null {
   if (!isJsonObject(entry)) return null;
   const { id, meta } = entry;
   if (typeof id !== "string" || !/^[\x21-\x7e]{1,200}$/.test(id)) return null;
-  // What it was started with, else what the model could take.
+  // Value with which the server was started, otherwise the model's maximum.
   const loaded = isJsonObject(meta) ? [meta["n_ctx"], meta["n_ctx_train"]] : [];
   const told = [...CONTEXT_FIELDS.map((field) => entry[field]), ...loaded].find(isTokenCount);
   return { id, contextWindow: told ?? null, capabilities: null };

@@ -1,9 +1,9 @@
-/** What Ollama says of its models by its own API; its list in OpenAI's form has nothing but their names. */
+/** Details of models from Ollama's own API; its list in OpenAI's form has only names. */
 import { isJsonObject, toArray } from "../text/json-object.ts";
 import { type Asker, fetchText, parseJson } from "./fetch-answer.ts";
 import { isTokenCount, type ServerModel } from "./server-model.ts";
 
-/** What it does not tell stays unknown. */
+/** Adds the details that Ollama reports; others stay unknown. */
 export async function askOllama(
   baseUrl: string,
   asker: Asker,
@@ -18,7 +18,7 @@ export async function askOllama(
   return asked;
 }
 
-/** Its words for what the catalog calls otherwise. */
+/** Ollama's names of capabilities that the catalog calls otherwise. */
 const OLLAMA_CAPABILITIES: Readonly<Record<string, string>> = {
   tools: "tools",
   vision: "vision",

@@ -1,29 +1,29 @@
-/** One question to a model server. Every way in which it can fail is one sentence for the person who has just typed its URL. */
+/** One request to a model server. Every failure is one sentence for the person who has just typed its URL. */
 import { setTimeout } from "node:timers/promises";
 
-/** For connection and answer together: somebody waits for it. */
+/** Timeout for connection and response together: a person is waiting. */
 const TIMEOUT_MS = 10_000;
-/** A server that loads its model says 503 meanwhile. */
+/** A server that is loading its model returns 503. */
 const LOADING = { status: 503, waitMs: 1_000, tries: 300 };
-/** Catalogs of the large providers have 1 MiB. */
+/** Catalogs of large providers have 1 MiB. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** Who asks. */
+/** Caller of a model server. */
 export interface Asker {
-  /** With the server's credential, where it wants one. */
+  /** Headers with the server's credential, if needed. */
   readonly headers: Readonly<Record<string, string>>;
-  /** How to put right what is wrong with the credential. */
+  /** Returns how to correct a rejected credential. */
   readonly explainRefusal: (url: string, status: number) => string;
 }
 
-/** What is wrong, in one sentence. */
+/** Error in one sentence. */
 export class AskError extends Error {
   override readonly name: string = "AskError";
 }
 
 class LoadingError extends AskError {}
 
-/** As `fetchText`, of a server that may be loading its model still: with `onLoading` it is waited for. */
+/** Like `fetchText`, but with `onLoading` it waits for a server that is loading its model. */
 export async function fetchLoaded(
   url: string,
   asker: Asker,
@@ -41,7 +41,7 @@ export async function fetchLoaded(
 }
 
 /**
- * @param question Posted as JSON; left out: there is nothing to ask but the URL.
+ * @param question Body to post as JSON. Omitted: GET.
  * @throws AskError
  */
 export async function fetchText(url: string, asker: Asker, question?: object): Promise<string> {
@@ -93,7 +93,7 @@ async function readBounded(url: string, response: Response): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** "connect ECONNREFUSED 127.0.0.1:8000" rather than "fetch failed". */
+/** Returns "connect ECONNREFUSED 127.0.0.1:8000" rather than "fetch failed". */
 function explainFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "TimeoutError") return `nothing in ${TIMEOUT_MS / 1000} s`;
@@ -101,7 +101,7 @@ function explainFailure(error: unknown): string {
   return cause instanceof Error && cause.message !== "" ? cause.message : error.message;
 }
 
-/** Undefined: it is none. */
+/** Parses JSON; undefined if invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,18 +1,18 @@
 /**
- * Servers of models that are known by name: what each wants otherwise than the general defaults, so that `server: ollama`
- * on an upstream says it all. What `gateway.yaml` says itself counts before it. docs/gateway-yaml.md has the table.
+ * Presets of known model servers: how each differs from the defaults, so that `server: ollama` on an upstream
+ * is enough. Explicit fields in `gateway.yaml` take precedence. docs/gateway-yaml.md has the table.
  */
 import { isJsonObject, type JsonObject } from "../text/json-object.ts";
 
-/** Fields as the file has them. */
+/** Fields as in the file. */
 export interface ModelServerPreset {
   /** Its name for people. */
   readonly title: string;
-  /** What an entry of its list of models has as `owned_by`; null: nothing by which it could be known. */
+  /** `owned_by` of its entries in the list of models; null: cannot be recognized by it. */
   readonly ownedBy: string | null;
-  /** Fields of `upstreams[]`, whose default protocol is chat. */
+  /** Fields of `upstreams[]`; the default protocol is chat. */
   readonly upstream: JsonObject;
-  /** Of `catalog[].profile`, for each model of it. */
+  /** Fields of `catalog[].profile`, for each of its models. */
   readonly profile: JsonObject;
 }
 
@@ -20,7 +20,8 @@ export const MODEL_SERVERS = {
   "llama.cpp": {
     title: "llama.cpp's `llama-server`",
     ownedBy: "llamacpp",
-    // Its own messages and responses ignore schemas, so only chat (the default) is used; its connections end behind a stream.
+    // Its own messages and responses ignore schemas, so only chat (the default) is used. It closes its
+    // connections after a stream.
     upstream: { connection_reuse: false },
     profile: { max_tokens_field: "max_tokens" },
   },
@@ -46,7 +47,7 @@ export const MODEL_SERVERS = {
     title: "`transformers serve`",
     ownedBy: null,
     upstream: {},
-    // It refuses fields that it does not know.
+    // Rejects unknown fields.
     profile: {
       max_tokens_field: "max_tokens",
       top_k: "drop",
@@ -88,14 +89,14 @@ function isModelServer(name: unknown): name is ModelServer {
   return typeof name === "string" && Object.hasOwn(MODEL_SERVERS, name);
 }
 
-/** The server whose list of models this `owned_by` stands in; null: none that is known. */
+/** Returns the server whose models have this `owned_by`; null if unknown. */
 export function findModelServer(ownedBy: unknown): ModelServer | null {
   return (
     MODEL_SERVER_NAMES.find((name) => MODEL_SERVERS[name].ownedBy === ownedBy && ownedBy !== null) ?? null
   );
 }
 
-/** The file with what its `server`s stand for written out. Takes it as it is, wrong or not: the schema comes after it. */
+/** Returns the file with all `server` presets expanded. Accepts any input: the schema is applied later. */
 export function writeOutServers(file: unknown): unknown {
   if (!isJsonObject(file)) return file;
   const { upstreams, catalog } = file;

@@ -1,13 +1,13 @@
-/** One model, as its server tells of it. */
+/** Model as its server describes it. */
 export interface ServerModel {
   readonly id: string;
-  /** Tokens; null where the server does not say. */
+  /** Tokens; null if unknown. */
   readonly contextWindow: number | null;
-  /** Of the catalog's, as far as the server tells them; null: it does not. */
+  /** Capabilities as in the catalog, as far as the server reports them; null: unknown. */
   readonly capabilities: readonly string[] | null;
 }
 
-/** A number of tokens that a model may have. */
+/** Returns whether it is a plausible number of tokens. */
 export function isTokenCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= 100_000_000;
 }

@@ -1,4 +1,4 @@
-/** The kind of setting that is a group of settings: an object in the API, one field of JSON in Redis. */
+/** Kind of setting that groups other settings: an object in the API, one JSON field in Redis. */
 import * as z from "zod";
 import { record } from "./input-schemas.ts";
 import { asJson } from "./kinds.ts";
@@ -27,10 +27,10 @@ export function isGroup(kind: Setting["kind"]): kind is GroupKind<Settings> {
   return kind.notation === "group";
 }
 
-/** What is left out of a change stays. Members have a default, each. */
+/** Creates the kind. A change keeps omitted members. Every member has a default. */
 export function group<const Members extends Settings>(members: Members): GroupKind<Members> {
   const defaults: Readonly<Record<string, unknown>> = defaultsOf(members);
-  // A record without a member has its default.
+  // A missing member of a record has its default.
   const shape = Object.entries(members).map(([name, { kind }]) => [
     name,
     kind.stored.default(defaults[name]),

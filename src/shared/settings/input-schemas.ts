@@ -1,16 +1,16 @@
 /**
- * What people may send: schemas whose error text is a whole expectation ("expected a whole number from 1 to 1000000").
- * Whoever checks with them adds the field's name and what was found.
+ * Schemas of user input, whose error text is a complete expectation ("expected a whole number from 1 to
+ * 1000000"). The caller adds the field's name and the found value.
  */
 import * as z from "zod";
 import { formatSuggestion } from "../config/schema/nearest.ts";
 import { parseTagList } from "../usage/tags.ts";
 import { NAME_PATTERN } from "./published-patterns.ts";
 
-/** Comparing with every known name takes time: further unknown fields of an object get no suggestion. */
+/** Limit of suggestions, since comparing with every known name takes time. */
 const MAX_SUGGESTIONS = 10;
 
-/** An object with these fields and no others; the message has a line for each unknown field, with the nearest name. */
+/** Object with only these fields; the message has a line for each unknown field, with the nearest name. */
 export function record<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
 ): z.ZodObject<Shape, z.core.$strict> {
@@ -29,13 +29,13 @@ function describeUnknown(key: string, names: readonly string[]): string {
   return `unknown field${formatSuggestion(key, names)}`;
 }
 
-/** A whole number in bounds, both included. */
+/** Integer within inclusive bounds. */
 export function whole(minimum: number, maximum: number, unit = "") {
   const error = expectWhole(minimum, maximum, unit);
   return z.int({ error }).min(minimum, { error }).max(maximum, { error });
 }
 
-/** A whole number in bounds, or null for none. */
+/** Integer within inclusive bounds, or null. */
 export function wholeOrNull(minimum: number, maximum: number, unit = "") {
   const error = `${expectWhole(minimum, maximum, unit)}, or null for none`;
   return z.int({ error }).min(minimum, { error }).max(maximum, { error }).nullable();
@@ -45,7 +45,7 @@ function expectWhole(minimum: number, maximum: number, unit: string): string {
   return `expected a whole number${unit === "" ? "" : ` of ${unit}`} from ${minimum} to ${maximum}`;
 }
 
-/** Of an issue whose text is whole: what was found is in it, or is nobody's to read. */
+/** Marks an issue whose text is complete: it includes the found value, or must not show it. */
 export const IS_WHOLE = "isWhole";
 
 /** Tags in the notation of `X-Tags`. */
@@ -64,25 +64,25 @@ export function flag() {
 const NAME_EXPECTATION =
   "expected a text of 1 to 100 characters, at least one of which can be seen, without line breaks and control characters";
 /**
- * Counted in code points. Zl and Zp are the line breaks of Unicode; Cs are halves of characters; what is default
- * ignorable has no form (U+200B, U+2060, Hangul's fillers).
+ * Counted in code points. Zl and Zp are Unicode's line breaks; Cs are lone surrogates; default ignorable
+ * characters are invisible (U+200B, U+2060, Hangul's fillers).
  */
 const NAME_FORM = /^(?=.*[^\s\p{Default_Ignorable_Code_Point}])[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u;
 
-/** What people call something. */
+/** Name for people. */
 export function name() {
   return z
     .string({ error: NAME_EXPECTATION })
     .regex(NAME_FORM, { error: NAME_EXPECTATION })
     .meta({ pattern: NAME_PATTERN, minLength: 1, maxLength: 100 });
 }
-/** How the documents say it. */
+/** Same in words, for the documentation. */
 export const NAME_VALUES = "1 to 100 characters, not only spaces, without control characters";
 
-/** In answers: an RFC 3339 time in UTC. */
+/** RFC 3339 time in UTC, in responses. */
 export const timestamp = () => z.iso.datetime().meta({ examples: ["2026-12-01T00:00:00.000Z"] });
 
-/** In answers: who did something: the operator, an organization's token, or somebody who has signed in. */
+/** Actor in responses: the operator, an organization's token, or a signed-in person. */
 export const actor = () =>
   z.strictObject({
     type: z.enum(["operator", "token", "person"]),

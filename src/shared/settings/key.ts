@@ -1,4 +1,4 @@
-/** The settings of an API key. How a row is added: CONTRIBUTING.md. */
+/** Settings of an API key. CONTRIBUTING.md describes how to add a row. */
 import {
   amountOrNull,
   choiceOrNull,
@@ -18,13 +18,13 @@ import { RAISES_ROW } from "./raises.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
 
-/** The published default. */
+/** Published default. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 600;
-/** How long the former secret of a rotated key works on, where a person rotates it and does not say: a day. */
+/** Default time that the previous secret of a rotated key keeps working: a day. */
 export const ROTATION_GRACE_SECONDS = 86_400;
 export const RATE_BOUNDS = { minimum: 1, maximum: 1_000_000 } as const;
 
-/** What happens to a request that strict caps have no room for. */
+/** Handling of a request that does not fit under strict caps. */
 export const ON_CAP = ["refuse", "shrink"] as const;
 
 export const KEY_SETTINGS = defineSettings({
@@ -217,10 +217,10 @@ export const KEY_SETTINGS = defineSettings({
   },
 });
 
-/** The row of the limit of requests. */
+/** Row of the request rate limit. */
 export const REQUEST_RATE = KEY_SETTINGS.requestsPerMinute;
 
-/** The limit of requests of a key, whole requests per minute. */
+/** Returns a key's rate limit in whole requests per minute. */
 export function requestsPerMinuteOf<Rate extends number | null>({
   requestsPerMinute,
 }: {

@@ -1,4 +1,4 @@
-/** The kinds of settings. What a value must be is said here alone. */
+/** Kinds of settings: the only definitions of allowed values. */
 import * as z from "zod";
 import { formatTimeOrNull } from "../time/calendar.ts";
 import { modelName, NAME_VALUES as MODEL_NAME_VALUES } from "../config/schema/model-names.ts";
@@ -30,7 +30,7 @@ const MAX_EMAIL_CHARACTERS = 254;
 const GROUP_ID = /^group_[0-9a-f-]{36}$/;
 const USER_ID = /^user_[0-9a-f-]{36}$/;
 
-/** One of some words. */
+/** One of several words. */
 export function choice<const Words extends readonly [string, ...string[]]>(
   words: Words,
 ): Kind<Words[number]> {
@@ -50,7 +50,7 @@ export function choice<const Words extends readonly [string, ...string[]]>(
   };
 }
 
-/** One of some words, or null. */
+/** One of several words, or null. */
 export function choiceOrNull<const Words extends readonly [string, ...string[]]>(
   words: Words,
 ): Kind<Words[number] | null> {
@@ -68,12 +68,12 @@ export function choiceOrNull<const Words extends readonly [string, ...string[]]>
   };
 }
 
-/** What people call it. */
+/** Name for people. */
 export function name(): Kind<string> {
   return text(nameInput(), NAME_VALUES);
 }
 
-/** A line of text, or null. */
+/** Single-line text, or null. */
 export function lineOrNull(maximum: number): Kind<string | null> {
   const error = `expected a text of 1 to ${maximum} characters, without control characters, or null for none`;
   const line = z
@@ -89,7 +89,7 @@ export function lineOrNull(maximum: number): Kind<string | null> {
   });
 }
 
-/** Tags in the form of the header that clients send, or null for none. */
+/** Tags in the form of the clients' header, or null. */
 export function tagsOrNull(): Kind<string | null> {
   const input = tagList(`expected ${TAG_VALUES}, or null for none`).nullable();
   return {
@@ -104,28 +104,28 @@ function orderTags(list: string): string {
   throw new TypeError("these tags were not checked");
 }
 
-/** One mail address, or null. */
+/** Email address, or null. */
 export function emailOrNull(): Kind<string | null> {
   const error = "expected an email address, or null for none";
   const input = z.string({ error }).max(MAX_EMAIL_CHARACTERS, { error }).pipe(z.email({ error }));
   return textOrNull({ notation: "text", values: "an email address, or null", input: input.nullable() });
 }
 
-/** A group's id, or null. That the organization has the group is checked where there is one. */
+/** Id of a group, or null. Callers with an organization check that the group exists. */
 export function groupIdOrNull(): Kind<string | null> {
   const error = "expected the id of a group of this organization, or null for none";
   const input = z.string({ error }).regex(GROUP_ID, { error }).nullable();
   return textOrNull({ notation: "groupId", values: "a group's id, or null", input });
 }
 
-/** The same of a user. */
+/** Id of a user, or null. */
 export function userIdOrNull(): Kind<string | null> {
   const error = "expected the id of a user of this organization, or null for none";
   const input = z.string({ error }).regex(USER_ID, { error }).nullable();
   return textOrNull({ notation: "userId", values: "a user's id, or null", input });
 }
 
-/** A billing currency. */
+/** Billing currency. */
 export function currency(): Kind<string> {
   const error = "expected an ISO 4217 currency code such as USD";
   const input = z
@@ -151,7 +151,7 @@ function textOrNull(about: Pick<Kind<string | null>, "notation" | "values" | "in
   });
 }
 
-/** A rate of requests: whole requests per minute. */
+/** Rate limit in whole requests per minute. */
 export function rate({ minimum, maximum }: Bounds): Kind<number> {
   return plain(z.int(), {
     notation: "rate",
@@ -162,22 +162,22 @@ export function rate({ minimum, maximum }: Bounds): Kind<number> {
   });
 }
 
-/** A rate of requests, or null. */
+/** Rate limit, or null. */
 export function rateOrNull(bounds: Bounds): Kind<number | null> {
   return numberOrNull("rate", bounds);
 }
 
-/** A whole number. */
+/** Integer. */
 export function wholeNumber({ minimum, maximum }: Bounds): Kind<number> {
   return { ...rate({ minimum, maximum }), notation: "whole" };
 }
 
-/** A whole number, or null for no limit. */
+/** Integer, or null for no limit. */
 export function wholeNumberOrNull(bounds: Bounds): Kind<number | null> {
   return numberOrNull("whole", bounds);
 }
 
-/** A cap or a budget in whole cents, or null for none. */
+/** Cap or budget in whole cents, or null for none. */
 export function amountOrNull(): Kind<number | null> {
   return numberOrNull("amount", { minimum: 0, maximum: MAX_CENTS }, "cents");
 }
@@ -202,7 +202,7 @@ export function flag(): Kind<boolean> {
   });
 }
 
-/** A time in the future, or null for never; in records Unix milliseconds. */
+/** Future time, or null for never; Unix milliseconds in records. */
 export function timeOrNull(): Kind<number | null, string | null, string | null> {
   const error = "expected an RFC 3339 time in the future such as 2026-12-31T23:59:59Z, or null for none";
   return {
@@ -224,7 +224,7 @@ export function timeOrNull(): Kind<number | null, string | null, string | null> 
   };
 }
 
-/** Catalog ids, or null for all. That the catalog has them is checked where there is one. */
+/** Catalog ids, or null for all. Callers with a catalog check that they exist. */
 export function modelsOrNull(): Kind<readonly string[] | null> {
   const error = `expected a list of 1 to ${MAX_ALLOWED_MODELS} catalog ids, none twice, or null for all`;
   const output: z.ZodType<readonly string[] | null> = z.array(z.string()).nullable();
@@ -242,7 +242,7 @@ export function modelsOrNull(): Kind<readonly string[] | null> {
   });
 }
 
-/** A catalog id, or null for none. That the catalog has it is checked where there is one. */
+/** Catalog id, or null for none. Callers with a catalog check that it exists. */
 export function modelOrNull(): Kind<string | null> {
   const error = "expected a catalog id such as acme/echo-small, or null for none";
   const input = z.string({ error }).min(1, { error }).max(MAX_ID_CHARACTERS, { error }).nullable();
@@ -250,8 +250,8 @@ export function modelOrNull(): Kind<string | null> {
 }
 
 /**
- * Names of models: name → catalog id. All of them go with every request from one stage to the next, so there are few and
- * they are short. That the catalog has the ids, and none of the names, is checked where there is one.
+ * Model aliases: name → catalog id. All of them are passed along with every request, so they are few and
+ * short. Callers with a catalog check that it has the ids, and none of the names.
  */
 export function modelNames(): Kind<Readonly<Record<string, string>>> {
   const error = `expected an object of at most ${MAX_MODEL_NAMES} names with a catalog id each, ${MAX_MODEL_NAMES_CHARACTERS} characters together`;
@@ -281,7 +281,7 @@ export function modelNames(): Kind<Readonly<Record<string, string>>> {
   });
 }
 
-/** Mail addresses. */
+/** Email addresses. */
 export function emails(): Kind<readonly string[]> {
   const addressError = "expected an email address";
   const address = z
@@ -298,7 +298,7 @@ export function emails(): Kind<readonly string[]> {
   });
 }
 
-/** The value is what is sent, what is stored and what is shown. */
+/** Kind whose value is the same in the API and in storage. */
 function plain<Value>(
   value: z.ZodType<Value>,
   about: Pick<Kind<Value>, "notation" | "values" | "input" | "format" | "parse">,
@@ -306,7 +306,7 @@ function plain<Value>(
   return { ...about, output: value, stored: value, convert: (input) => input, describe: (stored) => stored };
 }
 
-/** The field is JSON. */
+/** Stores the value as JSON. */
 export function asJson<Value>(stored: z.ZodType<Value>): {
   format(value: Value): string;
   parse(field: string): Value;
@@ -336,7 +336,10 @@ function formatBounds({ minimum, maximum }: Bounds): string {
   return `${formatWhole(minimum)} to ${formatWhole(maximum)}`;
 }
 
-/** `1,000,000`. Not by `toLocaleString`: every process makes this table, and to load the locales takes as long. */
+/**
+ * Formats `1,000,000`. Not with `toLocaleString`, because every process builds this table, and loading
+ * locales takes as long.
+ */
 function formatWhole(value: number): string {
   return String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

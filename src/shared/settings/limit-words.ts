@@ -1,22 +1,22 @@
 /**
- * Limits in words. Every text about a cap or a budget, wherever it is read, takes its owner, its period and its window
- * from here: no cap of a day is named after a month, and no amount belongs to another cap. Windows are in UTC.
+ * Texts about limits. Every text about a cap or a budget takes its owner, period and window from here, so
+ * that no daily cap is described as monthly, and no amount with another cap. Windows are in UTC.
  */
 import type { LimitSubject } from "../contract/pages.ts";
 import { capitalize } from "../text/capitalize.ts";
 import { describeWindow } from "../time/calendar.ts";
 import { type LimitKind, type LimitPeriod, PERIOD_WORDS } from "./limits.ts";
 
-/** A limit and its owner. */
+/** Limit and its owner. */
 export interface NamedLimit {
   readonly scope: LimitSubject["scope"];
-  /** The owner's name; null: the place where it is read says which one it is. */
+  /** Owner's name; null: clear from context. */
   readonly name: string | null;
   readonly period: LimitPeriod;
   readonly kind: LimitKind;
 }
 
-/** Amounts as the place writes them, and a day of the window, "2026-11-21". */
+/** Formatted amounts, and a day of the window, "2026-11-21". */
 export interface LimitSpend {
   readonly amount: string;
   readonly spent: string;
@@ -31,22 +31,22 @@ const UNNAMED = {
   organization: "the organization",
 } as const;
 
-/** 'API key "ci"', 'organization "Acme"', "the organization". */
+/** Returns 'API key "ci"', 'organization "Acme"', "the organization". */
 export function nameOwner({ scope, name }: Pick<NamedLimit, "scope" | "name">): string {
   return name === null ? UNNAMED[scope] : `${SCOPE_WORDS[scope]} "${name}"`;
 }
 
-/** On labels and in tables: "weekly cap", "total budget". */
+/** Returns "weekly cap", "total budget", for labels and tables. */
 export function labelLimit({ period, kind }: Pick<NamedLimit, "period" | "kind">): string {
   return `${PERIOD_WORDS[period]} ${kind}`;
 }
 
-/** In sentences: "weekly hard cap", "total budget". */
+/** Returns "weekly hard cap", "total budget", for sentences. */
 export function nameLimit({ period, kind }: Pick<NamedLimit, "period" | "kind">): string {
   return `${PERIOD_WORDS[period]} ${kind === "cap" ? "hard cap" : kind}`;
 }
 
-/** "50.13 USD spent in November 2026". */
+/** Returns "50.13 USD spent in November 2026". */
 function describeSpent(
   { period }: Pick<NamedLimit, "period">,
   { spent, day }: Omit<LimitSpend, "amount">,
@@ -54,18 +54,18 @@ function describeSpent(
   return `${spent} spent ${describeWindow(period, day)}`;
 }
 
-/** At the beginning of a sentence: 'Weekly hard cap of 50.00 USD for user "Zoë"'. @param amount Null: nobody is told it. */
+/** Returns the start of a sentence: 'Weekly hard cap of 50.00 USD for user "Zoë"'. @param amount Null: hidden. */
 export function describeLimit(limit: NamedLimit, amount: string | null): string {
   const of = amount === null ? "" : ` of ${amount}`;
   return capitalize(`${nameLimit(limit)}${of} for ${nameOwner(limit)}`);
 }
 
-/** 'Weekly hard cap of 50.00 USD for user "Zoë" reached: 50.13 USD spent in the week of 2026-11-23.' */
+/** Returns 'Weekly hard cap of 50.00 USD for user "Zoë" reached: 50.13 USD spent in the week of 2026-11-23.' */
 export function describeReached(limit: NamedLimit, spend: LimitSpend): string {
   return `${describeLimit(limit, spend.amount)} reached: ${describeSpent(limit, spend)}.`;
 }
 
-/** The same of a cap that a request's worst case doesn't fit under: strict caps. */
+/** Returns the same for a cap that a request's worst case would exceed (strict caps). */
 export function describeExceeded(
   cap: NamedLimit,
   { reserved, worst, ...spend }: LimitSpend & { readonly reserved: string; readonly worst: string | null },

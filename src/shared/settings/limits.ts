@@ -1,17 +1,15 @@
 /**
- * Limits of what may be spent in a window: `day`, `week` (from Monday), `month`, all in UTC, and `total`, which never ends. A
- * cap refuses, a budget only tells. At most one of each period and kind.
- *
- * Keys and organizations had limits of a month before there were others: these stand in fields of their own under the
- * names of `MONTH_NAMES`, and what is stored as `limits` are the others. The API shows and takes both forms
- * (`month-limits.ts`).
+ * Limits of spend in a window: `day`, `week` (from Monday), `month`, all in UTC, and `total`, which never
+ * ends. A cap rejects requests, a budget only alerts. At most one limit of each period and kind.
+ * Monthly limits of keys and organizations came first: they have fields of their own, named in `MONTH_NAMES`,
+ * and the stored `limits` are all others. The API returns and accepts both forms (`month-limits.ts`).
  */
 import * as z from "zod";
 import { formatCents, MAX_CENTS, parseCents } from "../money/money.ts";
 import { record, whole } from "./input-schemas.ts";
 import type { Kind } from "./setting.ts";
 
-/** From the shortest to the longest. */
+/** From shortest to longest. */
 export const LIMIT_PERIODS = ["day", "week", "month", "total"] as const;
 export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
 /** "weekly cap" */
@@ -20,17 +18,17 @@ export const PERIOD_WORDS = { day: "daily", week: "weekly", month: "monthly", to
 export const LIMIT_KINDS = ["cap", "budget"] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
-/** A type, no interface: it is a value of the audit log. */
+/** A type instead of an interface, so that it is a value of the audit log. */
 export type Limit = {
   readonly period: LimitPeriod;
   readonly kind: LimitKind;
   readonly cents: number;
 };
 
-/** The settings that a month's limits are of a key and of an organization, by their names in the API: see `month-limits.ts`. */
+/** Names in the API of the settings for monthly limits of a key and of an organization: see `month-limits.ts`. */
 export const MONTH_NAMES = { cap: "hard_cap_cents", budget: "budget_cents" } as const;
 
-/** Half a sentence for the API's documents. */
+/** Part of a sentence for the API documentation. */
 export const MONTH_NAMES_TOO = `\`${MONTH_NAMES.cap}\` and \`${MONTH_NAMES.budget}\` are its monthly rows.`;
 
 const STORED_ROW = /^(day|week|month|total) (cap|budget) (\d+)$/;
@@ -43,7 +41,7 @@ const limitInput = record({
   cents: whole(0, MAX_CENTS, "cents"),
 });
 
-/** Rows in the order of periods and kinds. */
+/** List of limits, sorted by period and kind. */
 export function limits(): Kind<readonly Limit[]> {
   const output: z.ZodType<readonly Limit[]> = z.array(
     z.strictObject({ period: z.enum(LIMIT_PERIODS), kind: z.enum(LIMIT_KINDS), cents: z.int() }),
@@ -65,7 +63,7 @@ export function limits(): Kind<readonly Limit[]> {
   };
 }
 
-/** The row `limits` of an owner. */
+/** Row `limits` of an owner. */
 export const LIMITS_ROW = {
   apiName: "limits",
   field: "limits",
@@ -84,12 +82,12 @@ export const LIMITS_ROW = {
   },
 } as const;
 
-/** In the API and in Redis. */
+/** Name in the API and in Redis. */
 export const MEMBER_LIMITS = "member_limits";
 
 /**
- * The row of that name of an owner.
- * @param who.member Whose they are, as "user of the group"; `help`: the same on the command line.
+ * Returns that row.
+ * @param who.member Members, such as "user of the group"; `help`: the same on the command line.
  */
 export function memberLimitsRow({ member, help }: { readonly member: string; readonly help: string }) {
   return {
@@ -111,7 +109,7 @@ export function memberLimitsRow({ member, help }: { readonly member: string; rea
   } as const;
 }
 
-/** What each user may spend: its own rows, and behind them what its group or, without one, its organization gives each member. */
+/** Returns the limits of a user: its own, and the member limits of its group or, without one, of its organization. */
 export function limitsOfMember(
   user: { readonly limits: readonly Limit[] },
   { memberLimits }: { readonly memberLimits: readonly Limit[] },
@@ -119,7 +117,7 @@ export function limitsOfMember(
   return [...user.limits, ...memberLimits];
 }
 
-/** The limits whose windows an owner's settings, or a change of them, ask for: its own, and those of each member. */
+/** Returns the limits whose windows an owner's settings, or a change of them, need: its own and those of members. */
 export function limitsAsked({
   limits: own = [],
   memberLimits = [],
@@ -139,19 +137,19 @@ function refuseTwice(rows: readonly Limit[], context: z.RefinementCtx): void {
   }
 }
 
-/** In the order of periods and kinds. */
+/** Sorts limits by period and kind. */
 export function orderLimits(rows: readonly Limit[]): readonly Limit[] {
   return LIMIT_PERIODS.flatMap((period) =>
     LIMIT_KINDS.flatMap((kind) => rows.filter((row) => row.period === period && row.kind === kind)),
   );
 }
 
-/** "day cap 500,week budget 2000", as scripts in Redis read it; '' for none. */
+/** Formats "day cap 500,week budget 2000" for scripts in Redis; '' for none. */
 function formatLimits(rows: readonly Limit[]): string {
   return rows.map(({ period, kind, cents }) => `${period} ${kind} ${cents}`).join(",");
 }
 
-/** @throws TypeError when it is none that `formatLimits` writes. */
+/** @throws TypeError if the text was not written by `formatLimits`. */
 function parseLimits(text: string): readonly Limit[] {
   if (text === "") return [];
   return text.split(",").map((row) => {
@@ -161,14 +159,14 @@ function parseLimits(text: string): readonly Limit[] {
   });
 }
 
-/** "day cap 5.00" of each, as the command line and the dashboard write it. */
+/** Formats "day cap 5.00" for each, as on the command line and the dashboard. */
 export function formatLimitRows(rows: readonly Limit[]): readonly string[] {
   return rows.map(({ period, kind, cents }) => `${period} ${kind} ${formatCents(cents, "").trim()}`);
 }
 
 /**
- * The reverse of `formatLimitRows`, with commas or line breaks between; '' and `none` are no limits.
- * @throws RangeError that says which row is none and what was expected.
+ * Parses the result of `formatLimitRows`, separated by commas or line breaks; '' and `none` mean no limits.
+ * @throws RangeError naming the wrong row and the expected form.
  */
 export function parseLimitList(list: string): readonly Limit[] {
   const rows = list.split(/[,\n]/).map((row) => row.trim());

@@ -1,8 +1,11 @@
-/** The names of models that an organization's own clients may write. */
+/** Model aliases of an organization. */
 import { modelNames, modelOrNull } from "./kinds.ts";
 import { defineSettings } from "./setting.ts";
 
-/** What the organization's clients may write as `model` beside catalog ids and the catalog's own aliases. */
+/**
+ * Names that the organization's clients may write as `model`, in addition to catalog ids and the catalog's
+ * own aliases.
+ */
 export const MODEL_NAMES = defineSettings({
   aliases: {
     apiName: "aliases",

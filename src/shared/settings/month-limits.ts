@@ -1,19 +1,19 @@
 /**
- * The month's limits of a key and of an organization, which have settings of their own. What knows these two settings by
- * name is here; others ask by kind: cap or budget.
+ * Monthly limits of keys and organizations, which are separate settings. Only this file knows these two
+ * settings by name; other code asks by kind: cap or budget.
  */
 import { amountOrNull } from "./kinds.ts";
 import { type Limit, LIMIT_KINDS, type LimitKind, MONTH_NAMES, orderLimits } from "./limits.ts";
 
-/** What differs between a key's and an organization's. */
+/** Differences between keys and organizations. */
 interface MonthTexts {
-  /** Behind "Monthly hard cap" and "Monthly budget": whose they are. */
+  /** Text after "Monthly hard cap" and "Monthly budget" that names the owner. */
   readonly subject: string;
-  /** Amounts that the command line's help shows. */
+  /** Example amounts in the command line's help. */
   readonly examples: Readonly<Record<LimitKind, string>>;
 }
 
-/** The two rows, in the order of the table. */
+/** Returns the two rows, in the order of the table. */
 export function monthRows({ subject, examples }: MonthTexts) {
   return {
     hardCapCents: {
@@ -50,7 +50,7 @@ export function monthRows({ subject, examples }: MonthTexts) {
   } as const;
 }
 
-/** A record with a month's limits. */
+/** Record with a monthly cap. */
 export interface MonthCap {
   readonly hardCapCents: number | null;
 }
@@ -58,7 +58,7 @@ export interface MonthLimits extends MonthCap {
   readonly budgetCents: number | null;
 }
 
-/** All limits of an owner: a key and an organization have those of the month in settings of their own. */
+/** Returns all limits of an owner, including the monthly settings of a key or an organization. */
 export function limitRowsOf({
   hardCapCents = null,
   budgetCents = null,
@@ -72,47 +72,47 @@ export function limitRowsOf({
   return [...rows, ...limits];
 }
 
-/** Whole cents, without raises; null for none. */
+/** Returns whole cents, without temporary increases; null for none. */
 export function monthCapOf({ hardCapCents }: MonthCap): number | null {
   return hardCapCents;
 }
 
-/** Whole cents; null for none. */
+/** Returns whole cents; null for none. */
 export function monthBudgetOf({ budgetCents }: Pick<MonthLimits, "budgetCents">): number | null {
   return budgetCents;
 }
 
-/** What the API shows of them. */
+/** Monthly limits in API responses. */
 export interface ShownMonth {
   readonly hard_cap_cents: number | null;
   readonly budget_cents: number | null;
 }
 
-/** Whole cents of either kind, as the API shows them; null for none. */
+/** Returns whole cents of a kind from an API response; null for none. */
 export function shownMonthOf(shown: ShownMonth, kind: LimitKind): number | null {
   return shown[MONTH_NAMES[kind]];
 }
 
-/** In the words of the API, in both forms. */
+/** Monthly limits in both forms, with the API's names. */
 export interface BothForms {
   readonly limits?: readonly Limit[] | undefined;
   readonly hard_cap_cents?: number | null | undefined;
   readonly budget_cents?: number | null | undefined;
 }
 
-/** What the API shows: `limits` has the month's, too. */
+/** Returns the fields of an API response: `limits` also includes the monthly ones. */
 export function gatherMonth<Described extends Required<BothForms>>(described: Described): Described {
   const { hard_cap_cents: hardCapCents = null, budget_cents: budgetCents = null, limits = [] } = described;
   return { ...described, limits: orderLimits([...limitRowsOf({ hardCapCents, budgetCents, limits })]) };
 }
 
-/** The rows that have no other name: those of the month only where they do not stand under their own. */
+/** Returns the rows except monthly ones that also have their own field. */
 export function rowsWithoutName(described: BothForms): readonly Limit[] {
   const rows = described.limits ?? [];
   return MONTH_NAMES.cap in described ? rows.filter(({ period }) => period !== "month") : rows;
 }
 
-/** Both forms name a limit of the month, with different values. */
+/** Thrown if both forms name a monthly limit with different values. */
 export class LimitsConflict extends Error {
   override readonly name = "LimitsConflict";
   readonly field: (typeof MONTH_NAMES)[LimitKind];
@@ -124,8 +124,8 @@ export class LimitsConflict extends Error {
 }
 
 /**
- * What a caller of the API wants, with the month's limits under their own names. `limits` replace the whole list: without a row of
- * the month there is none.
+ * Converts API input so that monthly limits are in their own fields. `limits` replaces the whole list:
+ * without a monthly row there is no monthly limit.
  * @throws LimitsConflict
  */
 export function spreadMonth<Wanted extends BothForms>(wanted: Wanted): Wanted {

@@ -1,9 +1,9 @@
-/** What a new key begins with. */
+/** Initial settings of a new key. */
 import { KEY_SETTINGS, type KeySettings } from "./key.ts";
 import type { KeyDefaults } from "./organization.ts";
 import { defaultsOf } from "./table.ts";
 
-/** What its organization says of new keys, else the published defaults. */
+/** Returns the organization's defaults for new keys, otherwise the published defaults. */
 export function newKeySettings(name: string, defaults: KeyDefaults): KeySettings {
   const ofOrganization = Object.entries(defaults).filter(([, value]) => value !== null);
   return { ...defaultsOf(KEY_SETTINGS), ...Object.fromEntries(ofOrganization), name };

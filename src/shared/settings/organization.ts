@@ -1,4 +1,4 @@
-/** The settings of an organization. How a row is added: CONTRIBUTING.md. */
+/** Settings of an organization. CONTRIBUTING.md describes how to add a row. */
 import { group } from "./group.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, ON_CAP, RATE_BOUNDS } from "./key.ts";
 import { choice, amountOrNull, currency, emails, flag, name, rateOrNull, wholeNumber } from "./kinds.ts";
@@ -12,7 +12,7 @@ import { TOKEN_LIMIT_ROWS } from "./token-limits.ts";
 import { webhookOrNull } from "./webhook.ts";
 import { webhooks } from "./webhooks.ts";
 
-/** Who is told of alerts. */
+/** Recipients of alerts. */
 const NOTIFICATIONS = defineSettings({
   dashboard: {
     apiName: "dashboard",
@@ -65,7 +65,7 @@ const NOTIFICATIONS = defineSettings({
   },
 });
 
-/** What a new key gets where its creator says nothing: settings of a key, under the names that they have there. */
+/** Defaults of new keys: settings of a key, under the same names. */
 const KEY_DEFAULTS = defineSettings({
   requestsPerMinute: {
     apiName: "requests_per_minute",

@@ -1,4 +1,4 @@
-/** Rows that users, groups and keys have alike, whose tables say what differs. */
+/** Rows that users, groups and keys share; their tables provide the differences. */
 import { lineOrNull, name } from "./kinds.ts";
 
 export const NAME_ROW = {

@@ -1,4 +1,4 @@
-/** "name=value" each, as people write them; one without a value has an empty one, and the API says what it expects. */
+/** Parses "name=value" pairs; a pair without a value gets an empty one, which the API then rejects. */
 export function parsePairs(pairs: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     pairs.map((pair) => {

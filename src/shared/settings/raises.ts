@@ -1,7 +1,7 @@
 /**
- * Temporary raises of caps. As long as one is live, the cap of its period is so much higher, to the millisecond by Redis's
- * clock (`lua/include/limits.lua`); the cap itself is never edited, so nobody has to set it back. They are shown with the
- * settings of whoever has them, and made and ended by calls of their own.
+ * Temporary increases of caps. While one is active, the cap of its period is higher by its amount, to the
+ * millisecond by Redis's clock (`lua/include/limits.lua`); the cap itself is not edited, so it need not be
+ * reset. Increases are shown with their owner's settings, and created and ended by separate calls.
  */
 import * as z from "zod";
 import { MAX_CENTS } from "../money/money.ts";
@@ -9,23 +9,23 @@ import { actor, timestamp } from "./input-schemas.ts";
 import { LIMIT_PERIODS, type Limit, type LimitPeriod } from "./limits.ts";
 import type { Kind } from "./setting.ts";
 
-/** Of one owner, live at the same time. */
+/** Maximum number of active increases per owner. */
 export const MOST_RAISES = 4;
 
-/** A type, no interface: it is a value of the audit log. */
+/** A type instead of an interface, so that it is a value of the audit log. */
 export type Raise = {
   /** "raise_…" */
   readonly id: string;
   readonly period: LimitPeriod;
   readonly cents: number;
-  /** From then on it is nothing. */
+  /** Time from which it has no effect. */
   readonly expiresAtMs: number;
   readonly reason: string;
-  /** As the audit log has them. */
+  /** Actor as in the audit log. */
   readonly createdBy: z.output<ReturnType<typeof actor>>;
 };
 
-/** As the API shows it. */
+/** Schema in API responses. */
 export const shownRaise = z.strictObject({
   id: z.string().meta({ examples: ["raise_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
   period: z.enum(LIMIT_PERIODS),
@@ -44,7 +44,7 @@ const storedRaise = z.object({
   reason: z.string(),
   createdBy: actor(),
 });
-/** What scripts do not read: in a form that has neither blanks nor commas. */
+/** Fields that scripts ignore, in a form without spaces and commas. */
 const storedDetails = storedRaise.pick({ id: true, reason: true, createdBy: true });
 const STORED_ROW = /^(day|week|month|total) (\d+) (\d+):(\S+)$/;
 
@@ -63,7 +63,7 @@ function raises(): Kind<readonly Raise[], readonly ShownRaise[], readonly ShownR
   };
 }
 
-/** The row `raises` of an owner. */
+/** Row `raises` of an owner. */
 export const RAISES_ROW = {
   apiName: "raises",
   field: "raises",
@@ -86,12 +86,12 @@ export function describeRaise(raise: Raise): ShownRaise {
   };
 }
 
-/** Those that count at a moment. */
+/** Returns the increases that are active at a time. */
 export function liveRaises(raises: readonly Raise[], nowMs: number): readonly Raise[] {
   return raises.filter(({ expiresAtMs }) => nowMs < expiresAtMs);
 }
 
-/** A cap of this period with what is live. */
+/** Returns the cap of this period with its active increases. */
 export function raisedCap(
   cents: number | null,
   raises: readonly Raise[],
@@ -105,14 +105,14 @@ export function raisedCap(
   );
 }
 
-/** The periods of which there is a cap to raise. */
+/** Returns the periods with a cap that can be increased. */
 export function raisablePeriods(limits: readonly Limit[]): readonly LimitPeriod[] {
   return LIMIT_PERIODS.filter((period) =>
     limits.some((limit) => limit.period === period && limit.kind === "cap"),
   );
 }
 
-/** "week 5000 1764547200000:…,…", as scripts in Redis read it; '' for none. */
+/** Formats "week 5000 1764547200000:…,…" for scripts in Redis; '' for none. */
 function formatRaises(all: readonly Raise[]): string {
   return all
     .map(({ period, cents, expiresAtMs, ...details }) => {
@@ -122,7 +122,7 @@ function formatRaises(all: readonly Raise[]): string {
     .join(",");
 }
 
-/** @throws TypeError, SyntaxError or ZodError when it is none that `formatRaises` writes. */
+/** @throws TypeError, SyntaxError or ZodError if the text was not written by `formatRaises`. */
 function parseRaises(text: string): readonly Raise[] {
   if (text === "") return [];
   return text.split(",").map((row) => {

@@ -1,12 +1,12 @@
 /**
- * What a setting is: a row of a table (`key.ts`, `organization.ts`, `user.ts`, `user-group.ts`). The management API and
- * its OpenAPI document, the records in Redis, the command line, the dashboard's forms, the audit log and the tables of
- * docs/management-api.md are made of the rows, so a setting stands in its table and in the rule that it is for, and nowhere
- * else. Every change of every setting is in the audit log: there is no row that could be left out.
+ * Definition of a setting: a row of a table (`key.ts`, `organization.ts`, `user.ts`, `user-group.ts`). The
+ * management API and its OpenAPI document, records in Redis, the command line, the dashboard's forms, the
+ * audit log and the tables of docs/management-api.md are all derived from the rows, so a setting is only
+ * defined in its table and in the rule that uses it. The audit log always has every change of every setting.
  */
 import type { z } from "zod";
 
-/** How people write the value: which field the dashboard shows, and what the command line reads. */
+/** Notation for people: determines the dashboard's field and the command line's parser. */
 export type Notation =
   | "text"
   | "whole"
@@ -27,45 +27,45 @@ export type Notation =
   | "groupId"
   | "group";
 
-/** A type of values. `Input` is what a caller of the API may send, `Output` what the API shows. */
+/** Type of values. `Input` is what API callers send, `Output` what the API returns. */
 export interface Kind<Value, Input = Value, Output = Value> {
   readonly notation: Notation;
-  /** What may be set, for the documents: "1 to 100,000". */
+  /** Allowed values for the documentation: "1 to 100,000". */
   readonly values: string;
-  /** Of a choice: what there is. */
+  /** Words of a choice. */
   readonly words?: readonly string[];
   readonly input: z.ZodType<Input>;
   readonly output: z.ZodType<Output>;
-  /** The value in a JSON object in Redis. */
+  /** Schema of the value in a JSON object in Redis. */
   readonly stored: z.ZodType<Value>;
-  /** @param current What it is now: what is left out of a group stays. */
+  /** @param current Current value, from which omitted members of a group are kept. */
   convert(input: Input, current: Value): Value;
-  /** As the API shows it. Never with a secret. */
+  /** Returns the value for the API. Never contains a secret. */
   describe(value: Value): Output;
-  /** As the audit log has it, where `describe` shows values alike that are not. Never with a secret. */
+  /** Returns the value for the audit log, if `describe` does not distinguish all values. Never contains a secret. */
   record?(value: Value): unknown;
-  /** As the field of a Redis hash; '' stands for none. */
+  /** Formats a field of a Redis hash; '' stands for null. */
   format(value: Value): string;
-  /** @throws TypeError, ZodError, SyntaxError when the text has not the form that `format` writes. */
+  /** @throws TypeError, ZodError or SyntaxError if the text was not written by `format`. */
   parse(text: string): Value;
 }
 
 export interface Setting {
-  /** In the API: "allowed_models". */
+  /** Name in the API: "allowed_models". */
   readonly apiName: string;
   readonly kind: Kind<unknown, unknown, unknown>;
-  /** The value if none is given, and in records without the field. A setting without a default is required. */
+  /** Default, also for records without the field. A setting without a default is required. */
   readonly default?: unknown;
   /**
-   * `ownCalls`: it is shown with the others, and changed by calls of its own. Left out: an organization's administrators
-   * may change it, too.
+   * `ownCalls`: shown with the others, but changed by separate calls. Omitted: the organization's
+   * administrators may change it as well.
    */
   readonly changedBy?: "operator" | "ownCalls";
-  /** A sentence for the API's documents: what it does, and what null means. */
+  /** Sentence for the API documentation: its effect, and the meaning of null. */
   readonly description: string;
-  /** On the dashboard. */
+  /** Label on the dashboard. */
   readonly label: string;
-  /** Below its field on the dashboard. */
+  /** Hint below its field on the dashboard. */
   readonly hint?: string;
   readonly cli?: CommandTexts;
 }
@@ -75,23 +75,23 @@ export interface CommandTexts {
     /** "--note <text>" */
     readonly flags: string;
     readonly help: string;
-    /** Of the command that changes it, where that says something else. */
+    /** Help of the command that changes it, if different. */
     readonly changeHelp?: string;
-    /** Of a flag's `--no-…`. Left out: there is none, and the flag is only of the command that creates. */
+    /** Help of the `--no-…` flag. Omitted: there is none, and the flag is only for creation. */
     readonly offHelp?: string;
   };
-  /** Before the value where one is shown. Left out: it is shown as part of the state. */
+  /** Label before the value. Omitted: shown as part of the state. */
   readonly label?: string;
-  /** What stands for null. */
+  /** Text for null. */
   readonly none?: string;
-  /** Header of its column in a list. Left out: it has none. */
+  /** Header of its column in a list. Omitted: no column. */
   readonly column?: string;
 }
 
-/** A setting with a field of its own in a Redis hash; a group's members are in the group's field. */
+/** Setting with its own field in a Redis hash; a group's members are in the group's field. */
 export interface StoredSetting extends Setting {
   readonly field: string;
-  /** Every admission of a request brings it along. Left out: it is read where it is needed. */
+  /** True if every admission returns it. Omitted: read when needed. */
   readonly inAdmission?: true;
 }
 
@@ -101,16 +101,16 @@ export type StoredSettings = Readonly<Record<string, StoredSetting>>;
 
 export type ValueOf<Row extends Setting> = z.output<Row["kind"]["stored"]>;
 
-/** The record that a table describes. */
+/** Record that a table describes. */
 export type RecordOf<Table extends Settings> = { readonly [Name in keyof Table]: ValueOf<Table[Name]> };
 
-/** Of such a record what an admission brings along. */
+/** Part of such a record that an admission returns. */
 export type AdmittedOf<Table extends StoredSettings> = Pick<
   RecordOf<Table>,
   { [Name in keyof Table]: Table[Name] extends { readonly inAdmission: true } ? Name : never }[keyof Table]
 >;
 
-/** The table as it is; checks that each default is a value of its row's kind. */
+/** Returns the table; checks that each default is a value of its row's kind. */
 export function defineSettings<const Table extends Settings>(
   table: Table & { readonly [Name in keyof Table]: { readonly default?: ValueOf<Table[Name]> } },
 ): Table {

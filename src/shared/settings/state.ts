@@ -1,4 +1,4 @@
-/** What a key or an organization is in. Management API, command line and dashboard say it by this file alone. */
+/** State of a key or an organization, for the management API, command line and dashboard. */
 import { isReached } from "../money/money.ts";
 import type { KeySettings } from "./key.ts";
 import type { Limit } from "./limits.ts";
@@ -13,9 +13,9 @@ export const ORGANIZATION_STATES = ["active", "over_budget", "cap_reached", "sus
 export type OrganizationState = (typeof ORGANIZATION_STATES)[number];
 
 export interface StateText {
-  /** For people. */
+  /** Text for people. */
   readonly words: string;
-  /** How it is to be looked at: `off` was meant so by somebody. */
+  /** Severity: `off` was intended by a person. */
   readonly level: "good" | "warning" | "bad" | "off";
 }
 
@@ -31,12 +31,12 @@ const TEXTS: Readonly<Record<KeyState | OrganizationState, StateText>> = {
 
 type Limits = MonthLimits & Pick<KeySettings, "raises">;
 
-/** What was spent of one's own limits. */
+/** Spend compared with a key's or organization's own limits. */
 export interface LimitSpend {
-  /** In the month. */
+  /** Spend in the month. */
   readonly spentMicrocents: bigint;
   readonly nowMs: number;
-  /** Those of other windows than the month, in force. */
+  /** Limits in force of other windows than the month. */
   readonly otherLimits: readonly {
     readonly kind: Limit["kind"];
     readonly cents: number;
@@ -44,7 +44,7 @@ export interface LimitSpend {
   }[];
 }
 
-/** The first reason for which its requests are refused; past the budget they are not. */
+/** Returns the first reason why the key's requests are rejected; exceeding a budget does not reject. */
 export function keyStateOf(
   settings: Limits & Pick<KeySettings, "disabled" | "expiresAtMs">,
   spend: LimitSpend,
@@ -54,7 +54,7 @@ export function keyStateOf(
   return spendStateOf(settings, spend);
 }
 
-/** The first reason for which the requests of all its keys are refused; past the budget they are not. */
+/** Returns the first reason why the requests of all keys are rejected; exceeding a budget does not reject. */
 export function organizationStateOf(
   settings: Limits & Pick<OrganizationSettings, "suspended"> & { readonly deletedAtMs: number | null },
   spend: LimitSpend,
@@ -75,7 +75,7 @@ function spendStateOf(settings: Limits, { spentMicrocents, nowMs, otherLimits }:
     : "active";
 }
 
-/** @param state Of an answer of the API: a newer gateway's may be one that this program does not know. */
+/** @param state From an API response; a newer gateway may send unknown states. */
 export function describeState(state: string): StateText {
   return isKnown(state) ? TEXTS[state] : { words: state.replaceAll("_", " "), level: "warning" };
 }

@@ -1,6 +1,6 @@
 /**
- * What can be done with a table of settings, whichever it is. The casts are here and nowhere else: TypeScript knows the
- * types of a table's rows, but not that a loop over them keeps each with its own.
+ * Functions of any table of settings. All casts are here: TypeScript knows the types of a table's rows, but
+ * not that a loop over them keeps each row's type.
  */
 import type { z } from "zod";
 import type { RecordOf, Setting, Settings, StoredSetting, StoredSettings } from "./setting.ts";
@@ -8,15 +8,15 @@ import { capitalize } from "../text/capitalize.ts";
 
 type Input<Row extends Setting> = Row["kind"]["input"];
 
-/** What callers call a setting that they give with the others; `never` for one that has calls of its own. */
+/** Name of a setting that callers can set; `never` for settings with separate calls. */
 type GivenName<Row extends Setting> = Row extends { readonly changedBy: "ownCalls" } ? never : Row["apiName"];
 
-/** What a change may say: every setting by its name in the API, and none must be there. */
+/** Shape of a change: every setting by its name in the API, all optional. */
 export type ChangeShape<Table extends Settings> = {
   -readonly [Name in keyof Table as GivenName<Table[Name]>]: z.ZodOptional<Input<Table[Name]>>;
 };
 
-/** The same for what is made new: a setting without a default is required. */
+/** Shape of a creation: settings without a default are required. */
 export type CreationShape<Table extends Settings> = {
   -readonly [Name in keyof Table as GivenName<Table[Name]>]: Table[Name] extends { readonly default: unknown }
     ? z.ZodOptional<Input<Table[Name]>>
@@ -27,17 +27,17 @@ export type AnswerShape<Table extends Settings> = {
   -readonly [Name in keyof Table as Table[Name]["apiName"]]: Table[Name]["kind"]["output"];
 };
 
-/** In the words of the API. */
+/** Values with the API's names. */
 export type DescriptionOf<Table extends Settings> = {
   -readonly [Name in keyof Table as Table[Name]["apiName"]]: z.output<Table[Name]["kind"]["output"]>;
 };
 
-/** Of the names of the API, those that are given. */
+/** API input that was given. */
 export type ChangeOf<Table extends Settings> = {
   readonly [Name in keyof Table as GivenName<Table[Name]>]?: z.output<Input<Table[Name]>> | undefined;
 };
 
-/** The names that have a default. */
+/** Names of settings with a default. */
 type Defaulted<Table extends Settings> = {
   [Name in keyof Table]: Table[Name] extends { readonly default: unknown } ? Name : never;
 }[keyof Table];
@@ -57,7 +57,7 @@ export function answerShape<Table extends Settings>(table: Table): AnswerShape<T
   return shapeOf(table, (row) => row.kind.output) as AnswerShape<Table>;
 }
 
-/** What it is when nobody says anything; required settings are not in it. */
+/** Returns the default values, without required settings. */
 export function defaultsOf<Table extends Settings>(table: Table): Pick<RecordOf<Table>, Defaulted<Table>> {
   const given = Object.entries(table).filter(([, row]) => !isRequired(row));
   const values = Object.fromEntries(given.map(([name, row]) => [name, row.default]));
@@ -65,8 +65,8 @@ export function defaultsOf<Table extends Settings>(table: Table): Pick<RecordOf<
 }
 
 /**
- * The settings that a caller of the API wants; what is left out is not in it.
- * @param current What they are now; null for what is made new.
+ * Converts API input to settings; omitted ones stay omitted.
+ * @param current Current settings; null for a new record.
  */
 export function convertSettings<Table extends Settings>(
   table: Table,
@@ -81,7 +81,7 @@ export function convertSettings<Table extends Settings>(
   return Object.fromEntries(converted) as Partial<RecordOf<Table>>;
 }
 
-/** As the audit log has them: what differs as it is kept differs here. Never with a secret. */
+/** Returns settings for the audit log, in which all stored differences are visible. Never contains a secret. */
 export function recordSettings<Table extends Settings>(
   table: Table,
   record: RecordOf<Table>,
@@ -93,7 +93,7 @@ export function recordSettings<Table extends Settings>(
   return Object.fromEntries(recorded) as DescriptionOf<Table>;
 }
 
-/** As the API shows them. Never with a secret. */
+/** Returns settings for the API. Never contains a secret. */
 export function describeSettings<Table extends Settings>(
   table: Table,
   record: RecordOf<Table>,
@@ -105,7 +105,7 @@ export function describeSettings<Table extends Settings>(
   return Object.fromEntries(described) as DescriptionOf<Table>;
 }
 
-/** For a Redis hash: field, value, field, value … of the settings that are given. */
+/** Formats the given settings for a Redis hash: field, value, field, value … */
 export function formatFields<Table extends StoredSettings>(
   table: Table,
   settings: Partial<RecordOf<Table>>,
@@ -116,7 +116,7 @@ export function formatFields<Table extends StoredSettings>(
     .flatMap(([name, row]) => [row.field, row.kind.format(given[name])]);
 }
 
-/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+/** @throws TypeError, SyntaxError or ZodError if a field was not written by this program. */
 export function parseFields<Table extends StoredSettings>(
   table: Table,
   fields: Readonly<Record<string, string>>,
@@ -131,24 +131,24 @@ export function parseFields<Table extends StoredSettings>(
   return Object.fromEntries(parsed) as RecordOf<Table>;
 }
 
-/** What an admission brings along, in the order of the table. */
+/** Lists the settings that an admission returns, in the order of the table. */
 export function admittedRows(table: StoredSettings): [name: string, row: StoredSetting][] {
   return Object.entries(table).filter(([, row]) => row.inAdmission === true);
 }
 
-/** Nobody can make one without it. */
+/** Returns whether a setting is required for creation. */
 export function isRequired(row: Setting): boolean {
   return row.default === undefined;
 }
 
-/** For the API's documents. */
+/** Returns the description for the API documentation. */
 export function describeSetting({ description, changedBy }: Setting): string {
   return changedBy === "operator" ? `${description} Only the operator can change it.` : description;
 }
 
 function inputOf(row: Setting): z.ZodType {
   const { notation, values, input } = row.kind;
-  // A pattern does not say it to people.
+  // A pattern does not explain itself to people.
   const form = notation === "text" && isRequired(row) ? ` ${capitalize(values)}.` : "";
   return input.meta({ ...input.meta(), description: `${describeSetting(row)}${form}` });
 }
@@ -157,7 +157,7 @@ function givenRows(table: Settings): Settings {
   return Object.fromEntries(Object.entries(table).filter(([, row]) => !hasOwnCalls(row)));
 }
 
-/** It is shown with the others, and changed by calls of its own. */
+/** Returns whether the setting is shown with the others, but changed by separate calls. */
 export function hasOwnCalls({ changedBy }: Setting): boolean {
   return changedBy === "ownCalls";
 }

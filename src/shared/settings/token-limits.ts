@@ -1,23 +1,23 @@
 /**
- * Limits of tokens per minute, of all that has them: keys, users, groups and organizations. The rule is
+ * Token limits per minute of keys, users, groups and organizations. The rule is in
  * `store/lua/include/token-buckets.lua`.
  */
 import { wholeNumberOrNull } from "./kinds.ts";
 
-/** What a limit counts: the prompt's tokens, the generated ones, or both together. */
+/** Tokens that a limit counts: of the prompt, of the output, or both together. */
 export const TOKEN_LIMIT_TYPES = ["total", "input", "output"] as const;
 export type TokenLimitType = (typeof TOKEN_LIMIT_TYPES)[number];
 
-/** "input tokens"; all of them are just "tokens". */
+/** Returns "input tokens"; the type for both is just "tokens". */
 export function nameTokenType(type: string, count = 2): string {
   const tokens = count === 1 ? "token" : "tokens";
   return type === "total" ? tokens : `${type} ${tokens}`;
 }
 
-/** A thousand million tokens a minute are more than any provider serves. */
+/** A billion tokens per minute exceed any provider's capacity. */
 const BOUNDS = { minimum: 1, maximum: 1_000_000_000 } as const;
 
-/** In the order of TOKEN_LIMIT_TYPES. */
+/** Rows in the order of TOKEN_LIMIT_TYPES. */
 export const TOKEN_LIMIT_ROWS = {
   tokensPerMinute: {
     apiName: "tokens_per_minute",

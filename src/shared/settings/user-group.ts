@@ -1,4 +1,4 @@
-/** The settings of a group of users: a team. (`group.ts` is another thing: a setting that is a group of settings.) */
+/** Settings of a group of users, a team. (`group.ts` is unrelated: a setting that groups settings.) */
 import { LIMITS_ROW, memberLimitsRow } from "./limits.ts";
 import { NAME_ROW, NOTE_ROW } from "./owner-rows.ts";
 import { RAISES_ROW } from "./raises.ts";

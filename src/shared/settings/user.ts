@@ -1,4 +1,7 @@
-/** The settings of a user of an organization: a person or a service that keys belong to. How a row is added: CONTRIBUTING.md. */
+/**
+ * Settings of an organization's user: a person or a service that owns keys. CONTRIBUTING.md describes how to
+ * add a row.
+ */
 import { emailOrNull, flag, groupIdOrNull } from "./kinds.ts";
 import { LIMITS_ROW } from "./limits.ts";
 import { NAME_ROW, NOTE_ROW } from "./owner-rows.ts";

@@ -1,4 +1,4 @@
-/** The kind of setting that is a webhook: people set its URL, the gateway makes its secrets. */
+/** Kind of setting for a webhook: people set its URL, the gateway creates its secrets. */
 import * as z from "zod";
 import { formatTimeOrNull } from "../time/calendar.ts";
 import { record } from "./input-schemas.ts";
@@ -7,7 +7,7 @@ import type { Kind } from "./setting.ts";
 
 const MAX_URL_CHARACTERS = 2048;
 
-/** Where alerts are posted. */
+/** URL to which alerts are posted. */
 export function webhookUrl() {
   return z
     .string({ error: "expected a URL such as https://example.com/hook" })
@@ -17,7 +17,7 @@ export function webhookUrl() {
     });
 }
 
-/** Since when nothing is sent. @param ending What ends it. */
+/** Time since which nothing is sent. @param ending What ends this state. */
 export function disabledAt(ending: string) {
   return z.iso
     .datetime()
@@ -43,7 +43,7 @@ const output = z
   })
   .nullable();
 
-/** `whsec_…`, the newest first; a former one signs too until it expires. */
+/** `whsec_…`, newest first; a previous secret also signs until it expires. */
 export const secretsSchema = z
   .array(z.object({ secret: z.string(), expiresAtMs: z.number().nullable() }).readonly())
   .readonly();
@@ -52,7 +52,7 @@ const stored = z
   .object({
     url: z.string(),
     secrets: secretsSchema,
-    /** Since when nothing is sent because the endpoint answered 410; setting the URL anew ends that. */
+    /** Time since which nothing is sent because the endpoint answered 410; setting the URL again ends this state. */
     disabledAtMs: z.number().exactOptional(),
   })
   .readonly()
@@ -60,7 +60,7 @@ const stored = z
 
 export type WebhookSetting = z.output<typeof stored>;
 
-/** A webhook or none. One with a new URL comes without a secret: whoever stores it makes one. */
+/** Webhook, or null. A new URL has no secret yet: the caller that stores it creates one. */
 export function webhookOrNull(): Kind<WebhookSetting, z.output<typeof input>, z.output<typeof output>> {
   return {
     notation: "webhook",
@@ -70,7 +70,7 @@ export function webhookOrNull(): Kind<WebhookSetting, z.output<typeof input>, z.
     stored,
     convert: (wanted, current) => {
       if (wanted === null) return null;
-      // Without `disabledAtMs`: somebody says that the endpoint is there again.
+      // Drops `disabledAtMs`: a person says that the endpoint works again.
       return { url: wanted.url, secrets: wanted.url === current?.url ? current.secrets : [] };
     },
     describe: (webhook) =>
@@ -79,7 +79,10 @@ export function webhookOrNull(): Kind<WebhookSetting, z.output<typeof input>, z.
   };
 }
 
-/** Why a text is no URL of a webhook, or null when it is one. What was found is not shown: it may carry a credential. */
+/**
+ * Returns why a text is not a webhook URL, or null if it is one. Never shows the found value: it may contain
+ * a credential.
+ */
 function explainWebhookUrl(value: string): string | null {
   if (value.length > MAX_URL_CHARACTERS) return `must be a URL of at most ${MAX_URL_CHARACTERS} characters`;
   if (!URL.canParse(value)) return "must be a URL such as https://example.com/hook";

@@ -1,6 +1,7 @@
 /**
- * The kind of setting that is a list of webhooks: each with a format and a choice of alerts. What lets somebody send in
- * the organization's name, the URLs of Slack and Teams and PagerDuty's routing keys, is taken and never given back whole.
+ * Kind of setting for a list of webhooks, each with a format and a choice of alerts. Values that allow
+ * sending in the organization's name, such as the URLs of Slack and Teams and PagerDuty's routing keys, are
+ * accepted but never returned completely.
  */
 import { createHash } from "node:crypto";
 import * as z from "zod";
@@ -13,7 +14,7 @@ import { disabledAt, secretsSchema, webhookUrl } from "./webhook.ts";
 export const WEBHOOK_FORMATS = ["standard", "slack", "teams", "pagerduty"] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
-/** The thresholds that alerts are of. */
+/** Thresholds of alerts. */
 export const WEBHOOK_ALERTS = ["budget_80", "budget_100", "hard_cap_90", "hard_cap_100"] as const;
 export type WebhookAlert = (typeof WEBHOOK_ALERTS)[number];
 
@@ -21,10 +22,13 @@ const MAX_WEBHOOKS = 10;
 /** Events API v2, United States; the European one is `https://events.eu.pagerduty.com/v2/enqueue`. */
 const PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue";
 const SHOWN_CHARACTERS = 4;
-/** 128 bits: with fewer, whoever chooses URLs finds two of one fingerprint, and changes one to the other unseen. */
+/**
+ * 128 bits: with fewer, an attacker who chooses URLs could find two with the same fingerprint, and swap them
+ * unnoticed.
+ */
 const FINGERPRINT_CHARACTERS = 32;
 
-/** Without what was found, which is a secret. */
+/** Without the found value, which is a secret. */
 const ROUTING_KEY_EXPECTATION = "must be the 32 letters and digits of an integration key";
 
 const LIST_EXPECTATION = `expected a list of at most ${MAX_WEBHOOKS} webhooks`;
@@ -82,12 +86,12 @@ const stored = z
   .array(
     z
       .object({
-        /** `webhook_…`; "" until whoever stores it makes one. */
+        /** `webhook_…`; "" until the caller that stores it creates an id. */
         id: z.string(),
         format: z.enum(WEBHOOK_FORMATS),
         url: z.string(),
         routingKey: z.string().nullable(),
-        /** Of `standard`, as of the first webhook. */
+        /** Secrets of format `standard`, as for the first webhook. */
         secrets: secretsSchema,
         alerts: z.array(z.enum(WEBHOOK_ALERTS)).readonly(),
         disabledAtMs: z.number().exactOptional(),
@@ -99,7 +103,7 @@ const stored = z
 export type FurtherWebhook = z.output<typeof stored>[number];
 type WantedWebhook = z.output<typeof input>[number];
 
-/** Those beside the first one. One that is new comes without id and secret: whoever stores it makes them. */
+/** Webhooks in addition to the first. A new one has neither id nor secret: the caller that stores it creates them. */
 export function webhooks(): Kind<readonly FurtherWebhook[], z.output<typeof input>, z.output<typeof output>> {
   return {
     notation: "webhooks",
@@ -125,13 +129,13 @@ function convertOne(wanted: WantedWebhook, current: FurtherWebhook | null): Furt
     id: current?.id ?? "",
     format,
     url,
-    // A secret goes nowhere but where it was given for.
+    // Never use a secret for a format other than the one that it was set for.
     routingKey: format === "pagerduty" ? (wanted.routing_key ?? kept?.routingKey ?? null) : null,
     secrets: kept?.secrets ?? [],
     alerts: WEBHOOK_ALERTS.filter((alert) =>
       (wanted.alerts ?? current?.alerts ?? WEBHOOK_ALERTS).includes(alert),
     ),
-    // Somebody says that the endpoint is there again.
+    // A person says that the endpoint works again.
     ...(disabledAtMs === undefined || isSet ? {} : { disabledAtMs }),
   };
 }
@@ -148,7 +152,7 @@ function describeOne(webhook: FurtherWebhook) {
   };
 }
 
-/** Two that are shown alike may lead to different places: a fingerprint of what is hidden tells them apart. */
+/** Adds a fingerprint of hidden parts, since two webhooks that look the same may have different targets. */
 function recordOne(webhook: FurtherWebhook) {
   const shown = describeOne(webhook);
   const { format, url, routingKey } = webhook;
@@ -157,13 +161,13 @@ function recordOne(webhook: FurtherWebhook) {
   return { ...shown, fingerprint: hash.digest("hex").slice(0, FINGERPRINT_CHARACTERS) };
 }
 
-/** The whole URL only where it lets nobody send. */
+/** Shows the whole URL only if it does not allow sending. */
 function describeWebhookUrl({ format, url }: Pick<FurtherWebhook, "format" | "url">): string {
   if (format === "standard" || format === "pagerduty") return url;
   return `${new URL(url).origin}/…${url.slice(-SHOWN_CHARACTERS)}`;
 }
 
-/** Why a list cannot be set, by the field within it; null when it can. @param current What there is now. */
+/** Returns why a list cannot be set, by the field within it; null if it can. @param current Current webhooks. */
 export function explainWebhooks(
   wanted: readonly WantedWebhook[],
   current: readonly FurtherWebhook[],

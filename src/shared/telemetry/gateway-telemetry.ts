@@ -1,4 +1,4 @@
-/** Telemetry of a worker, of the admin process and of the supervisor, put together for the composition roots. */
+/** Telemetry of a worker, of the admin process and of the supervisor, assembled for their entry points. */
 import type { Channel } from "../host/channel.ts";
 import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
@@ -15,7 +15,7 @@ export interface WorkerTelemetry {
   readonly metrics: Metrics;
   readonly meter: RequestMeter;
   readonly redisMeter: RedisMeter;
-  /** Begins to report. */
+  /** Starts reporting. */
   start(read: () => WorkerGauges): void;
   /** Sends a last report. */
   stop(): Promise<void>;
@@ -27,7 +27,7 @@ export function createWorkerTelemetry(
 ): WorkerTelemetry {
   setLogLevel(config.telemetry.logLevel);
   const metrics = createMetrics();
-  // They begin at 0, so that the first second try is an increase.
+  // Start at 0, so that the first retry is an increase.
   for (const { name: upstream } of config.upstreams) metrics.upstreamRetries.inc({ upstream }, 0);
   const name = `worker-${index}`;
   let running: { stop(): Promise<void> } | null = null;
@@ -46,7 +46,7 @@ export function createWorkerTelemetry(
 
 export interface AdminTelemetry {
   readonly redisMeter: RedisMeter;
-  /** Begins to report what the process's store has counted. */
+  /** Starts reporting the counts of the process's store. */
   start(store: Pick<CountingStore, "firedAlerts" | "spendFalls">): void;
   stop(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export function createAdminTelemetry(config: Config, channel: Channel): AdminTel
   };
 }
 
-/** What alert delivery tells of itself. */
+/** Figures of alert delivery. */
 export interface AlertFigures {
   readonly fired: number;
   readonly channels: Readonly<
@@ -88,13 +88,13 @@ export interface HostTelemetry {
   readonly metrics: Metrics;
   readonly redisMeter: RedisMeter;
   readonly hub: MetricsHub;
-  /** Has the page show these from now on. */
+  /** Adds these figures to the metrics page. */
   readonly showAlerts: (read: () => AlertFigures) => void;
-  /** The same for how often spend went down, by cause. */
+  /** Adds the number of decreases of spend to the metrics page, by cause. */
   readonly showSpendFalls: (read: () => Readonly<Record<string, number>>) => void;
 }
 
-/** @param workers How many report. */
+/** @param workers Number of workers that report. */
 export function createHostTelemetry(
   config: Config,
   {

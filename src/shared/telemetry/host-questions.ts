@@ -1,14 +1,14 @@
-/** What the admin process asks the supervisor of its host, which alone knows it. */
+/** Requests of the admin process to the supervisor of its host. */
 import type { ConfigState } from "../config/reload/config-state.ts";
 import type { LogLevel } from "./log-level.ts";
 
 export interface HostQuestions {
-  /** The page of all processes, for Prometheus. */
+  /** Returns the metrics of all processes, for Prometheus. */
   readonly renderMetrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  /** How the running configuration stands to its file. */
+  /** Returns the difference between the running configuration and its file. */
   readonly readConfigState: () => ConfigState;
-  /** Whether every worker has started and none was asked to stop yet. */
+  /** Returns whether every worker has started and none is stopping. */
   readonly areWorkersReady: () => boolean;
-  /** Of every process of the host. */
+  /** Sets the level of every process of the host. */
   readonly setLogLevel: (level: LogLevel) => void;
 }

@@ -3,13 +3,13 @@ import type { Logger } from "../host/logger.ts";
 
 export interface LimitLogOptions {
   readonly clock?: Pick<Clock, "monotonicMs">;
-  /** Runs something once, so many milliseconds from now. */
+  /** Runs a function once after this many milliseconds. */
   readonly schedule?: (run: () => void, delayMs: number) => void;
 }
 
 interface Kind {
   writtenAtMs: number;
-  /** Not written yet; the first of them has a timer. */
+  /** Lines not written yet; the first one started a timer. */
   waiting: number;
   lastFields: object;
 }
@@ -17,9 +17,10 @@ interface Kind {
 const INTERVAL_MS = 1_000;
 
 /**
- * A log of errors that come with each request while something is broken: of every message one line a second. What was
- * left out is counted, and the count is written with the newest of them (`suppressed`) when the second is over, so that
- * no line is lost without a trace. Messages are constants; what differs belongs into the fields.
+ * Limits a log of errors that occur with every request while something is broken: one line per second and
+ * message. Suppressed lines are counted, and the count is written with the newest of them (`suppressed`) at
+ * the end of the second, so that no line disappears unnoticed. Messages must be constants; put varying values
+ * into the fields.
  */
 export function limitLog(logger: Logger<"error">, options: LimitLogOptions = {}): Logger<"error"> {
   const { clock = systemClock, schedule = scheduleTimer } = options;

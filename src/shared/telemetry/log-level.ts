@@ -1,11 +1,11 @@
-/** How much the loggers of this process write, changeable while it runs. */
+/** Log level of this process, changeable at run time. */
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const loggers = new Set<{ level: string }>();
 let current: LogLevel = "info";
 
-/** Has the logger follow the process's level. There are a handful per process, and they live as long as it. */
+/** Makes the logger follow the process's level. Loggers are few and live as long as the process. */
 export function followLogLevel(logger: { level: string }): void {
   logger.level = current;
   loggers.add(logger);
@@ -15,7 +15,7 @@ export function getLogLevel(): LogLevel {
   return current;
 }
 
-/** Sets the level of every logger of this process, at once. */
+/** Sets the level of every logger of this process at once. */
 export function setLogLevel(level: LogLevel): void {
   current = level;
   for (const logger of loggers) logger.level = level;

@@ -1,23 +1,23 @@
 import { write, writeSync } from "node:fs";
 
 export interface LogOutputOptions {
-  /** Open for writing; 2 is stderr. */
+  /** File descriptor open for writing; 2 is stderr. */
   readonly fileDescriptor: number;
-  /** Characters that may wait; what comes beyond is lost and counted. */
+  /** Characters that may wait; more are dropped and counted. */
   readonly maxWaiting?: number;
-  /** Lines leave together after so long, or once they are so many characters; each at once when left out. */
+  /** Lines are written together after this time or this many characters. Omitted: each at once. */
   readonly gather?: { readonly forMs: number; readonly characters: number };
 }
 
 const MAX_WAITING = 8 * 1024 * 1024;
-/** A pipe whose reader is behind takes more in a moment. */
+/** Pause for a pipe whose reader is slow. */
 const BUSY_PAUSE_MS = 20;
 const WARN_LEVEL = 40;
 
 /**
- * Where log lines go. It never throws, never blocks the event loop and never keeps the process from ending: on a full
- * disk lines are lost, which the next line that gets through says, and requests go on. (The destination that comes with
- * pino ends the process on such an error, and then waits for the disk for ever.)
+ * Destination of log lines. Never throws, never blocks the event loop and never keeps the process alive: on a
+ * full disk lines are dropped, which the next successful line reports, and requests continue. (Pino's own
+ * destination ends the process on such an error, and then waits for the disk for ever.)
  */
 export class LogOutput {
   readonly #fileDescriptor: number;
@@ -35,7 +35,7 @@ export class LogOutput {
     process.on("exit", () => this.flushSync());
   }
 
-  /** @param text Whole lines. */
+  /** @param text Complete lines. */
   write(text: string): void {
     if (this.#waiting.length + text.length > this.#maxWaiting) {
       this.#lostLines += countLines(text);
@@ -47,7 +47,7 @@ export class LogOutput {
     else this.#gathering ??= setTimeout(() => this.#writeNext(), this.#gather.forMs).unref();
   }
 
-  /** What waits, once; for the end of the process. A line that was on its way may come twice. */
+  /** Writes all waiting lines once, at the end of the process. A line that was being written may be repeated. */
   flushSync(): void {
     const rest = Buffer.concat([this.#inFlight ?? Buffer.alloc(0), Buffer.from(this.#waiting)]);
     this.#waiting = "";
@@ -85,7 +85,7 @@ export class LogOutput {
       }
       this.#inFlight = null;
       if (error === null) this.#tellLost();
-      // Not again at once: a disk that is full now is full in a moment, and the next line tries it anyway.
+      // Don't retry at once: a disk that is full stays full for a moment, and the next line retries anyway.
       else this.#lostLines += countLines(bytes.toString("utf8"));
       if (error === null) this.#writeNext();
     });

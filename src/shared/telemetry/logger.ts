@@ -1,7 +1,7 @@
 /**
- * Logs: JSON lines on stderr, so that stdout stays for what programs read. Fields that could hold a credential are
- * censored by name and whatever has the form of one is taken out of the line, as the last of several locks: no code
- * passes them here.
+ * Logs: JSON lines on stderr, so that stdout is free for output to programs. As a last protection, fields
+ * that could contain a credential are censored by name, and everything that looks like a credential is
+ * removed from the line; no code should log one.
  */
 import { pino, stdSerializers, stdTimeFunctions } from "pino";
 import type { Logger } from "../host/logger.ts";
@@ -24,19 +24,20 @@ const CREDENTIAL_FIELDS = [
 
 let standardError: LogOutput | null = null;
 
-/** One for all loggers of the process but that of requests, made when the first one is. */
+/** Output shared by all loggers of the process except that of requests; created with the first logger. */
 function getStandardError(): LogOutput {
   standardError ??= new LogOutput({ fileDescriptor: 2 });
   return standardError;
 }
 
-/** Lines of requests leave together after so long, or so many characters: a process that is killed loses no more. */
+/** Lines of requests are written together after this time: a killed process loses at most these. */
 const GATHER_MS = 100;
 const GATHER_CHARACTERS = 4_096;
 
 /**
- * Writes the line of each request, at level debug: Envoy's access log and the log of requests tell of each one already. Its fields are the gateway's own, none can hold a credential, so they are not
- * censored by name, which costs more than the rest of the line; as text the line is scrubbed like every other.
+ * Writes one line per request at level debug; Envoy's access log and the request log have one as well. Its
+ * fields are the gateway's own and cannot contain a credential, so they are not censored by name, which costs
+ * more than the rest of the line; the line's text is scrubbed as usual.
  */
 export function createRequestLogger(component: string): RequestLineLogger {
   const output = new LogOutput({
@@ -53,7 +54,7 @@ export function createRequestLogger(component: string): RequestLineLogger {
   };
 }
 
-/** A logger whose lines carry the component's name; it follows the process's level unless it is given one. */
+/** Creates a logger whose lines have the component's name; follows the process's level unless a level is given. */
 export function createLogger(
   component: string,
   level?: LogLevel,
@@ -83,7 +84,7 @@ function lineOptions(component: string) {
   };
 }
 
-/** A Redis error carries its command with all arguments, AUTH's password among them: its name is enough. */
+/** Only logs the name of Redis errors: they contain the command with all arguments, including AUTH's password. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const serialized: Record<string, unknown> = { ...stdSerializers.err(error) };

@@ -1,22 +1,23 @@
 /**
- * Every metric that the gateway exports, in one table: instruments are made from it, docs/metrics.md is held equal to
- * it, and the rules and dashboards in deploy/ may name nothing else. Names follow Prometheus (base units, `_total`) and,
- * where there is one, OpenTelemetry's semantic conventions for generative AI (`gen_ai.…`, dots as underscores).
+ * Table of all exported metrics. Instruments are derived from it, docs/metrics.md is compared with it, and
+ * rules and dashboards in deploy/ may only use its names. Names follow Prometheus (base units, `_total`) and,
+ * if applicable, OpenTelemetry's semantic conventions for generative AI (`gen_ai.…`, with underscores for
+ * dots).
  */
 export interface MetricDefinition {
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
   readonly labels: readonly string[];
-  /** Upper bounds, of histograms. */
+  /** Upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[];
-  /** What the page shows of a gauge's values in all processes. Their sum when left out. */
+  /** Aggregation of a gauge's values over all processes. Default: sum. */
   readonly aggregator?: "max";
 }
 
 const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 const CHUNK_SECONDS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.005, 0.025, 0.1];
-/** The bounds that the GenAI conventions advise. */
+/** Bounds recommended by the GenAI conventions. */
 const DURATION_SECONDS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 300,
 ];

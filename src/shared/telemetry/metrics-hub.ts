@@ -1,9 +1,8 @@
 /**
- * The supervisor's side of the metrics: the sum over its workers, the admin process and itself, as one page for
+ * Supervisor's side of metrics: the sum over its workers, the admin process and itself, as one page for
  * Prometheus.
- *
- * A scrape asks each of them and waits a moment; one that does not answer is shown as it last reported. What a process
- * had counted that is gone is kept, so that counters never go back while this process lives.
+ * A scrape asks each process and waits a moment; a process that does not answer is shown with its last
+ * report. Counts of ended processes are kept, so that counters never decrease while the supervisor lives.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { AggregatorRegistry } from "prom-client";
@@ -19,7 +18,7 @@ export interface MetricsHubOptions {
   readonly channels: { readonly workers: Channel; readonly admin: Channel };
   readonly workers: number;
   readonly build: { readonly version: string; readonly transport: string };
-  /** Reads what is counted elsewhere into `metrics`. */
+  /** Copies counts from elsewhere into `metrics`. */
   readonly read?: () => void;
 }
 
@@ -35,11 +34,11 @@ const PROCESS_INTERVAL_MS = 5_000;
 
 export class MetricsHub {
   readonly #options: MetricsHubOptions;
-  /** By the workers' indexes; the admin process is behind them. */
+  /** By worker index; the admin process comes last. */
   readonly #reporters = new Map<number, Reporter>();
   readonly #lag = monitorEventLoopDelay({ resolution: 10 });
   readonly #timer: NodeJS.Timeout;
-  /** Counted by processes that are gone. */
+  /** Counts of ended processes. */
   #retired: Snapshot = [];
   #retiring: Promise<void> = Promise.resolve();
   #onReport: (index: number) => void = () => undefined;
@@ -61,7 +60,7 @@ export class MetricsHub {
     this.#timer.unref();
   }
 
-  /** The page in Prometheus's text format. */
+  /** Renders Prometheus's text format. */
   async render(): Promise<{ readonly contentType: string; readonly text: string }> {
     this.#collecting ??= this.#collect().finally(() => {
       this.#collecting = null;
@@ -86,7 +85,7 @@ export class MetricsHub {
     return getLogLevel();
   }
 
-  /** Sets the level of every process of the host, also of those that start later. */
+  /** Sets the level of every process of the host, including those that start later. */
   setLogLevel(level: LogLevel): void {
     this.#isLevelChanged = true;
     setLogLevel(level);
@@ -127,7 +126,7 @@ export class MetricsHub {
     this.#onReport(index);
   }
 
-  /** Counters and histograms stay; what a gone process held is no more. */
+  /** Keeps counters and histograms of an ended process, and drops its gauges. */
   #retire(snapshot: Snapshot, index: number): void {
     const { metrics, workers } = this.#options;
     if (index < workers) metrics.workerRestarts.inc();

@@ -1,6 +1,6 @@
 /**
- * The metrics of one process: prom-client behind names of our own. Nothing here waits, and nothing on a request's path
- * makes a string: labels are bound when they are first seen (`series.ts`).
+ * Metrics of one process: prom-client with our own names. Nothing waits, and nothing on the request path
+ * creates strings: labels are bound when they are first seen (`series.ts`).
  */
 import { type Counter, Gauge, Registry } from "prom-client";
 import { METRICS, type MetricDefinition } from "./metric-definitions.ts";
@@ -22,7 +22,7 @@ export interface Metrics extends Instruments {
   readonly registry: Registry;
 }
 
-/** A registry of its own, with every metric in it. */
+/** Creates a separate registry with every metric. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const instruments = Object.fromEntries(
@@ -42,13 +42,13 @@ function createInstrument(
   return new SeriesHistogram({ name, help, labelNames, buckets, registry });
 }
 
-/** A counter that another object counts: it shows that one's total. */
+/** Sets a counter to the total of another object. */
 export function setTotal(counter: Counter, labels: Record<string, string>, total: number): void {
   counter.remove(labels);
   counter.inc(labels, total);
 }
 
-/** Falls of spend that a store has counted, by cause. */
+/** Sets the number of decreases of spend that a store has counted, by cause. */
 export function setSpendFalls(
   metrics: Pick<Metrics, "spendFalls">,
   falls: Readonly<Record<string, number>>,

@@ -1,11 +1,11 @@
 /**
- * Warnings of Node itself: a deprecation, listeners that are never removed, a timer without a time. Node's own listener
- * writes them to stderr and throws where that is a file on a full disk, which ends the process: they go the way of all log
- * lines, which lose a line rather than a worker.
+ * Warnings of Node: deprecations, listener leaks, invalid timers. Node's own listener writes them to stderr
+ * and throws if that is a file on a full disk, which would end the process. Our logger drops the line
+ * instead.
  */
 import type { Logger } from "../host/logger.ts";
 
-/** Logs the warnings of this process from here on. */
+/** Logs all further warnings of this process. */
 export function logProcessWarnings(logger: Logger<"warn">): void {
   process.removeAllListeners("warning");
   process.on("warning", (warning) => logger.warn({ err: warning }, "node warning"));

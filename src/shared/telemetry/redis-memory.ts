@@ -1,4 +1,4 @@
-/** Shows how full Redis is. */
+/** Exports Redis's memory use as metrics. */
 import type { Metrics } from "./metrics.ts";
 
 type ReadMemory = () => Promise<{ readonly usedBytes: number; readonly maxBytes: number } | null>;
@@ -25,7 +25,7 @@ export class RedisMemory {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** Never rejects: without Redis the last figures stay, and other metrics say that it is away. */
+  /** Never rejects: while Redis is unreachable the last figures stay, and other metrics report the outage. */
   async #look(): Promise<void> {
     const use = await this.#read().catch(() => null);
     if (use === null) return;

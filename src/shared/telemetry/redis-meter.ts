@@ -1,10 +1,10 @@
 import type { Metrics } from "./metrics.ts";
 import type { CounterSeries, HistogramSeries } from "./series.ts";
 
-/** Operations whose latency says something of the path; others would wait for whole scans. */
+/** Operations whose latency matters on the request path; others include whole scans. */
 const TIMED = ["admit", "lookUpKey", "hold", "charge", "renew", "close", "forget", "recordRequest", "timeMs"];
 
-/** Times the answers of the store's operations and counts those that failed. */
+/** Measures the latency of the store's operations and counts failures. */
 export class RedisMeter {
   readonly #series: ReadonlyMap<
     string,
@@ -21,7 +21,7 @@ export class RedisMeter {
     );
   }
 
-  /** An answer came, was an error, or did not come in time. */
+  /** Call after a reply, an error or a timeout. */
   ended(operation: string, durationMs: number, isFailed: boolean): void {
     const series = this.#series.get(operation);
     series?.latency.observe(durationMs / 1000);

@@ -1,11 +1,11 @@
-/** What is counted and logged of each request: once, at its end. */
+/** Metrics and log line of each request, written once at its end. */
 import type { OwnCode } from "../contract/errors.ts";
 import { LIMIT_PERIODS, type LimitPeriod } from "../settings/limits.ts";
 import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../usage/token-usage.ts";
 import type { Metrics } from "./metrics.ts";
 import type { CounterSeries, HistogramSeries } from "./series.ts";
 
-/** A request at its end. */
+/** Request at its end. */
 export interface FinishedRequest {
   readonly requestId: string | null;
   /** Name of the endpoint, never the path. */
@@ -13,33 +13,33 @@ export interface FinishedRequest {
   readonly organizationId: string | null;
   readonly keyId: string | null;
   readonly currency: string | null;
-  /** The model's id in the catalog. */
+  /** Catalog id. */
   readonly model: string | null;
   readonly status: number;
-  /** The code that the client reads, which an upstream may have made up: the log has it. */
+  /** Code sent to the client, possibly from an upstream; for the log. */
   readonly code: string | null;
-  /** The gateway's own: for metrics, whose labels come from closed lists. */
+  /** The gateway's own code, for metrics, whose labels must come from closed lists. */
   readonly ownCode: OwnCode | null;
-  /** The period of the cap that refused it; null: none did. */
+  /** Period of the cap that rejected it, or null. */
   readonly capPeriod: LimitPeriod | null;
-  /** Null: not metered, or refused before it was. */
+  /** Null: not metered, or rejected earlier. */
   readonly settled: {
     readonly tokens: TokenUsage;
     readonly costMicrocents: bigint;
     readonly estimated: boolean;
-    /** What the upstream served it as and nobody has set a price for. */
+    /** Service tier that the upstream used and that has no price. */
     readonly unpricedServiceTier: string | null;
   } | null;
-  /** Figures of the upstream's usage that cannot all be true, by kind. */
+  /** Kind of contradiction in the upstream's usage figures. */
   readonly usageContradiction: string | null;
-  /** The reason to end that the upstream gave and nobody knows. */
+  /** Unknown finish reason from the upstream. */
   readonly unknownFinishReason: string | null;
   readonly durationMs: number;
-  /** The time from the beginning to the first bytes of a streamed answer; null where it did not stream. */
+  /** Time until the first bytes of a streamed response; null if not streamed. */
   readonly firstTokenMs: number | null;
 }
 
-/** Where the line of a request goes, when somebody wants to read it: it is made only then. */
+/** Destination of request lines, which are only formatted if the level is enabled. */
 export interface RequestLineLogger {
   readonly isOn: boolean;
   write(fields: object): void;
@@ -50,11 +50,11 @@ export interface RequestMeterOptions {
   readonly logger: RequestLineLogger;
 }
 
-/** What is counted of the requests of one endpoint for one model. */
+/** Series of one endpoint and model. */
 interface RouteSeries {
-  /** Series by status; those of errors by status and code. */
+  /** Series by status, or by status and code for errors. */
   readonly requests: Map<number | string, CounterSeries>;
-  /** Null: none was charged yet. */
+  /** Null until a request was charged. */
   charged: ChargedSeries | null;
 }
 
@@ -70,7 +70,7 @@ interface ChargedSeries {
   readonly tokensPerSecond: HistogramSeries;
 }
 
-/** Labels are kept for so many organizations of a worker; the rest is `other`. */
+/** Number of organizations per worker with a label; others count as `other`. */
 export const MAX_ORGANIZATION_LABELS = 100;
 const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["rate_limit_exceeded", "bucket"],
@@ -79,19 +79,19 @@ const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["session_cap_reached", "session_cap"],
   ["buffer_limit_exceeded", "buffers"],
 ]);
-/** Each in every period. */
+/** Codes of caps, which are counted by period. */
 const CAP_REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["hard_cap_reached", "key_cap"],
   ["user_hard_cap_reached", "user_cap"],
   ["group_hard_cap_reached", "group_cap"],
   ["org_hard_cap_reached", "organization_cap"],
 ]);
-/** `gen_ai.operation.name` of OpenTelemetry, where it is not `chat`. */
+/** `gen_ai.operation.name` of OpenTelemetry, if it is not `chat`. */
 const OPERATIONS: ReadonlyMap<string, string> = new Map([
   ["embeddings", "embeddings"],
   ["completions", "text_completion"],
 ]);
-/** Names that upstreams give to service tiers; a label must not take whatever one makes up. */
+/** Known names of service tiers; a label must not take arbitrary names from upstreams. */
 const KNOWN_TIERS: ReadonlySet<string> = new Set([
   "batch",
   "batch-us",
@@ -107,9 +107,9 @@ const KNOWN_TIERS: ReadonlySet<string> = new Set([
 export class RequestMeter {
   readonly #options: RequestMeterOptions;
   readonly #organizations = new Set<string>();
-  /** Series by model (none: '') and endpoint. */
+  /** Series by model ('' for none) and endpoint. */
   readonly #routes = new Map<string, Map<string, RouteSeries>>();
-  /** Series by code, those of caps with the period behind it. */
+  /** Series by code, with the period appended for caps. */
   readonly #refusals = new Map<string, CounterSeries>();
   readonly #authz: HistogramSeries;
   readonly #requestBody: HistogramSeries;
@@ -131,22 +131,22 @@ export class RequestMeter {
     this.#chunk = chunk.series({});
   }
 
-  /** @param seconds What the admission took. */
+  /** @param seconds Duration of the admission. */
   admitted(seconds: number): void {
     this.#authz.observe(seconds);
   }
 
-  /** @param seconds What the request body's stage took. */
+  /** @param seconds Duration of the request body's stage. */
   routed(seconds: number): void {
     this.#requestBody.observe(seconds);
   }
 
-  /** @param seconds What one chunk of an answer took. */
+  /** @param seconds Duration of handling one chunk of a response. */
   chunk(seconds: number): void {
     this.#chunk.observe(seconds);
   }
 
-  /** A request was sent to another server of its upstream, since the first took no connection. */
+  /** Counts a request that was retried on another server, because the first accepted no connection. */
   retried(upstream: string): void {
     this.#options.metrics.upstreamRetries.inc({ upstream });
   }
@@ -214,7 +214,7 @@ export class RequestMeter {
   }
 }
 
-/** What is under this name, made when it is first asked for. As many as there are series. */
+/** Returns the child with this name, creating it on first use. There are as many as series. */
 function childOf<Name, Child>(children: Map<Name, Child>, name: Name, create: () => Child): Child {
   const known = children.get(name);
   if (known !== undefined) return known;
@@ -227,7 +227,7 @@ function createChargedSeries(metrics: Metrics, model: string, operation: string)
   const labels = { gen_ai_operation_name: operation, gen_ai_request_model: model };
   const usage = { gen_ai_request_model: model };
   return {
-    // There from the first request of a model on; what few requests have is counted where it is.
+    // Created with a model's first request; rare figures are created when they occur.
     tokens: TOKEN_KINDS.map((field) => ({
       field,
       counter: metrics.tokens.series({ model, type: TOKEN_NAMES[field].replace(/_tokens$/, "") }),
@@ -274,7 +274,7 @@ function formatLine(request: FinishedRequest): object {
           input_tokens: settled.tokens.inputTokens,
           cached_input_tokens: settled.tokens.cachedInputTokens,
           output_tokens: settled.tokens.outputTokens,
-          // An amount beyond 2^53 is exact as text alone; a line's reader gets it the same way always.
+          // Text, because an amount beyond 2^53 is only exact as text.
           cost_microcents: String(settled.costMicrocents),
           estimated: settled.estimated,
           ...(settled.unpricedServiceTier === null

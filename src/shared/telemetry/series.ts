@@ -1,12 +1,12 @@
 /**
- * Counters and histograms of a request's path. prom-client joins a series' labels to a text and looks it up for every
- * value; here whoever counts asks once for the series of its labels and keeps it, and a value is an addition.
+ * Counters and histograms for the request path. prom-client joins labels to a text and looks it up for every
+ * value; here callers look up a series once and keep it, so that counting a value is an addition.
  */
 import { Counter, type Metric, type MetricValueWithName, type Registry } from "prom-client";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A counter under fixed labels. */
+/** Counter with fixed labels. */
 export class CounterSeries {
   readonly #labels: Labels;
   #waiting = 0;
@@ -19,7 +19,7 @@ export class CounterSeries {
     this.#waiting += value;
   }
 
-  /** Puts what came since the last time into the counter. */
+  /** Adds the counts since the last call to the counter. */
   moveTo(counter: Counter): void {
     counter.inc(this.#labels, this.#waiting);
     this.#waiting = 0;
@@ -29,7 +29,7 @@ export class CounterSeries {
 export class SeriesCounter extends Counter {
   readonly #series: CounterSeries[] = [];
 
-  /** A series that the page shows from now on. Several with the same labels count together. */
+  /** Returns a series, which is exported from now on. Several with the same labels are summed. */
   series(labels: Labels): CounterSeries {
     const series = new CounterSeries(labels);
     this.#series.push(series);
@@ -42,11 +42,11 @@ export class SeriesCounter extends Counter {
   }
 }
 
-/** A histogram under fixed labels. */
+/** Histogram with fixed labels. */
 export class HistogramSeries {
   readonly #labels: Labels;
   readonly #bounds: readonly number[];
-  /** Values of each bucket alone; the last one's are above all bounds. */
+  /** Values per bucket, not cumulative; the last bucket has those above all bounds. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -63,7 +63,7 @@ export class HistogramSeries {
     this.#sum += value;
   }
 
-  /** The values of a histogram as prom-client tells them: each bucket with all below it. */
+  /** Returns the values as prom-client does: cumulative buckets. */
   values(name: string): MetricValueWithName<string>[] {
     const labels = this.#labels;
     let count = 0;
@@ -92,7 +92,7 @@ export interface SeriesHistogramOptions {
   readonly registry: Registry;
 }
 
-/** What a registry reads of a histogram; without labels it is on the page from the beginning. */
+/** Histogram for a registry; without labels it is exported from the start. */
 export class SeriesHistogram {
   readonly name: string;
   readonly help: string;
@@ -108,11 +108,11 @@ export class SeriesHistogram {
     this.#hasLabels = labelNames.length > 0;
     this.#bounds = buckets;
     if (!this.#hasLabels) this.series({});
-    // The registry calls `get` alone, which prom-client's type of a metric does not say.
+    // The registry only calls `get`, but prom-client's type requires more.
     registry.registerMetric(this as unknown as Metric);
   }
 
-  /** The one with these labels; on the page from its first value on. */
+  /** Returns the series with these labels, exported from its first value on. */
   series(labels: Labels): HistogramSeries {
     const name = JSON.stringify(labels);
     const series = this.#series.get(name) ?? new HistogramSeries(labels, this.#bounds);

@@ -1,7 +1,6 @@
 /**
- * The side of the metrics of a worker, and of the admin process: reads the gauges, sends everything to the supervisor every
- * five seconds and when it asks, and follows its log level. It decides nothing; when the supervisor is gone, what is sent is
- * lost.
+ * Metrics of a worker or the admin process: reads gauges, sends a report to the supervisor every five seconds
+ * and on request, and follows its log level. Reports are lost while the supervisor is gone.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import type { Channel } from "../host/channel.ts";
@@ -9,23 +8,23 @@ import { setLogLevel } from "./log-level.ts";
 import { type Metrics, setSpendFalls, setTotal } from "./metrics.ts";
 import { parseTelemetryMessage, type Snapshot } from "./report.ts";
 
-/** Prompts of a model whose chat template took more tokens than configured. */
+/** Number of prompts of a model whose chat template exceeded the configured overhead, and the largest excess. */
 export interface ExceededOverhead {
   readonly model: string;
   readonly hasTools: boolean;
   readonly prompts: number;
-  /** The most of them all. */
+  /** Largest excess. */
   readonly tokens: number;
 }
 
-/** What is read when a report is made. */
+/** Values that are read for a report. */
 export interface WorkerGauges {
   readonly openHolds: number;
   readonly unacknowledgedCharges: number;
   readonly bufferedBytes: number;
   readonly isRedisOutOfReach: boolean;
   readonly overheadsExceeded: readonly ExceededOverhead[];
-  /** How often spend has fallen, by cause. */
+  /** Number of decreases of spend, by cause. */
   readonly spendFalls: Readonly<Record<string, number>>;
   readonly uncappedSessions: number;
   readonly spool: {
@@ -41,7 +40,7 @@ export interface WorkerGauges {
 export interface WorkerTelemetryOptions {
   readonly metrics: Metrics;
   readonly channel: Channel;
-  /** "worker-0" */
+  /** Name of the process, "worker-0". */
   readonly process: string;
   readonly read: () => WorkerGauges;
 }
@@ -52,16 +51,16 @@ const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
 
 export interface ReportsOptions extends Omit<WorkerTelemetryOptions, "read"> {
-  /** Reads into `metrics` what is counted elsewhere. */
+  /** Copies counts from elsewhere into `metrics`. */
   readonly read: () => void;
 }
 
-/** As `startReports`, with a worker's gauges. */
+/** Like `startReports`, with a worker's gauges. */
 export function startWorkerTelemetry(options: WorkerTelemetryOptions): { stop(): Promise<void> } {
   return startReports({ ...options, read: () => readGauges(options) });
 }
 
-/** Begins to report; `stop` sends a last report. */
+/** Starts reporting; `stop` sends a last report. */
 export function startReports(options: ReportsOptions): { stop(): Promise<void> } {
   const { channel, metrics, read } = options;
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
@@ -93,13 +92,13 @@ export function startReports(options: ReportsOptions): { stop(): Promise<void> }
   };
 }
 
-/** Memory, CPU and the event loop's delay since the last time. */
+/** Reads memory, CPU and the event loop's delay since the last call. */
 export function readProcess(metrics: Metrics, name: string, lag: IntervalHistogram): void {
   const labels = { process: name };
   metrics.residentMemory.set(labels, process.memoryUsage.rss());
   const { user, system } = process.cpuUsage();
   setTotal(metrics.cpu, labels, (user + system) / MICROSECONDS);
-  // The percentile is no number while there is no sample.
+  // Without a sample the percentile is NaN.
   const seconds = lag.percentile(99) / NANOSECONDS - LAG_RESOLUTION_MS / 1000;
   metrics.eventLoopLag.set(labels, lag.count > 0 ? Math.max(0, seconds) : 0);
   lag.reset();

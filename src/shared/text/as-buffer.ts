@@ -1,4 +1,4 @@
-/** The same bytes as a Buffer, not copied. */
+/** Returns a Buffer view of the same bytes. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,6 +1,6 @@
 /**
- * JSON whose integers keep all their digits: those beyond 2^53 are bigints here. Bodies of requests and answers are parsed
- * within bounds, by `src/data-path/translation/json/exact-json.ts`.
+ * JSON with exact integers: those beyond 2^53 become bigints. Bodies of requests and responses are parsed
+ * with limits by `src/data-path/translation/json/exact-json.ts` instead.
  */
 
 declare global {
@@ -12,7 +12,7 @@ declare global {
 
 const INTEGER = /^-?\d+$/;
 
-/** @param value What `JSON.stringify` takes, and bigints. */
+/** @param value Anything that `JSON.stringify` accepts, and bigints. */
 export function formatExactJson(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) =>
     typeof each === "bigint" ? JSON.rawJSON(String(each)) : each,

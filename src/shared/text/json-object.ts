@@ -1,12 +1,12 @@
-/** Any JSON object: what it holds is not known until it is read. */
+/** JSON object with unknown contents. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An object, not an array and not null. */
+/** Returns whether a value is an object, not an array or null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The list that it is; empty for anything else. */
+/** Returns the value if it is a list; otherwise an empty list. */
 export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -1,7 +1,7 @@
-/** What JSON writes as it is. */
+/** Texts that JSON does not escape. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** As `JSON.stringify`, for what is put together by hand on a request's path: nearly all texts are plain. */
+/** Like `JSON.stringify`, for JSON that is assembled on the request path: nearly all texts need no escaping. */
 export function formatJsonText(text: string | null): string {
   if (text === null) return "null";
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);

@@ -1,33 +1,32 @@
 /**
- * Foreign text, as a server, a file or a caller has written it, where a person reads it: at a terminal and in logs. It may
- * hold what a terminal obeys (C0 and C1 controls), what begins another line, and marks of direction, which have a line read
- * otherwise than it is.
+ * Cleaning of foreign text from servers, files or callers for terminals and logs. Such text may contain
+ * terminal controls (C0 and C1), line breaks, and directional marks that change how a line is displayed.
  * @see https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters
  */
 const HIDDEN = String.raw`\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069`;
 const ANY_HIDDEN = new RegExp(`[${HIDDEN}]`, "gu");
-/** The colours that a screen paints with, line breaks and tabs are the program's own. */
+/** Keeps our own colors, line breaks and tabs. */
 const HIDDEN_ON_SCREEN = new RegExp(String.raw`(\u001b\[(?:[012]|3[123])m|\r?\n|\t)|[${HIDDEN}]`, "gu");
-/** What JSON escapes in its texts already is not among it: a line break in JSON is between its values. */
+/** Without characters that JSON escapes in texts anyway: a line break in JSON is between its values. */
 const HIDDEN_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 const REPLACEMENT = "\ufffd";
 
-/** A piece of text within a line, without characters that a terminal would obey. */
+/** Cleans a piece of text within a line of everything that a terminal would interpret. */
 export function cleanText(text: string): string {
   return text.replace(ANY_HIDDEN, REPLACEMENT);
 }
 
-/** The same of several lines, whose breaks are ours. */
+/** Cleans several lines, keeping our line breaks. */
 export function cleanLines(text: string): string {
   return text.split("\n").map(cleanText).join("\n");
 }
 
-/** The same of what is painted already: the last lock, behind `cleanText` of each foreign piece. */
+/** Cleans formatted output, as a last protection after `cleanText` of each foreign piece. */
 export function cleanScreen(text: string): string {
   return text.replace(HIDDEN_ON_SCREEN, (_match, own: string | undefined) => own ?? REPLACEMENT);
 }
 
-/** JSON that means the same, with escapes for what a terminal would obey. */
+/** Escapes characters in JSON that a terminal would interpret, without changing its meaning. */
 export function escapeHidden(json: string): string {
   return json.replace(
     HIDDEN_IN_JSON,

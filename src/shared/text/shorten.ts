@@ -1,6 +1,6 @@
 /**
- * A text of others for a message: one that is longer than it may be is cut, not in the middle of a character, and ends
- * with "…". @param maximum In UTF-16 units, "…" among them; receivers count no more.
+ * Shortens a foreign text for a message, not in the middle of a character, and appends "…". @param maximum
+ * UTF-16 units including "…"; receivers count in larger units at most.
  */
 export function shorten(text: string, maximum: number): string {
   if (text.length <= maximum) return text;

@@ -1,23 +1,26 @@
-/** Months, weeks and days in UTC, as caps, budgets and usage count them: by name and by their bounds. Of months Lua in Redis knows nothing. */
+/**
+ * Months, weeks and days in UTC, as caps, budgets and usage count them: names and bounds. The Lua scripts
+ * cannot compute months.
+ */
 
 export const DAY_MS = 86_400_000;
 const MONTH_NAME = /^(\d{4})-(0[1-9]|1[0-2])$/;
 const DAY_NAME = /^\d{4}-\d{2}-\d{2}$/;
 
-/** A stretch of time with a name. */
+/** Named period. */
 export interface CalendarPeriod {
   /** "2026-11" or "2026-11-21" */
   readonly name: string;
   readonly startMs: number;
-  /** The first millisecond behind it. */
+  /** First millisecond after it. */
   readonly endMs: number;
 }
 
-/** Every request asks for the month and the day that it is in: the last ones are remembered. */
+/** Caches of the latest month and day, which every request needs. */
 let lastMonth: CalendarPeriod = { name: "", startMs: 0, endMs: 0 };
 let lastDay: CalendarPeriod = lastMonth;
 
-/** The UTC month that a time belongs to. */
+/** Returns the UTC month of a time. */
 export function monthAt(timeMs: number): CalendarPeriod {
   if (!isWithin(lastMonth, timeMs)) {
     const date = new Date(timeMs);
@@ -26,7 +29,7 @@ export function monthAt(timeMs: number): CalendarPeriod {
   return lastMonth;
 }
 
-/** The UTC day that a time belongs to. */
+/** Returns the UTC day of a time. */
 export function dayAt(timeMs: number): CalendarPeriod {
   if (!isWithin(lastDay, timeMs)) {
     const startMs = Math.floor(timeMs / DAY_MS) * DAY_MS;
@@ -35,21 +38,21 @@ export function dayAt(timeMs: number): CalendarPeriod {
   return lastDay;
 }
 
-/** Weeks begin on Mondays; 1970-01-01 was a Thursday. */
+/** Weeks start on Mondays; 1970-01-01 was a Thursday. */
 export const DAYS_BEFORE_THURSDAY = 3;
 const WEEK_MS = 7 * DAY_MS;
 
-/** How many days a UTC day is behind 1970-01-01. @param day "2026-11-21" */
+/** Returns the number of days since 1970-01-01. @param day "2026-11-21" */
 export function dayNumber(day: string): number {
   return Date.parse(day) / DAY_MS;
 }
 
-/** How many weeks the week of such a day is behind that of 1970-01-01. */
+/** Returns the number of weeks since the week of 1970-01-01. @param day Result of `dayNumber`. */
 export function weekNumber(day: number): number {
   return Math.floor((day + DAYS_BEFORE_THURSDAY) / 7);
 }
 
-/** The week that a time belongs to, Monday to Monday; its name is its number. */
+/** Returns the week of a time, Monday to Monday; its name is its number. */
 function weekAt(timeMs: number): CalendarPeriod {
   const number = weekNumber(Math.floor(timeMs / DAY_MS));
   const startMs = number * WEEK_MS - DAYS_BEFORE_THURSDAY * DAY_MS;
@@ -60,30 +63,30 @@ function isWithin({ startMs, endMs }: CalendarPeriod, timeMs: number): boolean {
   return timeMs >= startMs && timeMs < endMs;
 }
 
-/** The month of a name like "2026-11", or null when it is not one. */
+/** Parses a month such as "2026-11"; null if invalid. */
 export function parseMonth(name: string): CalendarPeriod | null {
   const match = MONTH_NAME.exec(name);
   return match === null ? null : monthOf(Number(match[1]), Number(match[2]) - 1);
 }
 
-/** Whether it is the name of a day that there is: Date.parse takes February 30 for a day of March. */
+/** Returns whether a day exists: Date.parse accepts February 30 as a day of March. */
 export function isDay(name: string): boolean {
   const timeMs = DAY_NAME.test(name) ? Date.parse(name) : Number.NaN;
   return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(name);
 }
 
 /**
- * When the month behind this one begins, RFC 3339.
- * @throws RangeError when it is not the name of a month.
+ * Returns the start of the next month, RFC 3339.
+ * @throws RangeError if `month` is invalid.
  */
 export function formatResetsAt(month: string): string {
   return formatSecond(requireMonth(month).endMs);
 }
 
-/** What spend is counted in. `total` never ends. */
+/** Periods of windows. `total` never ends. */
 export type WindowPeriod = "day" | "week" | "month" | "total";
 
-/** The window of a day, "2026-11-21"; null: that of all time. */
+/** Returns the window that contains a day, "2026-11-21"; null: the window of all time. */
 function windowAt(period: WindowPeriod, day: string): CalendarPeriod | null {
   const startMs = Date.parse(day);
   if (period === "day") return dayAt(startMs);
@@ -91,13 +94,13 @@ function windowAt(period: WindowPeriod, day: string): CalendarPeriod | null {
   return period === "month" ? monthAt(startMs) : null;
 }
 
-/** The first day of the window of a day, "2026-11-23"; null: that of all time. */
+/** Returns the first day of the window that contains a day, "2026-11-23"; null: the window of all time. */
 export function formatWindowStart(period: WindowPeriod, day: string): string | null {
   const window = windowAt(period, day);
   return window === null ? null : dayAt(window.startMs).name;
 }
 
-/** When the window of a day ends, RFC 3339; null: never. */
+/** Returns the end of the window that contains a day, RFC 3339; null: never. */
 export function formatWindowEnd(period: WindowPeriod, day: string): string | null {
   const window = windowAt(period, day);
   return window === null ? null : formatSecond(window.endMs);
@@ -107,7 +110,7 @@ function formatSecond(timeMs: number): string {
   return new Date(timeMs).toISOString().replace(".000Z", "Z");
 }
 
-/** Of a day: "on 2026-11-25", "in the week of 2026-11-23", "in November 2026", "in total". */
+/** Describes the window of a day: "on 2026-11-25", "in the week of 2026-11-23", "in November 2026", "in total". */
 export function describeWindow(period: WindowPeriod, day: string): string {
   if (period === "day") return `on ${day}`;
   if (period === "week") return `in the week of ${dayAt(weekAt(Date.parse(day)).startMs).name}`;
@@ -115,21 +118,21 @@ export function describeWindow(period: WindowPeriod, day: string): string {
 }
 
 /**
- * "2026-11" → "November 2026".
- * @throws RangeError when it is not the name of a month.
+ * Formats "2026-11" as "November 2026".
+ * @throws RangeError if `month` is invalid.
  */
 export function formatMonthName(month: string): string {
   const date = new Date(requireMonth(month).startMs);
   return date.toLocaleString("en-US", { month: "long", year: "numeric", timeZone: "UTC" });
 }
 
-/** The names of a month's days, in order. */
+/** Lists the names of a month's days, in order. */
 export function daysOf(month: CalendarPeriod): readonly string[] {
   const days = Math.round((month.endMs - month.startMs) / DAY_MS);
   return Array.from({ length: days }, (_, index) => dayAt(month.startMs + index * DAY_MS).name);
 }
 
-/** The month and the `count` months before it, newest first. */
+/** Lists the month and the `count` months before it, newest first. */
 export function monthsBackFrom(month: CalendarPeriod, count: number): readonly CalendarPeriod[] {
   const date = new Date(month.startMs);
   return Array.from({ length: count + 1 }, (_, index) =>
@@ -140,8 +143,8 @@ export function monthsBackFrom(month: CalendarPeriod, count: number): readonly C
 let lastExpiry = { month: "", retentionMonths: 0, atMs: 0 };
 
 /**
- * When the figures of a month expire: `retentionMonths` whole months after its end.
- * @throws RangeError when it is not the name of a month.
+ * Returns when the figures of a month expire: `retentionMonths` whole months after its end.
+ * @throws RangeError if `month` is invalid.
  */
 export function expiryOf(month: string, retentionMonths: number): number {
   if (month === lastExpiry.month && retentionMonths === lastExpiry.retentionMonths) return lastExpiry.atMs;
@@ -157,7 +160,7 @@ function requireMonth(name: string): CalendarPeriod {
   return month;
 }
 
-/** @param monthIndex From 0; out of 0 to 11 it runs into the years beside. */
+/** @param monthIndex From 0; values outside of 0 to 11 lead to other years. */
 function monthOf(year: number, monthIndex: number): CalendarPeriod {
   const startMs = Date.UTC(year, monthIndex, 1);
   return {
@@ -169,7 +172,7 @@ function monthOf(year: number, monthIndex: number): CalendarPeriod {
 
 let lastSecond = { startMs: Number.NaN, text: "" };
 
-/** RFC 3339, as answers and the log of requests have it. */
+/** Formats RFC 3339 as in responses and the request log. */
 export function formatTime(timeMs: number): string {
   const wholeMs = Math.trunc(timeMs);
   const startMs = Math.floor(wholeMs / 1_000) * 1_000;
@@ -179,7 +182,7 @@ export function formatTime(timeMs: number): string {
   return `${lastSecond.text}${String(wholeMs - startMs).padStart(3, "0")}Z`;
 }
 
-/** RFC 3339; null for none. */
+/** Formats RFC 3339; null for none. */
 export function formatTimeOrNull(timeMs: number | null | undefined): string | null {
   return timeMs === null || timeMs === undefined ? null : formatTime(timeMs);
 }

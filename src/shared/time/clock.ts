@@ -1,11 +1,11 @@
 /**
- * Time, passed in wherever it is read, so that a test can set it. Decisions about money and limits never use it:
- * they take Redis's own `TIME`, so that no worker's clock matters.
+ * Clock that is passed in, so that tests can set the time. Decisions about money and limits never use it:
+ * they use Redis's `TIME`, so that workers' clocks do not matter.
  */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   nowMs(): number;
-  /** Milliseconds of a clock that never goes back; only differences mean anything. */
+  /** Milliseconds of a monotonic clock; only differences are meaningful. */
   monotonicMs(): number;
 }
 

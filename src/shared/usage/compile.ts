@@ -1,13 +1,12 @@
 /**
- * Functions that are made of the table as text, once, when the program is loaded. They are for the path of each request
- * alone: a loop over the table, which asks for each property by a name that it does not know before, takes three times as
- * long as the same written out.
+ * Functions compiled once from tables at startup, for the request path: a loop over a table accesses
+ * properties by computed names, which takes three times as long as unrolled code.
  */
 
 /**
- * @param parameters The names of what it is given.
- * @param result An expression of JavaScript, of names of the table and of nothing that anybody sends.
- * @returns What the caller says the types of.
+ * @param parameters Names of the parameters.
+ * @param result JavaScript expression that only contains names from the table, never input.
+ * @returns Function whose types the caller asserts.
  */
 export function compileExpression(
   parameters: readonly string[],

@@ -1,49 +1,52 @@
 /**
- * What is counted of requests: one row a figure. The types of the store, the figures of a charge and their order in Lua,
- * the log of requests, exports and tables, the schemas and documents of the management API, the names and fallbacks of
- * prices and the labels of metrics are made of the rows, so a figure stands in its row, in the reader of what upstreams
- * send (`translation/upstream/usage.ts`, `usage-forms.ts`) and nowhere else. The rows stand in the order in which figures
- * are shown.
+ * Table of the usage figures, one row each. Everything is derived from it: types of the store, figures of
+ * charges and their order in Lua, the request log, exports and tables, schemas and documentation of the
+ * management API, names and fallbacks of prices, and labels of metrics. So a figure is only defined in its
+ * row and in the parsers of upstream usage (`translation/upstream/usage.ts`, `usage-forms.ts`). Rows are in
+ * display order.
  */
 
-/** A figure of a row of usage. */
+/** Figure of a usage row. */
 export interface Figure {
-  /** In the management API, in tables of usage and in the log of requests. */
+  /** Name in the management API, in usage tables and in the request log. */
   readonly apiName: string;
-  /** The column of an export in the form of FOCUS. */
+  /** Column in a FOCUS export. */
   readonly focusName: string;
-  /** In Redis: the field of a request's record, and the end of a field of a day's usage. */
+  /** Name in Redis: the field of a request's record, and the suffix of a field of a day's usage. */
   readonly field: string;
   /**
-   * Where it stands in each list of figures: those of charges, of Lua, of records, and the columns of exports. From 1
-   * without a gap, in the order of release: a new figure comes last, and none ever moves.
+   * Position in each list of figures: in charges, Lua, records, and columns of exports. From 1 without a gap,
+   * in order of release: append new figures, never move one.
    */
   readonly position: number;
 }
 
-/** A figure of tokens. */
+/** Figure that counts tokens. */
 export interface TokenFigure extends Figure {
-  /** What its tokens are counted in as well; null: it is a part of nothing. No token is in two parts. */
+  /** Figure that includes these tokens; null: not a part. No token is in two parts. */
   readonly partOf: string | null;
-  /** Of a part: what its tokens are, where its name does not say it. */
+  /** For parts: description of the tokens, if the name does not say it. */
   readonly about?: string;
-  /** Of what is no part: what stands for it in the documents of the API, in rows of usage and in usage from outside. */
+  /**
+   * For figures that are not parts: description in the documentation of the API, in usage rows and in
+   * imported usage.
+   */
   readonly describedAs?: { readonly usage?: string; readonly outside: string };
   readonly price: TokenPrice;
 }
 
 export interface TokenPrice {
-  /** The rate that it is when it is not given (`rateOf` of its kind); null: it has to be given. */
+  /** Rate to use if this one is not configured (`rateOf` of its kind); null: required. */
   readonly fallback: string | null;
-  /** For the reference of `gateway.yaml`. */
+  /** Description for the reference of `gateway.yaml`. */
   readonly configured: string;
-  /** For the documents of the API's answers. */
+  /** Description for the documentation of API responses. */
   readonly shown: string;
 }
 
-/** Figures that are numbers of tokens; the keys are the names in code. */
+/** Figures that count tokens; the keys are the names in code. */
 export const TOKEN_FIGURES = {
-  /** Of the prompt, without the cached ones: these two are the whole prompt. */
+  /** Prompt tokens without cached ones; both together are the whole prompt. */
   inputTokens: {
     apiName: "input_tokens",
     focusName: "x_InputTokens",
@@ -60,7 +63,7 @@ export const TOKEN_FIGURES = {
       shown: "Per million tokens, a decimal, as every price but `request`.",
     },
   },
-  /** Of the prompt, beside `inputTokens`. */
+  /** Cached prompt tokens, not included in `inputTokens`. */
   cachedInputTokens: {
     apiName: "cached_input_tokens",
     focusName: "x_CachedInputTokens",
@@ -74,7 +77,7 @@ export const TOKEN_FIGURES = {
       shown: "From the upstream's cache.",
     },
   },
-  /** Part of `inputTokens`: written to a cache for 5 minutes, or for a time that the upstream does not tell. */
+  /** Part of `inputTokens`: written to a cache for 5 minutes, or for an unknown time. */
   cacheWriteTokens: {
     apiName: "cache_write_tokens",
     focusName: "x_CacheWriteTokens",
@@ -115,7 +118,7 @@ export const TOKEN_FIGURES = {
       shown: "Audio of the prompt.",
     },
   },
-  /** All that was generated. */
+  /** All generated tokens. */
   outputTokens: {
     apiName: "output_tokens",
     focusName: "x_OutputTokens",
@@ -160,12 +163,12 @@ export const TOKEN_FIGURES = {
   },
 } as const satisfies Readonly<Record<string, TokenFigure>>;
 
-/** All figures of a row of usage. Those of microcents are bigints in code, the others numbers. */
+/** All figures of a usage row. Amounts in microcents are bigints in code, the others numbers. */
 export const USAGE_FIGURES = {
-  /** Those that went upstream. */
+  /** Requests that went upstream. */
   requests: { apiName: "requests", focusName: "x_Requests", field: "requests", position: 1 },
   ...TOKEN_FIGURES,
-  /** Of the requests: those whose tokens are an estimate. */
+  /** Requests with estimated tokens. */
   estimatedRequests: {
     apiName: "estimated_requests",
     focusName: "x_EstimatedRequests",
@@ -178,7 +181,7 @@ export const USAGE_FIGURES = {
     field: "microcents",
     position: 7,
   },
-  /** Of the cost: what is for tools that ran at the model's server. */
+  /** Part of the cost for tools that ran at the model server. */
   toolMicrocents: {
     apiName: "server_tool_microcents",
     focusName: "x_ServerToolMicrocents",

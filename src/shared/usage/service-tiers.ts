@@ -1,10 +1,10 @@
 import type { JsonObject } from "../text/json-object.ts";
 
-/** The fields by which a request asks for a price other than the default's, the first that does so first. */
+/** Fields by which a request may choose other prices, in order of precedence. */
 export const TIER_FIELDS = ["speed", "inference_geo", "service_tier"] as const;
 export type TierField = (typeof TIER_FIELDS)[number];
 
-/** What upstreams call the service tier that nobody asks for by name: OpenAI, Anthropic, Groq. */
+/** Names of the default service tier: OpenAI, Anthropic, Groq. */
 export const DEFAULT_SERVICE_TIERS: ReadonlySet<string> = new Set([
   "auto",
   "default",
@@ -13,17 +13,17 @@ export const DEFAULT_SERVICE_TIERS: ReadonlySet<string> = new Set([
   "standard_only",
 ]);
 
-/** What of speed and place costs what it always costs: Anthropic. */
+/** Speeds with the default price: Anthropic. */
 const DEFAULT_SPEEDS: ReadonlySet<string> = new Set(["standard"]);
 const DEFAULT_PLACES: ReadonlySet<string> = new Set(["global", "not_available"]);
 
-/** No word of these is longer. */
+/** Maximum length of a name. */
 const MAX_CHARACTERS = 32;
 
 /**
- * The service tier that an answer, its usage or a request names, in lower case, as prices have it: a `speed` before a
- * `service_tier`, and where it was served at a place that has its own price that behind it: `fast`, `us`, `fast-us`. Null:
- * it names none.
+ * Returns the service tier of a response, its usage or a request, in lower case, as in prices: a `speed`
+ * takes precedence over a `service_tier`, and a region with its own price is appended: `fast`, `us`,
+ * `fast-us`. Null: none.
  */
 export function nameServiceTier({
   service_tier: named,
@@ -36,13 +36,13 @@ export function nameServiceTier({
   return served === null || DEFAULT_SERVICE_TIERS.has(served) ? where : `${served}-${where}`;
 }
 
-/** The field that a request's service tier comes from. */
+/** Returns the field that determines a request's service tier. */
 export function findTierField({ speed, inference_geo: place }: JsonObject): TierField {
   if (nameServiceTier({ speed }) !== null) return "speed";
   return nameServiceTier({ inference_geo: place }) === null ? "service_tier" : "inference_geo";
 }
 
-/** The same without its place; null: it names none. */
+/** Returns the service tier without its region; null: none left. */
 export function withoutPlace(serviceTier: string): string | null {
   const end = serviceTier.lastIndexOf("-");
   return end === -1 ? null : serviceTier.slice(0, end);

@@ -1,27 +1,27 @@
 /**
- * Whose cost a request is: tags, names with a value, which a client sends, a key has by default and an organization may
- * take from the end user that a request names. Everywhere inside they are one text in one form, names in order, so that
- * equal combinations are equal texts: "feature=autocomplete,team=search"; '' for none.
+ * Tags for cost allocation: names with a value, from the client, a key's default, or the end user that a
+ * request names. Internally one text in one form, sorted by name, so that equal combinations are equal texts:
+ * "feature=autocomplete,team=search"; '' for none.
  */
 import { createHash } from "node:crypto";
 import { holdsCredential } from "../text/scrub.ts";
 
-/** The most that a header, or a key's default, has. */
+/** Maximum in a header, or in a key's default. */
 const MAX_TAGS = 8;
-/** How the documents say what tags are. */
+/** Description of tags for the documentation. */
 export const TAG_VALUES = `1 to ${MAX_TAGS} tags as in \`team=search,feature=autocomplete\``;
-/** The row of usage for combinations beyond those that a month keeps apart. It has no "=", so no tags look like it. */
+/** Usage row of all combinations beyond the month's maximum. Contains no "=", so no tags equal it. */
 export const OTHER_TAGS = "other";
-/** Combinations of an organization and month that are kept apart. `store/lua/include/tags.lua` says it too. */
+/** Maximum number of combinations per organization and month; `store/lua/include/tags.lua` repeats it. */
 export const MAX_TAG_COMBINATIONS = 1_000;
-/** The tag that holds the end user of a request. */
+/** Tag for the end user of a request. */
 const END_USER = "user";
 
 const NAME = /^[a-z][a-z0-9_.-]{0,63}$/;
 const VALUE = /^[A-Za-z0-9_.:/@+-]{1,64}$/;
-/** Eight of the longest, with blanks. Beyond it nothing is looked at. */
+/** Eight of the longest tags, with spaces. Longer lists are not parsed. */
 const MAX_LIST_CHARACTERS = 2_048;
-/** What is wrong is shown, but not all of it. */
+/** Maximum of the wrong text to show. */
 const SHOWN_CHARACTERS = 80;
 
 const EXPECTED_NAME =
@@ -29,7 +29,10 @@ const EXPECTED_NAME =
 const EXPECTED_VALUE =
   "expected a value of 1 to 64 characters of A-Z, a-z, 0-9, `_`, `.`, `:`, `/`, `@`, `+` and `-`";
 
-/** "team=search, feature=autocomplete", in any order, with blanks around the commas → the one form, or what is wrong. */
+/**
+ * Result of parsing "team=search, feature=autocomplete", in any order, with spaces around the commas: the
+ * normalized form, or the problem.
+ */
 export type ParsedTags = { readonly tags: string } | { readonly problem: string };
 
 export function parseTagList(list: string): ParsedTags {
@@ -68,27 +71,27 @@ function quote(text: string): string {
   return JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
 }
 
-/** Name → value, in the order of the names. */
+/** Returns values by name, in the order of names. */
 export function readTags(tags: string): Record<string, string> {
-  // A name such as `__proto__` is none, by its first letter.
+  // Safe: a name such as `__proto__` is invalid by its first letter.
   return tags === "" || tags === OTHER_TAGS ? {} : Object.fromEntries(tags.split(",").map(splitTag));
 }
 
-/** The value of one tag in a row of usage: null where it has none, `other` in the row of what is not kept apart. */
+/** Returns the value of one tag in a usage row: null without it, `other` in the row of other combinations. */
 export function valueOfTag(tags: string, name: string): string | null {
   return tags === OTHER_TAGS ? OTHER_TAGS : (readTags(tags)[name] ?? null);
 }
 
-/** Both; of one name that stands in both, `preferred` has its way. */
+/** Merges both; `preferred` takes precedence for names in both. */
 export function mergeTags(preferred: string, others: string): string {
   if (preferred === "" || others === "") return preferred + others;
   return formatTags(new Map(Object.entries({ ...readTags(others), ...readTags(preferred) })));
 }
 
 /**
- * The same with the end user that a request's body names as the tag `user`, unless there is one by this name. Bodies may
- * name users in any characters: what is no value of a tag, or has the form of a key, is kept as `sha256:` and the first
- * 32 digits of its SHA-256.
+ * Adds the end user that a request's body names as the tag `user`, unless that tag exists. End users may have
+ * any characters: an invalid value of a tag, or one that looks like a key, becomes `sha256:` and the first 32
+ * digits of its SHA-256.
  */
 export function addEndUser(tags: string, endUser: string | null): string {
   if (endUser === null || endUser === "") return tags;
@@ -97,13 +100,13 @@ export function addEndUser(tags: string, endUser: string | null): string {
   return mergeTags(tags, `${END_USER}=${isValue ? endUser : digest()}`);
 }
 
-/** Whether a row of usage has all of these tags. That of what is not kept apart has none. */
+/** Returns whether a usage row has all of these tags; false for the row of other combinations. */
 export function hasTags(row: string, wanted: string): boolean {
   const tags = readTags(row);
   return Object.entries(readTags(wanted)).every(([name, value]) => tags[name] === value);
 }
 
-/** Name → value in the one form. */
+/** Formats tags in the normalized form. */
 export function formatTags(tags: ReadonlyMap<string, string>): string {
   return [...tags]
     .sort(([left], [right]) => (left < right ? -1 : 1))
@@ -111,7 +114,7 @@ export function formatTags(tags: ReadonlyMap<string, string>): string {
     .join(",");
 }
 
-/** Whether a text can be the name of a tag. */
+/** Returns whether a text is a valid tag name. */
 export function isTagName(text: string): boolean {
   return NAME.test(text);
 }

@@ -1,4 +1,7 @@
-/** The tokens of a request by kind: the same in answers of upstreams, prices, usage, metrics and the log of requests. */
+/**
+ * Tokens of a request by kind, with the same kinds in responses of upstreams, prices, usage, metrics and the
+ * request log.
+ */
 import { compileExpression } from "./compile.ts";
 import { TOKEN_FIGURES, type TokenFigure } from "./figures.ts";
 
@@ -6,34 +9,35 @@ type Table = typeof TOKEN_FIGURES;
 export type TokenKind = keyof Table;
 
 /**
- * Token counts as the upstream reports them, normalised: the prompt is `inputTokens` and `cachedInputTokens` together.
- * Never negative, always integers; parts never exceed what they are parts of, and no token is in two of them.
+ * Token counts from the upstream, normalized: `inputTokens` and `cachedInputTokens` together are the prompt.
+ * Never negative, always integers; parts never exceed the figure that includes them, and no token is in two
+ * of them.
  */
 export type TokenUsage = { readonly [Kind in TokenKind]: number };
 
-/** In the order in which they are shown. */
+/** Kinds in display order. */
 export const TOKEN_KINDS = Object.keys(TOKEN_FIGURES) as TokenKind[];
 
 function rowOf(kind: TokenKind): TokenFigure {
   return TOKEN_FIGURES[kind];
 }
 
-/** The kinds that are parts of nothing: no token is in two of them, and all together they are prompt and answer. */
+/** Kinds that are not parts: disjoint, and together the whole prompt and output. */
 export const WHOLE_KINDS = TOKEN_KINDS.filter((kind) => rowOf(kind).partOf === null);
 
-/** The kinds that a kind's tokens are counted in, too. */
+/** Returns the kinds that are included in a kind. */
 export function partsOf(whole: TokenKind): readonly TokenKind[] {
   return TOKEN_KINDS.filter((kind) => rowOf(kind).partOf === whole);
 }
 
-/** What each is called in the management API, in exports and in the log of requests. */
+/** Names in the management API, in exports and in the request log. */
 export const TOKEN_NAMES = mapTokens((kind) => TOKEN_FIGURES[kind].apiName) as {
   readonly [Kind in TokenKind]: Table[Kind]["apiName"];
 };
 
-/** A rate in code, named like its kind: "cachedInput". Entries of the spool call the figure so, too. */
+/** Name of a rate in code: "cachedInput". Spool entries use it for the figure as well. */
 export type TokenRate = WithoutEnd<TokenKind, "Tokens">;
-/** A rate in `gateway.yaml`, in records and in answers, named like its figure: "cached_input". */
+/** Name of a rate in `gateway.yaml`, in records and in responses: "cached_input". */
 export type TokenPriceName = WithoutEnd<Table[TokenKind]["apiName"], "_tokens">;
 type WithoutEnd<Name extends string, End extends string> = Name extends `${infer Start}${End}`
   ? Start
@@ -51,16 +55,16 @@ function byPosition(left: TokenKind, right: TokenKind): number {
   return TOKEN_FIGURES[left].position - TOKEN_FIGURES[right].position;
 }
 
-/** In the order of Lua's lists, in which the management API's rows of usage have them, too. */
+/** Kinds in the order of Lua's lists, which is also that of usage rows in the management API. */
 export const KINDS_BY_POSITION = TOKEN_KINDS.toSorted(byPosition);
 
-/** A value for each kind. */
+/** Builds an object with a value for each kind. */
 export function mapTokens<Value>(valueOf: (kind: TokenKind) => Value): Record<TokenKind, Value> {
   const entries = TOKEN_KINDS.map((kind) => [kind, valueOf(kind)]);
   return Object.fromEntries(entries) as Record<TokenKind, Value>;
 }
 
-/** The same values under the names of the API, in the order of `kinds`. */
+/** Returns the same values under the API's names, in the order of `kinds`. */
 export function nameTokens<Kind extends TokenKind, Value>(
   values: Readonly<Record<Kind, Value>>,
   kinds: readonly Kind[] = TOKEN_KINDS as Kind[],
@@ -73,7 +77,7 @@ const GIVEN: ReadonlySet<TokenKind> = new Set(["inputTokens", "outputTokens"]);
 
 export const NO_TOKENS: TokenUsage = Object.freeze(mapTokens(() => 0));
 
-/** So many tokens of which nothing more is known. */
+/** Returns a usage of plain input and output tokens without parts. */
 export const plainTokens = compileExpression(
   ["inputTokens", "outputTokens"],
   `({ ${TOKEN_KINDS.map((kind) => (GIVEN.has(kind) ? kind : `${kind}: 0`)).join(", ")} })`,

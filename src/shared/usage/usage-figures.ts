@@ -1,4 +1,4 @@
-/** The figures of a row of usage: what is counted of a day, a key, its owners, a model and a combination of tags. */
+/** Figures of a usage row: counts of a day, key, its owners, model and tag combination. */
 import { USAGE_FIGURES } from "./figures.ts";
 import { NO_TOKENS, type TokenUsage } from "./token-usage.ts";
 
@@ -6,36 +6,36 @@ type Table = typeof USAGE_FIGURES;
 
 export interface UsageFigures extends TokenUsage {
   readonly requests: number;
-  /** Of the requests: those whose tokens are an estimate. */
+  /** Requests with estimated tokens. */
   readonly estimatedRequests: number;
   readonly costMicrocents: bigint;
-  /** What of it is for tools that ran at the model's server. */
+  /** Part of the cost for tools that ran at the model server. */
   readonly toolMicrocents: bigint;
 }
 
 export type UsageFigure = keyof UsageFigures;
-/** The figures that are amounts. */
+/** Figures that are amounts of money. */
 type AmountFigure = "costMicrocents" | "toolMicrocents";
 export type MutableUsageFigures = { -readonly [Figure in UsageFigure]: UsageFigures[Figure] };
 
-/** What each is called in the management API and in reports; in the order in which they are shown. */
+/** Names in the management API and in reports, in display order. */
 export const FIGURE_NAMES = Object.fromEntries(
   Object.entries(USAGE_FIGURES).map(([figure, { apiName }]) => [figure, apiName]),
 ) as { readonly [Figure in UsageFigure]: Table[Figure]["apiName"] };
 
 export const FIGURES = Object.keys(FIGURE_NAMES) as readonly UsageFigure[];
 
-/** In the order of Lua's lists. */
+/** Figures in the order of Lua's lists. */
 export const FIGURES_BY_POSITION = FIGURES.toSorted(
   (left, right) => USAGE_FIGURES[left].position - USAGE_FIGURES[right].position,
 );
 
-/** The figures of an entry in the list of recent requests, which is one request. */
+/** Figures of an entry in the list of recent requests, which is one request. */
 export const LISTED_FIGURES = FIGURES_BY_POSITION.filter((figure) => figure !== "requests");
-/** The figures of an estimate of one request. */
+/** Figures of an estimate of one request. */
 export const ESTIMATED_FIGURES = LISTED_FIGURES.filter((figure) => figure !== "estimatedRequests");
 
-/** The figures of a row in which nothing is counted yet. */
+/** Figures of an empty row. */
 export const NO_USAGE: UsageFigures = {
   requests: 0,
   ...NO_TOKENS,
@@ -48,7 +48,7 @@ export function isAmount(figure: UsageFigure): figure is AmountFigure {
   return typeof NO_USAGE[figure] === "bigint";
 }
 
-/** Counts one row's figures in another. */
+/** Adds one row's figures to another. */
 export function addFigures(sum: MutableUsageFigures, added: UsageFigures): void {
   for (const figure of FIGURES) {
     if (isAmount(figure)) sum[figure] += added[figure];

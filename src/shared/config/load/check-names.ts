@@ -2,15 +2,15 @@ import type { FieldPath } from "../config-error.ts";
 import { formatSuggestion } from "../schema/nearest.ts";
 import { itemsOf, textOf, valueAt } from "./raw-values.ts";
 
-/** A mistake that shows only when two places of the file are compared. */
+/** Mistake that is only visible by comparing two places of the file. */
 export interface CrossProblem {
   readonly path: FieldPath;
   readonly message: string;
 }
 
 /**
- * Upstream names and catalog ids: none twice, and whatever names one names one that exists. Works on the file as it is
- * written, wrong or not, so that these problems are told together with all others.
+ * Checks that upstream names and catalog ids are unique, and that references to them exist. Works on the raw
+ * file, even if wrong, so that all problems are reported together.
  */
 export function checkNames(file: unknown): CrossProblem[] {
   const upstreams = collectNames(file, "upstreams", "name");
@@ -38,7 +38,7 @@ function findDuplicates(names: readonly (string | null)[], section: string, fiel
   });
 }
 
-/** Where each name stands first. */
+/** Returns the first position of each name. */
 function placesOf(names: readonly (string | null)[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   for (const [index, name] of names.entries()) {
@@ -74,7 +74,7 @@ function checkSuccessors(file: unknown, ids: readonly (string | null)[]): CrossP
   });
 }
 
-/** An alias that is an id would hide that model, and one that two models have would be either. */
+/** Rejects aliases that equal an id, which would hide that model, or that two models share. */
 function checkAliases(file: unknown, ids: readonly (string | null)[]): CrossProblem[] {
   const idPlaces = placesOf(ids);
   const places = new Map<string, string>();
@@ -97,7 +97,7 @@ function checkAliases(file: unknown, ids: readonly (string | null)[]): CrossProb
   );
 }
 
-/** Which models are replaced in a circle, in the end; each is looked at once, however long the chains are. */
+/** Finds circular replacements of models; visits each model once, however long the chains are. */
 class CircleFinder {
   readonly #successorOf: (id: string) => string | null;
   readonly #known = new Map<string, boolean>();

@@ -6,8 +6,8 @@ import { itemsOf, valueAt } from "./raw-values.ts";
 const MESSAGE = "required, but missing; expected a price per million tokens as a decimal in quotes";
 
 /**
- * The price of generated tokens wherever there are prices of a model that generates.
- * @param prices `prices` of a model, as it is written.
+ * Checks that models that generate have a price of output tokens wherever they have prices.
+ * @param prices Raw `prices` of a model.
  */
 export function checkOutputPrices(prices: unknown, path: FieldPath): CrossProblem[] {
   return membersOf(prices).flatMap(([currency, given]) =>

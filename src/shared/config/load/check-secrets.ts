@@ -3,19 +3,20 @@ import type { FieldPath } from "../config-error.ts";
 import { Secret, VARIABLE_NAME_FORM, type SecretReference, type SecretSource } from "../secret.ts";
 
 /**
- * Which secrets must be there when the configuration is read: every one; every one but the upstreams' credentials,
- * which only Envoy reads; these alone, where they are written for it; or none, where the configuration is only looked at.
+ * Secrets that must exist when the configuration is read: "all"; "own", without the upstreams' credentials,
+ * which only Envoy reads; "upstreams", when writing these for Envoy; or "none", when only inspecting.
  */
 export type RequiredSecrets = "all" | "own" | "upstreams" | "none";
 
 /**
- * Secrets that are referred to and are not there. In this file nothing but a secret is a mapping of `env` or `file`
- * alone or with a credential's header, so they are found without the schema, in a file that is wrong elsewhere too.
+ * Finds references to missing secrets. Only secrets are mappings of just `env` or `file`, or of these with a
+ * credential's header, so this needs no schema and also works on a file with other mistakes.
  */
 export function checkSecrets(file: unknown, source: SecretSource, required: RequiredSecrets): CrossProblem[] {
   if (required === "none") return [];
   return findReferences(file, []).flatMap(({ path, reference }) => {
-    // Keys of an identity provider are a file, and no secret; Envoy reads it, perhaps elsewhere.
+    // Keys of an identity provider are a file but no secret, and only Envoy reads it, possibly on another
+    // host.
     if (path[0] === "jwt") return [];
     const isOfUpstream = path[0] === "upstreams";
     if ((required === "own" && isOfUpstream) || (required === "upstreams" && !isOfUpstream)) return [];
@@ -29,7 +30,7 @@ interface FoundReference {
   readonly reference: SecretReference;
 }
 
-/** What may stand beside the reference, where it is an upstream's credential. */
+/** Fields that may accompany the reference in an upstream's credential. */
 const CREDENTIAL_FIELDS: ReadonlySet<string> = new Set(["header", "prefix"]);
 
 function findReferences(value: unknown, path: FieldPath): FoundReference[] {
@@ -38,7 +39,7 @@ function findReferences(value: unknown, path: FieldPath): FoundReference[] {
   const entries: [string, unknown][] = Object.entries(value);
   const [only, ...others] = entries.filter(([key]) => !CREDENTIAL_FIELDS.has(key));
   if (only !== undefined && others.length === 0 && typeof only[1] === "string" && only[1] !== "") {
-    // What has not the form of a name may be the secret itself and is not repeated; the schema refuses it.
+    // A malformed name may be the secret itself and is not repeated; the schema rejects it.
     if (only[0] === "env" && VARIABLE_NAME_FORM.test(only[1])) return [{ path, reference: { env: only[1] } }];
     if (only[0] === "file") return [{ path, reference: { file: only[1] } }];
   }

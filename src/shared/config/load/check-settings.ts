@@ -8,12 +8,12 @@ import { checkSignIn } from "./check-sign-in.ts";
 import { checkUpstreams } from "./check-upstreams.ts";
 import { itemsOf, numberOf, textOf, valueAt } from "./raw-values.ts";
 
-/** `sun_path` is 108 bytes on Linux, the closing zero included (unix(7)). */
+/** `sun_path` has 108 bytes on Linux, including the final zero (unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 107;
-/** The longest of the file names that are made there; `gateway-255.sock` is as long. */
+/** Longest file name in the socket directory; `gateway-255.sock` has the same length. */
 const LONGEST_SOCKET_NAME = "envoy-admin.sock";
 
-/** Fields that must agree with each other. Works on the file as it is written, wrong or not. */
+/** Checks fields that depend on each other. Works on the raw file, even if wrong. */
 export function checkSettings(file: unknown, baseDir: string): CrossProblem[] {
   return [
     ...checkUpstreams(file),
@@ -72,7 +72,7 @@ function checkOutputTokens(model: object, path: FieldPath): CrossProblem[] {
   return [{ path, message }];
 }
 
-/** Nothing is generated. */
+/** Returns whether the model only has embeddings, so that it generates nothing. */
 function hasEmbeddingsAlone(model: object): boolean {
   const capabilities = itemsOf(valueAt(model, "capabilities"));
   return (

@@ -3,7 +3,7 @@ import type { FieldPath } from "../config-error.ts";
 import type { CrossProblem } from "./check-names.ts";
 import { itemsOf, textOf, valueAt } from "./raw-values.ts";
 
-/** What signing in to the dashboard needs beside the providers themselves. Works on the file as it is written. */
+/** Checks the settings that signing in to the dashboard needs in addition to the providers. Works on the raw file. */
 export function checkSignIn(file: unknown): CrossProblem[] {
   const providers = itemsOf(valueAt(file, "dashboard", "oidc"));
   const isTokenOff = valueAt(file, "dashboard", "token_sign_in") === false;
@@ -13,7 +13,7 @@ export function checkSignIn(file: unknown): CrossProblem[] {
   return [{ path: ["dashboard", "token_sign_in"], message }];
 }
 
-/** Providers know one address that they send people back to, and it is not taken from what a browser says. */
+/** Checks the base URL: providers redirect to one registered address, which must not come from the browser. */
 function checkBaseUrl(file: unknown): CrossProblem[] {
   const path = ["dashboard", "base_url"];
   const url = textOf(valueAt(file, ...path));

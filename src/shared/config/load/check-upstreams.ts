@@ -1,8 +1,8 @@
-/** Fields of an upstream that must agree with each other. Works on the file as it is written, wrong or not. */
+/** Checks of upstream fields that depend on each other. Work on the raw file, even if wrong. */
 import type { CrossProblem } from "./check-names.ts";
 import { itemsOf, numberOf, textOf, valueAt } from "./raw-values.ts";
 
-/** Problems in `upstreams`. */
+/** Returns problems in `upstreams`. */
 export function checkUpstreams(file: unknown): CrossProblem[] {
   return itemsOf(valueAt(file, "upstreams")).flatMap((upstream, index): CrossProblem[] => {
     if (typeof upstream !== "object" || upstream === null) return [];
@@ -15,7 +15,7 @@ export function checkUpstreams(file: unknown): CrossProblem[] {
   });
 }
 
-/** Fields that say where the upstream is. */
+/** Fields with the upstream's address. */
 const PLACES: readonly string[] = ["url", "urls", "endpoints"];
 
 function checkPlaces(upstream: object): CrossProblem[] {
@@ -76,12 +76,12 @@ function checkCredentials(upstream: object): CrossProblem[] {
   });
 }
 
-/** The header that carries a credential as it is written. */
+/** Returns the header of a raw credential. */
 function headerOf(credential: unknown): string {
   return (textOf(valueAt(credential, "header")) ?? "authorization").toLowerCase();
 }
 
-/** A signature names one host, and is sent as `authorization`. */
+/** Checks that a signed upstream has one host and no `authorization` header, which the signature uses. */
 function checkSigning(upstream: object): CrossProblem[] {
   if (valueAt(upstream, "aws_signing") === undefined) return [];
   const path = ["aws_signing"];

@@ -1,6 +1,6 @@
 /**
- * Somebody has given us LiteLLM's configuration: what each of its models is here, instead of "unknown field". A key that
- * is written into the file itself is never repeated.
+ * Explains a LiteLLM configuration that was passed as `gateway.yaml`: describes the equivalent of each model,
+ * instead of "unknown field". Keys in the file are never repeated.
  */
 import { isJsonObject, type JsonObject } from "../../text/json-object.ts";
 import type { ConfigProblem } from "../config-error.ts";
@@ -14,9 +14,9 @@ const HEADING =
   "See docs/migrate-litellm.md";
 
 interface KnownServer {
-  /** Where it is when `api_base` does not say it. */
+  /** Address if `api_base` is missing. */
   readonly origin: string;
-  /** Behind the host, whatever `api_base` says there: LiteLLM adds its own. Left out: what `api_base` says. */
+  /** Path after the host, regardless of `api_base`: LiteLLM adds its own. Omitted: from `api_base`. */
   readonly prefix?: string;
   readonly more: string;
   readonly credential: string;
@@ -24,13 +24,13 @@ interface KnownServer {
 
 const AZURE: KnownServer = {
   origin: "https://RESOURCE.openai.azure.com",
-  // Its API without `api-version`; deployments are named as models.
+  // Azure's API without `api-version`; deployments are used like model names.
   prefix: "/openai/v1",
   more: "",
   credential: "env: AZURE_API_KEY, header: api-key",
 };
 
-/** LiteLLM knows these servers by their names alone. */
+/** Servers that LiteLLM identifies by name only. */
 const SERVERS: Readonly<Record<string, KnownServer>> = {
   openai: { origin: "https://api.openai.com", more: "", credential: "env: OPENAI_API_KEY" },
   anthropic: {
@@ -46,7 +46,7 @@ const SERVERS: Readonly<Record<string, KnownServer>> = {
   },
   mistral: { origin: "https://api.mistral.ai", more: "", credential: "env: MISTRAL_API_KEY" },
 };
-/** Providers that only say how a server of one's own is spoken to. */
+/** Providers that only name the protocol of a self-hosted server. */
 const DIALECTS: ReadonlySet<string> = new Set([
   "openai",
   "hosted_vllm",
@@ -55,7 +55,7 @@ const DIALECTS: ReadonlySet<string> = new Set([
   "litellm_proxy",
 ]);
 
-/** Null for what is no LiteLLM configuration; else all that there is to say of it. */
+/** Returns null if it is not a LiteLLM configuration, otherwise all explanations. */
 export function explainLiteLlm(source: YamlSource): readonly ConfigProblem[] | null {
   const { value } = source;
   if (!isJsonObject(value) || !Array.isArray(value["model_list"])) return null;
@@ -70,7 +70,7 @@ export function explainLiteLlm(source: YamlSource): readonly ConfigProblem[] | n
   return [problemAt(source, ["model_list"], HEADING), ...entries, ...findLiteLlmGaps(source)];
 }
 
-/** "upstreams: {name: …}; catalog: {id: …}"; null where it says too little. */
+/** Returns "upstreams: {name: …}; catalog: {id: …}"; null if the entry lacks information. */
 function mapEntry(entry: JsonObject): string | null {
   const { model_name: name, litellm_params: given } = entry;
   const params = isJsonObject(given) ? given : {};
@@ -86,7 +86,10 @@ function mapEntry(entry: JsonObject): string | null {
   return `\`upstreams\`: ${place}; \`catalog\`: ${catalog}`;
 }
 
-/** LiteLLM's `max_input_tokens` is the whole window, as providers publish it; `max_tokens` is an older name of the answer's. */
+/**
+ * LiteLLM's `max_input_tokens` is the whole window, as providers publish it; `max_tokens` is an older name of
+ * the output limit.
+ */
 function describeWindow(info: unknown): string {
   if (!isJsonObject(info)) return "";
   const { max_input_tokens: window, max_output_tokens: output = info["max_tokens"] } = info;
@@ -121,7 +124,7 @@ function describeCredential(key: unknown, usual: string | null): string {
   return `, credential: {${(usual ?? "env: X").replace(/env: \w+/, `env: ${named}`)}}`;
 }
 
-/** As an id's part and an upstream's name may be. */
+/** Converts a text to a valid part of an id or an upstream's name. */
 function slug(text: string): string {
   return text.replace(/[^A-Za-z0-9._:-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "model";
 }

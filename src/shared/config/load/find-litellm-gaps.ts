@@ -1,14 +1,14 @@
-/** Names the LiteLLM settings that have no field in gateway.yaml, and where each is set instead. */
+/** Lists LiteLLM settings without a field in gateway.yaml, and where to set each instead. */
 import { isJsonObject } from "../../text/json-object.ts";
 import type { ConfigProblem } from "../config-error.ts";
 import { problemAt } from "./issues.ts";
 import type { YamlSource } from "./yaml-source.ts";
 
-/** Sections lie in sections, no deeper than this. */
+/** Maximum depth of sections. */
 const MAX_DEPTH = 6;
 
 interface Gap {
-  /** Names of its fields, at whatever depth. */
+  /** Names of its fields, at any depth. */
   readonly names: RegExp;
   readonly message: string;
 }
@@ -43,7 +43,7 @@ const GAPS: readonly Gap[] = [
   },
 ];
 
-/** One problem for each kind of setting, where it stands first. */
+/** Returns one problem for each kind of setting, at its first occurrence. */
 export function findLiteLlmGaps(source: YamlSource): readonly ConfigProblem[] {
   const found = new Map<Gap, readonly (string | number)[]>();
   visit(source.value, [], found);

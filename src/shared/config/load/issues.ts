@@ -7,7 +7,7 @@ import { shorten } from "../../text/shorten.ts";
 
 const MAX_SHOWN_CHARACTERS = 80;
 
-/** What the schema found, as problems that say what was expected and what was found. */
+/** Converts issues of the schema to problems with the expected and the found value. */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], source: YamlSource): ConfigProblem[] {
   return issues.flatMap((issue) => {
     const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
@@ -24,13 +24,13 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[], source: Yaml
   });
 }
 
-/** A problem with the line of its field. */
+/** Returns a problem with the line of its field. */
 export function problemAt(source: YamlSource, path: FieldPath, message: string): ConfigProblem {
   const line = source.lineOf(path);
   return { path: formatPath(path), ...(line === undefined ? {} : { line }), message };
 }
 
-/** Field kinds write "expected …", and after a line break what belongs behind the value that was found. */
+/** Formats the message. Field kinds write "expected …" and, after a line break, text that follows the found value. */
 function describeIssue(issue: z.core.$ZodIssue, path: FieldPath, source: YamlSource): string {
   const [expectation = "", suffix = ""] = issue.message.split("\n");
   if (!expectation.startsWith("expected ")) return issue.message;
@@ -42,7 +42,7 @@ function describeIssue(issue: z.core.$ZodIssue, path: FieldPath, source: YamlSou
   return `${expectation}, found ${found}${isText ? formatQuoted(value, written) : suffix}`;
 }
 
-/** ': write "2.50" in quotes', for a number where a text is wanted. */
+/** Returns ': write "2.50" in quotes' if a number was written in place of a text. */
 function formatQuoted(value: unknown, written: string | undefined): string {
   const isPlain = typeof value === "number" && written !== undefined && /^\d+(?:\.\d+)?$/.test(written);
   return isPlain ? `: write "${written}" in quotes` : "";
@@ -56,7 +56,7 @@ function formatFound(value: unknown, written: string | undefined): string {
   return `the ${typeof value} ${written ?? JSON.stringify(value)}`;
 }
 
-/** A URL may carry a password before its `@`. */
+/** Hides credentials: a URL may contain a password before its `@`. */
 function hideCredentials(text: string): string {
   return text.replace(/(:\/\/).*@/, "$1***@");
 }

@@ -1,6 +1,6 @@
 import type { FieldPath } from "../config-error.ts";
 
-/** The value at a path of a file that may be wrong anywhere; undefined where there is none. */
+/** Returns the value at a path of a raw file that may be wrong anywhere; undefined if missing. */
 export function valueAt(value: unknown, ...path: FieldPath): unknown {
   let current = value;
   for (const step of path) {
@@ -10,17 +10,17 @@ export function valueAt(value: unknown, ...path: FieldPath): unknown {
   return current;
 }
 
-/** The members of a list, or none. */
+/** Returns the members of a list; empty for anything else. */
 export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The text, or null for anything else. */
+/** Returns the text; null for anything else. */
 export function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** The number, or `otherwise` for anything else. */
+/** Returns the number; `otherwise` for anything else. */
 export function numberOf(value: unknown, otherwise: number): number {
   return typeof value === "number" ? value : otherwise;
 }

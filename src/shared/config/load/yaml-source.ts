@@ -2,22 +2,22 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Docum
 
 import { formatPath, type ConfigProblem, type FieldPath } from "../config-error.ts";
 
-/** How often anchors may be expanded: stops a small file from becoming a huge value. */
+/** Limit of expanded anchors, so that a small file cannot become a huge value. */
 const MAX_ALIAS_COUNT = 100;
 
-/** A YAML text as plain values, and where each of them stands. */
+/** YAML text as plain values, with their positions. */
 export interface YamlSource {
-  /** Undefined when the text is not YAML. */
+  /** Undefined if the text is not YAML. */
   readonly value: unknown;
-  /** Syntax errors and fields that stand twice in one mapping. */
+  /** Syntax errors and duplicate fields. */
   readonly problems: readonly ConfigProblem[];
-  /** Line of the field, or of the nearest mapping around it. */
+  /** Returns the line of the field, or of the nearest enclosing mapping. */
   lineOf(path: FieldPath): number | undefined;
-  /** A number as it is written: "2.50", which the value no longer tells from 2.5. */
+  /** Returns a number as it is written, such as "2.50", which equals 2.5 as a value. */
   writtenAt(path: FieldPath): string | undefined;
 }
 
-/** Reads one YAML 1.2 document. Never throws. */
+/** Parses one YAML 1.2 document. Never throws. */
 export function readYaml(text: string): YamlSource {
   const lines = new LineCounter();
   const document = parseDocument(text, {
@@ -56,18 +56,18 @@ function firstLine(message: string): string {
 
 interface Found {
   readonly node: unknown;
-  /** Where the field begins in the text: its key in a mapping, itself in a list. */
+  /** Offset of the field in the text: its key in a mapping, the value in a list. */
   readonly offset: number | undefined;
 }
 
-/** The node at a path or, where there is none, the last one on the way to it. */
+/** Returns the node at a path, or the last existing one on the way. */
 function findNode(document: Document.Parsed, path: FieldPath): Found {
   let node: unknown = document.contents;
   let offset: number | undefined = document.contents?.range?.[0];
   for (const step of path) {
     if (isAlias(node)) node = node.resolve(document);
     if (isMap(node)) {
-      // The last of two equal keys is the one whose value counts.
+      // Of two equal keys the last one's value is used.
       const pair = node.items.findLast((item) => keyOf(item.key) === String(step));
       if (pair === undefined) return { node: undefined, offset };
       offset = offsetOf(pair.key) ?? offset;

@@ -1,6 +1,6 @@
 /**
- * How the running configuration stands to the file: what of it was refused, what waits for a restart. The supervisor
- * keeps it and leaves it in `data_dir` while it runs, where `doctor` reads it.
+ * Difference between the running configuration and the file: rejected parts, and parts that need a restart.
+ * The supervisor writes it into `data_dir` while it runs, where `doctor` reads it.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -8,24 +8,24 @@ import { writePrivateFile } from "../../host/private-file.ts";
 import type { ConfigProblem } from "../config-error.ts";
 
 export interface ConfigState {
-  /** RFC 3339: when the catalog that is in force was taken over. */
+  /** RFC 3339 time since which the current catalog is in force. */
   readonly catalogSince: string;
-  /** The file as it is now is not in force; null when it is. */
+  /** Set if the current file is not in force. */
   readonly refused: { readonly since: string; readonly problems: readonly ConfigProblem[] } | null;
-  /** Fields of the file that differ from the running ones and count after a restart. */
+  /** Fields of the file that differ from the running ones and take effect after a restart. */
   readonly waitingForRestart: readonly string[];
 }
 
 const STATE_FILE = "configuration-state.json";
 
-/** Leaves the state in `dataDir`, or takes it away. Throws what the file system says. */
+/** Writes the state into `dataDir`, or removes it. Throws errors of the file system. */
 export function writeConfigState(dataDir: string, state: ConfigState | null): void {
   const path = join(dataDir, STATE_FILE);
   if (state === null) return rmSync(path, { force: true });
   writePrivateFile(path, JSON.stringify(state));
 }
 
-/** What a running gateway has left there; null when none runs, or it has started with the file as it is. */
+/** Reads the state of a running gateway; null if none runs, or its file is unchanged since the start. */
 export function readConfigState(dataDir: string): ConfigState | null {
   try {
     return JSON.parse(readFileSync(join(dataDir, STATE_FILE), "utf8")) as ConfigState;

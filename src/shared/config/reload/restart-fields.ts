@@ -5,8 +5,8 @@ import type { Config, UpstreamConfig } from "../schema.ts";
 import { Secret } from "../secret.ts";
 
 /**
- * The fields in which another configuration differs from the running one and which only count after a restart:
- * everything but the catalog. Names are those of the file, of upstreams by their names: "limits.max_body_bytes",
+ * Returns the fields that differ from the running configuration and take effect after a restart: everything
+ * but the catalog. Names are those of the file, with upstreams by name: "limits.max_body_bytes",
  * "upstreams.local.path_prefix".
  */
 export function findRestartFields(running: Config, next: Config): string[] {
@@ -32,7 +32,7 @@ function findDifferences(from: unknown, to: unknown, path: FieldPath): string[] 
   );
 }
 
-/** Upstreams by their names, with their fields as the file writes them: in which order they stand changes nothing. */
+/** Returns a section with upstreams by name, with their fields as in the file: their order does not matter. */
 function memberOf(config: Config, key: string): unknown {
   if (key !== "upstreams") return (config as unknown as Record<string, unknown>)[key];
   return Object.fromEntries(config.upstreams.map((upstream) => [upstream.name, writtenAs(upstream)]));

@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 const POLL_MS = 2_000;
 
 /**
- * Calls `onChange` when the content of any of these files has changed, within two seconds. Polls, and by content:
- * notifications are lost on network file systems and where a folder is swapped by a link, as Kubernetes does with a
- * ConfigMap or Secret. A file that is away for a moment is not a change. Only fingerprints are kept, since the files
- * may be secret. Does not keep the process alive.
+ * Calls `onChange` when the content of any of these files has changed, within two seconds. Polls the content,
+ * because notifications are lost on network file systems and when a directory is swapped by a link, as
+ * Kubernetes does with ConfigMaps and Secrets. A file that is missing for a moment is not a change. Only
+ * keeps fingerprints, since the files may be secret. Does not keep the process alive.
  */
 export function watchFiles(
   paths: readonly string[],
@@ -28,13 +28,13 @@ export function watchFiles(
 }
 
 export interface WatchOptions {
-  /** How often they are looked at. */
+  /** Polling interval. */
   readonly pollMs?: number | undefined;
-  /** Their fingerprint earlier: what has changed since then counts, too, and is told of at once. */
+  /** Earlier fingerprint: changes since then are reported at once. */
   readonly since?: string | null;
 }
 
-/** Of what is in these files. Null while one of them cannot be read. */
+/** Returns a fingerprint of these files' contents; null while one is unreadable. */
 export function fingerprint(paths: readonly string[]): string | null {
   try {
     return paths.map((path) => createHash("sha256").update(readFileSync(path)).digest("hex")).join(" ");

@@ -4,7 +4,7 @@ type CamelKey<K extends string> = K extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelKey<Tail>>}`
   : K;
 
-/** A value of `gateway.yaml` as the program reads it: camelCase keys and nothing that can be changed, at every depth. */
+/** Value of `gateway.yaml` as the program reads it: camelCase keys, deeply readonly. */
 export type CamelCased<T> = T extends string | number | boolean | null | undefined | Secret
   ? T
   : T extends readonly (infer Element)[]
@@ -13,7 +13,7 @@ export type CamelCased<T> = T extends string | number | boolean | null | undefin
       ? { readonly [K in keyof T as K extends string ? CamelKey<K> : K]: CamelCased<T[K]> }
       : T;
 
-/** A frozen copy with camelCase keys; secrets are kept as they are. */
+/** Returns a frozen copy with camelCase keys; secrets are kept as they are. */
 export function camelCase<T>(value: T): CamelCased<T> {
   return convert(value) as CamelCased<T>;
 }
@@ -29,7 +29,7 @@ function camelKey(key: string): string {
   return key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The name in `gateway.yaml` of a key of the configuration: "max_body_bytes" of "maxBodyBytes". */
+/** Returns the name in `gateway.yaml` of a configuration key: "max_body_bytes" for "maxBodyBytes". */
 export function snakeKey(key: string): string {
   return key.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

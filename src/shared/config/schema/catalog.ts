@@ -7,7 +7,7 @@ import { createPricesSchema } from "./prices.ts";
 import { createProfileSchema } from "./profile.ts";
 import { protocols } from "./protocols.ts";
 
-/** What a model can do, as the catalog says it; the last three are endpoints. */
+/** Capabilities of models in the catalog; the last three are endpoints. */
 const CAPABILITIES = [
   "tools",
   "vision",
@@ -41,7 +41,7 @@ function createAliasesSchema() {
   return z.array(modelName(), { error }).max(MAX_ALIASES, { error }).default([]);
 }
 
-/** How clients see a model, and where it is served. */
+/** Returns the fields of a model's names and upstreams. */
 function createIdentityShape() {
   return {
     id: modelId().describe("Name that clients send as `model`: `<vendor>/<model>`."),
@@ -68,7 +68,7 @@ function createIdentityShape() {
   };
 }
 
-/** What it takes and gives. */
+/** Returns the fields of a model's limits and capabilities. */
 function createCapacityShape() {
   return {
     context_window: integer(1, MAX_TOKENS, "tokens").describe("Maximum of prompt and response."),

@@ -1,8 +1,8 @@
 import { formatSuggestion } from "./nearest.ts";
 
 /**
- * The ISO 4217 codes of currencies in use whose minor unit has two digits. Money is counted in cents everywhere, so a
- * currency with another minor unit (JPY, KWD) cannot be a billing currency.
+ * ISO 4217 codes of current currencies whose minor unit has two digits. Money is counted in cents everywhere,
+ * so a currency with another minor unit (JPY, KWD) cannot be a billing currency.
  */
 export const CURRENCIES: ReadonlySet<string> = new Set(
   `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC CUP CVE
@@ -21,7 +21,7 @@ const OTHER_MINOR_UNIT: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Why a text is no billing currency, or null when it is one. */
+/** Returns why a text is not a billing currency, or null if it is one. */
 export function explainCurrency(code: string): string | null {
   if (CURRENCIES.has(code)) return null;
   if (OTHER_MINOR_UNIT.has(code)) {

@@ -7,7 +7,7 @@ import { publicUrl } from "./urls.ts";
 
 const CONTACT = /^(?:[^<>@\s]+@[^<>@\s]+|https:\/\/[^<>"\s]+)$/;
 
-/** `dashboard`: where people reach the pages, how they sign in, and whom they ask. */
+/** `dashboard`: address of the pages, sign-in, and contact. */
 export function createDashboardSchema(source: SecretSource) {
   return section({
     base_url: described(

@@ -1,7 +1,7 @@
 /**
- * The kinds of fields that `gateway.yaml` has. Each one's error text is a whole expectation ("expected a whole number
- * from 0 to 65535"); issues.ts adds what was found. Descriptions, units and defaults stand in the schema, and the
- * reference in docs/gateway-yaml.md is made of them.
+ * Kinds of fields in `gateway.yaml`. Each error text is a complete expectation ("expected a whole number from
+ * 0 to 65535"); issues.ts adds the found value. Descriptions, units and defaults are in the schema, from
+ * which the reference in docs/gateway-yaml.md is generated.
  */
 import { resolve } from "node:path";
 
@@ -10,17 +10,17 @@ import * as z from "zod";
 import { formatSuggestion } from "./nearest.ts";
 import { Secret, VARIABLE_NAME_FORM, type SecretReference, type SecretSource } from "../secret.ts";
 
-/** What the reference says of a field beside its name and what it is. */
+/** Notes on a field for the reference, in addition to its name and description. */
 interface FieldNotes {
-  /** "bytes", "seconds", "tokens"; left out where there is none. */
+  /** "bytes", "seconds", "tokens"; omitted without a unit. */
   readonly unit?: string;
-  /** What may be written, for people, where its kind does not say it. */
+  /** Allowed values for people, if the kind does not say it. */
   readonly type?: string;
-  /** The default in words, where it depends on other fields. */
+  /** Default in words, if it depends on other fields. */
   readonly default?: string;
 }
 
-/** The same schema with its entry in the reference. */
+/** Returns the schema with its entry in the reference. */
 export function described<S extends z.ZodType>(schema: S, description: string, notes: FieldNotes = {}): S {
   return schema.meta({
     description,
@@ -30,14 +30,14 @@ export function described<S extends z.ZodType>(schema: S, description: string, n
   });
 }
 
-/** The same schema with what the reference says that may be written. */
+/** Returns the schema with the reference's text about allowed values. */
 export function ofType<S extends z.ZodType>(schema: S, type: string): S {
   return schema.meta({ "x-type": type });
 }
 
 /**
- * A mapping with these fields and no others; the message of an unknown one names the nearest. `expectation` is said of
- * what is no mapping, in place of "expected a mapping with …".
+ * Mapping with only these fields; the message for an unknown one suggests the nearest. `expectation` is the
+ * message for other types, in place of "expected a mapping with …".
  */
 export function mapping<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -57,23 +57,23 @@ function formatNames(names: readonly string[]): string {
   return `${shown.join(", ")}${names.length > shown.length ? ", …" : ""}`;
 }
 
-/** A section that may be left out: every field in it has a default. */
+/** Optional section: every field in it has a default. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const schema = mapping(shape);
   return schema.prefault({} as z.input<typeof schema>);
 }
 
-/** One that is null when it is left out. */
+/** Optional section that is null if omitted. */
 export function sectionOrNull<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return orNull(mapping(shape));
 }
 
-/** Null when it is left out. */
+/** Optional value that is null if omitted. */
 export function orNull<S extends z.ZodType>(schema: S) {
   return schema.optional().transform((value): z.output<S> | null => value ?? null);
 }
 
-/** A whole number in bounds, both included. @param unit "bytes", "seconds", "tokens"; left out where there is none. */
+/** Integer within inclusive bounds. @param unit "bytes", "seconds", "tokens"; omitted without a unit. */
 export function integer(minimum: number, maximum: number, unit?: string): z.ZodNumber {
   const error = `expected a whole number from ${minimum} to ${maximum}`;
   const schema = z.int({ error }).min(minimum, { error }).max(maximum, { error });
@@ -81,13 +81,13 @@ export function integer(minimum: number, maximum: number, unit?: string): z.ZodN
   return schema.meta({ "x-type": type, ...(unit === undefined ? {} : { "x-unit": unit }) });
 }
 
-/** A text that is not empty and has the given form; `expectation` completes "expected …". */
+/** Non-empty text of the given form; `expectation` completes "expected …". */
 export function text(expectation: string, form: RegExp = /^\S(?:.*\S)?$/): z.ZodString {
   const error = `expected ${expectation}`;
   return ofType(z.string({ error }).max(1024, { error }).regex(form, { error }), "string");
 }
 
-/** One of some words. `successors`: for words that were taken once, the one that does what they did. */
+/** One of several words. `successors`: maps words that were accepted earlier to their replacements. */
 export function choice<const Values extends readonly [string, ...string[]]>(
   values: Values,
   successors: Readonly<Record<string, Values[number]>> = {},
@@ -105,52 +105,52 @@ export function choice<const Values extends readonly [string, ...string[]]>(
   return ofType(schema, `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`);
 }
 
-/** true or false. */
+/** Boolean. */
 export function flag(): z.ZodBoolean {
   return ofType(z.boolean({ error: "expected `true` or `false`" }), "boolean");
 }
 
-/** A list; `what` names its members in the plural. */
+/** List; `what` names its members in the plural. */
 export function list<S extends z.ZodType>(member: S, what: string, minimum = 0): z.ZodArray<S> {
   const error = `expected a list of ${what}${minimum === 0 ? "" : `, at least ${minimum}`}`;
   return z.array(member, { error }).min(minimum, { error });
 }
 
-/** A list without doubles of some words. */
+/** List of words without duplicates. */
 export function choices<const Values extends readonly [string, ...string[]]>(values: Values, what: string) {
   const schema = list(choice(values), what).refine((given) => new Set(given).size === given.length, {
     error: `expected a list of ${what} that names none twice`,
-    // Told together with a wrong member, not only after it is put right.
+    // Reported together with a wrong member, not only after it is corrected.
     when: ({ value }) => Array.isArray(value),
   });
   return ofType(schema, `list of ${values.map((value) => `\`${value}\``).join(", ")}`);
 }
 
-/** A path; a relative one is resolved against the configuration file's folder. */
+/** Path; a relative one is resolved against the configuration file's directory. */
 export function path(source: SecretSource) {
   return ofType(text("a path"), "path").transform((value) => resolve(source.baseDir, value));
 }
 
-/** A host name or an IP address. */
+/** Host name or IP address. */
 export function host(): z.ZodString {
   const form = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]*)|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$/;
   return ofType(text("a host name or an IP address", form), "host name or IP address");
 }
 
-/** A TCP port; 0 takes a free one. */
+/** TCP port; 0 picks a free one. */
 export function port(): z.ZodNumber {
   return integer(0, 65_535);
 }
 
-/** Does not begin with "expected": what was found would be added, and that may be the secret itself. */
+/** Does not start with "expected", because then the found value would be added, which may be the secret itself. */
 export const SECRET_EXPECTATION =
   "a secret is written as `{env: NAME}` or `{file: PATH}`, so that it never is in this file";
 
-/** The same of the name of a variable. */
+/** Same for the name of an environment variable. */
 export const VARIABLE_EXPECTATION =
   "`env` takes the name of an environment variable: letters, digits and underscores";
 
-/** A reference to a secret. What was found is never shown: it may be the secret itself. */
+/** Reference to a secret. The found value is never shown: it may be the secret itself. */
 export function secret(source: SecretSource) {
   return ofType(z.unknown(), "secret").transform((value, context): Secret => {
     const parsed = parseSecretReference(value);

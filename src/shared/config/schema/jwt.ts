@@ -1,4 +1,4 @@
-/** `jwt`: who may call with a token of an identity provider instead of an API key. */
+/** `jwt`: callers with a token of an identity provider instead of an API key. */
 import * as z from "zod";
 
 import { isLoopback } from "../../host/local-url.ts";
@@ -16,7 +16,7 @@ const NAME = text(
 const claim = () => text("the name of a claim, or a path to it with dots");
 const organizationId = () => text("an organization's id such as `org_…`", /^org_[0-9a-z-]{1,64}$/);
 
-/** A mapping of whatever names to texts; it comes out as a list, since names of claims must stay as they are. */
+/** Mapping of arbitrary names to texts; becomes a list, since names of claims must stay as they are. */
 function pairs<Value extends z.ZodType>(value: Value, expectation: string) {
   return z
     .record(z.string().min(1).max(1024), value, { error: `expected ${expectation}` })
@@ -55,7 +55,7 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, "") : "";
 }
 
-/** Which claims say what. */
+/** Returns the fields that assign claims. */
 function createClaimFields() {
   return {
     subject_claim: claim()

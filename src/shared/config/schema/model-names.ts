@@ -1,11 +1,11 @@
-/** Names of models beside their ids: in the catalog, and in an organization's settings. */
+/** Model aliases, in the catalog and in an organization's settings. */
 import * as z from "zod";
 
 const MAX_NAME_CHARACTERS = 128;
-/** ASCII alone, so that two names that look the same are the same. */
+/** Only ASCII, so that names that look the same are the same. */
 const NAME_FORM = /^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,127}$/;
 
-/** What a name may be, for people. */
+/** Allowed names, for people. */
 export const NAME_VALUES = `1 to ${MAX_NAME_CHARACTERS} letters, digits and \`. _ : @ / + -\``;
 
 export function modelName(): z.ZodType<string> {

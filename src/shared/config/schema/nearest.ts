@@ -1,9 +1,9 @@
-/** Names longer than this are not compared whole: the cost grows with the product of both lengths. */
+/** Longer names are only compared in part: the cost grows with the product of both lengths. */
 const MAX_COMPARED_CHARACTERS = 100;
 
 /**
- * How many single-character insertions, deletions, substitutions and swaps of neighbours turn one text into the other
- * (optimal string alignment, the restricted Damerau-Levenshtein distance).
+ * Returns how many single-character insertions, deletions, substitutions and swaps of neighbors turn one text
+ * into the other (optimal string alignment, the restricted Damerau-Levenshtein distance).
  */
 export function editDistance(from: string, to: string): number {
   let beforePrevious: number[] = [];
@@ -34,8 +34,8 @@ interface Candidate {
 }
 
 /**
- * The candidates that a person who wrote `name` may have meant, nearest first, at most `count`. Case does not count.
- * Candidates that differ in more than about a third of their characters are left out.
+ * Returns the candidates that may have been meant by `name`, nearest first, at most `count`. Ignores case.
+ * Omits candidates that differ in more than about a third of their characters.
  */
 export function findNearest(name: string, candidates: Iterable<string>, count = 1): string[] {
   return rankNearest(name, candidates)
@@ -43,7 +43,10 @@ export function findNearest(name: string, candidates: Iterable<string>, count = 
     .map(({ candidate }) => candidate);
 }
 
-/** "; did you mean `upstream_model`?": the nearest candidate, or those that are equally near; empty when none is. */
+/**
+ * Returns "; did you mean `upstream_model`?": the nearest candidate, or several equally near ones; empty if
+ * none is near.
+ */
 export function formatSuggestion(name: string, candidates: Iterable<string>): string {
   const ranked = rankNearest(name, candidates);
   const nearest = ranked.filter(({ distance }) => distance === ranked[0]?.distance).slice(0, 3);
@@ -70,8 +73,8 @@ function rankNearest(name: string, candidates: Iterable<string>): Candidate[] {
 const LETTERS = 128;
 
 /**
- * How often a text has each letter. It says at once of most texts that they are far from another: a client that asks for a
- * model which is not there is told what it may have meant, out of thousands, and everybody waits for that.
+ * Count of each letter in a text. Quickly rules out most texts as far away: for an unknown model, suggestions
+ * are searched among thousands of names while all other requests wait.
  */
 class LetterCount {
   readonly #counts = new Int16Array(LETTERS);
@@ -83,7 +86,7 @@ class LetterCount {
     }
   }
 
-  /** No edit distance to the other text is less: each edit gives or takes one letter at most, or changes one for another. */
+  /** Returns a lower bound of the edit distance: each edit adds, removes or replaces at most one letter. */
   leastDistance(other: string): number {
     this.#surplus.set(this.#counts);
     for (let index = 0; index < other.length; index += 1) {

@@ -30,7 +30,7 @@ export function createLimitsSchema() {
   });
 }
 
-/** `settlement`: what happens while Redis is unreachable. */
+/** `settlement`: behavior while Redis is unreachable. */
 export function createSettlementSchema(source: SecretSource) {
   return section({
     grace_seconds: integer(0, 3600, "seconds")
@@ -47,7 +47,7 @@ export function createSettlementSchema(source: SecretSource) {
   });
 }
 
-/** `retention`: how long Redis keeps figures, and the disk the log of requests. */
+/** `retention`: how long Redis keeps figures, and the disk the request log. */
 export function createRetentionSchema() {
   return section({
     usage_months: integer(1, 120, "months").default(13).describe("Retention of usage and spend."),
@@ -66,7 +66,7 @@ export function createRetentionSchema() {
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
 const ADDRESS = /^(?:[^<>@\s]+@[^<>@\s]+|[^<>\r\n]*<[^<>@\s]+@[^<>@\s]+>)$/;
 
-/** `notifications`: mail and webhooks. */
+/** `notifications`: email and webhooks. */
 export function createNotificationsSchema(source: SecretSource) {
   return section({
     smtp: sectionOrNull({
@@ -97,14 +97,14 @@ export function createNotificationsSchema(source: SecretSource) {
   });
 }
 
-/** `documentation_url`: where the pages of the documentation are published. */
+/** `documentation_url`: address of the published documentation. */
 export function createDocumentationUrlSchema() {
   return described(orNull(publicUrl()), "Base URL of the published documentation, for links.", {
     default: "the pages of the dashboard",
   });
 }
 
-/** `public_base_url`: where clients reach the API. */
+/** `public_base_url`: address of the API for clients. */
 export function createPublicBaseUrlSchema() {
   return described(orNull(publicUrl()), "Base URL of the API, for snippets.", {
     default: "the address in `listen`",

@@ -10,7 +10,7 @@ import { described, integer, list, mapping, ofType } from "./fields.ts";
 import { isDay } from "../../time/calendar.ts";
 
 const DECIMAL = "at most seven digits before the point and eight behind it";
-/** No context window comes near it. */
+/** Far above any context window. */
 const MAX_TOKENS = 100_000_000;
 const TIER_FORM = /^[a-z0-9][a-z0-9_.-]{0,31}$/;
 
@@ -22,14 +22,14 @@ const decimal = (what: string, example: string) =>
 const perMillion = () => decimal("a price per million tokens", "2.50");
 
 /**
- * What stands wherever there are prices: in a currency, in a tier of prompt sizes, in a service tier. As all below, it is
- * made once: each schema is made of several dozens, and what the file is read with would need it a dozen times over.
+ * Fields of every block of prices: of a currency, of a tier of prompt sizes, of a service tier. Created once,
+ * like all below: each schema consists of several dozen others, and would otherwise be needed a dozen times.
  */
 const RATES = createRatesShape();
 const SCHEDULE = createScheduleShape();
 
 type Decimal = ReturnType<typeof perMillion>;
-/** Only what prompts cost has to be there. */
+/** Only the price of prompts is required. */
 type TokenRates = { [Name in TokenPriceName]: Name extends "input" ? Decimal : z.ZodOptional<Decimal> };
 
 function createTokenRates(): TokenRates {
@@ -105,7 +105,7 @@ const toolName = z.string().superRefine((name, context) => {
   context.addIssue({ code: "custom", message });
 });
 
-/** Null: uses pass without a price. */
+/** Null: uses are free. */
 const toolPrice = z.unknown().transform((value, context): string | null => {
   if (typeof value === "string" && parsePrice(value) !== null) return value;
   const isUnpriced = z.strictObject({ unpriced: z.literal(true) }).safeParse(value).success;
@@ -144,7 +144,7 @@ const ENTRY = mapping({
 
 type GivenPrice = z.output<typeof ENTRY>;
 
-/** One block of prices, or a list of them by the day from which they are in force. */
+/** One block of prices, or a list of blocks by the day from which they apply. */
 function createPriceListSchema() {
   const single = mapping(PRICE).transform((given): GivenPrice => given);
   const several = list(ENTRY, "prices", 1).superRefine(checkDays);
@@ -180,7 +180,7 @@ function explainDay(index: number, from: string | undefined, before: string | un
     : `expected a later day than ${before}, of the entry before it`;
 }
 
-/** Names that operators choose become values, so that nothing takes them for fields. */
+/** Turns names that operators choose into values, so that they are not taken for fields. */
 function arrange({ from, service_tiers: serviceTiers, server_tools: serverTools, ...schedule }: GivenPrice) {
   return {
     ...schedule,
@@ -190,14 +190,14 @@ function arrange({ from, service_tiers: serviceTiers, server_tools: serverTools,
   };
 }
 
-/** `catalog[].prices`: per million tokens, one block for each currency that organizations are billed in. */
+/** `catalog[].prices`: per million tokens, one block for each billing currency. */
 export function createPricesSchema() {
   const currency = z.string().superRefine((code, context) => {
     const message = explainCurrency(code);
     if (message !== null) context.addIssue({ code: "custom", message });
   });
   const error = 'expected one block of prices per currency, as in `USD: {input: "2.50", output: "10.00"}`';
-  // What either form takes: for the reference, which asks for it.
+  // Fields of both forms, for the generated reference.
   const describeEntry = () => z.toJSONSchema(ENTRY, { io: "input", unrepresentable: "any" });
   const prices = createPriceListSchema().meta({
     get properties() {

@@ -12,7 +12,7 @@ const passthroughField = text("the name of a field of a request's body").refine(
   { error: "this field is never passed: it decides how much is generated, or which model answers" },
 );
 
-/** What the upstream can be sent. */
+/** Features that the upstream supports. */
 const SUPPORT_FIELDS = {
   max_tokens_field: described(
     orNull(choice(MAX_TOKENS_FIELDS)),
@@ -65,7 +65,7 @@ const SUPPORT_FIELDS = {
   ),
 };
 
-/** How the upstream wants it written. */
+/** Forms that the upstream expects. */
 const FORM_FIELDS = {
   system_mid: choice(["fold", "keep"])
     .default("fold")
@@ -89,7 +89,7 @@ const FORM_FIELDS = {
     .describe("Field that carries `metadata.user_id`."),
 };
 
-/** `catalog[].profile`: how the upstream wants to be spoken to. */
+/** `catalog[].profile`: peculiarities of the upstream's API. */
 export function createProfileSchema() {
   return section({ ...SUPPORT_FIELDS, ...FORM_FIELDS });
 }

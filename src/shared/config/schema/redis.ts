@@ -3,8 +3,8 @@ import type { SecretSource } from "../secret.ts";
 import { redisUrl } from "./urls.ts";
 
 /**
- * `redis`: one server, a cluster or sentinels. Which of the three it is comes out as `mode`, the addresses as `urls`.
- * That exactly one of them is given is checked in check-settings.ts.
+ * `redis`: one server, a cluster or sentinels. Becomes `mode` and `urls`. check-settings.ts checks that
+ * exactly one is given.
  */
 export function createRedisSchema(source: SecretSource) {
   return orNull(

@@ -16,10 +16,10 @@ import {
 } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
 
-/** The most workers: keeps the names of their sockets short. */
+/** Maximum number of workers, which keeps the names of their sockets short. */
 const MAX_WORKERS = 256;
 
-/** `listen`: where Envoy takes the clients' requests, in the clear or over TLS. */
+/** `listen`: address for clients' requests to Envoy, plain or TLS. */
 export function createListenSchema(source: SecretSource) {
   return section({
     host: host().default("127.0.0.1").describe("Address of the API; `0.0.0.0` or `::`: all."),
@@ -57,7 +57,7 @@ export function createAdminSchema(source: SecretSource) {
   });
 }
 
-/** `sidecar.tls`: both sides of the connection between Envoy and the workers show a certificate. */
+/** `sidecar.tls`: mutual TLS between Envoy and the workers. */
 function createSidecarTlsSchema(source: SecretSource) {
   const pem = (description: string) => path(source).describe(description);
   return mapping({
@@ -75,7 +75,7 @@ function createSidecarTlsSchema(source: SecretSource) {
   });
 }
 
-/** `sidecar`: the gRPC workers behind Envoy. */
+/** `sidecar`: the gRPC workers that Envoy calls. */
 export function createSidecarSchema(source: SecretSource) {
   const expectation = `expected \`auto\` or a whole number from 1 to ${MAX_WORKERS}`;
   return section({

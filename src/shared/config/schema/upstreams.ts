@@ -19,7 +19,7 @@ import { createAwsSigningSchema, createGoogleRefusal } from "./upstreams/signing
 import { protocols } from "./protocols.ts";
 import { parseUpstreamEndpoint } from "./urls.ts";
 
-/** Names that Envoy's configuration uses for clusters of its own. */
+/** Names that Envoy's configuration uses for other clusters. */
 const RESERVED_UPSTREAM_NAMES: readonly string[] = ["sidecar"];
 
 const NAME = text(
@@ -43,7 +43,7 @@ function createTlsSchema(source: SecretSource) {
   });
 }
 
-/** How connections to it are made and used. */
+/** Returns the fields of connections. */
 function createConnectionFields() {
   return {
     connect_timeout_seconds: integer(1, 60, "seconds")
@@ -55,7 +55,10 @@ function createConnectionFields() {
   };
 }
 
-/** `upstreams`: the servers of models. `url`, `urls` and `endpoints` come out as `endpoints`, `credential` as `credentials`. */
+/**
+ * `upstreams`: the model servers. `url`, `urls` and `endpoints` become `endpoints`, `credential` becomes
+ * `credentials`.
+ */
 export function createUpstreamsSchema(source: SecretSource) {
   const upstream = mapping({
     name: NAME.describe("Name of the upstream and of its Envoy cluster."),

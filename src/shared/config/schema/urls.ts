@@ -2,7 +2,7 @@ import * as z from "zod";
 
 import { ofType } from "./fields.ts";
 
-/** Where requests to one upstream endpoint go. */
+/** Address of one upstream endpoint. */
 export interface UpstreamEndpoint {
   /** Host name or IP address, without brackets. */
   readonly host: string;
@@ -10,18 +10,18 @@ export interface UpstreamEndpoint {
   readonly usesTls: boolean;
   /** Share of the requests among the endpoints of its priority. */
   readonly weight: number;
-  /** 0 is used first; the next where it cannot take the load. */
+  /** 0 is used first; higher values if lower ones cannot take the load. */
   readonly priority: number;
 }
 
 interface UrlForm {
-  /** Completes "expected …". */
+  /** Text that completes "expected …". */
   readonly expectation: string;
-  /** With the colon: "https:". */
+  /** Schemes with the colon: "https:". */
   readonly schemes: readonly string[];
   readonly path: "none" | "allowed" | "required";
   readonly takesQuery?: true;
-  /** What to write instead of a path, where none is allowed. */
+  /** Suggestion in place of a path, if none is allowed. */
   readonly pathHint?: string;
 }
 
@@ -53,18 +53,18 @@ const PUBLIC: UrlForm = {
   path: "allowed",
 };
 
-/** The URL of an upstream endpoint, without a path. */
+/** URL of an upstream endpoint, without a path. */
 export const upstreamUrl = () => url(UPSTREAM);
-/** The URL of a Redis server, or of its Unix socket. */
+/** URL of a Redis server, or of its Unix socket. */
 export const redisUrl = () =>
   url(REDIS).refine((value) => isRedisAddress(value), {
     error: `expected ${REDIS.expectation}, with nothing but a database number behind it`,
   });
-/** The URL of a mail server. */
+/** URL of a mail server. */
 export const smtpUrl = () => url(SMTP);
-/** The URL of a set of keys. */
+/** URL of a set of keys. */
 export const jwksUrl = () => url(JWKS);
-/** A URL that people open, without a slash at its end. */
+/** URL that people open, without a final slash. */
 export const publicUrl = () => url(PUBLIC).transform((value) => value.replace(/\/+$/, ""));
 
 function url(form: UrlForm) {
@@ -98,7 +98,7 @@ function isRedisAddress(value: string): boolean {
   return protocol === "unix:" ? hostname === "" && pathname.length > 1 : /^(?:\/\d{0,5})?$/.test(pathname);
 }
 
-/** Host and port of an upstream URL that the schema has accepted; the scheme's own port when none is written. */
+/** Returns host and port of an accepted upstream URL; the scheme's default port if none is given. */
 export function parseUpstreamEndpoint(value: string, weight = 1, priority = 0): UpstreamEndpoint {
   const { protocol, hostname, port } = new URL(value);
   const usesTls = protocol === "https:";

@@ -1,4 +1,4 @@
-/** What an upstream asks of its callers: secrets, each in a header of its own. Only Envoy reads them. */
+/** Credentials that an upstream requires: secrets, each in a header. Only Envoy reads them. */
 import * as z from "zod";
 
 import { isReservedHeader } from "../../../contract/header-names.ts";
@@ -6,12 +6,12 @@ import { headerName } from "./header-name.ts";
 import { Secret, VARIABLE_NAME_FORM, type SecretSource } from "../../secret.ts";
 import { described, mapping, ofType, SECRET_EXPECTATION, VARIABLE_EXPECTATION } from "../fields.ts";
 
-/** One header with a secret in it. */
+/** Header with a secret. */
 export interface UpstreamCredential {
   readonly secret: Secret;
   /** In lower case. */
   readonly header: string;
-  /** Stands before the secret; with its space, where it has one. */
+  /** Text before the secret, including its space. */
   readonly prefix: string;
 }
 
@@ -27,7 +27,7 @@ const PREFIX = ofType(z.string({ error: PREFIX_EXPECTATION }), "string")
   .max(128, { error: PREFIX_EXPECTATION })
   .regex(/^[\x20-\x7e]*$/, { error: PREFIX_EXPECTATION });
 
-/** What was found is never shown: it may be the secret itself. */
+/** Never shows the found value: it may be the secret itself. */
 function createFields() {
   const fields = {
     env: described(
@@ -53,10 +53,10 @@ function createFields() {
   return mapping(fields, SECRET_EXPECTATION);
 }
 
-/** A secret and the header that carries it; `{env: KEY}` is `Authorization: Bearer`. */
+/** Secret and its header; `{env: KEY}` means `Authorization: Bearer`. */
 export function createCredentialSchema(source: SecretSource) {
   return createFields().transform(({ env, file, header: written, prefix }, context): UpstreamCredential => {
-    // A reference that is misspelled is told already.
+    // A misspelled reference was reported already.
     if (context.issues.length > 0) return z.NEVER;
     const reference = env !== undefined ? { env } : file !== undefined ? { file } : null;
     if (reference === null || (env !== undefined && file !== undefined)) {

@@ -1,11 +1,11 @@
-/** Where an upstream is: one server or several, how requests are shared among them, how a dead one is noticed. */
+/** Addresses of an upstream: one server or several, their shares of requests, and health checks. */
 import { described, integer, list, mapping, orNull, text } from "../fields.ts";
 import { upstreamUrl } from "../urls.ts";
 
 const MAX_WEIGHT = 1_000;
 const MAX_PRIORITY = 9;
 
-/** Fields of an upstream. */
+/** Returns the address fields of an upstream. */
 export function createPlaceFields() {
   return {
     url: upstreamUrl()

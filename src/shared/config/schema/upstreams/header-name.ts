@@ -7,7 +7,7 @@ import {
 } from "../../../contract/header-names.ts";
 import { text } from "../fields.ts";
 
-/** The name of a request's header, in whatever letters. */
+/** Name of a request header, in any case. */
 export const headerName = () =>
   text("the name of a header: letters, digits and `-`", /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,126}[A-Za-z0-9])?$/);
 
@@ -18,7 +18,7 @@ const OWN: readonly string[] = [
   SESSION_BUDGET_HEADER.name,
 ];
 
-/** A header of clients that may reach an upstream; comes out in lower case. */
+/** Header of clients that may reach an upstream; becomes lower case. */
 export const forwardedHeader = () =>
   headerName()
     .refine((name) => !isReservedHeader(name.toLowerCase()), {

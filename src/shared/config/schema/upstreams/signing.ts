@@ -1,4 +1,4 @@
-/** Requests that Envoy signs when everything about them is final: AWS Signature Version 4. */
+/** Signing of final requests by Envoy: AWS Signature Version 4. */
 import * as z from "zod";
 
 import { described, mapping, orNull, path, text } from "../fields.ts";
@@ -27,7 +27,7 @@ const NO_GOOGLE =
   "Envoy 1.40 has no `gcp_authn` among an upstream's filters, where credentials are put on after the client's are taken " +
   "off. Have a token renewed in a file and name that as `credential: {file: …}`";
 
-/** `upstreams[].gcp_authn`: refused, with the reason. */
+/** `upstreams[].gcp_authn`: rejected, with the reason. */
 export function createGoogleRefusal() {
   return described(
     z.undefined({ error: NO_GOOGLE }).optional(),
