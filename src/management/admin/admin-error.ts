@@ -1,10 +1,10 @@
-/** What a caller of the management API can be told, in one table: code → status, message. */
+/** Table of the management API's errors: code → status, message. */
 import { docUrlOf } from "../../shared/contract/error-reference.ts";
 import { type ErrorType, errorTypeOf } from "../../shared/contract/errors.ts";
 
 interface AdminErrorDefinition {
   readonly status: number;
-  /** What a caller reads when the place that throws has nothing better to say. */
+  /** Default message for the caller. */
   readonly message: string;
   readonly retryAfterSeconds?: number;
 }
@@ -134,14 +134,14 @@ export type AdminErrorCode = keyof typeof ADMIN_ERRORS;
 
 export interface AdminErrorOptions {
   readonly message?: string;
-  /** Path of the offending field: "notifications.emails.0", or the name of a query parameter. */
+  /** Path of the wrong field, "notifications.emails.0", or name of a query parameter. */
   readonly param?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the log only, never sent. */
+  /** Cause for the log, never sent. */
   readonly cause?: unknown;
 }
 
-/** An error that a caller of the management API may read. */
+/** Error that a caller of the management API may read. */
 export class AdminError extends Error {
   override readonly name = "AdminError";
   readonly code: AdminErrorCode;
@@ -174,7 +174,7 @@ export class AdminError extends Error {
     };
   }
 
-  /** The body, in the shape of every error of the gateway. */
+  /** Returns the body, in the form of all errors of the gateway. */
   toBody(requestId: string | null) {
     const { message, type, code, param } = this;
     return {
@@ -183,12 +183,12 @@ export class AdminError extends Error {
   }
 }
 
-/** The id of a code's entry in the error reference: some codes are the API's as well. */
+/** Returns the id of a code's entry in the error reference: some codes also exist in the client API. */
 export function adminEntryOf(code: AdminErrorCode): string {
   return `management-${code}`;
 }
 
-/** 400: what is wrong with a field, by its path, or with a parameter of the query. */
+/** Creates a 400 for a field, by its path, or for a query parameter. */
 export function invalidField(param: string, problem: string): AdminError {
   return new AdminError("invalid_parameter", { message: `\`${param}\`: ${problem}`, param });
 }

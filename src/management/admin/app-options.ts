@@ -1,4 +1,4 @@
-/** What the admin server is made of, and what its parts add their routes to. */
+/** Options of the admin server, shared with the parts that add routes to it. */
 import type { Hono } from "hono";
 import type { ApiServices } from "./api/route.ts";
 import type { IdentityProviders } from "./identity/identity-providers.ts";
@@ -8,25 +8,28 @@ export interface MetricsPage {
   readonly render: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** `telemetry.metrics_token`. */
   readonly token: string | null;
-  /** Without a token of its own: whether nobody but this machine reaches the admin port. */
+  /** Without a separate token: whether the admin port is only reachable from this host. */
   readonly isLocal: boolean;
 }
 
 export interface AdminAppOptions extends ApiServices {
-  /** Whether the host's workers take requests: not before they have started, nor once they stop. True when left out. */
+  /**
+   * Returns whether the host's workers accept requests: false before they have started, and once they stop.
+   * Default: true.
+   */
   readonly areWorkersReady?: () => boolean | Promise<boolean>;
-  /** May do everything. */
+  /** Token with all rights. */
   readonly operatorToken: string;
   readonly nowMs: () => number;
-  /** Left out: there is no `GET /metrics`. */
+  /** Omitted: there is no `GET /metrics`. */
   readonly metrics?: MetricsPage;
-  /** Where clients reach the gateway, for the dashboard's snippets; `http://127.0.0.1:10000` when left out. */
+  /** Address of the gateway for clients, for the dashboard's snippets. Default: `http://127.0.0.1:10000`. */
   readonly gatewayUrl?: string;
-  /** Of `dashboard.oidc`; left out: people sign in with a token alone. */
+  /** Providers of `dashboard.oidc`. Omitted: sign-in with tokens only. */
   readonly providers?: IdentityProviders;
-  /** Whether the pages take a token; true when left out. */
+  /** Whether the sign-in page accepts tokens. Default: true. */
   readonly takesTokens?: boolean;
-  /** Whom customers ask about what they cannot change: a mail address or a URL; null or left out: nobody is named. */
+  /** Contact for customers about settings that they cannot change: an email address or a URL; null or omitted: none. */
   readonly contact?: string | null;
 }
 
@@ -34,12 +37,12 @@ export type AdminEnvironment = { Variables: { requestId: string; principal: Prin
 
 export type AdminApp = Hono<AdminEnvironment>;
 
-/** Hosts that stand for every address of a machine. */
+/** Hosts that mean all addresses of a machine. */
 const ANY_HOST = new Set(["0.0.0.0", "::", "[::]"]);
 
 /**
- * Where clients reach the gateway: as configured; else the address it listens on, with the host by which the reader
- * reached this page where it listens on all.
+ * Returns the address of the gateway for clients: as configured; otherwise the listening address, with the
+ * host of the reader's URL if it listens on all.
  */
 export function formatGatewayUrl(options: { readonly gatewayUrl?: string }, pageUrl: string): string {
   const configured = options.gatewayUrl ?? "http://127.0.0.1:10000";

@@ -1,7 +1,7 @@
 /**
- * The admin server's HTTP, without its sockets: health, the management API, errors. Everything under `/api/` needs a
- * token, but for the descriptions of the APIs. The dashboard's pages are routes of `dashboard/` that stand beside `/api/` and
- * are made of the API's own calls.
+ * HTTP of the admin server, without its sockets: health, the management API, errors. Everything under `/api/`
+ * needs a token, except the descriptions of the APIs. The dashboard's pages in `dashboard/` are further
+ * routes that use the API's calls.
  */
 import { type Context, Hono } from "hono";
 import { createId } from "../../data-path/store/ids.ts";
@@ -29,10 +29,10 @@ import { authenticate, type Principal, readBearer } from "./principal.ts";
 import { formatExactJson } from "../../shared/text/exact-json.ts";
 import { listWords } from "../../shared/text/list-words.ts";
 
-/** From one address in a minute: a program with an old token may try for a while; a guess needs far more. */
+/** Limit per address and minute: a program with an old token may retry for a while; guessing a token needs far more. */
 const MAX_WRONG_TOKENS = 100;
 
-/** What needs no token: how programs use the management API, and what customers ask Envoy with their keys. */
+/** Paths that need no token: descriptions of the management API and of the client API. */
 const DESCRIPTION = "/api/openapi.json";
 const CUSTOMERS_DESCRIPTION = "/api/openapi-customers.json";
 
@@ -43,7 +43,7 @@ export function createAdminApp(options: AdminAppOptions): AdminApp {
     context.set("requestId", requestId);
     await next();
     context.res.headers.set("x-request-id", requestId);
-    // Nobody reads it: what it streams would stay open.
+    // The body is not read: without this, its stream would stay open.
     if (context.req.method === "HEAD") await context.res.body?.cancel();
   });
   addHealth(app, options);
@@ -77,7 +77,7 @@ interface Entrance {
 }
 
 function addApi(app: AdminApp, options: AdminAppOptions, entrance: Entrance): void {
-  // Made when somebody asks for it: it is a tenth of what the process needs to start.
+  // Created on first use: it takes a tenth of the process's start.
   let document: ReturnType<typeof createOpenApiDocument> | null = null;
   const serverUrl = options.dashboardUrl ?? "/";
   app.get(DESCRIPTION, (context) => context.json((document ??= createOpenApiDocument(serverUrl))));
@@ -104,7 +104,7 @@ function addApi(app: AdminApp, options: AdminAppOptions, entrance: Entrance): vo
   });
 }
 
-/** Who calls. @throws AdminError 401, 429; what the store throws when Redis is unreachable. */
+/** Authenticates the caller. @throws AdminError 401, 429; errors of the store if Redis is unreachable. */
 async function identify(
   context: Context<AdminEnvironment>,
   options: AdminAppOptions,
@@ -119,7 +119,7 @@ async function identify(
   );
 }
 
-/** @throws AdminError 401 for a sign-in that is over. */
+/** @throws AdminError 401 if the sign-in has ended. */
 async function findProgram(token: string, sessions: Sessions, journal: Journal): Promise<Principal> {
   const found = await sessions.findProgram(token, (holder, reason) => recordEnd(journal, holder, reason));
   if (found !== null) return found;
@@ -163,7 +163,7 @@ function unknownEndpoint({ method, path }: { method: string; path: string }): Ad
   return new AdminError("unknown_endpoint", { message });
 }
 
-/** In the order of the table; HEAD wherever GET is. */
+/** Lists methods in the order of the table; HEAD wherever GET is. */
 function methodsOf(path: string): string[] {
   const isMatch = (template: string): boolean =>
     new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path);
@@ -173,7 +173,7 @@ function methodsOf(path: string): string[] {
   return all.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
 }
 
-/** What a caller did wrong is its own matter; what went wrong here is the operator's. */
+/** Logs errors of this server; errors of the caller are not logged. */
 function log(error: AdminError, context: Context<AdminEnvironment>, logger: ApiServices["logger"]): void {
   if (error.status < 500) return;
   const fields = {

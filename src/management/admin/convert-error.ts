@@ -2,9 +2,9 @@ import { ZodError } from "zod";
 import { FullError, MOST } from "../../data-path/store/types/most.ts";
 import { AdminError, refuseMore } from "./admin-error.ts";
 
-/** What the program itself got wrong; everything else that a call of the store throws is Redis's absence. */
+/** Defects of the program; all other errors of a call to the store mean that Redis is unavailable. */
 const DEFECTS = [TypeError, RangeError, SyntaxError, ReferenceError, ZodError];
-/** Error replies with which Redis says that it cannot serve now; any other one is a defect of a command. */
+/** Error replies of a Redis that cannot serve at the moment; all others are defects of a command. */
 const UNAVAILABLE_REPLY =
   /^(?:LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|OOM|BUSY|MISCONF|NOAUTH|WRONGPASS)\b/;
 
@@ -12,8 +12,8 @@ const UNKNOWN_OUTCOME =
   "Redis can't be reached at the moment, so the outcome of this change is unknown. Read the object before you repeat the change.";
 
 /**
- * The error that the caller reads for whatever a call has thrown.
- * @param isWrite The call changes something: a lost answer of Redis then leaves open whether it did.
+ * Converts anything that a call has thrown to the error for the caller.
+ * @param isWrite The call changes something: after a lost reply of Redis it is unknown whether it did.
  */
 export function convertError(thrown: unknown, isWrite: boolean): AdminError {
   if (thrown instanceof AdminError) return thrown;

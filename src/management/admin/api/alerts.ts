@@ -1,4 +1,4 @@
-/** `…/alerts`: what was reached, how the telling goes, and once more. */
+/** `…/alerts`: fired alerts, the state of their deliveries, and redelivery. */
 import { alertTypeOf, formatAlertData } from "../../alerts/alert-event.ts";
 import { limitPathOf } from "../../alerts/alert-words.ts";
 import { listWebhooks } from "../../alerts/webhooks.ts";

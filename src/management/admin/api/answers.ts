@@ -8,32 +8,31 @@ export function parsePage(query: PageQuery): PageInput {
   return { limit: query.limit ?? DEFAULT_PAGE_LIMIT, after: query.after ?? null };
 }
 
-/** The answer of every list. */
+/** Formats the response of every list. */
 export function answerList<Item>(page: Page<Item>, format: (item: Item) => object): ApiAnswer {
   return answerFormatted({ items: page.items.map(format), next: page.next });
 }
 
-/** The same of items that are in the API's form already. */
+/** Same for items that are already in the API's form. */
 export function answerFormatted({ items, next }: Page<object>): ApiAnswer {
   return { status: 200, body: { data: items, has_more: next !== null, next } };
 }
 
-/** Others may change the record in between. */
+/** Attempts if others change the record in between. */
 const CHANGE_ATTEMPTS = 5;
 
-/** What the store says of a change whose record is not of the expected version any more. */
+/** Result of the store if the record no longer has the expected version. */
 interface Conflict<Item> {
   readonly outcome: "version_conflict";
   readonly current: Item;
 }
 
 /**
- * Makes a change of a record as it was read. When others have changed it meanwhile it is made again of what is there
- * now, a few times; with `If-Match` the next look at the version refuses it. So what is merged, and what the audit log
- * says of it, are of one version.
+ * Changes a record as it was read. If others changed it meanwhile, retries on the new version, a few times;
+ * with `If-Match` the next version check rejects it. So merged fields and the audit log refer to one version.
  *
  * @param tryChange Makes the change if the record still has this version.
- * @throws AdminError 412 when `If-Match` names another version, 409 when others change it all the time.
+ * @throws AdminError 412 if `If-Match` names another version, 409 if others keep changing it.
  */
 export async function changeCurrent<Item extends { readonly version: number }, Answer extends object>(
   first: Item,

@@ -1,4 +1,4 @@
-/** `GET …/audit`: who changed what, when, from what to what. */
+/** `GET …/audit`: who changed what and when, with values before and after. */
 import * as z from "zod";
 import { isInStreams, pageOf, type PageQuery, pageQuery } from "../schemas/page.ts";
 import { answerList, parsePage } from "./answers.ts";
@@ -7,10 +7,10 @@ import { actor, timestamp } from "../../../shared/settings/input-schemas.ts";
 import { answer } from "../schemas/fields.ts";
 import { PERSON_ROLES } from "../../../data-path/store/types/sessions.ts";
 
-/** The id of an entry: its id in its stream, and the stream's place among the audit logs. */
+/** Form of an entry's id: its id in its stream, and the stream's index among the audit logs. */
 const AUDIT_CURSOR = /^[0-9]{1,20}-[0-9]{1,20}-[0-9]$/;
 
-/** Whether the first two parts can be an id in a stream. */
+/** Returns whether the first two parts can be an id in a stream. */
 const isAuditCursor = (text: string): boolean => isInStreams(text.replace(/-[0-9]$/, ""));
 
 const fields = z.record(z.string(), z.unknown()).nullable();

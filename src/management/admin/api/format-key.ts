@@ -10,27 +10,27 @@ import type { BucketFill } from "../../../data-path/store/types/reporting.ts";
 import { formatReference, type NamedOwners } from "./names.ts";
 import { entriesOf } from "./record-change.ts";
 
-/** What a key has spent in a month, microcents, and what its bucket holds now. */
+/** Spend of a key in a month, microcents, and the level of its bucket. */
 export interface KeyFigures {
   readonly month: string;
   /** By Redis's clock. */
   readonly timeMs: number;
   readonly spentMicrocents: bigint;
-  /** Its own of other windows than the month, with what was spent of them. */
+  /** Own limits of other windows than the month, with their spend. */
   readonly otherLimits: LimitSpend["otherLimits"];
   readonly bucket: BucketFill;
-  /** Whose it is, of those that are there. */
+  /** Owners that exist. */
   readonly owners: NamedOwners;
 }
 
-/** What a person has set, in the words of the API; the month's limits under their own names alone. */
+/** Returns the settings with the API's names; monthly limits only under their own names. */
 export function describeKey(record: KeyRecord) {
   return describeSettings(KEY_SETTINGS, record) satisfies AuditFields;
 }
 
 export const KEY_ENTRIES = entriesOf("key", describeKey);
 
-/** A key as the API shows it. The key itself is not kept, so it is not here. */
+/** Formats a key for the API. The key's secret is not stored, so it is not included. */
 export function formatKey(record: KeyRecord, figures: KeyFigures) {
   return {
     id: record.id,

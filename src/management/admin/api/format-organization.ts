@@ -30,17 +30,17 @@ import { AdminError, invalidField } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";
 import type { OrganizationChange } from "../schemas/organization.ts";
 
-/** What a person has set, for the audit log. Without the webhook's secret. */
+/** Returns the settings for the audit log, without the webhook's secret. */
 export function recordOrganization(record: OrganizationRecord) {
   return recordSettings(ORGANIZATION_SETTINGS, record) satisfies AuditFields;
 }
 
-/** Its own limits and those of new keys. */
+/** Adds the monthly limits to both `limits` lists: its own and those of new keys. */
 function gatherAll(described: DescriptionOf<typeof ORGANIZATION_SETTINGS>) {
   return { ...gatherMonth(described), key_defaults: gatherMonth(described.key_defaults) };
 }
 
-/** An organization as the API shows it. A webhook's secret is only there in the answer that sets its URL. */
+/** Formats an organization for the API. A webhook's secret is only in the response that sets its URL. */
 export function formatOrganization(
   record: OrganizationRecord,
   spend: OrganizationSpend,
@@ -74,12 +74,12 @@ export function formatOrganization(
   };
 }
 
-/** What an organization has spent in this month, and of its limits in other windows. */
+/** Spend of an organization in the current month, and of its limits in other windows. */
 interface OrganizationSpend extends SpendFigures {
   readonly otherLimits: LimitSpend["otherLimits"];
 }
 
-/** Without that of its keys. */
+/** Reads the spend without that of each key. */
 export async function readOrganizationSpend(
   { store }: Pick<ApiServices, "store">,
   organization: OrganizationRecord,
@@ -91,7 +91,10 @@ export async function readOrganizationSpend(
   return { ...spend, otherLimits };
 }
 
-/** Made because a webhook's URL is set; shown once. By "webhook" for the first one, else by id. */
+/**
+ * Secrets created because a webhook's URL was set, shown only once. Key "webhook" for the first one,
+ * otherwise the id.
+ */
 export type NewWebhookSecrets = ReadonlyMap<string, string>;
 
 interface OrganizationChangePlan {
@@ -100,9 +103,11 @@ interface OrganizationChangePlan {
 }
 
 /**
- * @param current Null for an organization that is made new.
- * @param nowMs By Redis's clock: which alerts a new webhook hears of goes by it.
- * @throws AdminError 400 for what this gateway or these caps cannot do, 403 for what only the operator may change.
+ * Plans a change of an organization.
+ * @param current Null for a new organization.
+ * @param nowMs Redis's clock: a new webhook only gets alerts that fire later.
+ * @throws AdminError 400 for settings that this gateway or these caps do not allow, 403 for settings that
+ * only the operator may change.
  */
 export function planOrganizationChange(
   current: OrganizationSettings | null,
@@ -129,7 +134,7 @@ export function planOrganizationChange(
   };
 }
 
-/** Whether requests are served and which prices they have is not the customer's to decide. */
+/** Rejects settings that customers must not decide: whether requests are served, and their prices. */
 function requireOperator(wanted: OrganizationChange, principal: Principal): void {
   if (principal.type === "operator") return;
   for (const { apiName, changedBy } of Object.values<StoredSetting>(ORGANIZATION_SETTINGS)) {
@@ -171,7 +176,7 @@ function requireWebhooks(
   if (problem !== null) throw invalidField(`notifications.webhooks.${problem.field}`, problem.message);
 }
 
-/** Names lead to models of the catalog, and hide none of it. */
+/** Checks aliases: they must lead to models of the catalog, and must not hide one. */
 function requireModelNames({ model_names: names }: OrganizationChange, catalog: Catalog): void {
   for (const [name, id] of Object.entries(names?.aliases ?? {})) {
     const param = `model_names.aliases.${name}`;
@@ -186,8 +191,8 @@ function requireModelNames({ model_names: names }: OrganizationChange, catalog: 
 }
 
 /**
- * The same URL keeps its secret; a new one gets a new secret, which its receiver alone will know. New webhooks get their
- * ids.
+ * Keeps the secret of an unchanged URL, and creates one for a new URL, which only its receiver will know.
+ * Assigns ids to new webhooks.
  */
 function completeWebhooks(
   { webhook, webhooks, ...others }: NotificationSettings,

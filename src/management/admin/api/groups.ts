@@ -1,4 +1,4 @@
-/** `/api/organizations/{organization}/groups`: make, list, show, change, delete. */
+/** `/api/organizations/{organization}/groups`: create, list, show, change, delete. */
 import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../../shared/settings/table.ts";
 import type { AuditFields } from "../../../data-path/store/types/audit.ts";
@@ -112,7 +112,7 @@ const remove = defineOrganizationRoute({
   },
 });
 
-/** @throws AdminError 404 for a group that never was, is another organization's or was deleted. */
+/** @throws AdminError 404 for a group that does not exist, was deleted, or belongs to another organization. */
 export async function requireGroup(
   call: Pick<OrganizationCall, "organization" | "params">,
   { store }: Pick<ApiServices, "store">,
@@ -150,7 +150,7 @@ function format(record: GroupRecord, { keys, users }: OwnedCounts) {
   };
 }
 
-/** What a person has set, in the words of the API. */
+/** Returns the settings with the API's names. */
 function describe(record: GroupRecord) {
   return describeSettings(USER_GROUP_SETTINGS, record) satisfies AuditFields;
 }

@@ -1,4 +1,4 @@
-/** A new secret for a key, and the end of all keys: what is done when one may have leaked. */
+/** Rotation of a key's secret and revocation of all keys, for leaked secrets. */
 import { createKey, displayKey, hashKey } from "../../../data-path/auth/key-format.ts";
 import { isProviderKey } from "../../../data-path/store/management/provider-keys.ts";
 import { AdminError } from "../admin-error.ts";
@@ -10,7 +10,7 @@ import { describeChange, recordChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 const KEYS = "/api/organizations/{organization}/keys";
-/** An audit entry is bounded; the answer and the usage name the rest. */
+/** Bound of an audit entry; the response and the usage name all keys. */
 const AUDITED_KEYS = 1_000;
 
 const rotate = defineOrganizationRoute({
@@ -26,7 +26,7 @@ const rotate = defineOrganizationRoute({
     const current = await requireKey(call, services);
     expectVersion(call.ifMatch, current.version);
     if (isProviderKey(current)) throw new AdminError("key_without_secret");
-    // Read before: once the new secret is made, nothing may keep it from its answer.
+    // Read first: once the new secret exists, nothing may prevent its response.
     const figures = await readKeyFigures(current, services);
     const secret = createKey();
     const hashed = { hash: hashKey(secret), display: displayKey(secret) };

@@ -1,4 +1,4 @@
-/** From what a caller sends to a key's settings. */
+/** Conversion of API input to settings of a key. */
 import { formatSuggestion } from "../../../shared/config/schema/nearest.ts";
 import type { Catalog } from "../../../data-path/catalog/catalog.ts";
 import { type BothForms, LimitsConflict, spreadMonth } from "../../../shared/settings/month-limits.ts";
@@ -9,20 +9,23 @@ import { convertSettings } from "../../../shared/settings/table.ts";
 import { invalidField } from "../admin-error.ts";
 import type { KeyChange, KeyCreation } from "../schemas/key.ts";
 
-/** The settings of a new key: what its creator says, else the organization's defaults, else the published ones. */
+/**
+ * Returns the settings of a new key: the input, otherwise the organization's defaults, otherwise the
+ * published ones.
+ */
 export function createKeySettings(wanted: KeyCreation, defaults: KeyDefaults): KeySettings {
   return { ...newKeySettings(wanted.name, defaults), ...convertKeyChange(wanted) };
 }
 
-/** What is left out is not changed. */
+/** Converts a change; omitted fields stay unchanged. */
 export function convertKeyChange(wanted: KeyChange): Partial<KeySettings> {
   return convertSettings(KEY_SETTINGS, spreadLimits(wanted), null);
 }
 
 /**
- * Both forms of the month's limits as one.
- * @param group Whose member the fields are: "key_defaults."; '' for none's.
- * @throws AdminError 400 where they differ.
+ * Merges both forms of monthly limits.
+ * @param group Prefix of the fields: "key_defaults."; '' for none.
+ * @throws AdminError 400 if they differ.
  */
 export function spreadLimits<Wanted extends BothForms>(wanted: Wanted, group = ""): Wanted {
   try {
@@ -34,7 +37,7 @@ export function spreadLimits<Wanted extends BothForms>(wanted: Wanted, group = "
 }
 
 /**
- * What the schema cannot know: which models there are, and what time it is.
+ * Checks what the schema cannot know: existing models, and the current time.
  * @throws AdminError 400.
  */
 export function requireUsableSettings(wanted: KeyChange, catalog: Catalog, nowMs: number): void {
@@ -54,8 +57,8 @@ function requireModels(apiName: string, wanted: readonly string[], catalog: Cata
 }
 
 /**
- * What shrinks has its room from strict caps. Where it is so already, nothing is set: without strict caps it does nothing.
- * @param organization As it will be.
+ * Checks that `shrink` is only set with strict caps, without which it has no effect.
+ * @param organization State after the change.
  * @throws AdminError 400.
  */
 export function requireStrictCaps(

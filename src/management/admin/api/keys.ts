@@ -1,4 +1,4 @@
-/** `/api/organizations/{organization}/keys`: make, list, show, change, delete. */
+/** `/api/organizations/{organization}/keys`: create, list, show, change, delete. */
 import { requestsPerMinuteOf } from "../../../shared/settings/key.ts";
 import { createKey, displayKey, hashKey } from "../../../data-path/auth/key-format.ts";
 import { bucketCapacity } from "../../../data-path/limits/bucket-capacity.ts";
@@ -37,7 +37,7 @@ const create = defineOrganizationRoute({
     requireUsableSettings(body, services.catalog(), await store.timeMs());
     requireStrictCaps(body, null, organization);
     const settings = createKeySettings(body, organization.keyDefaults);
-    // Read before: once the secret is made, nothing may keep it from its answer.
+    // Read first: once the secret exists, nothing may prevent its response.
     const ownersOf = await readNamedOwners(store, organization.id, [settings]);
     const secret = createKey();
     const hashed = { hash: hashKey(secret), display: displayKey(secret) };
@@ -123,7 +123,7 @@ const remove = defineOrganizationRoute({
   },
 });
 
-/** @throws AdminError 404 for a key that never was, is another organization's or was deleted. */
+/** @throws AdminError 404 for a key that does not exist, was deleted, or belongs to another organization. */
 export async function requireKey(
   call: Pick<OrganizationCall, "organization" | "params">,
   { store }: Pick<ApiServices, "store">,
@@ -141,7 +141,7 @@ function requireChanged(result: ChangeResult<KeyRecord>): { before: KeyRecord; a
   throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });
 }
 
-/** What a key has spent this month, and what its bucket holds. */
+/** Reads the spend of a key in this month, and the level of its bucket. */
 export async function readKeyFigures(
   record: KeyRecord,
   { store }: Pick<ApiServices, "store">,
@@ -186,7 +186,7 @@ async function readFigures(
   };
 }
 
-/** Nothing is spent yet, and the bucket is full. */
+/** Returns the figures of a new key: no spend, full bucket. */
 function newFigures(record: KeyRecord, timeMs: number, owners: NamedOwners): KeyFigures {
   const capacity = bucketCapacity(requestsPerMinuteOf(record));
   const month = monthAt(timeMs).name;

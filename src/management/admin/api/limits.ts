@@ -1,4 +1,4 @@
-/** `GET …/limits` of each owner: all that holds for it, its own and what comes from elsewhere, with what is spent of it now. */
+/** `GET …/limits` of each owner: all limits that apply to it, its own and inherited ones, with their current spend. */
 import { dayAt, formatWindowStart } from "../../../shared/time/calendar.ts";
 import { formatLimit } from "../../../data-path/limits/key-status.ts";
 import { describeRaise, liveRaises, type Raise } from "../../../shared/settings/raises.ts";
@@ -18,22 +18,22 @@ import { capitalize } from "../../../shared/text/capitalize.ts";
 
 const ORGANIZATION = "/api/organizations/{organization}";
 
-/** Whose limits count, beside the organization's. */
+/** Owners whose limits apply, in addition to the organization. */
 interface Owners {
   readonly key: KeyRecord | null;
   readonly user: UserRecord | null;
-  /** That requests count to. */
+  /** Group that requests count for. */
   readonly group: GroupRecord | null;
 }
 
 const NOBODY: Owners = { key: null, user: null, group: null };
 
-/** Of one that has limits, in the API. */
+/** Returns the API path of an owner with limits. */
 export function ownerPath(scope: LimitScope): string {
   return scope === "organization" ? ORGANIZATION : `${ORGANIZATION}/${scope}s/{${scope}}`;
 }
 
-/** "Key", as names of operations have it. */
+/** Returns "Key", for names of operations. */
 export function nameInOperation(scope: LimitScope): string {
   return capitalize(scope);
 }
@@ -59,7 +59,7 @@ function defineLimitRoute({ scope, summary, find }: LimitedOwner) {
   });
 }
 
-/** What the user may spend with all keys; of the group's pool and the organization nothing. */
+/** Describes the limits of a user over all keys, without the group's pool and the organization's limits. */
 export async function describeLimitsOfUser(organization: OrganizationRecord, user: UserRecord, store: Store) {
   const { time, data } = await describeLimits(organization, await ownersOfUser(user, store), store);
   return { time, data: data.filter(({ scope }) => scope === "user") };
@@ -93,7 +93,7 @@ async function describeLimits(organization: OrganizationRecord, owners: Owners, 
   return { time: new Date(reading.timeMs).toISOString(), data };
 }
 
-/** Of an owner that is not there no limit is read. */
+/** Reads no limits of an owner that does not exist. */
 function nameOwner(owner: { readonly id: string; readonly name: string } | null) {
   return { id: owner?.id ?? "", name: owner?.name ?? "" };
 }
@@ -102,7 +102,7 @@ function nameOf(scope: LimitScope, { id, name }: { readonly id: string; readonly
   return { scope, id, name };
 }
 
-/** A limit of the user's own goes before what each member has. */
+/** Returns whether a limit is inherited; the user's own limits take precedence over those of members. */
 function isFromMembers({ scope, period, kind }: LimitStatus, user: UserRecord | null): boolean {
   if (scope !== "user" || user === null) return false;
   return !user.limits.some((own) => own.period === period && own.kind === kind);
@@ -115,7 +115,7 @@ function raisesOf({ period, kind }: LimitStatus, raises: readonly Raise[], nowMs
     .map(describeRaise);
 }
 
-/** Of its user's group, where it names none itself. */
+/** Returns the owners of a key; the group is that of its user if the key names none. */
 async function ownersOfKey(key: KeyRecord, store: Store): Promise<Owners> {
   const ownersOf = await readNamedOwners(store, key.organizationId, [key]);
   const { user, group } = ownersOf(key);

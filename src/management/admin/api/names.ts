@@ -1,4 +1,4 @@
-/** The names behind ids: the user and group of a key, which must exist, and those of requests and usage, which may be deleted. */
+/** Names for ids: user and group of a key, which must exist, and those of requests and usage, which may be deleted. */
 import type { KeyRecord } from "../../../data-path/store/types/management.ts";
 import type { GroupRecord, OwnerRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
 import type { Store } from "../../../data-path/store/types.ts";
@@ -9,18 +9,18 @@ export function formatReference(owner: { readonly id: string; readonly name: str
   return owner === null ? null : { id: owner.id, name: owner.name };
 }
 
-/** What a key, or a user, names of those that are there. */
+/** Existing owners that a key or user names. */
 export interface NamedOwners {
   readonly user: UserRecord | null;
-  /** That it names itself. */
+  /** Group that it names itself. */
   readonly ownGroup: GroupRecord | null;
-  /** That it counts to: the user's where it names none. */
+  /** Group that it counts for: the user's if it names none. */
   readonly group: GroupRecord | null;
 }
 
 type NamesOwners = Partial<Pick<KeyRecord, "userId" | "groupId">>;
 
-/** Of these, what they name. Each user and each group is read once. */
+/** Reads the owners of these records, each only once. */
 export async function readNamedOwners(
   { getUser, getGroup }: Pick<Store, "getUser" | "getGroup">,
   organizationId: string,
@@ -37,7 +37,7 @@ export async function readNamedOwners(
   };
 }
 
-/** Id → the record, of those that are there and were not deleted. */
+/** Reads records by id, without missing and deleted ones. */
 async function readThere<Item extends OwnerRecord>(
   wanted: readonly (string | null | undefined)[],
   read: (id: string) => Promise<Item | null>,
@@ -50,10 +50,10 @@ async function readThere<Item extends OwnerRecord>(
   return there;
 }
 
-/** What is read at once: an organization can have thousands of keys. */
+/** Names per read: an organization can have thousands of keys. */
 const READ_TOGETHER = 500;
 
-/** Key id → its name, of deleted ones too as long as their figures are kept. Each is read once. */
+/** Reads names of keys by id, each once, including deleted ones while their figures are kept. */
 export async function readKeyNames(
   store: Pick<Store, "getKey">,
   organizationId: string,
@@ -73,14 +73,14 @@ export type NamesStore = Pick<Store, "getKey" | "readOwnerNames">;
 
 type Parts = Pick<UsageRow, "keyId" | "owners">;
 
-/** Null: there is none, or its figures are not kept any more. */
+/** Names of owners; null: none, or its figures have expired. */
 export interface UsageNames {
   readonly keyName: string | null;
   readonly userName: string | null;
   readonly groupName: string | null;
 }
 
-/** Those of requests or rows, of deleted ones too as long as their figures are kept. Each is read once. */
+/** Reads the names for requests or rows, each once, including deleted ones while their figures are kept. */
 export async function readUsageNames(
   store: NamesStore,
   organizationId: string,

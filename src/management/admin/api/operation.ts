@@ -1,4 +1,4 @@
-/** What the operator reads and sets of this host: how it stands to `gateway.yaml`, and what its processes log, until they end. */
+/** Operator's view of this host: state of `gateway.yaml`, and the log level of its processes until they end. */
 import * as z from "zod";
 import { defineRoute } from "./route.ts";
 import { getLogLevel, LOG_LEVELS } from "../../../shared/telemetry/log-level.ts";

@@ -1,4 +1,4 @@
-/** `/api/organizations`: make, list, show, change, delete. */
+/** `/api/organizations`: create, list, show, change, delete. */
 import type { z } from "zod";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
@@ -67,7 +67,7 @@ const list = defineRoute({
   },
 });
 
-/** An organization's token sees one, on the first page. */
+/** Lists organizations; a token of an organization only sees its own. */
 async function listVisible(
   principal: Principal,
   query: z.output<typeof organizationQuery>,
@@ -155,7 +155,7 @@ const remove = defineOrganizationRoute({
   },
 });
 
-/** Which organization has the name is told to the operator; to a token there is no other organization than its own. */
+/** Names the organization with the name to the operator only; tokens must not learn of other organizations. */
 function refuseName({ id, name }: NameHolder, principal: Principal): AdminError {
   const param = "name";
   if (principal.type !== "operator") return new AdminError("organization_name_taken", { param });

@@ -1,7 +1,8 @@
 /**
- * `…/me`: what is somebody's own, for whoever has signed in with an identity provider and is a user of the organization.
- * Whose it is comes from the session and from nothing that is sent. A member can write no limit of a user, a group or the
- * organization here, make no key looser than the organization's new keys and its user's caps, and widen none.
+ * `…/me`: calls for a person who signed in with an identity provider and is a user of the organization. The
+ * user comes from the session, never from input. A member cannot change limits of a user, a group or the
+ * organization here, nor make or change a key so that it exceeds the organization's defaults for new keys and
+ * the user's caps.
  */
 import { createKeySettings } from "./key-settings.ts";
 import { formatCents } from "../../../shared/money/money.ts";
@@ -118,7 +119,7 @@ const list = defineOrganizationRoute({
   },
 });
 
-/** By user, of this process: keys that are deleted leave records and rows of usage. */
+/** By user, in this process: deleted keys leave records and usage rows. */
 const newKeys = new MinuteLimit(30);
 
 const create = defineOrganizationRoute({
@@ -144,7 +145,7 @@ const create = defineOrganizationRoute({
   },
 });
 
-/** A normal route below `…/me`: the same method, answers and handler, in the scope of the caller. */
+/** Creates the same route below `…/me`: same method, responses and handler, restricted to the caller. */
 function ownRoute<Route extends OrganizationRoute, const Path extends string>(
   route: Route,
   scope: (handle: Handle) => Handle,
@@ -200,7 +201,7 @@ const listRequests = ownRoute(listRequestsRoute, ofOwnRequests, {
   query: ownRequestQuery,
 });
 
-/** @throws AdminError 404 for who is no user of the organization. */
+/** @throws AdminError 404 if the caller is not a user of the organization. */
 async function requireSelf(
   { principal, organization }: Pick<OrganizationCall, "principal" | "organization">,
   { store }: Pick<ApiServices, "store">,
@@ -215,7 +216,7 @@ async function requireSelf(
 
 type Handle = OrganizationRoute["handleInOrganization"];
 
-/** A call about a key, for one's own alone. One that is somebody else's is answered as one that is not there: nothing tells which. */
+/** Restricts a call to the caller's own keys. Another user's key gives the same response as a missing one. */
 function ofOwnKey(handle: Handle): Handle {
   return async (call, services) => {
     const user = await requireSelf(call, services);
@@ -225,7 +226,7 @@ function ofOwnKey(handle: Handle): Handle {
   };
 }
 
-/** A call about requests, of one's own alone. */
+/** Restricts a call to the caller's own requests. */
 function ofOwnRequests(handle: Handle): Handle {
   return async (call, services) => {
     const { id } = await requireSelf(call, services);
@@ -235,9 +236,9 @@ function ofOwnRequests(handle: Handle): Handle {
 }
 
 interface Bounds {
-  /** Of each period the lowest cap of the user's own, or of each member of its group or organization. */
+  /** Lowest cap of each period: of the user, or of members of its group or organization. */
   readonly user: ReadonlyMap<LimitPeriod, number>;
-  /** What new keys begin with. */
+  /** Caps of new keys. */
   readonly defaults: ReadonlyMap<LimitPeriod, number>;
   readonly perMinute: number;
 }
@@ -251,7 +252,7 @@ async function boundsOf(
   const members = limitsOfMember(user, ownersOf(user).group ?? organization);
   const { keyDefaults } = organization;
   return {
-    // A limit of the user's own goes before what each member has.
+    // A user's own limit takes precedence over those of members.
     user: capsOf(members.toReversed()),
     defaults: capsOfKey(keyDefaults),
     perMinute: requestsPerMinuteOf(keyDefaults) ?? DEFAULT_REQUESTS_PER_MINUTE,
@@ -268,7 +269,7 @@ function capsOfKey(key: MonthCap & Pick<KeySettings, "limits">) {
   return ofMonth === null ? caps : caps.set("month", ofMonth);
 }
 
-/** @throws AdminError 400 for a key that would be looser than what its user, or a new key, has. */
+/** @throws AdminError 400 for a key with looser limits than its user, or than a new key. */
 function requireTight(settings: KeySettings, bounds: Bounds): void {
   const caps = capsOfKey(settings);
   for (const period of LIMIT_PERIODS) {
@@ -280,7 +281,7 @@ function requireTight(settings: KeySettings, bounds: Bounds): void {
         `expected a ${period} cap of at most ${amountOf(ofDefaults)}, as new keys have here`,
       );
     }
-    // What new keys have may be above it: the user's own cap holds all the same.
+    // Defaults of new keys may exceed it: the user's own cap still applies.
     if (cap !== undefined && ofUser !== undefined && cap > ofUser && cap !== ofDefaults) {
       throw invalidField(field, `expected a ${period} cap of at most ${amountOf(ofUser)}, which is your own`);
     }
@@ -297,8 +298,8 @@ function amountOf(cents: number): string {
 const KEYS_AT_ONCE = 100;
 
 /**
- * The oldest keys of a user, at least one more than it may have if it has them: those with a secret, whoever has made them.
- * The one that a provider's tokens go by is made by the first request, and does not count.
+ * Lists the oldest keys of a user, at least one more than allowed if there are as many: keys with a secret,
+ * whoever created them. The key for a provider's tokens is created by the first request, and does not count.
  */
 async function listCounted(
   { id, maxOwnKeys }: OrganizationRecord,
@@ -319,7 +320,7 @@ async function listCounted(
   return counted;
 }
 
-/** Of several at the same time those that came last go again: nobody was told their secret. */
+/** Deletes the newest keys above the limit, after concurrent calls: their secrets were not sent yet. */
 async function keepWithin(
   call: OrganizationCall,
   user: UserRecord,

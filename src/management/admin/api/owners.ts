@@ -1,4 +1,4 @@
-/** What the calls about users and those about groups share. */
+/** Shared code of the calls about users and groups. */
 import { isSearchCursor } from "../../../data-path/store/management/owner-search.ts";
 import { isId } from "../../../data-path/store/ids.ts";
 import { MissingOwnerError } from "../../../data-path/store/management/missing-owner.ts";
@@ -23,7 +23,7 @@ interface ListQuery extends PageQuery {
   readonly group_id?: string | undefined;
 }
 
-/** Which of them a caller lists. @throws AdminError 400 for the `next` of another list. */
+/** Parses which of them to list. @throws AdminError 400 for the `next` of another list. */
 export function parseOwnerList(
   kind: OwnerKind,
   query: ListQuery,
@@ -36,7 +36,7 @@ export function parseOwnerList(
   return { filter: { search, groupId }, page };
 }
 
-/** @throws AdminError 400 where a list is asked for of a user or group that the organization does not have. */
+/** @throws AdminError 400 if a list is requested for a user or group that the organization does not have. */
 export async function requireOwners(
   { getUser, getGroup }: Pick<Store, "getUser" | "getGroup">,
   organizationId: string,
@@ -50,12 +50,12 @@ export async function requireOwners(
   if (groupId !== undefined && group?.deletedAtMs !== null) throw refuseOwner("group");
 }
 
-/** 400: it is not there, was deleted or is another organization's. */
+/** Creates a 400: it does not exist, was deleted, or belongs to another organization. */
 export function refuseOwner(kind: OwnerKind): AdminError {
   return invalidField(`${kind}_id`, `unknown ${kind} in this organization`);
 }
 
-/** A change of a key. @throws AdminError 400 where its user or group is not there. */
+/** Runs a change of a key. @throws AdminError 400 if its user or group does not exist. */
 export async function withOwners<Answer>(change: Promise<Answer>): Promise<Answer> {
   try {
     return await change;
@@ -64,12 +64,12 @@ export async function withOwners<Answer>(change: Promise<Answer>): Promise<Answe
   }
 }
 
-/** The same delete again behind keys that somebody has made meanwhile. */
+/** Attempts of a deletion if others create keys meanwhile. */
 const DELETION_ATTEMPTS = 5;
 
 /**
- * Deletes a user or group, and before it its keys where that is asked for: a call that broke off is repeated.
- * @param remove Deletes it alone.
+ * Deletes a user or group, with its keys if requested; may be repeated after a failure.
+ * @param remove Deletes only the owner.
  * @throws AdminError 404, 409, 412.
  */
 export async function deleteOwner<Item extends OwnerRecord>(

@@ -1,4 +1,4 @@
-/** What requests cost that did not pass the gateway: their tokens at the catalog's price in force. */
+/** Prices usage outside of the gateway: tokens at the catalog's current price. */
 import type { Catalog } from "../../../data-path/catalog/catalog.ts";
 import {
   type ChosenRates,
@@ -26,9 +26,9 @@ interface PricedUsage {
 }
 
 /**
- * Rounded up once, on the sum of all requests.
- * @throws AdminError 400 for a model, currency or tier without a price, parts above their whole, and an amount of nothing
- *   or beyond what a correction can be.
+ * Returns the cost, rounded up once on the sum of all requests.
+ * @throws AdminError 400 for a model, currency or tier without a price, parts above their whole, and an
+ * amount of 0 or above the maximum of a correction.
  */
 export function priceOutsideUsage(
   given: OutsideUsageCreation,
@@ -76,7 +76,7 @@ function requirePriceInForce(id: string, currency: string, catalog: Catalog, now
   return priceInForce(prices, nowMs);
 }
 
-/** Sums say nothing of the size of each prompt, so its tier is named, not worked out. */
+/** Sums do not tell the size of each prompt, so its tier must be given. */
 function requireRates(price: Price, given: OutsideUsageCreation): ChosenRates {
   const tier = given.service_tier?.toLowerCase() ?? null;
   if (tier !== null && !isPricedTier(price, tier)) {

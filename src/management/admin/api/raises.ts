@@ -1,4 +1,4 @@
-/** `POST` and `DELETE …/raises` of each owner: a cap is higher until a moment, and nobody has to set it back. */
+/** `POST` and `DELETE …/raises` of each owner: temporary increases of a cap. */
 import { type Limit, limitsOfMember } from "../../../shared/settings/limits.ts";
 import { gatherMonth } from "../../../shared/settings/month-limits.ts";
 import {
@@ -40,12 +40,12 @@ type Outcome<Item> =
   | { readonly outcome: "version_conflict"; readonly current: Item }
   | { readonly outcome: "not_found" | "group_missing" | "name_taken" | "currency_locked" };
 
-/** Whose caps can be raised. */
+/** Owner whose caps can be increased. */
 interface RaisedOwner<Item extends Raised> {
   readonly type: LimitScope;
   /** @throws AdminError 404 */
   find(call: OrganizationCall, services: ApiServices): Promise<Item>;
-  /** All that hold for it, with those that it has from elsewhere. */
+  /** Returns all limits that apply to it, including inherited ones. */
   listLimits(item: Item, organization: OrganizationRecord, store: Store): Promise<readonly Limit[]>;
   change(item: Item, change: RaisedChange, store: Store): Promise<Outcome<Item>>;
 }
@@ -101,7 +101,7 @@ interface RaisesPlan extends Pick<Change, "action" | "before" | "after"> {
   readonly raises: readonly Raise[];
 }
 
-/** Planned again where others were faster. @throws AdminError 404, 409 and what the plan throws. */
+/** Applies a plan; plans again if others were faster. @throws AdminError 404, 409 and errors of the plan. */
 async function changeRaises<Item extends Raised>(
   owner: RaisedOwner<Item>,
   call: OrganizationCall,
@@ -118,7 +118,7 @@ async function changeRaises<Item extends Raised>(
   });
 }
 
-/** @throws AdminError 400 where it would end before it begins. */
+/** @throws AdminError 400 if it would end before it starts. */
 function createRaise(wanted: RaiseCreation, call: Pick<OrganizationCall, "principal">, nowMs: number): Raise {
   const { period, add_cents: cents, expires_at: expiresAt, reason } = wanted;
   const expiresAtMs = Date.parse(expiresAt);
@@ -130,7 +130,7 @@ function createRaise(wanted: RaiseCreation, call: Pick<OrganizationCall, "princi
   return { id, period, cents, expiresAtMs, reason, createdBy: { type, id: actorId, name } };
 }
 
-/** @throws AdminError 400 where there is nothing to raise. */
+/** @throws AdminError 400 if there is no cap to increase. */
 function requireCap({ period }: RaiseCreation, limits: readonly Limit[], type: string): void {
   const periods = raisablePeriods(limits);
   if (periods.includes(period)) return;

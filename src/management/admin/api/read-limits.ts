@@ -6,8 +6,8 @@ import { formatLimit, isReachedCap } from "../../../data-path/limits/key-status.
 import type { OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
 
 /**
- * The limits of a key's or an organization's own in other windows than the month, with what was spent of them. Who has none
- * is not asked for.
+ * Reads own limits of a key or organization in other windows than the month, with their spend. Sends no
+ * command if there are none.
  * @param owner Without `organizationId`: an organization.
  */
 export async function readOtherLimits(
@@ -25,11 +25,14 @@ export async function readOtherLimits(
 
 interface LimitedOwner {
   readonly id: string;
-  /** All that hold for it, with those that it has from elsewhere. */
+  /** All limits that apply to it, including inherited ones. */
   readonly limits: readonly Limit[];
 }
 
-/** In the order of the owners; null: it has no limit. Those without one cost nothing, the others a command each, sent at once. */
+/**
+ * Reads the tightest limit of each owner, in their order; null: no limit. Sends one command per owner with
+ * limits, all at once.
+ */
 export function readTightestLimits(
   store: Pick<Store, "readLimits">,
   organizationId: string,
@@ -46,7 +49,7 @@ export function readTightestLimits(
   );
 }
 
-/** @param tightest Null: not asked for. */
+/** @param tightest Null: not requested. */
 export function withTightest(
   shown: readonly object[],
   tightest: readonly (object | null)[] | null,
@@ -55,7 +58,7 @@ export function withTightest(
   return shown.map((one, place) => ({ ...one, tightest_limit: tightest[place] ?? null }));
 }
 
-/** A cap that is reached, which refuses, goes before a budget that is passed by more. */
+/** Returns the tightest limit: a reached cap, which rejects requests, precedes a budget that is exceeded by more. */
 function findTightest(limits: readonly LimitStatus[]): LimitStatus | null {
   const urgency = (limit: LimitStatus): number => (isReachedCap(limit) ? 1 : 0);
   const sorted = limits.toSorted((one, other) => {
@@ -64,7 +67,7 @@ function findTightest(limits: readonly LimitStatus[]): LimitStatus | null {
   return sorted[0] ?? null;
 }
 
-/** A limit of nothing is used up. */
+/** Returns the used share; a limit of 0 is used up. */
 function shareOf({ cents, spentMicrocents }: LimitStatus): number {
   return cents === 0 ? Number.MAX_VALUE : Number(spentMicrocents) / (cents * MICROCENTS_PER_CENT);
 }

@@ -1,7 +1,8 @@
 /**
- * What was changed, for the organization's audit log. The store writes the entry in the step that makes the change, so
- * that there is none without the other. Only what takes many steps is written after them: such a change stands even when
- * its entry cannot be written (Redis went away in between), which then goes to the log of the process.
+ * Entries of the organization's audit log. The store writes an entry in the same step as its change, so that
+ * neither exists without the other. Only changes of many steps are recorded afterwards: such a change
+ * persists even if its entry cannot be written (Redis failed in between); the entry is then logged by the
+ * process.
  */
 import type { AuditFields, AuditInput, AuditValue } from "../../../data-path/store/types/audit.ts";
 import type { ApiCall, ApiServices } from "./route.ts";
@@ -10,15 +11,15 @@ export interface Change {
   /** "key.updated" */
   readonly action: string;
   readonly target: AuditInput["target"];
-  /** The whole of it as it was, or null. Never with a secret. */
+  /** All settings before, or null. Never contains a secret. */
   readonly before: AuditFields | null;
-  /** The whole of it as it is, or null. Never with a secret. */
+  /** All settings after, or null. Never contains a secret. */
   readonly after: AuditFields | null;
 }
 
 type Caller = Pick<ApiCall, "principal" | "requestId">;
 
-/** The entry of an update: only the fields that differ. Null when none does. */
+/** Returns the entry of an update with the differing fields only. Null if none differs. */
 export function describeUpdate(
   change: Change & { readonly before: AuditFields; readonly after: AuditFields },
   call: Caller,
@@ -27,15 +28,15 @@ export function describeUpdate(
   return fields === null ? null : describeChange({ ...change, ...fields }, call);
 }
 
-/** The entry of what is made, ended or replaced. */
+/** Returns the entry of a creation, deletion or replacement. */
 export function describeChange({ action, target, before, after }: Change, call: Caller): AuditInput {
   return { actor: describeActor(call), action, target, before, after, requestId: call.requestId };
 }
 
 /**
- * It makes the entries of all that is made, changed and deleted of one kind.
- * @param type The entries name the kind so: "key".
- * @param describe It tells what a person has set, without secrets.
+ * Returns functions that build the entries of one kind.
+ * @param type Name of the kind in the entries: "key".
+ * @param describe Returns the settings without secrets.
  */
 export function entriesOf<Item extends { readonly id: string; readonly name: string }>(
   type: string,
@@ -55,7 +56,7 @@ export function entriesOf<Item extends { readonly id: string; readonly name: str
   };
 }
 
-/** For a change of many steps. */
+/** Writes the entry of a change of many steps. */
 export async function recordChange(
   organizationId: string | null,
   change: Change,
@@ -94,7 +95,7 @@ function differences(
   return { before: pick(before), after: pick(after) };
 }
 
-/** Both are made by the same function, so equal values have their members in the same order. */
+/** Compares values built by the same function, so equal values have their members in the same order. */
 function isSame(first: AuditValue | undefined, second: AuditValue | undefined): boolean {
   return JSON.stringify(first) === JSON.stringify(second);
 }

@@ -1,4 +1,4 @@
-/** `…/requests`: the last requests of an organization, and why one was refused or what it cost. */
+/** `…/requests`: recent requests of an organization, with the reason of a rejection or the cost. */
 import { formatRequestStatus } from "../../../data-path/limits/request-status.ts";
 import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
 import type {
@@ -83,7 +83,7 @@ function formatTimeline(timeline: RequestTimeline): NamedTimeline {
   return Object.fromEntries(moments) as NamedTimeline;
 }
 
-/** What a client wrote as its model or path may be its key, and whoever may look here is not to have that. */
+/** Removes credentials: a client may have sent its key as model or path, which readers of the list must not see. */
 function formatRequest(request: RecentRequest, organizationId: string, names: UsageNames) {
   const { userId, groupId } = parseOwnerIds(request.owners);
   const { route, model, ...status } = formatRequestStatus(request);
@@ -112,12 +112,12 @@ export { list as listRequestsRoute };
 
 export const requestRoutes = [list, show];
 
-/** How far the clock of the worker that made an id may be off Redis's. */
+/** Tolerated clock difference between Redis and the worker that made an id. */
 const CLOCK_SKEW_MS = 60_000;
 
 type Match = (request: RecentRequest) => boolean;
 
-/** What a query looks for; null: everything. */
+/** Converts a query to a filter; null: everything. */
 function createRequestFilter(query: RequestQuery): RequestFilter | null {
   const {
     key_id: keyId,
@@ -147,7 +147,7 @@ function createRequestFilter(query: RequestQuery): RequestFilter | null {
   if (status !== undefined) matches.push(matchStatus(status));
   if (matches.length === 0) return null;
   return {
-    // What came then ended later.
+    // A request that arrived then ended later.
     fromMs: from === undefined ? null : Math.max(0, from - CLOCK_SKEW_MS),
     matches: (request) => matches.every((match) => match(request)),
   };

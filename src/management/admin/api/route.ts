@@ -1,6 +1,6 @@
 /**
- * What an endpoint of the management API is: data, from which the server is routed, requests are checked and the
- * OpenAPI document is made. A handler sees values that were checked and a caller who may do this.
+ * Endpoint of the management API as data: for routing, checking of requests and the OpenAPI document. A
+ * handler gets checked values and an authorized caller.
  */
 import type { z } from "zod";
 import type { Catalog } from "../../../data-path/catalog/catalog.ts";
@@ -17,48 +17,51 @@ export interface ApiServices {
   readonly store: Store;
   readonly reports: ReportTurns;
   readonly catalog: () => Catalog;
-  /** How the running configuration stands to its file. */
+  /** Returns the difference between the running configuration and its file. */
   readonly readConfigState: () => ConfigState | Promise<ConfigState>;
-  /** `dashboard.base_url`, without a slash at its end; null or left out: it is not set. */
+  /** `dashboard.base_url`, without a final slash; null or omitted: not set. */
   readonly dashboardUrl?: string | null;
-  /** Mails can be sent: a mail server is configured. */
+  /** True if a mail server is configured. */
   readonly hasMailServer: boolean;
-  /** `notifications.emails.allowed_domains`; null or left out: all. */
+  /** `notifications.emails.allowed_domains`; null or omitted: all. */
   readonly emailDomains?: readonly string[] | null;
-  /** Webhooks may point into private networks and use plain `http`. */
+  /** True if webhooks may target private networks and use plain `http`. */
   readonly allowPrivateWebhooks: boolean;
-  /** For every process of this host; left out: nothing follows it. */
+  /** Sets the level of every process of this host; omitted: not available. */
   readonly setLogLevel?: (level: LogLevel) => void | Promise<void>;
   readonly logger: Logger;
 }
 
-/** `read`: every token. `write`: not a viewer's. `operator`: the operator's alone. */
+/** `read`: every token. `write`: all but viewers' tokens. `operator`: only the operator's. */
 export type Access = "read" | "write" | "operator";
 
 export interface RouteDescription {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With `{organization}`, `{key}` …; below `/api/organizations/{organization}` a token must be for that one. */
+  /**
+   * Path with `{organization}`, `{key}` …; below `/api/organizations/{organization}` a token must belong to
+   * that organization.
+   */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** "read" for GET and "write" for all others when left out. */
+  /** Default: "read" for GET and "write" for all others. */
   readonly access?: Access;
-  /** Somebody with the role member may, too: it is about that person alone. Left out: a member may not. */
+  /** True if members may call it, because it only concerns themselves. Omitted: not for members. */
   readonly member?: true;
-  /** Left out: it takes no parameters. */
+  /** Omitted: no parameters. */
   readonly query?: z.ZodType;
-  /** Left out: it takes no body. */
+  /** Omitted: no body. */
   readonly body?: z.ZodType;
-  /** An empty body is an empty object. */
+  /** True if an empty body means an empty object. */
   readonly isBodyOptional?: true;
   readonly usesIfMatch?: true;
   readonly usesIdempotencyKey?: true;
-  /** Status → schema of the body, null for none. */
+  /** Schemas of the body by status, null for none. */
   readonly answers: Readonly<Record<number, z.ZodType | null>>;
-  /** Another form of the answer, besides JSON. */
+  /** Further media type of the response, besides JSON. */
   readonly otherMediaType?: string;
-  /** The answer is a file of one of these media types, and no JSON. */
+  /** Media types of a file response, which replaces JSON. */
   readonly streams?: readonly string[];
 }
 
@@ -73,13 +76,13 @@ export interface ApiCall<Query = unknown, Body = unknown> {
   readonly body: Body;
   readonly ifMatch: IfMatch | null;
   readonly idempotencyKey: string | null;
-  /** `req_…` of this call. */
+  /** `req_…` id of this call. */
   readonly requestId: string;
-  /** SHA-256 of the session that the caller's token belongs to; null: it is a token of its own. */
+  /** SHA-256 of the session that the caller's token belongs to; null: not a session's token. */
   readonly sessionHash: string | null;
 }
 
-/** A call below `/api/organizations/{organization}`: there is one, and the caller's token is for it. */
+/** Call below `/api/organizations/{organization}`: it exists, and the caller may access it. */
 export interface OrganizationCall<Query = unknown, Body = unknown> extends ApiCall<Query, Body> {
   readonly organization: OrganizationRecord;
 }
@@ -107,7 +110,7 @@ type Schemas<Query, Body> = RouteDescription & {
 };
 type Handler<Call> = (call: Call, services: ApiServices) => Promise<ApiAnswer>;
 
-/** What the type of a route keeps of it, so that the dashboard's calls have the types of their answers. */
+/** Parts of a route that its type keeps, so that the dashboard's calls have typed responses. */
 interface Named<Method, Path, Answers> {
   readonly method: Method;
   readonly path: Path;
@@ -119,7 +122,7 @@ type Typed<Route extends RouteDescription, Method, Path, Answers> = Omit<
 > &
   Named<Method, Path, Answers>;
 
-/** A route whose handler gets what its schemas have checked. */
+/** Defines a route whose handler gets the values checked by its schemas. */
 export function defineRoute<
   const Method extends RouteDescription["method"],
   const Path extends string,
@@ -130,11 +133,11 @@ export function defineRoute<
   route: Schemas<Query, Body> &
     Named<Method, Path, Answers> & { readonly handle: Handler<ApiCall<Output<Query>, Output<Body>>> },
 ): Typed<ApiRoute, Method, Path, Answers> {
-  // run-route.ts gives a handler nothing but the output of its own schemas.
+  // run-route.ts only passes a handler the output of its own schemas.
   return { ...route, handle: route.handle as ApiRoute["handle"] };
 }
 
-/** The same below `/api/organizations/{organization}`. */
+/** Defines such a route below `/api/organizations/{organization}`. */
 export function defineOrganizationRoute<
   const Method extends RouteDescription["method"],
   const Path extends string,

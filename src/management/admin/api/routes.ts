@@ -20,7 +20,10 @@ import { usageExportRoutes } from "./usage-export.ts";
 import { userRoutes } from "./users.ts";
 import { webhookRoutes } from "./webhook.ts";
 
-/** By what the OpenAPI document lists them under. A path without parameters stands before one that would take it for a value. */
+/**
+ * Routes by their section in the OpenAPI document. A path without parameters precedes one that would match it
+ * as a value.
+ */
 const ROUTES = {
   Organizations: organizationRoutes,
   Keys: [...keySecretRoutes, ...keyRoutes],
@@ -43,8 +46,8 @@ type Route = (typeof ROUTES)[keyof typeof ROUTES][number];
 type BodyOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
 /**
- * By method and path, "GET /api/catalog": what a call that succeeds answers. The schemas are those of the OpenAPI document;
- * what is answered is tested against them.
+ * Response bodies of successful calls, by method and path, "GET /api/catalog". The schemas are those of the
+ * OpenAPI document; tests check responses against them.
  */
 export type AnswerBodies = {
   [One in Route as `${One["method"]} ${One["path"]}`]: BodyOf<

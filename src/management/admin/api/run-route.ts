@@ -1,7 +1,7 @@
 /**
- * Runs one call of the management API: may this token do that, does the organization exist for it, is the request
- * what the schema says, and then the handler. In this order, so that a token learns nothing of another organization.
- * When Redis is unreachable every step that needs it throws, and the caller gets a 503.
+ * Runs one call of the management API: checks the token's rights, the organization's existence, and the
+ * request against its schema, then calls the handler. In this order, so that a token learns nothing of other
+ * organizations. If Redis is unreachable, steps that need it throw, and the caller gets a 503.
  */
 import { AdminError, invalidField } from "../admin-error.ts";
 import { parseIfMatch } from "../http/etag.ts";
@@ -30,7 +30,7 @@ export interface IncomingCall
   readonly request: Request;
 }
 
-/** @throws AdminError, or what the store throws. */
+/** @throws AdminError, or errors of the store. */
 export async function runRoute(
   route: ApiRoute | OrganizationRoute,
   incoming: IncomingCall,
@@ -52,8 +52,8 @@ export async function runRoute(
 }
 
 /**
- * What creates something stops before Redis is full, and leaves the rest to requests. Changes and deletions continue: they
- * are how somebody ends what fills Redis.
+ * Rejects creations before Redis is full, to leave memory for requests. Changes and deletions continue, since
+ * they can free memory.
  * @throws AdminError 503
  */
 async function requireRoom(
@@ -71,7 +71,7 @@ function requireOwn(principal: Principal, organizationId: string): void {
   }
 }
 
-/** What a deleted organization has spent is the operator's to read. @throws AdminError 404. */
+/** Allows only the operator to read a deleted organization. @throws AdminError 404. */
 function requireUndeleted(
   { id, deletedAtMs }: OrganizationRecord,
   route: Pick<RouteDescription, "method" | "access">,
@@ -91,7 +91,7 @@ export function requireAccess(
 ): void {
   if (principal.type === "operator") return;
   if (principal.role === "member") {
-    // Whatever does not say so is not: a call that is made later, too.
+    // Closed by default: a new route must allow members explicitly.
     if (route.member === true) return;
     const message =
       "Your role is member, which can see and change only its own keys and usage. Ask an admin of the organization.";

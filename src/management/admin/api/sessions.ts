@@ -1,4 +1,4 @@
-/** `…/sessions`: who is signed in to the dashboard; `/api/whoami` and `/api/session`: the caller. */
+/** `…/sessions`: dashboard sessions; `/api/whoami` and `/api/session`: the caller. */
 import * as z from "zod";
 import type { AuditInput } from "../../../data-path/store/types/audit.ts";
 import { PERSON_ROLES, type SessionRecord } from "../../../data-path/store/types/sessions.ts";
@@ -131,7 +131,7 @@ async function answerSessions(
   return answerFormatted({ items, next: page.next === null ? null : sessionIdOf(page.next) });
 }
 
-/** Null: the token that it began with is gone, and so is the session. */
+/** Formats a session; null if the token that it started with was deleted, and the session with it. */
 async function format(record: SessionRecord, store: ApiServices["store"]) {
   const holder = await describeHolder(record, store);
   if (holder === null) return null;

@@ -1,4 +1,4 @@
-/** `POST …/spend-corrections`: puts a month's spend right by hand, with a reason. */
+/** `POST …/spend-corrections`: corrects a month's spend by hand, with a reason. */
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import type { Catalog } from "../../../data-path/catalog/catalog.ts";
@@ -48,7 +48,8 @@ const create = defineOrganizationRoute({
     const organizationId = organization.id;
     const key = keyId === null ? null : await store.getKey({ organizationId, keyId });
     if (keyId !== null && key === null) throw noSuch("key");
-    // A repeat goes by the first one: its model may have left the catalog since, its user the organization.
+    // A repeat uses the first call's details: its model may have left the catalog since, its user the
+    // organization.
     const details =
       earlier ??
       createDetails(
@@ -73,7 +74,7 @@ const create = defineOrganizationRoute({
     if (result.outcome === "not_found") throw noSuch("key");
     const repeated = result.outcome === "repeated";
     const first = readDetails(result.details) ?? details;
-    // Two calls with one key may come at once.
+    // Two calls with one id may arrive at once.
     refuseOther(first, asked);
     const { asked: _asked, ...told } = first;
     const answer = {
@@ -87,7 +88,7 @@ const create = defineOrganizationRoute({
   },
 });
 
-/** What organization and key have spent in its month, with it. */
+/** Describes the spend of organization and key in its month, including the correction. */
 function describeSpent(corrected: Exclude<CorrectResult, { readonly outcome: "not_found" }>) {
   const { organizationMicrocents: ofOrganization, keyMicrocents: ofKey } = corrected;
   return {
@@ -100,19 +101,19 @@ function describeSpent(corrected: Exclude<CorrectResult, { readonly outcome: "no
 
 const detailsSchema = z.object({
   key_id: z.string().nullable(),
-  // Those of before a correction could be anybody else's have neither.
+  // Missing in details from before corrections had owners.
   user_id: z.string().nullable().default(null),
   group_id: z.string().nullable().default(null),
   amount_microcents: z.int(),
   outside_usage: outsideUsage.nullable(),
   reason: z.string(),
-  /** What was asked for, see `digestOf`; not there in those of before it was kept. */
+  /** Digest of the request, see `digestOf`; missing in details from before it was stored. */
   asked: z.string().exactOptional(),
 });
 
 type Details = z.infer<typeof detailsSchema>;
 
-/** Of the first of its id: prices may be others by now. Null: there is none, or of before they were kept. */
+/** Parses the details of the first call with this id, whose prices may have changed since. Null: none stored. */
 function readDetails(details: CorrectionDetails | null): Details | null {
   return details === null ? null : detailsSchema.parse(details);
 }
@@ -122,8 +123,8 @@ function noSuch(what: "key" | OwnerKind): AdminError {
 }
 
 /**
- * Whose it is beside its key's and its organization's: of what the call leaves out, whose a request of this key would be.
- * @throws AdminError 400 where one that it names is not there.
+ * Reads user and group of a correction; omitted ones are those that a request of this key would have.
+ * @throws AdminError 400 if a named one does not exist.
  */
 async function readOwners(
   store: Pick<Store, "getUser" | "getGroup">,
@@ -142,7 +143,7 @@ async function readOwners(
   return { userId: found.user?.id ?? null, groupId: group === null ? null : (found.group?.id ?? null) };
 }
 
-/** @throws AdminError 400 where usage from outside has no price. */
+/** @throws AdminError 400 if usage from outside has no price. */
 function createDetails(
   body: SpendCorrectionCreation,
   owners: OwnerIds,
@@ -162,7 +163,7 @@ function createDetails(
   };
 }
 
-/** As the audit log has it. */
+/** Formats for the audit log. */
 function describeDetails(details: Details): AuditFields {
   const { key_id: keyId, user_id: userId, group_id: groupId } = details;
   const { amount_microcents: amount, outside_usage: usage, reason } = details;
@@ -177,17 +178,17 @@ function describeDetails(details: Details): AuditFields {
   };
 }
 
-/** What there is none of says nothing to who reads the audit log. */
+/** Removes empty fields, which mean nothing in the audit log. */
 function withoutNone(usage: AuditFields): AuditFields {
   return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null && value !== 0));
 }
 
-/** @throws AdminError 409 where the first call of this id asked for something else. */
+/** @throws AdminError 409 if the first call with this id requested something else. */
 function refuseOther(first: Details | null, asked: string): void {
   if (first?.asked !== undefined && first.asked !== asked) throw new AdminError("idempotency_key_reused");
 }
 
-/** Of what a call asks for, in whichever order and unit it says so. */
+/** Returns a digest of the request, independent of field order and unit. */
 function digestOf(body: SpendCorrectionCreation): string {
   const {
     key_id: keyId = null,
@@ -196,17 +197,17 @@ function digestOf(body: SpendCorrectionCreation): string {
     outside_usage: usage = null,
     reason,
   } = body;
-  // An owner that is null is not the same as one that is left out. The members of `usage` are in the schema's order.
+  // An owner that is null differs from an omitted one. The members of `usage` are in the schema's order.
   return digest(JSON.stringify([keyId, readMicrocents(body), usage, reason, { userId, groupId }]));
 }
 
-/** The amount, in whichever unit it is given; null where there is usage in its place. */
+/** Returns the amount in microcents, from either unit; null if usage is given instead. */
 function readMicrocents(body: SpendCorrectionCreation): number | null {
   const { amount_cents: cents, amount_microcents: microcents } = body;
   return microcents ?? (cents === undefined ? null : cents * MICROCENTS_PER_CENT);
 }
 
-/** What a caller chose may be anything; in Redis it has one form. */
+/** Hashes a text chosen by the caller, so that it has one form in Redis. */
 function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }

@@ -1,4 +1,4 @@
-/** `…/tokens`: what programs and people manage one organization with. */
+/** `…/tokens`: tokens for managing one organization. */
 import * as z from "zod";
 import type { AuditFields } from "../../../data-path/store/types/audit.ts";
 import { TOKEN_ROLES, type TokenRecord } from "../../../data-path/store/types/tokens.ts";

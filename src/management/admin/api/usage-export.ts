@@ -1,4 +1,4 @@
-/** `GET …/usage/export`: a month's usage as a file, streamed as fast as its reader takes it. */
+/** `GET …/usage/export`: a month's usage as a file, streamed at its reader's speed. */
 import { monthAt, parseMonth } from "../../../shared/time/calendar.ts";
 import { EXPORT_FORMATS } from "../usage-export/export-formats.ts";
 import { readExportRows } from "../usage-export/export-rows.ts";
@@ -43,8 +43,9 @@ const exportUsage = defineOrganizationRoute({
 });
 
 /**
- * A stream that asks for the next chunk only when its reader has room. The first is there before the stream is: what fails
- * by then is an error of the call. `onClosed` is called when nothing more is read, for whatever reason.
+ * Opens a stream that produces the next chunk only when its reader has capacity. The first chunk is produced
+ * before, so that early failures are errors of the call. `onClosed` is called when reading ends for any
+ * reason.
  */
 async function openStream(
   chunks: AsyncGenerator<string>,

@@ -1,4 +1,4 @@
-/** `GET …/usage`: what a month's requests used and cost, as JSON or CSV. */
+/** `GET …/usage`: usage and cost of a month's requests, as JSON or CSV. */
 import type * as z from "zod";
 import { wholeCents } from "../../../shared/money/money.ts";
 import type { TagCombinations, UsageRow } from "../../../data-path/store/types/reporting.ts";
@@ -24,7 +24,7 @@ import { MAX_REPORT_ROWS, type ReportCaller } from "../report-turns.ts";
 import { type NamesStore, readUsageNames, type UsageNames } from "./names.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
-/** How each group is called in answers, and which part of a row it goes by. */
+/** Names of groups in responses, with the grouped part of a row. */
 const PLAIN_GROUPS = {
   day: { column: "day", valueOf: ({ day }) => day },
   key: { column: "key_id", valueOf: ({ keyId }) => keyId },
@@ -38,7 +38,7 @@ interface PlainGroup {
   readonly valueOf: (row: UsageRow) => string | null;
 }
 
-/** In the order in which answers have them: tokens in that of their positions. */
+/** Figures in the order of responses: tokens by position. */
 const FIGURES_OF_ROWS: readonly UsageFigure[] = [
   "requests",
   ...KINDS_BY_POSITION,
@@ -46,7 +46,7 @@ const FIGURES_OF_ROWS: readonly UsageFigure[] = [
 ];
 
 interface Total {
-  /** In the order of the groups. */
+  /** Values in the order of the groups. */
   readonly values: readonly (string | null)[];
   readonly figures: MutableUsageFigures;
 }
@@ -90,7 +90,7 @@ const show = defineOrganizationRoute({
   },
 });
 
-/** Members have a lane of their own: they keep nobody from the organization's report. */
+/** Members have their own limit of reports, so that they cannot block the organization's. */
 function callerOf(organizationId: string, principal: Principal): ReportCaller {
   if (principal.type === "operator") return { lane: organizationId, caller: "operator" };
   const caller = principal.type === "token" ? principal.id : JSON.stringify(principal.person);
@@ -100,9 +100,9 @@ function callerOf(organizationId: string, principal: Principal): ReportCaller {
 type Query = z.output<typeof usageQuery>;
 
 /**
- * One total per group, in the order of the groups' values; without groups one total, also of nothing. Day by day: nobody
- * holds a whole month.
- * @throws AdminError 400 when there are too many groups for one answer.
+ * Returns one total per group, in the order of the groups' values; without groups one total, even if empty.
+ * Reads day by day, so that a whole month is never in memory.
+ * @throws AdminError 400 if there are too many groups for one response.
  */
 async function readTotals(
   store: Pick<Store, "readUsageOfDay">,
@@ -126,7 +126,7 @@ async function readTotals(
   return [...totals].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, total]) => total);
 }
 
-/** Of these rows those that a caller asks for. */
+/** Returns the rows that match the query. */
 function filterUsage(
   rows: readonly UsageRow[],
   query: Pick<Query, "key_id" | "user_id" | "group_id" | "model" | "tag">,
@@ -166,7 +166,7 @@ function createTotal(values: Total["values"]): Total {
   return { values, figures: { ...NO_USAGE } };
 }
 
-/** The tags that were asked for are one member. */
+/** The requested tags are one member. */
 function formatGroups(
   { values }: Total,
   groups: readonly UsageGroup[],
@@ -190,7 +190,7 @@ function formatFigures({ figures }: Pick<Total, "figures">) {
   return { ...Object.fromEntries(named), cost_cents: wholeCents(figures.costMicrocents) };
 }
 
-/** In the columns of every table of usage. Of a tag that was asked for the value `other` is what is not kept apart. */
+/** Formats the columns of every usage table. For a requested tag, the value `other` means all further combinations. */
 async function formatCsv(
   all: readonly { readonly total: Total; readonly parts: UsageParts }[],
   organization: OrganizationRecord,

@@ -1,4 +1,4 @@
-/** `/api/organizations/{organization}/users`: make, list, show, change, delete. */
+/** `/api/organizations/{organization}/users`: create, list, show, change, delete. */
 import { limitsOfMember } from "../../../shared/settings/limits.ts";
 import { USER_SETTINGS } from "../../../shared/settings/user.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../../shared/settings/table.ts";
@@ -113,7 +113,7 @@ const remove = defineOrganizationRoute({
   },
 });
 
-/** @throws AdminError 404 for a user that never was, is another organization's or was deleted. */
+/** @throws AdminError 404 for a user that does not exist, was deleted, or belongs to another organization. */
 export async function requireUser(
   call: Pick<OrganizationCall, "organization" | "params">,
   { store }: Pick<ApiServices, "store">,
@@ -141,7 +141,7 @@ async function formatAll(
   return records.map((record, position) => format(record, ownersOf(record), counts[position]?.keys ?? 0));
 }
 
-/** Where a user has no limit of its own, there may be one that each member has. */
+/** Reads the tightest limit of each user, including inherited member limits. */
 async function readTightest(
   records: readonly UserRecord[],
   organization: OrganizationRecord,
@@ -168,7 +168,7 @@ function format(record: UserRecord, { ownGroup }: NamedOwners, keys: number) {
   };
 }
 
-/** What a person has set, in the words of the API. */
+/** Returns the settings with the API's names. */
 function describe(record: UserRecord) {
   return describeSettings(USER_SETTINGS, record) satisfies AuditFields;
 }

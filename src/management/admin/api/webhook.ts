@@ -1,4 +1,4 @@
-/** `…/webhook` and `…/webhooks/{webhook}`: whether an endpoint hears us, and a new secret for it. */
+/** `…/webhook` and `…/webhooks/{webhook}`: test of an endpoint, and rotation of its secret. */
 import { createWebhookSecret } from "../../alerts/signature.ts";
 import { sendWebhook } from "../../alerts/webhook-channel.ts";
 import { WebhookError } from "../../alerts/webhook-error.ts";
@@ -15,7 +15,7 @@ import { defineOrganizationRoute } from "./route.ts";
 
 const ORGANIZATION = "/api/organizations/{organization}";
 
-/** The first webhook has no id of its own in a path. */
+/** The first webhook has no id in its path. */
 const PLACES = [
   { path: `${ORGANIZATION}/webhook`, suffix: "Webhook", which: "the first webhook" },
   {
@@ -26,7 +26,7 @@ const PLACES = [
 ] as const;
 type Place = (typeof PLACES)[number];
 
-/** By organization, of this process: each test is a request to an address that a customer names. */
+/** By organization, in this process: each test sends a request to an address that a customer chose. */
 const tests = new MinuteLimit(10);
 
 function defineTest({ path, suffix, which }: Place) {
@@ -88,7 +88,7 @@ function requireSigned(webhook: Webhook): Webhook {
   throw new AdminError("invalid_parameter", { message });
 }
 
-/** The newest first; of the former ones only the last signs on. */
+/** Adds a secret as the newest; only the last previous one keeps signing. */
 function addSecret({ secrets }: Webhook, secret: string, untilMs: number): Webhook["secrets"] {
   const former = secrets.slice(0, 1).map((one) => ({ ...one, expiresAtMs: untilMs }));
   return [{ secret, expiresAtMs: null }, ...former];

@@ -3,8 +3,8 @@ import { programFile } from "../../../shared/host/package-files.ts";
 import type { AdminApp } from "../app-options.ts";
 
 /**
- * The parts of the style sheet, in the order of the cascade: what stands later goes before what is as specific. First what
- * pages share, then what is of a page alone; what holds on narrow screens stands in each of them last.
+ * Parts of the style sheet in cascade order: later rules win over earlier ones of equal specificity. First
+ * the shared parts, then those of single pages; rules for narrow screens come last in each part.
  */
 const SHARED = ["base", "navigation", "cards", "tables", "forms", "charts"];
 const BY_PAGE = [
@@ -26,7 +26,10 @@ const ASSETS = {
   "icon.svg": "image/svg+xml",
 } as const;
 
-/** The style sheet, the scripts and the icon; everybody may have them. One sheet for all pages: a browser keeps it. */
+/**
+ * Serves the style sheet, the scripts and the icon without sign-in. One sheet for all pages, so that browsers
+ * cache it.
+ */
 export function addAssets(app: AdminApp): void {
   const styles = [...SHARED, ...BY_PAGE]
     .map((name) => readAsset(`styles/${name}.css`).toString("utf8"))

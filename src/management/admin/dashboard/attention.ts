@@ -1,4 +1,4 @@
-/** What needs somebody: each with the page where it is settled. The most urgent first. */
+/** Items that need attention, most urgent first, each with the page where it can be resolved. */
 import { nameLimit } from "../../../shared/settings/limit-words.ts";
 import { MONTH_NAMES } from "../../../shared/settings/limits.ts";
 import type { ListedAlert } from "../../../data-path/store/types/alerts.ts";
@@ -20,19 +20,19 @@ export interface AttentionInput extends LimitAttentionInput {
   readonly organization: OrganizationView;
   readonly forecastMicrocents: number | null;
   readonly keys: readonly KeyView[];
-  /** Key id → its limits, of the keys that `keysWithReachedLimits` chooses. */
+  /** Limits of the keys that `keysWithReachedLimits` selects, by key id. */
   readonly keyLimits: ReadonlyMap<string, readonly LimitFiguresView[]>;
   readonly alerts: readonly ListedAlert[];
 }
 
-/** Further keys are counted. */
+/** Number of keys shown; further ones are counted. */
 const MOST_KEYS = 5;
 
-/** The state of a key that has reached a limit of either kind. */
+/** State of a key that has reached a limit of either kind. */
 const KEY_STATES = { cap: "cap_reached", budget: "over_budget" } as const;
 type Kind = keyof typeof KEY_STATES;
 
-/** The keys that are shown one by one. */
+/** Returns the keys that are shown individually. */
 export function keysWithReachedLimits(keys: readonly KeyView[]): readonly KeyView[] {
   return [...findKeys(keys, "cap").slice(0, MOST_KEYS), ...findKeys(keys, "budget").slice(0, MOST_KEYS)];
 }
@@ -65,7 +65,7 @@ function ofOrganization({ organization: { id, suspended } }: AttentionInput): At
   return [{ level: "bad", text, label: "Inference settings", path: `/organizations/${id}/settings` }];
 }
 
-/** As long as the month's cap is not reached, whether it will be. */
+/** While the monthly cap is not reached, reports whether it is expected to be. */
 function ofForecast({ organization, limits, forecastMicrocents }: AttentionInput): Attention[] {
   const { id, currency } = organization;
   const cap = limits.find(({ period, kind }) => period === "month" && kind === "cap");
@@ -133,7 +133,7 @@ function ofUpstreams({ organization, recent }: AttentionInput): Attention[] {
   });
 }
 
-/** Where it has fewer requests than are looked at. */
+/** Text if it has had fewer requests than are judged. */
 const FAILED: Readonly<Record<number, string>> = {
   1: "the one request that went there within a day has failed,",
   2: "both requests that went there within a day have failed, the last",

@@ -1,4 +1,4 @@
-/** The management API, called in process: the same checks, rights and audit log as over HTTP. */
+/** In-process calls of the management API: same checks, rights and audit log as over HTTP. */
 import type { Principal } from "../principal.ts";
 import type { ApiAnswer, ApiServices } from "../api/route.ts";
 import { type AnswerBodies, API_ROUTES } from "../api/routes.ts";
@@ -6,15 +6,15 @@ import { runRoute } from "../api/run-route.ts";
 
 interface CallOptions {
   readonly query?: Readonly<Record<string, string>>;
-  /** Names in the API's path that the page's path does not have. */
+  /** Parameters of the API's path that the page's path does not have. */
   readonly params?: Readonly<Record<string, string>>;
   readonly body?: object;
-  /** An ETag. */
+  /** ETag. */
   readonly ifMatch?: string;
   readonly idempotencyKey?: string;
 }
 
-/** An answer with the type that its route's schema gives its body; of a call that is known at run time alone, any. */
+/** Response with the body type of its route's schema; any type for calls only known at run time. */
 type AnswerOf<Call extends string> = Call extends keyof AnswerBodies
   ? // A file that is streamed is no object of a schema.
     AnswerBodies[Call] extends object
@@ -22,23 +22,23 @@ type AnswerOf<Call extends string> = Call extends keyof AnswerBodies
     : ApiAnswer
   : ApiAnswer;
 
-/** `call`: method and path as the table of routes has them, "GET /api/catalog". */
+/** `call`: method and path as in the table of routes, "GET /api/catalog". */
 export type CallApi = <Call extends string>(call: Call, options?: CallOptions) => Promise<AnswerOf<Call>>;
 
 interface Caller {
   readonly principal: Principal;
   readonly requestId: string;
-  /** Of the page's path: what it names, the API's path has under the same name. */
+  /** Parameters of the page's path, which the API's path has under the same names. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Calls in the name of a principal. The calls throw what `runRoute` throws. */
+/** Creates calls for a principal. The calls throw like `runRoute`. */
 export function createCallApi({ principal, requestId, params }: Caller, services: ApiServices): CallApi {
   return async <Call extends string>(call: Call, options: CallOptions = {}) => {
     const route = findRoute(call);
     if (route === undefined) throw new TypeError(`there is no ${call}`);
     const { query = {}, body, ifMatch, idempotencyKey } = options;
-    // The path's parameters are given apart, and only its own; the address only carries the query.
+    // Only the path's own parameters are passed; the URL only carries the query.
     const own = Object.entries({ ...params, ...options.params }).filter(([name]) =>
       route.path.includes(`{${name}}`),
     );
@@ -53,7 +53,7 @@ export function createCallApi({ principal, requestId, params }: Caller, services
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const asked = { request, principal, params: Object.fromEntries(own), requestId };
-    // A route answers by its own schemas.
+    // A route's responses match its own schemas.
     return (await runRoute(route, asked, services)) as AnswerOf<Call>;
   };
 }

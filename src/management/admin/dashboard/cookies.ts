@@ -1,14 +1,15 @@
 /**
- * The dashboard's cookies, which no script reads. The session's comes along where somebody follows a link of another site
- * (of an alert's email), and nothing is changed by a GET; with what another site sends by itself, a form too, it does not.
- * The sign-in page's is sent with nothing that another site has begun.
+ * Cookies of the dashboard, which scripts cannot read. The session's cookie is sent when a user follows a
+ * link from another site (as in an alert's email), and a GET changes nothing; it is not sent with requests of
+ * other sites, such as forms. The sign-in page's cookie is never sent with a request that another site
+ * initiated.
  */
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import type { CookieOptions } from "hono/utils/cookie";
 import { SESSION_MS } from "../../../data-path/store/management/sessions.ts";
 
-/** How long somebody may take at the provider. */
+/** Time to complete a sign-in at the provider. */
 const TRANSACTION_SECONDS = 900;
 
 function cookieOf(own: string, bounds: CookieOptions = {}) {
@@ -22,19 +23,19 @@ function cookieOf(own: string, bounds: CookieOptions = {}) {
   };
 }
 
-/** The session's secret. */
+/** Cookie with the session's secret. */
 export const SESSION = cookieOf("igw_session", { sameSite: "Lax", maxAge: SESSION_MS / 1000 });
-/** Of the sign-in page, which has no session to bind its form to. */
+/** Cookie of the sign-in page, which has no session to bind its form to. */
 export const VISIT = cookieOf("igw_visit");
-/** Of the way to an identity provider and back: it must come along when the provider sends the browser back. */
+/** Cookie of a sign-in with an identity provider: it must be sent when the provider redirects back. */
 export const TRANSACTION = cookieOf("igw_sign_in", { sameSite: "Lax", maxAge: TRANSACTION_SECONDS });
 
-/** Where the page came encrypted, browsers let nobody else set one of this name: no other host of the domain, and no plain `http`. */
+/** Prefixed on encrypted pages, so that browsers let neither other hosts of the domain nor plain `http` set it. */
 function nameOf(context: Context, name: string): string {
   return isEncrypted(context) ? `__Host-${name}` : name;
 }
 
-/** `Secure` wherever the page came encrypted; on loopback it does not. */
+/** Attributes: `Secure` on encrypted pages; not on plain loopback. */
 function attributes(context: Context) {
   return { path: "/", httpOnly: true, sameSite: "Strict", secure: isEncrypted(context) } as const;
 }

@@ -1,8 +1,8 @@
 /**
- * The dashboard: pages for people, beside the management API and made of its calls. It decides who is signed in and that
- * a form was sent from a page of its own; what may be done, and what a value may be, the API decides. It must never put
- * a token into a page or an address, and never show an organization to a token of another. Without Redis nobody is let in
- * and every page says so with 503; sessions go on once it is back, and a form that was sent can be sent again.
+ * Dashboard: pages for people, built on the calls of the management API. It checks who is signed in and that
+ * a form was sent from its own page; the API checks rights and values. It must never put a token into a page
+ * or a URL, and never show an organization to a token of another. Without Redis nobody can sign in and every
+ * page shows a 503; sessions continue afterwards, and a sent form can be sent again.
  */
 import type { Context } from "hono";
 import { AdminError } from "../admin-error.ts";
@@ -42,7 +42,7 @@ export function addDashboard(app: AdminApp, options: AdminAppOptions, sessions: 
   });
 }
 
-/** Where nothing is, for who is signed in: with the header that leads on. */
+/** Page for unknown paths of signed-in users: with the navigation. */
 const NO_PAGE: PageRoute = {
   method: "GET",
   path: "*",
@@ -60,7 +60,7 @@ async function answerPage(
   options: AdminAppOptions,
   sessions: Sessions,
 ): Promise<Response> {
-  // A form's `Origin` is "null" without this; nothing goes to other sites either way.
+  // Without this a form's `Origin` is "null"; no referrer goes to other sites either way.
   context.header("referrer-policy", "same-origin");
   let page: PageCall | null = null;
   let unsent: FormValues | null = null;
@@ -78,14 +78,14 @@ async function answerPage(
     if (route.method === "POST" && !isFormToken(form.text("form_token"), secret)) throw foreignForm();
     const bare = await createPage(context, options, { secret, principal, form, sessions });
     page = bare;
-    // Before anything is read: an organization's settings are not for its members.
+    // Checked before reading anything: an organization's settings are not for its members.
     if (isMember(principal)) requireAccess(route, principal);
     const organization = await readOrganization(bare);
     const isDeleted = (organization?.deleted_at ?? null) !== null;
     const unreadAlerts = await countUnread(bare, organization);
     page = { ...bare, organization, canChange: bare.canChange && !isDeleted, unreadAlerts };
     unsent = null;
-    // Before a form is read: whoever may not send it hears that, and not what is wrong with it.
+    // Checked before reading the form: an unauthorized caller gets that error, not validation errors.
     requireAccess(route, principal);
     return formatAnswer(context, await run(route, page));
   } catch (thrown) {
@@ -148,7 +148,7 @@ async function beginProgram(
   return begun.code;
 }
 
-/** A member's pages know of the organization what `…/me` says. */
+/** Reads the organization; for members only with the fields of `…/me`. */
 async function readOrganization(page: PageCall): Promise<OrganizationView | null> {
   if (page.params["organization"] === undefined || isMember(page.principal)) return null;
   const { body } = await page.api("GET /api/organizations/{organization}");
@@ -172,7 +172,7 @@ function formatAnswer(context: PageContext, answer: PageAnswer): Response | Prom
 
 interface Attempt {
   readonly page: PageCall | null;
-  /** A form that nothing was done with yet. */
+  /** Form that was not processed yet. */
   readonly unsent: FormValues | null;
 }
 
@@ -194,7 +194,7 @@ function answerProblem(context: PageContext, { page, unsent }: Attempt, error: A
   return answerMarkup(context, markup, error.status);
 }
 
-/** After the sign-in the page is opened; a form that was sent is lost and its page opened instead. */
+/** Redirects to the sign-in page and back; a sent form is lost, and its page opened instead. */
 function redirectToSignIn(context: PageContext): Response {
   const next = findPagePath(context);
   return context.redirect(next === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(next)}`, 303);

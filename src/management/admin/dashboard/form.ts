@@ -1,6 +1,6 @@
 /**
- * From a form's texts to the JSON of the management API, and from the API's error to texts beside the fields. What a
- * value may be is decided by the API's schemas alone; here only the notation changes.
+ * Conversion of form texts to JSON of the management API, and of API errors to texts next to the fields. Only
+ * the API's schemas check values; here only the notation changes.
  */
 import { parseCents } from "../../../shared/money/money.ts";
 import { type Limit, parseLimitList } from "../../../shared/settings/limits.ts";
@@ -9,10 +9,11 @@ import type { Notation } from "../../../shared/settings/setting.ts";
 import { AdminError } from "../admin-error.ts";
 
 /**
- * What a field is: the notation of a setting, or `line`, a text whose empty one is null, or `default`, a whole number whose
- * empty one is left to the API, as that of `someLimits` is. An empty number, amount, time, model and webhook is null; emails are one a line, names lines
- * of `name = value`; a webhook is an object with its URL, from `<name>.url`; models are every checkbox of that name, null
- * when `<name>.all` is set.
+ * Kind of a field: the notation of a setting, or `line`, a text whose empty value is null, or `default`, an
+ * integer whose empty value is left to the API, like that of `someLimits`. An empty number, amount, time,
+ * model and webhook is null; emails are one per line, names are lines of `name = value`; a webhook is an
+ * object with its URL, from `<name>.url`; models are all checkboxes of that name, null if `<name>.all` is
+ * set.
  */
 export type FieldKind =
   | Exclude<Notation, "group" | "webhooks" | "raises">
@@ -21,20 +22,20 @@ export type FieldKind =
   | "someLimits";
 export type Fields = Readonly<Record<string, FieldKind>>;
 
-/** Field → what is wrong with it; "" for what belongs to none. */
+/** Problems by field; "" for those without a field. */
 export type Problems = ReadonlyMap<string, string>;
 export const NO_PROBLEMS: Problems = new Map();
 
-/** The values of a form, as a browser sends it. */
+/** Values of a form, as a browser sends it. */
 export class FormValues extends URLSearchParams {
-  /** "" where it was not sent. */
+  /** Text of a field; "" if it was not sent. */
   text(name: string): string {
     return (this.get(name) ?? "").trim();
   }
 }
 
 /**
- * The body of an API call; "notifications.emails" becomes a member of `notifications`.
+ * Builds the body of an API call; "notifications.emails" becomes a member of `notifications`.
  * @throws AdminError 400 for an amount that is neither "50" nor "50.00".
  */
 export function readBody(form: FormValues, fields: Fields): Record<string, unknown> {
@@ -58,7 +59,7 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
     case "text":
       return text;
     case "choice":
-      // A form that does not ask leaves it to the API.
+      // A field that the form does not have is left to the API.
       if (!form.has(path)) return undefined;
       return text === "" ? null : text;
     case "line":
@@ -96,7 +97,7 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
   }
 }
 
-/** @throws AdminError 400 that says which line is none. */
+/** @throws AdminError 400 naming the wrong line. */
 function limitsOf(path: string, text: string): readonly Limit[] {
   try {
     return parseLimitList(text);
@@ -106,18 +107,18 @@ function limitsOf(path: string, text: string): readonly Limit[] {
   }
 }
 
-/** What is no number goes on as it is: the schema says what it expects. */
+/** Passes other texts on unchanged: the schema reports what it expects. */
 function wholeOf(text: string): number | string {
   return /^-?\d{1,15}(?:\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
-/** A browser's `datetime-local`, which the page says is UTC. */
+/** Converts a browser's `datetime-local`, which the page labels as UTC. */
 function timeOf(text: string): string {
   if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(text)) return `${text}:00Z`;
   return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?$/.test(text) ? `${text}Z` : text;
 }
 
-/** Sets "notifications.emails": the member of the member. */
+/** Sets a nested member, such as "notifications.emails". */
 export function setAt(body: Record<string, unknown>, path: string, value: unknown): void {
   const [first = "", ...rest] = path.split(".");
   if (rest.length === 0) {
@@ -129,7 +130,7 @@ export function setAt(body: Record<string, unknown>, path: string, value: unknow
   setAt(inner, rest.join("."), value);
 }
 
-/** What differs from the present settings: an old value that was not touched is not checked again. */
+/** Returns the differences to the current settings, so that unchanged old values are not checked again. */
 export function pickChanges(wanted: object, current: object): Record<string, unknown> {
   const now = current as Record<string, unknown>;
   const changes: Record<string, unknown> = {};
@@ -145,7 +146,7 @@ function isPlain(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The parts of an API error's message, by the field that they name. */
+/** Splits the message of an API error by the fields that it names. */
 export function splitProblems(error: AdminError): Problems {
   const parts = error.message.split(/(?:^|; )(?=`[\w.-]+`: )/);
   const problems = new Map<string, string>();

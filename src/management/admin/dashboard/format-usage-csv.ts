@@ -9,7 +9,7 @@ import {
 import { formatRowId, formatUsageTable, type UsageTableRow } from "../usage-export/usage-table.ts";
 import type { OrganizationView, UsageRowView } from "./views.ts";
 
-/** What the page shows, row by row, in the columns of every table of usage. */
+/** Formats the rows of the page in the columns of every usage table. */
 export function formatUsageCsv(
   rows: readonly UsageRowView[],
   organization: Pick<OrganizationView, "id" | "name" | "currency">,

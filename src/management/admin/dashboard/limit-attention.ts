@@ -1,4 +1,4 @@
-/** Of limits what needs somebody: those that are reached, by window and owner, and whom one stopped today. */
+/** Limits that need attention: reached ones, by window and owner, and those that rejected requests today. */
 import {
   describeReached as describeReachedLimit,
   nameLimit,
@@ -13,7 +13,7 @@ import { fieldOfOwner } from "./owner-texts.ts";
 import type { RecentFindings, StoppedRequests } from "./recent-requests.ts";
 import type { GroupView, LimitFiguresView, OrganizationView } from "./views.ts";
 
-/** What needs somebody, with the page where it is settled. */
+/** Item that needs attention, with the page where it can be resolved. */
 export interface Attention {
   readonly level: "bad" | "warn";
   readonly text: string;
@@ -21,7 +21,7 @@ export interface Attention {
   readonly path: string;
 }
 
-/** Further ones are counted. */
+/** Number of items shown; further ones are counted. */
 const MOST_SHOWN = 5;
 
 interface Whose {
@@ -30,25 +30,25 @@ interface Whose {
 }
 
 export interface LimitAttentionInput extends Whose {
-  /** The organization's own. */
+  /** Organization's own limits. */
   readonly limits: readonly LimitFiguresView[];
-  /** With the tightest limit of each. */
+  /** Groups with their tightest limit. */
   readonly groups: readonly GroupView[];
   readonly recent: RecentFindings;
-  /** Id → name, of keys, users and groups. */
+  /** Names of keys, users and groups by id. */
   readonly names: ReadonlyMap<string, string>;
 }
 
 type Kind = LimitFiguresView["kind"];
 
-/** The organization's caps, or budgets, that are reached. */
+/** Lists the organization's reached caps or budgets. */
 export function listReachedLimits(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
   return input.limits
     .filter((limit) => limit.kind === kind && standingOf(limit) === "reached")
     .map((limit) => describeReached(limit, { name: null, keyId: null, ownerId: null }, input));
 }
 
-/** Of groups: the pools that are used up, or past their budget. */
+/** Lists groups whose pool is used up, or exceeds its budget. */
 export function listReachedPools(input: LimitAttentionInput, kind: Kind): readonly Attention[] {
   const reached = input.groups.flatMap(({ id, name, tightest_limit: limit }) =>
     limit?.kind === kind && standingOf(limit) === "reached"
@@ -67,13 +67,13 @@ export function listReachedPools(input: LimitAttentionInput, kind: Kind): readon
 interface Named {
   /** Null: the organization. */
   readonly name: string | null;
-  /** Null unless it is a key. */
+  /** Null for other scopes than key. */
   readonly keyId: string | null;
-  /** Null unless it is a group. */
+  /** Null for other scopes than group. */
   readonly ownerId: string | null;
 }
 
-/** A reached limit with its window, its amounts and the page where it is changed. */
+/** Describes a reached limit with its window, amounts and the page where it is changed. */
 export function describeReached(
   limit: LimitFiguresView,
   { name, keyId, ownerId }: Named,
@@ -86,7 +86,7 @@ export function describeReached(
   const spent = formatLimit(limit.spent_cents, currency);
   const day = dayAt(whose.nowMs).name;
   const reached = describeReachedLimit({ scope, name, period, kind }, { amount, spent, day });
-  // A cap of 0 lets nothing pass after a reset either.
+  // A cap of 0 rejects requests even after a reset.
   const until = resetsAt === null || limit.cents === 0 ? "" : ` until ${nameReset(period, resetsAt)}`;
   return {
     level: levelOf(kind),
@@ -100,7 +100,7 @@ function levelOf(kind: Kind): Attention["level"] {
   return kind === "cap" ? "bad" : "warn";
 }
 
-/** Which limits stopped requests today, those that stopped most first. */
+/** Lists limits that rejected requests today, most rejections first. */
 export function listStops(input: LimitAttentionInput): readonly Attention[] {
   const { stopped } = input.recent;
   const shown = stopped.slice(0, MOST_SHOWN).map((stop) => describeStop(stop, input));
@@ -134,7 +134,7 @@ function filterOf(scope: LimitScope, ownerId: string | null): Readonly<Record<st
   return { [scope === "key" ? "key_id" : fieldOfOwner(scope)]: ownerId };
 }
 
-/** The requests of today that are like that. */
+/** Returns the path of today's matching requests. */
 function pathOf({ organization, nowMs }: Whose, filters: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams({ ...filters, from: dayAt(nowMs).name });
   return `/organizations/${organization.id}/requests?${query.toString()}`;

@@ -1,4 +1,4 @@
-/** Limits in words (how each stands, when it resets), and a month's spend with what it is compared with. */
+/** Texts about limits (state, reset), and a month's spend compared with its limits. */
 import { DAY_MS } from "../../../shared/time/calendar.ts";
 import type { LimitPeriod } from "../../../shared/settings/limits.ts";
 import { isReached, MICROCENTS_PER_CENT, roomUnder } from "../../../shared/money/money.ts";
@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 
 type Figures = Pick<LimitFiguresView, "kind" | "cents" | "spent_cents">;
 
-/** At its first alert's share a limit is near. */
+/** `near`: at or above the share of its first alert. */
 type Standing = "fine" | "near" | "reached";
 
 export function standingOf(limit: Figures): Standing {
@@ -19,15 +19,15 @@ export function standingOf(limit: Figures): Standing {
   return shareOf(limit) >= NEAR[limit.kind] ? "near" : "fine";
 }
 
-/** When its first alert fires. */
+/** Shares of the first alert. */
 const NEAR = { cap: 0.9, budget: 0.8 } as const;
 
-/** 0 to any: what is spent may be more. A limit of nothing is used up. */
+/** Returns the used share, 0 or more, possibly above 1. A limit of 0 is used up. */
 export function shareOf({ cents, spent_cents: spent }: Figures): number {
   return cents === 0 ? 1 : Math.max(0, spent / cents);
 }
 
-/** Of a cap that is reached requests are refused; of a budget nothing is. */
+/** Describes a limit's state; a reached cap rejects requests, a budget does not. */
 export function describeStanding(limit: Figures): { readonly words: string; readonly level: string } {
   const standing = standingOf(limit);
   if (standing === "fine") return { words: "fine", level: "good" };
@@ -35,7 +35,7 @@ export function describeStanding(limit: Figures): { readonly words: string; read
   return limit.kind === "cap" ? { words: "reached", level: "bad" } : { words: "past it", level: "warn" };
 }
 
-/** What an amount is for: "20.00 USD a week". */
+/** Units of amounts: "20.00 USD a week". */
 export const PER_PERIOD: Readonly<Record<LimitPeriod, string>> = {
   day: "a day",
   week: "a week",
@@ -43,13 +43,13 @@ export const PER_PERIOD: Readonly<Record<LimitPeriod, string>> = {
   total: "in total",
 };
 
-/** "Monday 00:00 UTC" of a week, which people know by that; else its day. */
+/** Returns "Monday 00:00 UTC" for a week; otherwise the day. */
 export function nameReset(period: LimitPeriod, resetsAt: string): string {
   if (period === "day") return "00:00 UTC";
   return period === "week" ? "Monday 00:00 UTC" : `${resetsAt.slice(0, 10)} 00:00 UTC`;
 }
 
-/** "in 3 days", "in 5 hours", "in 1 minute": whole ones that are left. */
+/** Returns "in 3 days", "in 5 hours", "in 1 minute": whole remaining units. */
 export function describeWait(untilMs: number, nowMs: number): string {
   const leftMs = Math.max(0, untilMs - nowMs);
   if (leftMs >= 2 * DAY_MS) return inUnits(leftMs / DAY_MS, "day");
@@ -61,7 +61,7 @@ function inUnits(count: number, unit: string): string {
   return `in ${whole} ${unit}${whole === 1 ? "" : "s"}`;
 }
 
-/** "83 %"; a hundred and more only where it is reached. */
+/** Formats "83 %"; 100 and more only if the limit is reached. */
 export function formatShare(limit: Figures): string {
   const percent = Math.floor(shareOf(limit) * 100);
   return percent === 0 && limit.spent_cents > 0 ? "< 1 %" : `${percent} %`;
@@ -69,12 +69,12 @@ export function formatShare(limit: Figures): string {
 
 export interface Spending {
   readonly spentMicrocents: number;
-  /** The month's; null for none. */
+  /** Monthly cap; null for none. */
   readonly monthCapCents: number | null;
   readonly monthBudgetCents: number | null;
 }
 
-/** From the API's own fields, which both have. */
+/** Reads the monthly fields, which keys and organizations share. */
 export function spendingOf(owner: ShownMonth & Pick<KeyView, "spent_microcents">): Spending {
   return {
     spentMicrocents: Number(owner.spent_microcents),
@@ -83,12 +83,12 @@ export function spendingOf(owner: ShownMonth & Pick<KeyView, "spent_microcents">
   };
 }
 
-/** Nothing is refused for it; alerts and pages say so. */
+/** Returns whether the budget is reached, which only alerts and pages report. */
 export function isBudgetReached({ monthBudgetCents, spentMicrocents }: Spending): boolean {
   return monthBudgetCents !== null && isReached(monthBudgetCents, BigInt(spentMicrocents));
 }
 
-/** Whether so much is more than the cap. */
+/** Returns whether an amount exceeds the cap. */
 export function isOverCap({ monthCapCents }: Pick<Spending, "monthCapCents">, microcents: number): boolean {
   return monthCapCents !== null && roomUnder(monthCapCents, BigInt(Math.ceil(microcents))) < 0n;
 }

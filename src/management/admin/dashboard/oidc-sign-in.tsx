@@ -1,6 +1,6 @@
 /**
- * Sign in with an identity provider: a link that leads there, and the page that it sends people back to. Who they are the
- * provider has signed; what they may do `gateway.yaml` says, at each page anew.
+ * Sign-in with an identity provider: a link to it, and the page to which it redirects back. The provider
+ * signs who the user is; `gateway.yaml` decides rights, again on each page.
  */
 import type { Context } from "hono";
 import type { Identity, IdentityProvider } from "../../oidc/identity-provider.ts";
@@ -29,7 +29,7 @@ import { ownPath } from "./sign-in.tsx";
 type SignInContext = Context<AdminEnvironment>;
 
 const PATH = "/sign-in/oidc/:provider";
-/** From one address in a minute: more than people make mistakes behind a proxy, and few enough for the log. */
+/** Limit per address and minute: more than people behind a proxy mistype, and few enough for the log. */
 const MAX_FAILED_SIGN_INS = 60;
 const MAX_REASON_CHARACTERS = 300;
 
@@ -88,7 +88,10 @@ async function finish(
   return answerMarkup(context, <MovedPage title="Signed in" to={ownPath(transaction.next)} />, 200);
 }
 
-/** @throws AdminError 403 for whom the configuration names no role, or one of an organization that is not there. */
+/**
+ * @throws AdminError 403 if the configuration gives the person no role, or one of an organization that does
+ * not exist.
+ */
 async function requireRole(
   provider: IdentityProvider,
   identity: Identity,
@@ -110,7 +113,7 @@ async function requireRole(
   throw new AdminError("permission_denied", { message });
 }
 
-/** The sign-in with this provider that the browser began; null if it began none. */
+/** Returns the sign-in with this provider that the browser started, or null. */
 function readTransaction(context: SignInContext, provider: IdentityProvider): Transaction | null {
   const transaction = parseTransaction(TRANSACTION.read(context) ?? "");
   return transaction?.provider === provider.name ? transaction : null;
@@ -162,7 +165,8 @@ function answerFailure(
 ): Promise<Response> {
   const requestId = context.get("requestId");
   const countFailure = (): void => {
-    // A callback that nobody began costs no call to the provider. Counted, it would close the sign-in for all behind a proxy.
+    // A callback without a started sign-in costs no call to the provider. Counting it would let one client
+    // block sign-in for all behind a proxy.
     if (readTransaction(context, provider) === null) return;
     limit.count(addressOf(context), options.nowMs());
   };

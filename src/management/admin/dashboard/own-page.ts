@@ -1,13 +1,13 @@
-/** That a form was sent from a page of this server: by the headers that browsers set and pages cannot. */
+/** Check that a form was sent from a page of this server, by headers that browsers set and pages cannot. */
 import type { Context } from "hono";
 import { AdminError } from "../admin-error.ts";
 import { FormValues } from "./form.ts";
 import { PAGE_ROUTES } from "./page-routes.ts";
 
-/** 256 KiB: a key's list of models with room to spare. */
+/** 256 KiB: more than a key's list of models needs. */
 const MAX_FORM_BYTES = 256 * 1024;
 
-/** @throws AdminError 403 when the form comes from another site, or the browser does not say from where. */
+/** @throws AdminError 403 if the form comes from another site, or the browser does not say from where. */
 export function requireOwnPage(context: Pick<Context, "req">): void {
   const site = context.req.header("sec-fetch-site");
   const origin = context.req.header("origin");
@@ -18,7 +18,7 @@ export function requireOwnPage(context: Pick<Context, "req">): void {
   throw new AdminError("permission_denied", { message });
 }
 
-/** By host and port: what encrypts in front of this server changes the scheme. */
+/** Compares host and port only, since a TLS proxy in front of this server changes the scheme. */
 function isOwnOrigin(origin: string, context: Pick<Context, "req">): boolean {
   const host = context.req.header("host");
   return (
@@ -39,7 +39,7 @@ export async function readForm(context: Pick<Context, "req">): Promise<FormValue
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Named: the DOM's type of a stream is not iterable, Node's is.
+  // Cast: the DOM's type of a stream is not iterable, Node's is.
   const body = context.req.raw.body as AsyncIterable<Uint8Array> | null;
   for await (const chunk of body ?? []) {
     size += chunk.length;
@@ -56,7 +56,7 @@ const PAGES = PAGE_ROUTES.filter((route) => route.method === "GET").map(
   (route) => new RegExp(`^${route.path.replaceAll(".", "\\.").replace(/:\w+/g, "[^/]+")}$`),
 );
 
-/** The page that a call is about: its own, or for a form the one that it was sent from. */
+/** Returns the page of a call: its own, or for a form the one that it was sent from. */
 export function findPagePath(context: Pick<Context, "req">): string {
   const { origin, pathname, search } = new URL(context.req.url);
   if (context.req.method === "GET") return pathname + search;

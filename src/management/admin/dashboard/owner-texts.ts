@@ -1,4 +1,4 @@
-/** Users and groups in fields: people type a name or take a suggestion, and the API wants an id. */
+/** Users and groups in form fields: people type a name or choose a suggestion, and the API needs an id. */
 import { invalidField } from "../admin-error.ts";
 import { OWNER_KINDS, type OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
 import type { CallApi } from "./call-api.ts";
@@ -9,12 +9,12 @@ const LISTS = {
   group: "GET /api/organizations/{organization}/groups",
 } as const satisfies Record<OwnerKind, string>;
 
-/** In parentheses behind the name, as it is suggested, or alone. */
+/** Id in parentheses after the name, as suggested, or just an id. */
 const ID = /(?:^|\()((?:user|group)_[0-9a-f-]{36})\)?$/;
-/** More of one name are more than one in any case. */
+/** Search limit: enough to find whether a name is ambiguous. */
 const LOOKED_AT = "100";
 const SUGGESTIONS = "10";
-/** What the API takes. */
+/** Maximum that the API accepts. */
 const MAX_SEARCH_CHARACTERS = 100;
 
 interface Named {
@@ -23,17 +23,17 @@ interface Named {
   readonly email?: string | null;
 }
 
-/** "Ann Smith (user_…)": says to people who it is, and to `resolveOwners` which of that name. */
+/** Formats "Ann Smith (user_…)", readable for people and unambiguous for `resolveOwners`. */
 export function formatOwner({ id, name }: Named): string {
   return `${name} (${id})`;
 }
 
-/** What names it in forms, in addresses and in the API. */
+/** Returns the field's name in forms, URLs and the API. */
 export function fieldOfOwner<Kind extends OwnerKind>(kind: Kind): `${Kind}_id` {
   return `${kind}_id`;
 }
 
-/** What a filter's field shows of a user or group that the address names: a deleted one's name, too. */
+/** Formats the user or group in the URL for a filter's field, including deleted ones. */
 export async function describeWanted(
   { options, organization }: OrganizationPageCall,
   text: string,
@@ -45,7 +45,7 @@ export async function describeWanted(
   return name === undefined ? id : formatOwner({ id, name });
 }
 
-/** The same body with ids. @throws AdminError 400 for a name that nobody has, or more than one */
+/** Replaces names by ids in a body. @throws AdminError 400 for an unknown or ambiguous name */
 export async function resolveOwners<Value>(
   api: CallApi,
   body: Readonly<Record<string, Value>>,
@@ -74,7 +74,7 @@ async function resolveOwner(api: CallApi, kind: OwnerKind, text: string): Promis
   );
 }
 
-/** What the fields of a new key begin with, where the address names a user or a group. */
+/** Reads the initial owners of a new key from the URL. */
 export async function readWantedOwners(
   api: CallApi,
   query: URLSearchParams,
@@ -88,7 +88,7 @@ export async function readWantedOwners(
   return texts;
 }
 
-/** For the script, while one is typed. */
+/** Returns suggestions for the script while the user types. */
 export async function suggestOwners(api: CallApi, kind: OwnerKind, text: string): Promise<string[]> {
   const found = text.trim() === "" ? [] : await search(api, kind, text, SUGGESTIONS);
   return found.map(formatOwner);

@@ -16,7 +16,7 @@ import { tryItPageRoutes } from "./pages/try-it.tsx";
 import { usagePageRoutes } from "./pages/usage.tsx";
 import type { PageRoute } from "./page.ts";
 
-/** Every page that needs a session. A path without parameters stands before one that would take it for a value. */
+/** All pages that need a session. A path without parameters precedes one that would match it as a value. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
   ...organizationPageRoutes,
   ...overviewRoutes,

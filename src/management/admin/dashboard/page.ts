@@ -8,51 +8,51 @@ import { AdminError } from "../admin-error.ts";
 import type { OrganizationView } from "./views.ts";
 import type { Context } from "hono";
 
-/** JSX that is ready to be sent, whole. */
+/** JSX ready to be sent. */
 export type Markup = JSX.Element;
 
-/** One request for a page by somebody who is signed in: what a page may know. */
+/** Request for a page by a signed-in user. */
 export interface PageCall {
   readonly principal: Principal;
-  /** May change what the organization's administrators may. */
+  /** True if the user has the rights of an organization's administrator. */
   readonly canChange: boolean;
   readonly isOperator: boolean;
   readonly options: AdminAppOptions;
   readonly api: CallApi;
-  /** Of the path. */
+  /** Parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly path: string;
-  /** Stands in every form of the page. */
+  /** Token for every form of the page. */
   readonly formToken: string;
   /** Empty for GET. */
   readonly form: FormValues;
   readonly requestId: string;
   /**
-   * Begins a session of the same person for a program. The code that the program needs beside its verifier; null: whoever
-   * is signed in is so by a token.
+   * Starts a session of the same person for a program. Returns the code that the program needs in addition to
+   * its verifier; null if the user signed in with a token.
    */
   readonly beginProgram: (challenge: string) => Promise<string | null>;
   /** Redis's clock. */
   readonly nowMs: number;
-  /** Where clients send their requests, without a slash at the end and without `/v1`. */
+  /** Address for clients' requests, without a final slash and `/v1`. */
   readonly gatewayUrl: string;
-  /** Of the path, or null on pages without. */
+  /** Organization in the path; null on other pages. */
   readonly organization: OrganizationView | null;
-  /** How many alerts nobody has looked at. */
+  /** Number of unread alerts. */
   readonly unreadAlerts: number;
 }
 
-/** The same below `/organizations/{organization}`. */
+/** Same below `/organizations/{organization}`. */
 export interface OrganizationPageCall extends PageCall {
   readonly organization: OrganizationView;
-  /** Of its pages: "/organizations/org_…". */
+  /** Start of its pages' paths: "/organizations/org_…". */
   readonly base: string;
 }
 
 type PageStatus = 200 | 201 | 400;
 
-/** What a page answers. */
+/** Response of a page. */
 export type PageAnswer =
   | { readonly status: PageStatus; readonly markup: Markup }
   | { readonly redirect: string }
@@ -62,21 +62,21 @@ export function showPage(markup: Markup, status: PageStatus = 200): PageAnswer {
   return { status, markup };
 }
 
-/** A page with a form, as it is and again with what is wrong with it. */
+/** Shows a page with a form, initially or with its problems. */
 export function showForm(markup: Markup, problems: Problems): PageAnswer {
   return showPage(markup, problems.size === 0 ? 200 : 400);
 }
 
 interface Submission {
-  /** Makes the API's call, and answers with what comes of it. */
+  /** Sends the API call, and returns the resulting page. */
   readonly send: () => Promise<PageAnswer>;
-  /** The form again, as it was sent, with what is wrong beside its fields. */
+  /** Shows the form again as it was sent, with problems next to its fields. */
   readonly refused: (problems: Problems) => PageAnswer | Promise<PageAnswer>;
-  /** Somebody else has changed it since it was read. Left out: the form carries no version. */
+  /** Called if the record was changed since it was read. Omitted: the form has no version. */
   readonly outdated?: () => PageAnswer | Promise<PageAnswer>;
 }
 
-/** Conflicts that are told beside the form: another value of a field ends them, or nothing that is done elsewhere. */
+/** Conflicts that concern the form's fields, and are shown next to it. */
 const ABOUT_THE_FORM: ReadonlySet<string> = new Set([
   "currency_locked",
   "organization_name_taken",
@@ -84,7 +84,7 @@ const ABOUT_THE_FORM: ReadonlySet<string> = new Set([
   "too_many_raises",
 ]);
 
-/** What every form does: try, and show it again with what the API finds wrong. @throws what is no matter of the form */
+/** Sends a form, and shows it again with the API's errors. @throws errors that do not concern the form */
 export async function submit({ send, refused, outdated }: Submission): Promise<PageAnswer> {
   try {
     return await send();
@@ -96,21 +96,21 @@ export async function submit({ send, refused, outdated }: Submission): Promise<P
   }
 }
 
-/** Where a page is, and what it does. */
+/** Path and handler of a page. */
 export type PageRoute = {
   readonly method: "GET" | "POST";
-  /** Who may, as in the table of API routes. */
+  /** Required access, as in the table of API routes. */
   readonly access?: Access;
-  /** Somebody with the role member may, too. Left out: a member may not. */
+  /** True if members may open it. Omitted: not for members. */
   readonly member?: true;
-  /** As Hono writes paths: "/organizations/:organization/keys". */
+  /** Path in Hono's notation: "/organizations/:organization/keys". */
   readonly path: string;
 } & (
   | { readonly run: (page: PageCall) => Promise<PageAnswer> }
   | { readonly runInOrganization: (page: OrganizationPageCall) => Promise<PageAnswer> }
 );
 
-/** A page as HTML. */
+/** Sends a page as HTML. */
 export async function answerMarkup(context: Context, markup: Markup, status: number): Promise<Response> {
   const text = String(await markup);
   return context.html(`<!doctype html>${text}`, status as 200);

@@ -1,4 +1,4 @@
-/** Whole lists of the API, page by page, up to a bound. */
+/** Reads whole lists of the API, page by page, up to a bound. */
 import type { CallApi } from "./call-api.ts";
 import type { OrganizationPageCall } from "./page.ts";
 import type { KeyView } from "./views.ts";
@@ -12,13 +12,13 @@ interface ListPage<Item> {
 
 interface BoundedList<Item> {
   readonly items: readonly Item[];
-  /** There are more than were read. */
+  /** True if there are more items. */
   readonly hasMore: boolean;
 }
 
 /**
- * At most `pages` pages of 100.
- * @param filter What of the list, and with what.
+ * Reads at most `pages` pages of 100.
+ * @param filter Query parameters of the list.
  */
 export async function readList<Item>(
   api: CallApi,
@@ -45,7 +45,7 @@ export async function readList<Item>(
 
 export const MAX_KEY_PAGES = 10;
 
-/** Id → name of the organization's first thousand keys. */
+/** Reads the names of the organization's first thousand keys by id. */
 export async function nameKeys(page: OrganizationPageCall): Promise<Map<string, string>> {
   const call = "GET /api/organizations/{organization}/keys";
   const { items } = await readList<KeyView>(page.api, call, MAX_KEY_PAGES);

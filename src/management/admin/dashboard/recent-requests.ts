@@ -1,4 +1,4 @@
-/** What an organization's recent requests say that somebody should know: one scan for all of it. */
+/** Findings in an organization's recent requests, from one scan. */
 import { DAY_MS, dayAt } from "../../../shared/time/calendar.ts";
 import type { Store } from "../../../data-path/store/types.ts";
 import { readKeyNames } from "../api/names.ts";
@@ -14,11 +14,11 @@ import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
 export interface RecentFindings {
   readonly failing: readonly FailingUpstream[];
   readonly stopped: readonly StoppedRequests[];
-  /** False: there are more requests of the last day than were looked at. */
+  /** False: there are more requests of the last day than were scanned. */
   readonly isWhole: boolean;
 }
 
-/** Of those of the last day, of 2,000 at most. */
+/** Scans requests of the last day, at most 2,000. */
 export async function scanRecent(
   store: Pick<Store, "listRequests">,
   organizationId: string,
@@ -29,7 +29,7 @@ export async function scanRecent(
   const matches = (request: Parameters<typeof stops.look>[0]): boolean => {
     upstreams.look(request);
     stops.look(request);
-    // Nothing is listed, so that the scan goes on.
+    // Lists nothing, so that the scan continues.
     return false;
   };
   const filter = { fromMs: nowMs - DAY_MS, matches };
@@ -37,7 +37,7 @@ export async function scanRecent(
   return { failing: upstreams.list(), stopped: stops.list(), isWhole: next === null };
 }
 
-/** Id → name, of whose limits stopped somebody: of deleted ones, too. */
+/** Reads names of owners whose limits rejected requests, including deleted ones, by id. */
 export async function nameStopped(
   store: Pick<Store, "getKey" | "readOwnerNames">,
   organizationId: string,
@@ -54,32 +54,32 @@ export async function nameStopped(
   return new Map([...keys, ...owners]);
 }
 
-// Upstreams that fail for an organization. Each is judged by its own last requests, however few those are among all
-// others: a model that is asked for once an hour is as dead as one that is asked for every second.
+// Failing upstreams of an organization. Each is judged by its own last requests, however rare: a model that
+// is used once an hour may be as broken as one that is used every second.
 
 interface FailingUpstream {
   readonly name: string;
-  /** Of its requests the newest ones, all failed: as many as are looked at, or all that it had within the time. */
+  /** Number of its newest requests, all failed: as many as are judged, or all within the time. */
   readonly failures: number;
   /** When the newest one ended. */
   readonly lastMs: number;
-  /** Every one of them was answered with 500 or more; false: an answer broke off, too. */
+  /** True if all of them had status 500 or more; false: some broke off. */
   readonly isServerError: boolean;
-  /** Why the newest one failed, where Envoy says it: a sentence without its full stop. */
+  /** Why the newest one failed, if Envoy reports it: a sentence without its full stop. */
   readonly cause: string | null;
 }
 
-/** Of each upstream so many requests are looked at. */
+/** Number of requests judged per upstream. */
 export const JUDGED_REQUESTS = 3;
 const JUDGED_MS = 86_400_000;
 
 interface UpstreamJudge {
-  /** Newest first. */
+  /** Adds a request, newest first. */
   look(request: RecentRequest): void;
   list(): readonly FailingUpstream[];
 }
 
-/** Judges by what ended within the day before. */
+/** Judges requests that ended within the last day. */
 function createUpstreamJudge(nowMs: number): UpstreamJudge {
   const last = new Map<string, RecentRequest[]>();
   return {
@@ -94,12 +94,12 @@ function createUpstreamJudge(nowMs: number): UpstreamJudge {
   };
 }
 
-/** A client that went away, and a worker that died, say nothing of the upstream. */
+/** Disconnected clients and dead workers say nothing about the upstream. */
 function isJudged({ status }: RecentRequest): boolean {
   return status !== null && status !== 499;
 }
 
-/** What the upstream refused, and what the client was told so with 4xx, was answered. */
+/** A 4xx of the upstream is a response, not a failure. */
 function isFailure({ status, errorCode }: RecentRequest): boolean {
   return (status ?? 0) >= 500 || (errorCode !== null && (status ?? 0) < 400);
 }
@@ -121,10 +121,10 @@ const NOTHING = { cause: null, envoy_details: null };
 
 export interface StoppedRequests {
   readonly scope: LimitScope;
-  /** Of the key, the user or the group; null: the organization. */
+  /** Id of the key, user or group; null: the organization. */
   readonly ownerId: string | null;
   readonly period: LimitPeriod;
-  /** What clients were told. */
+  /** Code sent to clients. */
   readonly errorCode: string;
   readonly count: number;
   /** When the newest one ended. */
@@ -132,13 +132,13 @@ export interface StoppedRequests {
 }
 
 interface StopCounter {
-  /** Newest first. */
+  /** Adds a request, newest first. */
   look(request: RecentRequest): void;
-  /** Those limits that stopped most first. */
+  /** Lists the limits, most rejections first. */
   list(): readonly StoppedRequests[];
 }
 
-/** Counts what came on the UTC day of `nowMs`. */
+/** Counts requests on the UTC day of `nowMs`. */
 function createStopCounter(nowMs: number): StopCounter {
   const { startMs } = dayAt(nowMs);
   const counted = new Map<string, StoppedRequests>();
@@ -161,7 +161,7 @@ function ownerOf(scope: LimitScope, { keyId, owners }: RecentRequest): string | 
   return { key: keyId, user: userId, group: groupId, organization: null }[scope];
 }
 
-/** The check of a key's or an organization's month cap names no period. */
+/** Returns the cap's period; checks of monthly caps of keys and organizations name none. */
 function periodOf({ checks }: RecentRequest): LimitPeriod {
   const told = checks.find(({ passed }) => !passed)?.figures["period"];
   return LIMIT_PERIODS.find((period) => period === told) ?? "month";

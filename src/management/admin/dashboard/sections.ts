@@ -1,4 +1,4 @@
-/** The pages of an organization, in the order of the navigation. */
+/** Sections of an organization's pages, in navigation order. */
 export const SECTIONS = [
   { section: "overview", path: "", label: "Overview" },
   { section: "keys", path: "/keys", label: "API keys" },
@@ -15,7 +15,7 @@ export const SECTIONS = [
   { section: "try", path: "/try", label: "Try it" },
 ] as const;
 
-/** The path of a section below an organization's; the overview's for one that there is not. */
+/** Returns a section's path below the organization's; the overview's for an unknown section. */
 export function sectionPath(section: string | null): string {
   return SECTIONS.find((entry) => entry.section === section)?.path ?? "";
 }

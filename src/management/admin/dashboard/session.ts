@@ -1,8 +1,8 @@
 /**
- * Who is signed in. A session is a secret in a cookie and a record in the store, of which every host reads with each
- * page: one that is ended is over everywhere at once, and what cannot be read is not let in. The operator's sessions end
- * with the operator's token, an organization's with the token that they began with: both are looked at again each time.
- * Neither cookie nor store holds a token.
+ * Sessions of signed-in users. A session is a secret in a cookie and a record in the store, which every host
+ * reads for each page: an ended session is over everywhere at once, and an unreadable one is invalid. The
+ * operator's sessions end with the operator's token, an organization's with the token that they started with;
+ * both are checked each time. Neither cookie nor store contains a token.
  */
 import { createHash, createHmac, randomBytes, scrypt, type ScryptOptions } from "node:crypto";
 import { promisify } from "node:util";
@@ -15,7 +15,7 @@ import { createPart, hashProgram, hashProgramToken } from "../../../shared/contr
 import { seal } from "../identity/seal.ts";
 import { authenticate, findTokenHolder, hashToken, isSameText, type Principal } from "../principal.ts";
 
-/** What a guess of a weak operator token costs whoever has read the store. */
+/** Cost of guessing a weak operator token for an attacker who has read the store. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 const derive: (password: string, salt: string, bytes: number, options: ScryptOptions) => Promise<Buffer> =
   promisify(scrypt);
@@ -30,7 +30,7 @@ export type SessionsStore = Pick<
   Pick<OwnerStore, "getUser">;
 
 export interface BegunSession {
-  /** The cookie's value. */
+  /** Value of the cookie. */
   readonly secret: string;
   readonly record: SessionRecord;
 }
@@ -40,7 +40,7 @@ export interface BegunProgram {
   readonly holder: PersonHolder;
 }
 
-/** Of a session that was ended because whoever began it would not be let in today. */
+/** Called for a session that was ended because its holder would no longer be admitted. */
 export type OnEnded = (holder: PersonHolder, reason: EndReason) => Promise<void>;
 
 export class Sessions {
@@ -57,7 +57,7 @@ export class Sessions {
 
   /**
    * Signs in with a token.
-   * @throws AdminError 401; what the store throws when Redis is unreachable.
+   * @throws AdminError 401; errors of the store if Redis is unreachable.
    */
   async begin(token: string): Promise<BegunSession> {
     const principal = await authenticate(`Bearer ${token}`, this.#operatorToken, this.#store);
@@ -69,21 +69,22 @@ export class Sessions {
     return this.#create(() => ({ type: "token", tokenHash: hashToken(token), organizationId }));
   }
 
-  /** Signs in whom a provider knows. @throws what the store throws when Redis is unreachable. */
+  /** Signs in a person known to a provider. @throws errors of the store if Redis is unreachable. */
   beginPerson(person: Omit<PersonHolder, "sealedIdToken">, idToken: string): Promise<BegunSession> {
     return this.#create((secret) => ({ ...person, sealedIdToken: seal(idToken, secret) }));
   }
 
   /**
-   * A session of the same person for a program, which ends by itself and nobody else's does.
-   * @param secret Of the browser's session.
-   * @returns What the program needs beside its verifier, and whose it is; null where nobody has signed in with a provider.
+   * Starts a session of the same person for a program, which ends by itself and independently.
+   * @param secret Secret of the browser's session.
+   * @returns The code that the program needs in addition to its verifier, and the holder; null if the user
+   * did not sign in with a provider.
    */
   async beginProgram(secret: string, challenge: string): Promise<BegunProgram | null> {
     const person = await this.findPerson(secret);
     if (person === null) return null;
     const code = createPart();
-    // A program signs nobody out at the provider.
+    // A program does not sign out at the provider.
     const holder = { ...person, sealedIdToken: null };
     await this.#store.createSession(hashProgram(challenge, code), holder);
     return { code, holder };

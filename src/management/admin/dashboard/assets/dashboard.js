@@ -12,7 +12,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      // Without the right to the clipboard (plain HTTP off loopback): selected, so that Ctrl+C copies it.
+      // Without access to the clipboard (plain HTTP off loopback): select the text, so that Ctrl+C copies it.
       source.select?.();
       button.textContent = "Press Ctrl+C";
       return;
@@ -38,7 +38,7 @@ for (const form of document.querySelectorAll("form[data-confirm]")) {
   });
 }
 
-// A second click would make a second key.
+// A second click would create a second key.
 for (const form of document.querySelectorAll("form[method=post]")) {
   form.addEventListener("submit", (event) => {
     if (event.defaultPrevented) return;
@@ -94,11 +94,11 @@ for (const output of document.querySelectorAll("[data-amount]")) {
     );
   };
   input.addEventListener("input", show);
-  // What a browser has kept of a form.
+  // Restores a form from the browser's cache.
   window.addEventListener("pageshow", show);
 }
 
-// Names of organizations, users and groups while one is typed.
+// Suggests names of organizations, users and groups while the user types.
 for (const input of document.querySelectorAll("[data-suggestions]")) {
   let timer;
   input.addEventListener("input", () => {
@@ -113,7 +113,7 @@ async function suggest(input) {
   const answer = await fetch(`${input.dataset.suggestions}?search=${encodeURIComponent(search)}`).catch(
     () => null,
   );
-  // Signed out, or the gateway is away: Enter says so.
+  // Signed out, or the gateway is unreachable: pressing Enter shows that.
   if (answer === null || !answer.headers.get("content-type")?.includes("json")) return;
   const names = await answer.json();
   if (input.value.trim() !== search) return;
@@ -122,10 +122,10 @@ async function suggest(input) {
   );
 }
 
-/** Between two looks at a list that is followed. */
+/** Refresh interval of a live list. */
 const LIVE_MS = 2_000;
 
-// A list that is followed: the page is asked for again, and what has changed in it is taken over.
+// Live list: loads the page again and applies changes.
 for (const button of document.querySelectorAll("[data-live]")) {
   const status = document.getElementById("live-status");
   let timer;
@@ -141,7 +141,7 @@ for (const button of document.querySelectorAll("[data-live]")) {
   }
 
   async function look() {
-    // A hidden page asks for nothing, and what somebody has the focus in stays as it is.
+    // A hidden page loads nothing, and the focused element stays as it is.
     const list = document.getElementById(button.dataset.live);
     const isBusy = document.hidden || list.contains(document.activeElement);
     const answer = isBusy ? null : await readList(button.dataset.live).catch(() => undefined);
@@ -155,7 +155,7 @@ for (const button of document.querySelectorAll("[data-live]")) {
   }
 }
 
-/** Undefined: signed out, or the gateway is away. */
+/** Undefined: signed out, or the gateway is unreachable. */
 async function readList(id) {
   const response = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "error" });
   if (!response.ok) return undefined;
@@ -163,7 +163,7 @@ async function readList(id) {
   return page.getElementById(id) ?? undefined;
 }
 
-/** Times are UTC; the reader's own stands on hover. */
+/** Times are UTC; the reader's own time is shown on hover. */
 function addLocalTimes(root) {
   const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
   for (const time of root.querySelectorAll("time[datetime]")) {
@@ -172,7 +172,7 @@ function addLocalTimes(root) {
 }
 addLocalTimes(document);
 
-// A chart is one stop of the Tab key; the arrows go from value to value.
+// A chart is one stop of the Tab key; the arrow keys move between values.
 for (const chart of document.querySelectorAll("svg.chart")) {
   const spots = [...chart.querySelectorAll(".spot")];
   for (const spot of spots.slice(1)) spot.setAttribute("tabindex", "-1");

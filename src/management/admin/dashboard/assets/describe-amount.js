@@ -1,15 +1,16 @@
-// Runs on the server, and in browsers while an amount is typed.
+// Runs on the server, and in browsers while the user types an amount.
 
-/** What the server takes, and nothing else: a comma is a point to some people and nothing to others. */
+/** Exactly the form that the server accepts: a comma is ambiguous. */
 const AMOUNT = /^(\d{1,12})(\.\d\d)?$/;
 const SIGNED_AMOUNT = /^[+-]?(\d{1,8})(\.\d{1,8})?$/;
 
 /**
- * What is understood of an amount, to stand beside its field: "= 1,050.00 USD"; the currency alone while there is none.
+ * Describes how an amount is understood, for display next to its field: "= 1,050.00 USD"; only the currency
+ * if empty.
  *
  * @param {string} text
- * @param {string} currency "" where it is not known yet.
- * @param {boolean} isSigned Of a correction, which has a sign and up to eight decimals.
+ * @param {string} currency "" if unknown.
+ * @param {boolean} isSigned For a correction, which has a sign and up to eight decimals.
  * @returns {string}
  */
 export function describeAmount(text, currency, isSigned) {

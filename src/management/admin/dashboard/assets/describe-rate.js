@@ -1,11 +1,11 @@
-// Runs on the server, and in browsers while a rate is typed.
+// Runs on the server, and in browsers while the user types a rate.
 
-/** How many requests a full bucket lets pass at once. A test holds it equal to the bucket's own. */
+/** Number of requests that a full bucket admits at once, as in the bucket's own rule; a test compares both. */
 const MIN_BURST = 10;
 const BURSTS_PER_MINUTE = 10;
 
 /**
- * "60 rpm: 1 request per second, bursts of 10".
+ * Describes a rate: "60 rpm: 1 request per second, bursts of 10".
  *
  * @param {number} perMinute
  * @returns {string}

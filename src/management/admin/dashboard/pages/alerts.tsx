@@ -1,4 +1,4 @@
-/** *Alerts*: what was reached, who was told, and sending again. */
+/** *Alerts*: fired alerts, their deliveries, and redelivery. */
 import { checkInput } from "../../http/check-input.ts";
 import { isInStreams, pageQuery, STREAM_CURSOR } from "../../schemas/page.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
@@ -46,7 +46,7 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
   );
 }
 
-/** Whoever turns this channel off is not to meet alerts here; they are made and kept all the same. */
+/** Shown if the dashboard channel is disabled; alerts still fire and are stored. */
 function showThatOff(page: OrganizationPageCall): PageAnswer {
   return showPage(
     <Layout page={page} title="Alerts" section="alerts">

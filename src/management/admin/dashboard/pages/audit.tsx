@@ -60,7 +60,7 @@ function columnsOf(currency: string): RowTableColumns<Entry> {
   ];
 }
 
-/** "hard cap: none → 40.00 USD", a line for each field that has changed, those inside of others too. */
+/** Formats "hard cap: none → 40.00 USD", a line for each changed field, including nested ones. */
 function describeChanges({ before, after, target }: Entry, currency: string): string[] {
   const was = flatten(before);
   const is = flatten(after);
@@ -75,10 +75,10 @@ function describeChanges({ before, after, target }: Entry, currency: string): st
   });
 }
 
-/** Settings that are on until somebody switches them off. */
+/** Settings that are on by default. */
 const BEGINS_ON: ReadonlySet<string> = new Set(["notifications.dashboard"]);
 
-/** Of a value, to compare it: what is not set, off from the beginning or empty is nothing, before and after. */
+/** Normalizes a value for comparison: missing, default and empty values are the same. */
 function keyOf(name: string, value: unknown): string {
   const isOff = value === false && !BEGINS_ON.has(name);
   const isNothing = value === undefined || isOff || (Array.isArray(value) && value.length === 0);
@@ -97,7 +97,7 @@ function flatten(fields: unknown, path = ""): Map<string, unknown> {
   );
 }
 
-/** Settings of which none is no restriction. */
+/** Settings without restriction if none is set. */
 const MEANS_ALL: ReadonlySet<string> = new Set(["allowed_models", "key_defaults.allowed_models"]);
 
 function formatValue(name: string, value: unknown, currency: string): string {

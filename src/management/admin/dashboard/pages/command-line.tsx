@@ -1,6 +1,7 @@
 /**
- * *Command line*: whoever has signed in here with an identity provider lets a program on the same computer act in their name.
- * Asked each time: what has begun it is an address, which anybody can have sent. The program is reached on loopback alone.
+ * *Command line*: allows a program on the same computer to act for a person who is signed in with an identity
+ * provider. Always asks for confirmation, because anyone can send a link to this page. The program is only
+ * reached on loopback.
  */
 import {
   displayChallenge,
@@ -47,7 +48,7 @@ async function allow(page: PageCall): Promise<PageAnswer> {
   const asked = requireRequest(page.query);
   requirePerson(page);
   const code = await page.beginProgram(asked.challenge);
-  // It has ended between the page and this.
+  // The session has ended between the page and the form.
   if (code === null) throw refuseTokens();
   return showPage(<MovedPage title="Signed in" to={formatReturn(asked, code)} />);
 }
@@ -61,7 +62,7 @@ function requireRequest(query: URLSearchParams): ProgramRequest {
   throw new AdminError("invalid_parameter", { message });
 }
 
-/** @throws AdminError 403 for who has signed in with a token. */
+/** @throws AdminError 403 if the user signed in with a token. */
 function requirePerson({ principal }: PageCall) {
   const person = principal.type === "token" ? undefined : principal.person;
   if (person === undefined) throw refuseTokens();

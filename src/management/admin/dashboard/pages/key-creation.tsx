@@ -1,4 +1,4 @@
-/** *Create an API key*, and the page that shows a new key this once. */
+/** *Create an API key*, and the page that shows a new key once. */
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { defaultsOf, describeSettings } from "../../../../shared/settings/table.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
@@ -78,7 +78,7 @@ interface NewKeyProps {
   readonly title: string;
 }
 
-/** The first that the key may use. Nothing is asked for: once there is a secret, nothing may keep it from its page. */
+/** Returns the first model that the key may use. Calls no API: once the secret exists, nothing may prevent its page. */
 function chooseModel({ options, organization }: OrganizationPageCall, created: KeyWithSecretView): string {
   const { allowed_models: models } = created;
   const usable = options.catalog().listFor({ currency: organization.currency, models });

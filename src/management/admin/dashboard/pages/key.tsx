@@ -1,4 +1,4 @@
-/** One API key: its limits, rotation, end. */
+/** Page of one API key: limits, rotation, deletion. */
 import { ROTATION_GRACE_SECONDS } from "../../../../shared/settings/key.ts";
 import { formatLimitRows } from "../../../../shared/settings/limits.ts";
 import { nameTokenType } from "../../../../shared/settings/token-limits.ts";
@@ -41,7 +41,7 @@ const GRACE_CHOICES = [
   { value: "2592000", label: "works for 30 days" },
 ];
 
-/** What is done with a key besides setting its limits. */
+/** Actions on a key besides its limits. */
 function KeyActions({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyView }) {
   const path = ownerPath(page, "key");
   return (
@@ -78,7 +78,7 @@ function KeyActions({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
   );
 }
 
-/** "10,000 input tokens per minute; 2,500 left now, full in 45 s" */
+/** Formats "10,000 input tokens per minute; 2,500 left now, full in 45 s". */
 function describeTokens(bucket: KeyView["token_buckets"][number]): string {
   const { type, limit, remaining, full_in_seconds: seconds } = bucket;
   const full = seconds === 0 ? "" : `, full in ${formatCount(seconds)} s`;

@@ -12,7 +12,7 @@ import { spendingOf } from "../limit-words.ts";
 import type { KeyView, RequestView } from "../views.ts";
 import { createKey, showKeyCreation } from "./key-creation.tsx";
 
-/** Recent requests that are looked through for when a key was used. */
+/** Pages of recent requests that are searched for a key's last use. */
 const REQUEST_PAGES = 5;
 const LIST = "GET /api/organizations/{organization}/keys";
 const MAX_FOUND = 100;
@@ -52,7 +52,7 @@ async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> {
 interface FoundKeys {
   readonly data: readonly KeyView[];
   readonly next: string | null;
-  /** Of a search: there may be more. */
+  /** True if a search may have more results. */
   readonly hasMore: boolean;
 }
 
@@ -61,7 +61,7 @@ async function readPage(page: OrganizationPageCall): Promise<FoundKeys> {
   return { data: body.data, next: body.next, hasMore: false };
 }
 
-/** By the name, or by what people see of the key itself. */
+/** Finds keys by name, or by the visible characters of the key. */
 async function findKeys(page: OrganizationPageCall, search: string): Promise<FoundKeys> {
   const { items, hasMore } = await readList<KeyView>(page.api, LIST, MAX_KEY_PAGES);
   const wanted = search.toLowerCase();
@@ -75,7 +75,7 @@ async function findKeys(page: OrganizationPageCall, search: string): Promise<Fou
 
 const NO_KEY = "No API keys yet. Programs send one with each request; each key has its own limits and spend.";
 
-/** @param uses Key id → when it was last used. */
+/** @param uses Time of last use by key id. */
 function columnsOf(
   { base, organization: { currency } }: OrganizationPageCall,
   uses: ReadonlyMap<string, string>,
@@ -122,7 +122,7 @@ function columnsOf(
   ];
 }
 
-/** Key id → when it was last used. @param requests In any order. A key that is in none of them has no entry. */
+/** Returns the time of last use by key id. @param requests In any order. Keys without requests have no entry. */
 function readLastUses(requests: readonly RequestView[]): Map<string, string> {
   const uses = new Map<string, string>();
   for (const { key_id: keyId, created_at: createdAt } of requests) {

@@ -1,4 +1,4 @@
-/** *Models*: the catalog with its aliases, and all parts of the prices in the organization's currency. */
+/** *Models*: the catalog with its aliases, and all prices in the organization's currency. */
 import { formatCount, spellOut } from "../../format.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
@@ -88,8 +88,9 @@ type Schedule = Rates & Pick<Price, "tiers">;
 type DatedPrice = Omit<Price, "announced">;
 
 /**
- * "cache write 3.75", "above 200,000 prompt tokens: input 5.00, …", "batch: input 1.00, …", "from 2027-01-01: …": a line
- * for each part of the price in force that is not its plain input, cached input and output, then for what is announced.
+ * Returns "cache write 3.75", "above 200,000 prompt tokens: input 5.00, …", "batch: input 1.00, …", "from
+ * 2027-01-01: …": one line for each part of the current price except plain input, cached input and output,
+ * then for announced prices.
  */
 function describeOtherPrices(price: Price): string[] {
   return [

@@ -1,4 +1,4 @@
-/** The operator's start page: all organizations, and a new one. */
+/** Operator's start page: all organizations, and a form for a new one. */
 import { ORGANIZATION_SETTINGS } from "../../../../shared/settings/organization.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { type PageAnswer, type PageCall, type PageRoute, showForm, showPage, submit } from "../page.ts";
@@ -25,13 +25,13 @@ const PATH = "/organizations";
 const LIST = "/api/organizations";
 const SUGGESTIONS = 10;
 const USUAL_CURRENCY = "USD";
-/** What is asked at first; the rest is set on *Inference settings*. */
+/** Settings asked for at creation; the others are on *Inference settings*. */
 const CREATION_FORM = listFormSettings(ORGANIZATION_SETTINGS).filter(
   ({ path, row: { kind } }) =>
     !path.includes(".") && (kind.notation === "text" || kind.notation === "amount"),
 );
 
-/** The operator's list, or the one organization that a token is for. */
+/** Shows the operator's list, or the one organization of a token. */
 async function showStart(page: PageCall): Promise<PageAnswer> {
   const { principal } = page;
   if (principal.type === "operator") return { redirect: PATH };
@@ -47,7 +47,7 @@ async function showOrganizations(page: PageCall): Promise<PageAnswer> {
     : { redirect: `${PATH}/${only.id}${sectionPath(page.query.get("to"))}` };
 }
 
-/** What the search in the head of a page leads to at once: the only one it finds, or the only one of that very name. */
+/** Returns the organization that a search opens directly: the only result, or the only one with exactly that name. */
 async function findOnly(page: PageCall): Promise<OrganizationView | null> {
   if (!page.query.has("to") || searchOf(page) === "") return null;
   const { data, next } = await readOrganizations(page);
@@ -56,7 +56,7 @@ async function findOnly(page: PageCall): Promise<OrganizationView | null> {
   return only !== undefined && next === null && (same.length === 1 || data.length === 1) ? only : null;
 }
 
-/** For the script, which offers names while one is typed. */
+/** Returns names for the script's suggestions. */
 async function suggestOrganizations(page: PageCall): Promise<PageAnswer> {
   const found = page.isOperator && searchOf(page) !== "" ? (await readOrganizations(page)).data : [];
   const names = found.slice(0, SUGGESTIONS).map(({ name }) => name);
@@ -109,7 +109,7 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
   );
 }
 
-/** Those whose usage is still kept. */
+/** Shows deleted organizations whose usage is still kept. */
 async function showDeleted(page: PageCall): Promise<PageAnswer> {
   const { body } = await page.api(`GET ${LIST}`, { query: { ...pageQueryOf(page), deleted: "true" } });
   return showPage(

@@ -1,4 +1,4 @@
-/** *Overview*: what needs somebody, then the month's spend against budget and cap, by key and by model. */
+/** *Overview*: items that need attention, then the month's spend against budget and cap, by key and by model. */
 import type { Child } from "hono/jsx";
 import { monthAt } from "../../../../shared/time/calendar.ts";
 import { AdminError } from "../../admin-error.ts";
@@ -92,8 +92,8 @@ function AttentionList({ entries }: { entries: readonly Attention[] }) {
 }
 
 /**
- * This month's rows by day and model, and by day and key: the same rows, read once, unless those are too many for one
- * report. Null: even those by day and key are.
+ * Reads this month's rows by day and model, and by day and key: together in one call, unless those are too
+ * many for one report. Null: even those by day and key are too many.
  */
 async function readMonth(
   page: OrganizationPageCall,
@@ -103,7 +103,7 @@ async function readMonth(
   return [(await readUsage(page, "day,model")).data, await readRows(page, "day,key")];
 }
 
-/** Null: they are too many for one report. */
+/** Null: too many rows for one report. */
 async function readRows(
   page: OrganizationPageCall,
   groupBy: string,
@@ -119,7 +119,7 @@ async function readRows(
 interface DaysProps {
   readonly page: OrganizationPageCall;
   readonly rows: readonly UsageRowView[];
-  /** "key" */
+  /** Name of the grouping: "key". */
   readonly by: string;
   readonly grouping: Grouping;
 }
@@ -151,7 +151,7 @@ function Days({ page, rows, by, grouping }: DaysProps) {
 
 type Alerts = Awaited<ReturnType<OrganizationPageCall["options"]["store"]["listAlerts"]>>["items"];
 
-/** Null where the organization has none shown here. */
+/** Null if the organization disables alerts on the dashboard. */
 async function readAlerts({ organization, options }: OrganizationPageCall): Promise<Alerts | null> {
   if (!organization.notifications.dashboard) return null;
   return (
@@ -225,7 +225,7 @@ function Spend({ page, dayRows, progress }: SpendProps) {
   );
 }
 
-/** In place of empty charts. */
+/** Shown in place of empty charts. */
 function FirstSteps({ page, hasKey }: { page: OrganizationPageCall; hasKey: boolean }) {
   const { base } = page;
   return (
@@ -255,10 +255,10 @@ function Step({ isDone, children }: { isDone: boolean; children?: Child }) {
 }
 
 const GROUPS = "GET /api/organizations/{organization}/groups";
-/** All that an organization may have. */
+/** Enough for the maximum number of groups. */
 const MAX_GROUP_PAGES = 10;
 
-/** Key id → the limits of these keys, as they stand now. */
+/** Reads the current limits of these keys, by key id. */
 async function readKeyLimits(
   page: OrganizationPageCall,
   keys: readonly KeyView[],
@@ -271,7 +271,7 @@ async function readKeyLimits(
   return new Map(await Promise.all(entries));
 }
 
-/** What stands in the windows of now, and whom the recent requests say was stopped. */
+/** Reads the current windows, and from recent requests which limits rejected requests. */
 async function readLimitAttention(page: OrganizationPageCall): Promise<LimitAttentionInput> {
   const { organization, nowMs } = page;
   const { store } = page.options;

@@ -1,4 +1,4 @@
-/** *Your keys*: what is somebody's own, their limits, keys, usage and last requests; all that a member sees. */
+/** *Your keys*: a person's limits, keys, usage and recent requests; all that a member sees. */
 import { formatCount, formatLimit, formatMoney } from "../../format.ts";
 import { KEY_SETTINGS } from "../../../../shared/settings/key.ts";
 import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
@@ -194,7 +194,7 @@ const ACTIONS: readonly Action[] = [
   },
 ];
 
-/** What tokens of a provider go by has no secret to be given anew. */
+/** Keys for a provider's tokens have no secret to rotate. */
 function canDo(action: Action["action"], view: KeyView): boolean {
   if (action === "disable") return !view.disabled;
   return action !== "rotate" || !isProviderKey(view);

@@ -1,4 +1,4 @@
-/** What the pages of one key, one user and one group do alike. */
+/** Shared code of the pages of one key, one user and one group. */
 import type { Child } from "hono/jsx";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm } from "../page.ts";
 import { askFirst, isSure, Layout, Section } from "../parts/layout.tsx";
@@ -25,26 +25,26 @@ type Scope = keyof Views;
 
 interface OwnerPage<Of extends Scope> {
   readonly scope: Of;
-  /** What people call one, before its name. */
+  /** Word before the name. */
   readonly title: string;
   readonly settings: readonly FormSetting[];
-  /** What is said once one is deleted. */
+  /** Notice after a deletion. */
   readonly deleted: "deleted" | "owner_deleted";
   readonly read: (
     page: OrganizationPageCall,
   ) => Promise<{ readonly body: Views[Of]; readonly headers?: Readonly<Record<string, string>> }>;
-  /** What stands above the limits. */
+  /** Content above the limits. */
   readonly describe: (page: OrganizationPageCall, one: Views[Of]) => Child;
-  /** What stands beneath the settings. */
+  /** Content below the settings. */
   readonly showRest: (page: OrganizationPageCall, one: Views[Of]) => Child | Promise<Child>;
 }
 
-/** The path of the page that is asked for. */
+/** Returns the path of the current page. */
 export function ownerPath({ base, params }: OrganizationPageCall, scope: Scope): string {
   return `${base}/${scope}s/${params[scope] ?? ""}`;
 }
 
-/** Shows one, changes it, raises its caps, deletes it. */
+/** Creates the routes that show an owner, change it, increase its caps and delete it. */
 export function createOwnerRoutes<Of extends Scope>(kind: OwnerPage<Of>): readonly PageRoute[] {
   const { scope, settings, read } = kind;
   const route = `/organizations/:organization/${scope}s/:${scope}`;
@@ -106,7 +106,7 @@ async function renderOwner<Of extends Scope>(
   );
 }
 
-/** A user and a group with their keys or without. */
+/** Deletes a user or a group, with its keys or without. */
 async function deleteOwner<Of extends Scope>(
   { scope, title, deleted, read }: OwnerPage<Of>,
   page: OrganizationPageCall,
@@ -128,7 +128,7 @@ async function deleteOwner<Of extends Scope>(
   return { redirect: `${page.base}/${scope}s?done=${deleted}` };
 }
 
-/** Disables and enables a key or a user, which is said by `done`. */
+/** Creates the routes that disable and enable a key or a user; `done` selects the notice. */
 export function createDisabledRoutes(
   scope: "key" | "user",
   done: { readonly disable: string; readonly enable: string },
@@ -146,13 +146,13 @@ export function createDisabledRoutes(
 interface SwitchProps {
   readonly page: OrganizationPageCall;
   readonly isDisabled: boolean;
-  /** Of the page. */
+  /** Path of the page. */
   readonly path: string;
-  /** "The key is refused with 403", without its full stop. */
+  /** Consequence, without its full stop: "The key is refused with 403". */
   readonly meaning: string;
 }
 
-/** The button that disables a key or a user, or enables it again. */
+/** Button that disables or enables a key or a user. */
 export function DisabledSwitch({ page, isDisabled, path, meaning }: SwitchProps) {
   const action = isDisabled ? "Enable" : "Disable";
   return (

@@ -1,4 +1,4 @@
-/** *Users* and *Groups*: the lists with a search and a form for another one, and the page of each. */
+/** *Users* and *Groups*: lists with a search and a creation form, and the page of each. */
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showForm, submit } from "../page.ts";
 import { OwnerLink, State, Time } from "../parts/inline.tsx";
 import { OwnedKeys, OwnerDeletion, readKeysOf } from "../parts/owners.tsx";
@@ -105,7 +105,7 @@ export const userListRoutes = createOwnerListRoutes<UserView>({
   searched: "a name or email address",
 });
 
-/** Also of a group's users. */
+/** Columns of users, also in a group's page. */
 function userColumns(page: OrganizationPageCall): RowTableColumns<UserView> {
   const { base } = page;
   return [
@@ -212,9 +212,9 @@ interface OwnerList<Row> {
     query: Readonly<Record<string, string>>,
   ) => Promise<{ readonly body: { readonly data: readonly Row[]; readonly next: string | null } }>;
   readonly columnsOf: (page: OrganizationPageCall) => RowTableColumns<Row>;
-  /** What is said where there is none yet. */
+  /** Text of an empty list. */
   readonly empty: string;
-  /** What of it is searched: "a name". */
+  /** Description of the searched texts: "a name". */
   readonly searched: string;
 }
 
@@ -230,7 +230,7 @@ function createOwnerListRoutes<Row>(list: OwnerList<Row>): readonly PageRoute[] 
       },
       refused: (problems) => renderList(list, page, problems),
     });
-  /** For the script, which offers names while one is typed. */
+  /** Returns names for the script's suggestions. */
   const suggest = async (page: OrganizationPageCall): Promise<PageAnswer> => {
     const names = await suggestOwners(page.api, kind, page.query.get("search") ?? "");
     return { text: JSON.stringify(names), headers: { "content-type": "application/json" } };

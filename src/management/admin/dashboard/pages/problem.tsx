@@ -9,11 +9,11 @@ interface ProblemProps {
   readonly title: string;
   readonly message: string;
   readonly requestId: string | null;
-  /** What may work in a moment: a page to open, or a form that nothing was done with. */
+  /** Page to open again, or form to send again, if a retry may work. */
   readonly again?: { readonly path: string; readonly form: FormValues | null } | null;
 }
 
-/** An error, in words that say what to do. */
+/** Error page with instructions. */
 export function ProblemPage({ page, title, message, requestId, again = null }: ProblemProps) {
   return (
     <Layout page={page} title={title}>
@@ -48,7 +48,7 @@ function Again({ path, form }: { path: string; form: FormValues | null }) {
   );
 }
 
-/** The error reference, for everybody: where `doc_url` of an error leads if no documentation is published. */
+/** Error reference without sign-in: the target of an error's `doc_url` if no documentation is published. */
 export function ErrorsPage() {
   return (
     <Layout page={null} title="Errors">

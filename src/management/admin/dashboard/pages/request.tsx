@@ -1,4 +1,4 @@
-/** One request: how it ended, its way, its cost, its checks. */
+/** Page of one request: outcome, timeline, cost, checks. */
 import type { Child } from "hono/jsx";
 import { alignDecimals, formatCount, formatDuration } from "../../format.ts";
 import { formatRemedy } from "../../../../shared/envoy-reasons/reason.ts";
@@ -68,7 +68,7 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
   );
 }
 
-/** Whose it was when it was admitted. A deleted one has no page any more: what is left of it are its requests. */
+/** Links to the owner at admission. Deleted owners have no page, so the link leads to their requests. */
 function linkToOwner(
   { base }: OrganizationPageCall,
   request: ExplainedRequestView,
@@ -191,7 +191,7 @@ function Checks({ request }: { request: ExplainedRequestView }) {
 
 type Moments = NonNullable<RequestView["timeline"]>;
 
-/** In their order. */
+/** Milestones in order. */
 const STEPS: readonly { readonly moment: keyof Moments; readonly label: string; readonly kind: string }[] = [
   { moment: "body_ms", label: "body received", kind: "body" },
   { moment: "routed_ms", label: "sent to the upstream", kind: "held" },
@@ -207,7 +207,7 @@ interface Step {
   readonly toMs: number;
 }
 
-/** The way of a request, step by step, drawn to scale. */
+/** Timeline of a request, drawn to scale. */
 function Timeline({ request }: { request: Pick<RequestView, "timeline" | "upstream"> }) {
   const { timeline, upstream } = request;
   if (timeline === null) return null;

@@ -1,4 +1,4 @@
-/** *Requests*: the last ones, filtered, with what they took and cost. */
+/** *Requests*: recent requests with filters, their duration and cost. */
 import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/names.ts";
 import { columnDecimals } from "../../../../shared/money/money.ts";
@@ -66,7 +66,7 @@ function upstreamsOf(requests: readonly RequestView[]): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
-/** What is wrong with a filter is said beside the fields. */
+/** Reads requests; problems of a filter are shown next to the fields. */
 async function readRequests(
   page: OrganizationPageCall,
   filters: Readonly<Record<string, string>>,
@@ -82,7 +82,7 @@ async function readRequests(
   }
 }
 
-/** Users and groups by their names. */
+/** Replaces ids of users and groups by names. */
 async function describeFilters(
   page: OrganizationPageCall,
   filters: Readonly<Record<string, string>>,
@@ -95,7 +95,7 @@ async function describeFilters(
   return texts;
 }
 
-/** For the script, which shows it: asks for the list again and again until it is told to pause. */
+/** Switch for the script, which refreshes the list until paused. */
 function LiveSwitch() {
   return (
     <p class="live">
@@ -124,7 +124,7 @@ function Nothing({ page, filters, isOver }: NothingProps) {
   );
 }
 
-/** @param decimals Of every cost in the column. */
+/** @param decimals Decimals of all costs in the column. */
 function columnsOf(
   { base, organization: { currency } }: OrganizationPageCall,
   decimals: number,
@@ -174,14 +174,14 @@ function nameKey({ key_name: name, key_id: id }: RequestView): string {
   return name ?? id;
 }
 
-/** Whose it was, beneath its key. */
+/** Owners of a request, below its key. */
 function Owners({ request }: { request: RequestView }) {
   const names = [request.user_name ?? request.user_id, request.group_name ?? request.group_id];
   const shown = names.filter((name) => name !== null);
   return shown.length === 0 ? null : <span class="below">{shown.join(", ")}</span>;
 }
 
-/** Beneath them, which leads to all of its requests. */
+/** Session below the owners, with a link to all of its requests. */
 function Session({ base, request: { session_id: name } }: { base: string; request: RequestView }) {
   if (name === null) return null;
   return (

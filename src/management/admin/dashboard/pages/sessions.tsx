@@ -1,4 +1,4 @@
-/** *Sessions*: who is signed in here, of an organization or with the operator's role. */
+/** *Sessions*: sessions of an organization's users, or with the operator's role. */
 import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
 import { askFirst, isSure, Layout } from "../parts/layout.tsx";
 import { endColumn, List, pageQueryOf, type RowTableColumns } from "../parts/table.tsx";
@@ -7,13 +7,13 @@ import type { SessionPageView } from "../views.ts";
 
 type SessionView = SessionPageView["data"][number];
 
-/** Whose sessions a page is about. */
+/** Scope of a sessions page. */
 interface Place {
   readonly title: string;
   readonly intro: string;
-  /** Of the API. */
+  /** API call of the list. */
   readonly list: "/api/sessions" | "/api/organizations/{organization}/sessions";
-  /** The page itself. */
+  /** Path of the page. */
   readonly path: string;
 }
 

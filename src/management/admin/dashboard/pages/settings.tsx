@@ -39,7 +39,7 @@ const settingsPage = createSettingsRoutes<OrganizationView>(PATH, {
   render: renderSettings,
 });
 
-/** A URL that is as it was is no change, but for a webhook that is off: saving it again ends that. */
+/** An unchanged URL is no change, except for a disabled webhook: saving it enables it again. */
 function withPlainWebhook(organization: OrganizationView): object {
   const { notifications } = organization;
   const { webhook } = notifications;
@@ -73,7 +73,7 @@ async function renderSettings(
 
 type AllSettingsProps = Omit<FormState, "etag"> & { readonly page: OrganizationPageCall };
 
-/** The name, what limits the spend, a fieldset for each group, and what is the operator's. */
+/** Name, limits, a fieldset per group, and the operator's settings. */
 function AllSettings({ page, texts, problems }: AllSettingsProps) {
   const isName = ({ row }: FormSetting) => row.kind.notation === "text";
   const own = OWN.filter(({ path }) => !path.includes("."));
@@ -124,7 +124,7 @@ function questionOf({ organization }: OrganizationPageCall): string {
   return `Delete the organization "${organization.name}"? ${WHAT_ENDS} This cannot be undone.`;
 }
 
-/** Nothing but for the operator, of an organization that is there. */
+/** Empty except for the operator, and for deleted organizations. */
 function OrganizationDeletion({ page }: { page: OrganizationPageCall }) {
   if (!page.isOperator || !page.canChange) return null;
   return (

@@ -2,12 +2,12 @@ import { Layout } from "../parts/layout.tsx";
 
 interface SignInProps {
   readonly formToken: string;
-  /** Where to go then, a path of this server. */
+  /** Path on this server to open after the sign-in. */
   readonly next: string;
   readonly problem: string | null;
   /** Names of identity providers. */
   readonly providers: readonly string[];
-  /** False: there is no field for a token. */
+  /** False: no field for a token. */
   readonly takesTokens: boolean;
 }
 
@@ -67,11 +67,11 @@ function TokenForm({ formToken, next, problem }: Pick<SignInProps, "formToken" |
 
 interface NotSignedInProps {
   readonly message: string;
-  /** For the operator, who finds the reason by it; null: the message is all that there is. */
+  /** For the operator, who finds the reason by it; null: the message is complete. */
   readonly requestId: string | null;
 }
 
-/** Behind a way to an identity provider that has not led in. */
+/** Page after a failed sign-in with an identity provider. */
 export function NotSignedInPage({ message, requestId }: NotSignedInProps) {
   return (
     <Layout page={null} title="Not signed in">
@@ -91,8 +91,8 @@ export function NotSignedInPage({ message, requestId }: NotSignedInProps) {
 }
 
 /**
- * Leads on without a redirect: behind one that another site has begun a browser holds back strict cookies, and behind a form
- * `form-action` forbids one to another site.
+ * Page that forwards without a redirect: after a redirect that another site started, browsers withhold strict
+ * cookies, and after a form `form-action` forbids a redirect to another site.
  */
 export function MovedPage({ title, to }: { readonly title: string; readonly to: string }) {
   return (

@@ -1,4 +1,4 @@
-/** *Tokens*: what people sign in with here and programs call the management API with. */
+/** *Tokens*: tokens for signing in here, and for programs that call the management API. */
 import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
 import {
   type OrganizationPageCall,
@@ -93,7 +93,7 @@ function columnsOf(page: OrganizationPageCall): RowTableColumns<TokenView> {
   ];
 }
 
-/** The first one is chosen: whoever wants more says so. */
+/** The first role is the default: more rights must be chosen explicitly. */
 const ROLES = [
   { value: "viewer", label: "viewer: only reads" },
   { value: "admin", label: "admin: reads and changes" },

@@ -43,7 +43,7 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
   );
 }
 
-/** One that the model has. */
+/** Returns an endpoint that the model supports. */
 function chooseEndpoint(capabilities: readonly string[]): SnippetEndpoint {
   if (hasChat(capabilities)) return "chat";
   return capabilities.includes("completions") ? "completions" : "embeddings";

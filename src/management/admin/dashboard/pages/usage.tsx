@@ -1,4 +1,4 @@
-/** *Usage*: what a stretch of days cost, by key, model and day; CSV; the operator's corrections. */
+/** *Usage*: cost of a range of days, by key, model and day; CSV; the operator's corrections. */
 import { randomBytes } from "node:crypto";
 import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/names.ts";
@@ -56,7 +56,7 @@ async function readShown(page: OrganizationPageCall): Promise<Shown> {
   return { filters, rows, before: before.rows, tags };
 }
 
-/** What is wrong with a filter is said beside the fields. */
+/** Reads usage; problems of a filter are shown next to the fields. */
 async function tryToRead(page: OrganizationPageCall): Promise<{ shown: Shown; problem: string | null }> {
   try {
     return { shown: await readShown(page), problem: null };
@@ -120,7 +120,7 @@ async function showUsage(page: OrganizationPageCall, problems: Problems = NO_PRO
 
 const NO_OTHER_TAGS: Shown["tags"] = { monthsWithOther: [], mostCombinations: 0 };
 
-/** What counts as `other` is told, before somebody takes the rows of a tag for all there is. */
+/** Explains the rows `other`, which a tag's rows do not include. */
 function OtherTags({ shown: { tags } }: { shown: Shown }) {
   const { monthsWithOther: months, mostCombinations } = tags;
   if (months.length === 0) return null;
@@ -177,14 +177,14 @@ function Totals({ shown, currency }: FiguresProps) {
   );
 }
 
-/** "+12 %" against the period before. */
+/** Formats "+12 %" compared with the previous period. */
 function describeChange(now: number, before: number): string {
   if (before <= 0) return now <= 0 ? "as before" : "nothing before";
   const percent = Math.round(((now - before) / before) * 100);
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${formatCount(Math.abs(percent))} %`;
 }
 
-/** With the figures of the charts. */
+/** Tables with the charts' figures. */
 function Tables({ shown, currency }: FiguresProps) {
   const { filters, rows } = shown;
   const columns = columnsOf(filters.range);
@@ -213,7 +213,7 @@ function Tables({ shown, currency }: FiguresProps) {
   );
 }
 
-/** What the columns are stacked by. */
+/** Returns the grouping of the columns' parts. */
 function groupingOf({ filters: { by, byTag }, rows }: Shown): Grouping {
   if (byTag !== "") return groupByTag(byTag);
   return by === "model" ? GROUP_BY_MODEL : groupByKey(rows);
@@ -262,7 +262,7 @@ async function downloadUsage(page: OrganizationPageCall): Promise<PageAnswer> {
   };
 }
 
-/** The API's own answer, as it streams. */
+/** Streams the API's own response. */
 async function exportUsage(page: OrganizationPageCall): Promise<PageAnswer> {
   const given = ["month", "format"].flatMap((name) => {
     const value = page.query.get(name);
@@ -290,7 +290,7 @@ function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
   });
 }
 
-/** A form that was sent, gone back to, changed and sent again. */
+/** Explains the conflict if a form was sent, then changed after going back, and sent again. */
 function tellOfFirst(thrown: unknown): never {
   if (!(thrown instanceof AdminError) || thrown.code !== "idempotency_key_reused") throw thrown;
   const message =

@@ -1,4 +1,4 @@
-/** The further webhooks of an organization: add, change, remove. */
+/** Pages of an organization's further webhooks: add, change, remove. */
 import { WEBHOOK_ALERTS, WEBHOOK_FORMATS } from "../../../../shared/settings/webhooks.ts";
 import { type FormValues, NO_PROBLEMS, type Problems, readBody } from "../form.ts";
 import {
@@ -72,7 +72,7 @@ async function changeWebhooks(
   page: OrganizationPageCall,
   webhooks: readonly object[],
 ): Promise<OrganizationView> {
-  // The list replaces the whole list: it must be the one that this page was made of.
+  // The call replaces the whole list: it must be the list that this page was built from.
   const { body: now, headers } = await page.api(`GET ${ONE}`);
   const ids = (one: OrganizationView) => one.notifications.webhooks.map(({ id }) => id).join(" ");
   const isSame = ids(now) === ids(page.organization);
@@ -83,7 +83,7 @@ async function changeWebhooks(
   return body;
 }
 
-/** What is left empty of one that there is stays as it is. */
+/** Reads the form; empty fields of an existing webhook stay unchanged. */
 function readWebhook(form: FormValues, webhook: FurtherWebhookView | null): object {
   const [url, routingKey] = [form.text("url"), form.text("routing_key")];
   return {
@@ -94,7 +94,7 @@ function readWebhook(form: FormValues, webhook: FurtherWebhookView | null): obje
   };
 }
 
-/** "notifications.webhooks.0.alerts.1" is "alerts". */
+/** Converts "notifications.webhooks.0.alerts.1" to "alerts". */
 function fieldOf(field: string): string {
   return field.split(".")[3] ?? "";
 }
@@ -208,7 +208,7 @@ export const webhookPageRoutes: readonly PageRoute[] = [
   { method: "POST", path: `${PATH}/:webhook/remove`, runInOrganization: remove },
 ];
 
-/** What is done with the first webhook, or with a further one that the path names. */
+/** Returns the call for the first webhook, or for the further one in the path. */
 function callOf({ params }: OrganizationPageCall) {
   return `POST /api/organizations/{organization}/${params["webhook"] === undefined ? "webhook" : "webhooks/{webhook}"}` as const;
 }

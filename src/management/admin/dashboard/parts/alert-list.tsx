@@ -7,10 +7,10 @@ import { Time } from "./inline.tsx";
 
 export const REDELIVER = "POST /api/organizations/{organization}/alerts/{alert}/redeliver";
 
-/** What fired in one step, in the order in which it fired. */
+/** Alerts that fired in one step, in order. */
 type Message = readonly [ListedAlert, ...ListedAlert[]];
 
-/** Alerts, newest first, those of one step together, with the state of each delivery. */
+/** Alerts, newest first, grouped by step, with the state of each delivery. */
 export function AlertList({ page, alerts }: { page: OrganizationPageCall; alerts: readonly ListedAlert[] }) {
   return (
     <ul class="alerts">
@@ -30,7 +30,7 @@ export function AlertList({ page, alerts }: { page: OrganizationPageCall; alerts
   );
 }
 
-/** "80 % and 100 % of the budget of API key …" */
+/** Formats "80 % and 100 % of the budget of API key …". */
 function Reached({ alerts }: { alerts: Message }) {
   const [alert] = alerts;
   const percents = alerts.map(({ thresholdPercent }) => `${thresholdPercent} %`);
@@ -93,7 +93,7 @@ function describeDeliveries({ organization }: OrganizationPageCall, { deliveries
 function describeDelivery(name: string, delivery: DeliveryState): string {
   const { state, attempts, lastError, nextAttemptAtMs } = delivery;
   if (state === "off") return "";
-  // That the first one arrived needs no words.
+  // Attempts are only mentioned if the first one failed.
   const tries =
     attempts > (state === "delivered" ? 1 : 0)
       ? ` after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}`
@@ -104,7 +104,7 @@ function describeDelivery(name: string, delivery: DeliveryState): string {
   return ` · ${name}: ${state}${tries}${error}${next}`;
 }
 
-/** To where it did not arrive, or else to everybody. */
+/** Button for redelivery to failed channels, or otherwise to all. */
 function SendAgain({ page, alert }: { page: OrganizationPageCall; alert: ListedAlert }) {
   const { emails, webhook, webhooks } = page.organization.notifications;
   const hasChannel = emails.length > 0 || webhook !== null || webhooks.length > 0;

@@ -1,4 +1,4 @@
-/** Bars. Colours are classes of the style sheet: the security policy lets no style in here. */
+/** Bars. Colors are classes of the style sheet: the security policy allows no inline styles. */
 import { MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
 import {
@@ -14,7 +14,7 @@ import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import type { GroupView, LimitFiguresView, UserView } from "../views.ts";
 import type { OrganizationPageCall } from "../page.ts";
 
-/** A bar up to the cap (or the budget), a mark at the budget. */
+/** Bar up to the cap (or the budget), with a mark at the budget. */
 export function SpendBar({ spending, currency }: { spending: Spending; currency: string }) {
   const { spentMicrocents, monthCapCents, monthBudgetCents } = spending;
   const fullCents = monthCapCents ?? monthBudgetCents;
@@ -34,10 +34,10 @@ export function SpendBar({ spending, currency }: { spending: Spending; currency:
 }
 
 interface BarProps {
-  /** Of the whole, 0 to 1. */
+  /** Share of the whole, 0 to 1. */
   readonly share: number;
   readonly level: "fine" | "high" | "full";
-  /** Where a second amount is, 0 to 1; null: there is none. */
+  /** Position of a second amount, 0 to 1; null: none. */
   readonly mark: number | null;
   readonly label: string;
 }
@@ -54,12 +54,12 @@ function Bar({ share, level, mark, label }: BarProps) {
 }
 
 interface ShareBarProps {
-  /** Of the whole, 0 to 1. */
+  /** Share of the whole, 0 to 1. */
   readonly share: number;
   readonly label: string;
 }
 
-/** A share of the whole, with its figure: 38 % is not a full bar. */
+/** Share of the whole with its figure. */
 export function ShareBar({ share, label }: ShareBarProps) {
   const percent = share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(share * 100)} %`;
   return (
@@ -70,7 +70,7 @@ export function ShareBar({ share, label }: ShareBarProps) {
   );
 }
 
-/** A mark where the cap ends without its raises. */
+/** Bar of a limit, with a mark at the cap without its increases. */
 export function LimitBar({ limit, currency }: { limit: LimitFiguresView; currency: string }) {
   const { cents, raised_cents: raised, spent_cents: spent } = limit;
   const label = `${formatLimit(spent, currency)} of a ${labelLimit(limit)} of ${formatLimit(cents, currency)}`;
@@ -84,12 +84,12 @@ function barLevelOf(limit: LimitFiguresView): "fine" | "high" | "full" {
   return standing === "reached" && limit.kind === "cap" ? "full" : "high";
 }
 
-/** What a list of users or groups is to be asked for, so that it has this column. */
+/** Query parameter for lists of users or groups with this column. */
 export const WITH_TIGHTEST = { include: "tightest_limit" } as const;
 
 type Limited = Pick<UserView | GroupView, "tightest_limit">;
 
-/** A column of a list of users or groups: whose limit is over, and how far the others are. */
+/** Column of a list of users or groups with each one's tightest limit. */
 export function tightestColumn({ organization: { currency } }: Pick<OrganizationPageCall, "organization">) {
   return {
     label: "tightest limit",

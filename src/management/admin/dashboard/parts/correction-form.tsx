@@ -5,7 +5,7 @@ import type { OrganizationPageCall } from "../page.ts";
 import { Field, Form, Select, typedIn } from "./fields.tsx";
 import { Section } from "./layout.tsx";
 
-/** Fields of tokens, by the API's names. */
+/** Token fields by the API's names. */
 const COUNTS = [
   { name: "input_tokens", label: "Input tokens", hint: "Of all prompts, without the cached ones." },
   { name: "cached_input_tokens", label: "Cached input tokens", hint: "Beside the input tokens." },
@@ -13,7 +13,7 @@ const COUNTS = [
 ] as const;
 const OUTSIDE = "outside_usage.";
 
-/** What can be wrong with the form's fields. */
+/** Fields that can have problems. */
 export const CORRECTION_FIELDS = [
   "amount",
   ...["model", ...COUNTS.map(({ name }) => name), "service_tier"].map((name) => OUTSIDE + name),
@@ -21,7 +21,7 @@ export const CORRECTION_FIELDS = [
   "reason",
 ] as const;
 
-/** @throws AdminError 400 for an amount that is no decimal, and a count that is no number. */
+/** @throws AdminError 400 for an invalid amount or count. */
 export function readCorrection(form: FormValues): object {
   const keyId = form.text("key_id");
   return {
@@ -32,7 +32,7 @@ export function readCorrection(form: FormValues): object {
   };
 }
 
-/** Both, where somebody gave both: the API says what is wrong with it. */
+/** Sends both if both were given: the API reports the problem. */
 function readAmount(form: FormValues): object {
   if (form.text("amount") === "" && form.text(`${OUTSIDE}model`) !== "") return {};
   const microcents = parseSignedAmount(form.text("amount"));
@@ -59,15 +59,15 @@ function readCount(text: string, param: string): number {
 interface CorrectionFormProps {
   readonly page: OrganizationPageCall;
   readonly problems: Problems;
-  /** Id → name. */
+  /** Names by id. */
   readonly keys: ReadonlyMap<string, string>;
-  /** Ids of those that have a price in the organization's currency. */
+  /** Ids of models with a price in the organization's currency. */
   readonly models: readonly string[];
-  /** Makes a repeat of the same form count once. */
+  /** Makes repeats of the same form count once. */
   readonly id: string;
 }
 
-/** For the operator: puts this month's spend right. */
+/** Operator's form for correcting this month's spend. */
 export function CorrectionForm({ page, problems, keys, models, id }: CorrectionFormProps) {
   const typed = typedIn(page, problems);
   return (
@@ -99,7 +99,7 @@ export function CorrectionForm({ page, problems, keys, models, id }: CorrectionF
 
 type OutsideUsageProps = Pick<CorrectionFormProps, "page" | "problems" | "models">;
 
-/** In place of an amount: tokens of a model, such as those of a batch job. */
+/** Fields for tokens of a model, such as those of a batch job, in place of an amount. */
 function OutsideUsage({ page, problems, models }: OutsideUsageProps) {
   const typed = typedIn(page, problems);
   return (

@@ -8,12 +8,12 @@ interface FormProps {
   readonly page: PageCall;
   readonly action: string;
   readonly children?: Child;
-  /** Asked in a dialog before it is sent. */
+  /** Question of a dialog before the form is sent. */
   readonly confirm?: string;
   readonly class?: string;
 }
 
-/** A form that carries its session's form token. */
+/** Form with its session's form token. */
 export function Form({ page, action, children, confirm, class: className }: FormProps) {
   return (
     <form method="post" action={action} class={className} data-confirm={confirm}>
@@ -26,11 +26,11 @@ export function Form({ page, action, children, confirm, class: className }: Form
 export interface ConfirmedProps extends Omit<FormProps, "class"> {
   readonly confirm: string;
   readonly button: string;
-  /** For who hears the page, where the button alone does not say what it is about. */
+  /** Label for screen readers, if the button's text is not specific. */
   readonly label?: string;
 }
 
-/** A form with the button for what cannot be undone. */
+/** Form with a button for an irreversible action. */
 export function ConfirmedForm({ button, label, children, ...form }: ConfirmedProps) {
   return (
     <Form {...form}>
@@ -42,7 +42,7 @@ export function ConfirmedForm({ button, label, children, ...form }: ConfirmedPro
   );
 }
 
-/** What every field has. */
+/** Properties of every field. */
 interface InputProps {
   readonly name: string;
   readonly label: string;
@@ -51,7 +51,7 @@ interface InputProps {
   readonly disabled?: boolean;
 }
 
-/** What a form's fields have in common: what was typed, and what is wrong with it. */
+/** Properties that all fields of a form share: typed values and problems. */
 export function typedIn({ form }: PageCall, problems: Problems) {
   return (name: string) => ({ name, value: form.text(name), problems });
 }
@@ -59,18 +59,18 @@ export function typedIn({ form }: PageCall, problems: Problems) {
 interface FieldProps extends InputProps {
   readonly value: string;
   readonly type?: string;
-  /** Its currency ("" where it is not known yet) stands beside it, with what is understood of an amount. */
+  /** Shows the currency ("" if unknown) next to the field, with the amount as understood. */
   readonly amount?: { readonly currency: string; readonly signed?: boolean };
   readonly required?: boolean;
   readonly autocomplete?: string;
   readonly inputmode?: "numeric" | "decimal" | "email" | "url";
-  /** For the script: shows what a rate means while it is typed. */
+  /** For the script: explains a rate while the user types. */
   readonly rate?: boolean;
-  /** For the script: where it finds what to offer while one is typed. */
+  /** For the script: address of suggestions while the user types. */
   readonly suggestions?: string;
 }
 
-/** One input with its label, its hint and what is wrong with it. */
+/** Input with its label, hint and problem. */
 export function Field(props: FieldProps) {
   const { name, label, value, problems, hint, type = "text", amount, disabled } = props;
   const problem = problems.get(name);
@@ -102,7 +102,7 @@ export function Field(props: FieldProps) {
 
 type UnderstoodProps = Pick<FieldProps, "name" | "value"> & NonNullable<FieldProps["amount"]>;
 
-/** An amount as it will be saved; the script keeps it while one is typed. */
+/** Amount as it will be saved; the script updates it while the user types. */
 function Understood({ name, value, currency, signed = false }: UnderstoodProps) {
   return (
     <output class="suffix" for={name} data-amount={signed ? "signed" : "cents"} data-currency={currency}>
@@ -133,7 +133,7 @@ export function Select({ name, label, value, choices, problems, hint, disabled }
   );
 }
 
-/** Several lines. A problem of one item ("emails.0") is shown here too. */
+/** Text area. Also shows problems of one item ("emails.0"). */
 export function Area({ name, label, value, problems, hint, disabled }: InputProps & { value: string }) {
   const problem = [...problems].find(([field]) => field === name || field.startsWith(`${name}.`))?.[1];
   return (
@@ -193,7 +193,7 @@ function describedBy(name: string, hint: Child | undefined, problem: string | un
   };
 }
 
-/** Above a form that was refused: what belongs to none of its fields, or that there is something to put right. */
+/** Summary above a rejected form: problems without a field, or a note that there are some. */
 export function ProblemSummary({ problems, fields }: { problems: Problems; fields: readonly string[] }) {
   if (problems.size === 0) return null;
   const fieldOf = (name: string) => fields.find((field) => field === name || name.startsWith(`${field}.`));
@@ -217,18 +217,18 @@ export function ProblemSummary({ problems, fields }: { problems: Problems; field
 }
 
 interface ShownOnceProps {
-  /** What has been done, and that the secret has to be copied now. */
+  /** What was done, and that the secret must be copied now. */
   readonly lead?: string;
-  /** What becomes of it. */
+  /** Use of the secret. */
   readonly meaning: string;
   readonly label: string;
   readonly value: string;
-  /** Leads on. */
+  /** Link to continue. */
   readonly back: { readonly path: string; readonly text: string };
   readonly children?: Child;
 }
 
-/** A new secret, with a button that copies it: the only time that it is in a page. */
+/** New secret, with a button that copies it: the only page that shows it. */
 export function ShownOnce(props: ShownOnceProps) {
   const { lead = "Copy it now", meaning, label, value, back, children } = props;
   return (

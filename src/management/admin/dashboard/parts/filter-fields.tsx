@@ -1,4 +1,4 @@
-/** Fields of the forms that say what a list or a chart shows: their names are those in the address. */
+/** Fields of filter forms of lists and charts, named as in the URL. */
 import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
 import { fieldOfOwner } from "../owner-texts.ts";
 
@@ -6,13 +6,13 @@ interface ChoiceProps {
   readonly name: string;
   readonly label: string;
   readonly value: string;
-  /** Value → what it is called. */
+  /** Labels by value. */
   readonly choices: ReadonlyMap<string, string>;
-  /** There is no "all". */
+  /** True if there is no "all". */
   readonly required?: boolean;
 }
 
-/** One of some, or all. A value that is none of them, such as a deleted key's, is still what is shown. */
+/** Choice of one value, or all. An unknown value, such as a deleted key's, is still shown. */
 export function Choice({ name, label, value, choices, required = false }: ChoiceProps) {
   const all = value === "" || choices.has(value) ? choices : new Map([...choices, [value, value]]);
   return (
@@ -35,7 +35,7 @@ interface TextFieldProps {
   readonly label: string;
   readonly value: string;
   readonly placeholder: string;
-  /** What may be chosen; anything may be typed. */
+  /** Suggestions; any text is allowed. */
   readonly suggestions?: readonly string[];
 }
 
@@ -59,13 +59,13 @@ export function TextField({ name, label, value, placeholder, suggestions = [] }:
 interface OwnerFieldProps {
   readonly kind: OwnerKind;
   readonly label: string;
-  /** As `formatOwner` writes it, or what somebody has typed. */
+  /** Text from `formatOwner`, or typed by the user. */
   readonly value: string;
-  /** Of the organization's pages. */
+  /** Start of the organization's paths. */
   readonly base: string;
 }
 
-/** A user or a group: an organization can have more than a list has room for, so the script offers what is typed. */
+/** Field for a user or a group: an organization can have too many for a list, so the script suggests matches. */
 export function OwnerField({ kind, label, value, base }: OwnerFieldProps) {
   const name = fieldOfOwner(kind);
   return (
@@ -85,7 +85,7 @@ export function OwnerField({ kind, label, value, base }: OwnerFieldProps) {
   );
 }
 
-/** A UTC day. */
+/** Field for a UTC day. */
 export function DayField({ name, label, value }: { name: string; label: string; value: string }) {
   return (
     <div>
@@ -95,7 +95,7 @@ export function DayField({ name, label, value }: { name: string; label: string; 
   );
 }
 
-/** What is wrong with the filters. */
+/** Problem of the filters. */
 export function FilterProblem({ text }: { text: string }) {
   return (
     <p class="notice bad" role="alert">

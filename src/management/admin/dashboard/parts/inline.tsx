@@ -1,4 +1,4 @@
-/** What stands in a line: links, a state, a time. */
+/** Inline elements: links, states, times. */
 import type { KeyView, OrganizationView } from "../views.ts";
 import { describeState } from "../../../../shared/settings/state.ts";
 import { formatExactTime, formatTime } from "../../format.ts";
@@ -17,7 +17,7 @@ export function OwnerLink({ base, kind, owner }: OwnerLinkProps) {
   );
 }
 
-/** A key in a list, with what people see of the key itself. */
+/** Key in a list, with its visible characters. */
 export function KeyName({ base, apiKey }: { base: string; apiKey: KeyView }) {
   return (
     <>
@@ -29,7 +29,7 @@ export function KeyName({ base, apiKey }: { base: string; apiKey: KeyView }) {
 
 const LEVELS = { good: "good", warning: "warn", bad: "bad", off: "off" } as const;
 
-/** Why requests of a key, of an organization or of a user's keys are refused, or that they are not. */
+/** Reason why requests of a key, of an organization or of a user's keys are rejected, or that they are served. */
 export function State({ state }: { state: KeyView["state"] | OrganizationView["state"] }) {
   const { words, level } = describeState(state);
   return <span class={`state ${LEVELS[level]}`}>{words}</span>;
@@ -38,11 +38,14 @@ export function State({ state }: { state: KeyView["state"] | OrganizationView["s
 interface TimeProps {
   /** RFC 3339 or Unix milliseconds. */
   readonly at: string | number;
-  /** With seconds. */
+  /** Show seconds. */
   readonly exact?: boolean;
 }
 
-/** "2026-11-21 14:03 UTC", which breaks between day and time only. The script adds the reader's own time on hover. */
+/**
+ * Formats "2026-11-21 14:03 UTC", with a line break only between day and time. The script adds the reader's
+ * own time on hover.
+ */
 export function Time({ at, exact = false }: TimeProps) {
   const time = new Date(at).toISOString();
   const [day, ...rest] = (exact ? formatExactTime(time) : formatTime(time)).split(" ");

@@ -8,16 +8,16 @@ import { Form } from "./fields.tsx";
 interface LayoutProps {
   readonly page: PageCall | null;
   readonly title: string;
-  /** The title as it stands in the page, where it is more than text. */
+  /** Title in the page, if it contains more than text. */
   readonly heading?: Child;
-  /** "keys": which entry of the navigation this is. */
+  /** Entry of the navigation, "keys". */
   readonly section?: string;
-  /** Where the browser goes on by itself. */
+  /** Address to which the browser is forwarded. */
   readonly goesTo?: string;
   readonly children?: Child;
 }
 
-/** A whole page. `page` is null where nobody is signed in. */
+/** Complete page. `page` is null if nobody is signed in. */
 export function Layout({ page, title, heading = title, section, goesTo, children }: LayoutProps) {
   return (
     <html lang="en">
@@ -48,7 +48,7 @@ export function Layout({ page, title, heading = title, section, goesTo, children
   );
 }
 
-/** Whom a customer asks about what only the operator can change. */
+/** Contact for settings that only the operator can change. */
 function Contact({ page }: { page: PageCall }) {
   const contact = page.options.contact ?? null;
   if (contact === null || page.isOperator) return null;
@@ -85,7 +85,7 @@ function nameOf(principal: Principal): string {
   return principal.person === undefined ? "operator" : `${principal.person.name} (operator)`;
 }
 
-/** For the operator: the same page of another organization. */
+/** Operator's link to the same page of another organization. */
 function OtherOrganization({ section }: { section: string | undefined }) {
   return (
     <form method="get" action="/organizations" class="other" role="search">
@@ -117,7 +117,7 @@ function Unread({ count }: { count: number }) {
   );
 }
 
-/** Beside the page, or on a phone behind its own name. */
+/** Navigation: next to the page, or on a phone behind a button. */
 function Navigation({ page, section }: { page: PageCall; section: string | undefined }) {
   const base = `/organizations/${page.organization?.id ?? ""}`;
   const label = SECTIONS.find((entry) => entry.section === section)?.label ?? "Pages";
@@ -151,7 +151,7 @@ function Navigation({ page, section }: { page: PageCall; section: string | undef
   );
 }
 
-/** What the redirect of a form that was taken says. */
+/** Notices after the redirect of a successful form. */
 const NOTICES: Readonly<Record<string, string>> = {
   saved: "Saved. Applies from the next request.",
   deleted: "Deleted. Requests with it return 401.",
@@ -203,14 +203,14 @@ function Notice({ page }: { page: PageCall }) {
 }
 
 export interface SectionProps {
-  /** Of its heading, for links to it. */
+  /** Id of the heading, for links. */
   readonly id: string;
   readonly title: Child;
   readonly class?: string;
   readonly children?: Child;
 }
 
-/** A part of a page under a heading of its own. */
+/** Part of a page with a heading. */
 export function Section({ id, title, class: className, children }: SectionProps) {
   return (
     <section class={className} aria-labelledby={id}>
@@ -222,17 +222,17 @@ export function Section({ id, title, class: className, children }: SectionProps)
 
 interface CreationFormProps {
   readonly page: PageCall;
-  /** "a user", of which the button says "the user". */
+  /** "a user"; the button says "the user". */
   readonly what: string;
   readonly button?: string;
   readonly action: string;
-  /** Before the form. */
+  /** Content before the form. */
   readonly problems?: Child;
-  /** The fields. */
+  /** Fields. */
   readonly children?: Child;
 }
 
-/** A list's form for another one, beneath it. */
+/** Creation form below a list. */
 export function CreationForm({ page, what, button, action, problems, children }: CreationFormProps) {
   return (
     <Section class="card" id="create" title={`Create ${what}`}>
@@ -249,20 +249,20 @@ interface Question {
   readonly title: string;
   readonly section: string;
   readonly text: string;
-  /** On the button. */
+  /** Text on the button. */
   readonly answer: string;
-  /** Where *Cancel* leads. */
+  /** Target of *Cancel*. */
   readonly back: string;
-  /** Boxes of the form that were ticked, and stay so. */
+  /** Checked boxes of the form, which stay checked. */
   readonly kept?: readonly string[];
 }
 
-/** Whether the question was answered: by the dialog of the script, or by the page below. */
+/** Returns whether the question was confirmed: by the script's dialog, or by the page below. */
 export function isSure(page: PageCall): boolean {
   return page.form.text("sure") === "yes";
 }
 
-/** Asks before what cannot be undone, where no script has asked. */
+/** Asks for confirmation of an irreversible action if no script did. */
 export function askFirst(
   page: PageCall,
   { title, section, text, answer, back, kept = [] }: Question,

@@ -1,4 +1,4 @@
-/** *Spend against limits*: every limit that holds for an owner, what it counts, and how far it is spent. */
+/** *Spend against limits*: every limit that applies to an owner, with its spend. */
 import type { Child } from "hono/jsx";
 import { labelLimit } from "../../../../shared/settings/limit-words.ts";
 import { capitalize } from "../../../../shared/text/capitalize.ts";
@@ -13,7 +13,7 @@ import { LimitBar } from "./charts.tsx";
 import { Section } from "./layout.tsx";
 import { Time } from "./inline.tsx";
 
-/** What the owner of a page is told where it has no limit of its own. */
+/** Texts for owners without limits of their own. */
 const PURPOSES: Readonly<Record<LimitScope, string>> = {
   key: "This API key has no limits of its own. A limit bounds a single build or laptop: enter “day cap 5.00” in the field Limits.",
   user: "This user has no limits of its own. A limit bounds all API keys of a person together: enter “week cap 20.00” in the field Limits.",
@@ -23,7 +23,7 @@ const PURPOSES: Readonly<Record<LimitScope, string>> = {
     "No limits for all API keys together. A limit bounds the spend of the whole organization: enter “week cap 500.00” in the field Limits.",
 };
 
-/** As the API tells them, of the owner that the page is about. */
+/** Reads the limits of the page's owner from the API. */
 export async function readLimits(page: OrganizationPageCall, scope: LimitScope): Promise<LimitListView> {
   const { body } = await page.api(`GET ${OWNER_CALLS[scope]}/limits` as const);
   return body;
@@ -31,7 +31,7 @@ export async function readLimits(page: OrganizationPageCall, scope: LimitScope):
 
 export interface LimitsProps {
   readonly page: OrganizationPageCall;
-  /** Whose page it is. */
+  /** Scope of the page's owner. */
   readonly scope: LimitScope;
   readonly limits: LimitListView;
 }
@@ -85,7 +85,7 @@ function LimitCard({ page, scope, limit, nowMs }: LimitCardProps) {
   );
 }
 
-/** What of it is a raise, and until when. */
+/** Active increase of a limit, and its end. */
 function Raised({ limit, currency }: { limit: LimitView; currency: string }) {
   if (limit.raises.length === 0) return null;
   const base = formatLimit(limit.cents - limit.raised_cents, currency);
@@ -117,7 +117,7 @@ function Reset({ limit, nowMs }: { limit: LimitView; nowMs: number }) {
 
 interface CountedProps {
   readonly page: OrganizationPageCall;
-  /** Of the owner that the page is about, which needs no link. */
+  /** True for the page's owner, which needs no link. */
   readonly isOwn: boolean;
   readonly limit: LimitView;
 }

@@ -1,4 +1,4 @@
-/** The month's spend as it adds up, where it is heading, and the lines that it is held against. */
+/** Chart of the month's cumulative spend, its forecast, and the limits. */
 import { scaleLinear } from "d3-scale";
 import { area, line } from "d3-shape";
 import { MICROCENTS_PER_CENT } from "../../../../shared/money/money.ts";
@@ -8,9 +8,9 @@ import type { Spending } from "../limit-words.ts";
 import { type Area, type Drawing, Legend, Plot, round, type Spot } from "./plot.tsx";
 
 export interface MonthPicture {
-  /** Of every day of the month. */
+  /** All days of the month. */
   readonly days: readonly DayValue[];
-  /** How many of them have begun. */
+  /** Number of days that have started. */
   readonly daysBegun: number;
   readonly forecastMicrocents: number | null;
   readonly spending: Spending;
@@ -101,7 +101,7 @@ function listSpots({ days, currency }: MonthPicture, sums: readonly number[], st
   }));
 }
 
-/** What the spend is held against. */
+/** Lines of the limits. */
 function linesOf({ monthCapCents, monthBudgetCents }: Spending) {
   const lines = [
     { kind: "cap", cents: monthCapCents },

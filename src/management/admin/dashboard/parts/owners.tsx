@@ -1,4 +1,4 @@
-/** What the pages of users and those of groups share. */
+/** Shared parts of the pages of users and groups. */
 import { formatCountOf, formatMoney } from "../../format.ts";
 import type { OwnerKind } from "../../../../data-path/store/types/owner-kinds.ts";
 import { fieldOfOwner } from "../owner-texts.ts";
@@ -12,7 +12,7 @@ import { RowTable, type RowTableColumns } from "./table.tsx";
 
 const SHOWN_KEYS = "50";
 
-/** The first keys of a user or a group. */
+/** Reads the first keys of a user or a group. */
 export async function readKeysOf(
   page: OrganizationPageCall,
   kind: OwnerKind,
@@ -27,7 +27,7 @@ interface OwnedKeysProps {
   readonly page: OrganizationPageCall;
   readonly keys: KeyPageView;
   readonly owner: { readonly kind: OwnerKind; readonly id: string };
-  /** Where it has none. */
+  /** Text without keys. */
   readonly empty: string;
 }
 
@@ -68,11 +68,11 @@ interface DeletionProps {
   readonly page: OrganizationPageCall;
   readonly what: "user" | "group";
   readonly owner: { readonly name: string; readonly key_count: number };
-  /** Of its page. */
+  /** Path of its page. */
   readonly path: string;
 }
 
-/** The end of a user or a group, with its keys or without, for who may. */
+/** Deletion of a user or a group, with its keys or without, for authorized users. */
 export function OwnerDeletion({ page, what, owner, path }: DeletionProps) {
   const { name, key_count: keyCount } = owner;
   if (!page.canChange) return null;

@@ -1,26 +1,26 @@
 /**
- * What every chart has: axes, a grid, and values that appear on hover and on focus. Drawn on the server with d3's
- * scales and shapes, twice: for a screen and for a phone, so that texts keep their size and have room on both. Colours
- * are classes of the style sheet, in both schemes; the security policy lets no style in here.
+ * Base of every chart: axes, a grid, and values on hover and focus. Drawn on the server with d3's scales and
+ * shapes, twice: for a screen and for a phone, so that texts are readable on both. Colors are classes of the
+ * style sheet, in both schemes; the security policy allows no inline styles.
  */
 import type { Child } from "hono/jsx";
 
-/** A point or a column that tells its values. */
+/** Point or column with values. */
 export interface Spot {
-  /** Its middle, and how wide the stretch is in which the pointer finds it. */
+  /** Center, and width of the area that reacts to the pointer. */
   readonly x: number;
   readonly width: number;
-  /** First what it is, then its values. */
+  /** First a title, then values. */
   readonly lines: readonly SpotLine[];
 }
 
 export interface SpotLine {
-  /** Of one part; cut off where there is no room. Null: the text says it all. */
+  /** Name of one part; shortened if necessary. Null: the text is complete. */
   readonly name: string | null;
   readonly text: string;
 }
 
-/** Of a whole drawing, or inside of its axes. */
+/** Size of a drawing, including or excluding its axes. */
 export interface Area {
   readonly width: number;
   readonly height: number;
@@ -33,14 +33,14 @@ export interface Tick {
 
 interface PlotProps {
   readonly label: string;
-  /** What the values on the axis are: "USD". */
+  /** Unit of the axis: "USD". */
   readonly unit: string;
   /** Draws one of the two sizes. */
   readonly draw: (area: Area) => Drawing;
 }
 
 export interface Drawing {
-  /** Where nothing is, from the top. */
+  /** Position of zero, from the top. */
   readonly baseline: number;
   readonly xTicks: readonly Tick[];
   readonly yTicks: readonly Tick[];
@@ -54,16 +54,16 @@ const SIZES = [
 ] as const;
 const MARGIN = { top: 30, right: 24, bottom: 26, left: 64 };
 const LINE_HEIGHT = 18;
-/** Between a spot and the box of its values. */
+/** Distance between a spot and the box of its values. */
 const TIP_GAP = 6;
 const TIP_PADDING = 8;
 const CUT = "…: ";
-/** Of a text of 13 px, about. */
+/** Approximate width of a character of 13 px. */
 const CHARACTER_WIDTH = 7;
-/** Of the same in bold, as the first line is. */
+/** Same in bold, as in the first line. */
 const BOLD_WIDTH = 8.5;
 
-/** A chart. Its values are in a table beneath, too. */
+/** Chart. A table below it has the same values. */
 export function Plot({ label, unit, draw }: PlotProps) {
   return (
     <>
@@ -117,7 +117,7 @@ function Framed({ size, unit, drawing }: { size: Area; unit: string; drawing: Dr
   );
 }
 
-/** Takes the pointer and the focus; its values stand in a box beside it, where there is room. */
+/** Area that reacts to pointer and focus; its values are in a box next to it, wherever there is space. */
 function ValueSpot({ spot, area }: { spot: Spot; area: Area }) {
   const room = Math.floor((area.width - 2 * TIP_PADDING) / CHARACTER_WIDTH);
   const lines = spot.lines.map((line) => fitLine(line, room));
@@ -154,7 +154,7 @@ function ValueSpot({ spot, area }: { spot: Spot; area: Area }) {
   );
 }
 
-/** "ci: 3.20 USD", or "the old mobile a…: 3.20 USD" in so many characters. */
+/** Formats "ci: 3.20 USD", shortened to "the old mobile a…: 3.20 USD". */
 export function fitLine({ name, text }: SpotLine, characters: number): string {
   if (name === null) return text;
   const whole = `${name}: ${text}`;
@@ -162,7 +162,7 @@ export function fitLine({ name, text }: SpotLine, characters: number): string {
   return `${name.slice(0, Math.max(1, characters - text.length - CUT.length))}${CUT}${text}`;
 }
 
-/** What the colours mean. */
+/** Legend of the colors. */
 export function Legend({
   entries,
 }: {

@@ -1,4 +1,4 @@
-/** *Temporary raises*: those that are live, each with a button that takes it back, and a form for another. */
+/** *Temporary raises*: active ones, each with a button to end it, and a creation form. */
 import { MOST_RAISES, raisablePeriods } from "../../../../shared/settings/raises.ts";
 import { formatLimit } from "../../format.ts";
 import type { Problems } from "../form.ts";
@@ -13,14 +13,14 @@ import { Section } from "./layout.tsx";
 import { Time } from "./inline.tsx";
 
 interface RaisesProps extends LimitsProps {
-  /** Of the owner's page. */
+  /** Path of the owner's page. */
   readonly path: string;
-  /** All that the owner has, ended ones too. */
+  /** All of the owner's, including ended ones. */
   readonly raises: readonly RaiseView[];
   readonly problems: Problems;
 }
 
-/** Of an owner's page: how far its limits are spent, and what is raised of them for a time. */
+/** Part of an owner's page: spend against its limits, and temporary increases. */
 export function OwnerLimits(props: RaisesProps) {
   return (
     <>

@@ -1,9 +1,9 @@
-/** Which requests are shown: fields whose values stay in the address. */
+/** Filter of requests; its values stay in the URL. */
 import type { OrganizationPageCall } from "../page.ts";
 import { Choice, DayField, OwnerField, TextField } from "./filter-fields.tsx";
 import type { RequestView } from "../views.ts";
 
-/** As the API calls them. */
+/** Names as in the API. */
 const REQUEST_FILTERS = [
   "key_id",
   "user_id",
@@ -20,7 +20,7 @@ const REQUEST_FILTERS = [
 
 const STATUSES = ["2xx", "4xx", "5xx", "hard_cap_reached", "rate_limit_exceeded", "upstream_error"] as const;
 
-/** What the address asks for. */
+/** Reads the filter from the URL. */
 export function requestFiltersOf(page: OrganizationPageCall): Record<string, string> {
   return Object.fromEntries(
     REQUEST_FILTERS.flatMap((name) => {
@@ -30,20 +30,20 @@ export function requestFiltersOf(page: OrganizationPageCall): Record<string, str
   );
 }
 
-/** All requests of a session. @param base Of the organization's pages. */
+/** Returns the path of all requests of a session. @param base Start of the organization's paths. */
 export function sessionPath(base: string, name: string): string {
   return `${base}/requests?${new URLSearchParams({ session: name }).toString()}`;
 }
 
 interface RequestFiltersProps {
-  /** Of the organization's pages. */
+  /** Start of the organization's paths. */
   readonly base: string;
-  /** As people read them, see `OwnerField`. */
+  /** Values for people, see `OwnerField`. */
   readonly filters: Readonly<Record<string, string>>;
-  /** Id → name. */
+  /** Names by id. */
   readonly keys: ReadonlyMap<string, string>;
   readonly models: readonly string[];
-  /** Those that are known here: any other may be typed. */
+  /** Suggested upstreams: any other may be typed. */
   readonly upstreams: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export function RequestFilters({ base, filters, keys, models, upstreams }: Reque
   );
 }
 
-/** "402 hard_cap_reached". */
+/** Formats "402 hard_cap_reached". */
 export function RequestStatus({ request }: { request: Pick<RequestView, "status" | "error_code"> }) {
   const { status, error_code: code } = request;
   const level = status === null || status >= 400 || code !== null ? "bad" : "good";
@@ -101,7 +101,7 @@ export function RequestStatus({ request }: { request: Pick<RequestView, "status"
   );
 }
 
-/** A code is as long as a sentence: where there is no room it breaks behind an underscore. */
+/** Allows line breaks after underscores, since codes are long. */
 function Breakable({ word }: { word: string }) {
   const [first = "", ...rest] = word.split("_");
   return (

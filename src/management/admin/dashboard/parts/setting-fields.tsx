@@ -1,4 +1,4 @@
-/** The fields of settings, by how people write their values. */
+/** Form fields of settings, by their notation. */
 import { isRequired } from "../../../../shared/settings/table.ts";
 import type { Problems } from "../form.ts";
 import { describeRate } from "../assets/describe-rate.js";
@@ -10,14 +10,14 @@ interface SettingFieldsProps {
   readonly settings: readonly FormSetting[];
   readonly texts: SettingTexts;
   readonly problems: Problems;
-  /** Left out where it is not known yet. */
+  /** Omitted if unknown. */
   readonly currency?: string;
-  /** Where there are models to choose from. */
+  /** Models to choose from, if any. */
   readonly catalog?: Pick<CatalogView, "data">;
   readonly disabled?: boolean;
-  /** Of the organization's pages, where there are users and groups to choose from. */
+  /** Start of the organization's paths, for choosing users and groups. */
   readonly base?: string;
-  /** Path → what stands below the field in place of its own hint. */
+  /** Hints by path, in place of the settings' own. */
   readonly hints?: Readonly<Record<string, string>>;
 }
 

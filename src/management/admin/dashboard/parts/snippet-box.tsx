@@ -1,6 +1,6 @@
 import type { Snippet } from "../snippets.ts";
 
-/** What is copied, with a button for it. */
+/** Text with a copy button. */
 export function SnippetBox({ snippet }: { snippet: Snippet }) {
   return (
     <section aria-labelledby={`${snippet.id}-title`} class="snippet">

@@ -1,4 +1,4 @@
-/** A column for each stretch of time, made of parts on top of each other. */
+/** Column chart by period, with stacked parts. */
 import { scaleBand, scaleLinear } from "d3-scale";
 import { line, stack, stackOffsetDiverging } from "d3-shape";
 import type { ColumnSeries, ColumnTitle } from "../usage-columns.ts";
@@ -7,18 +7,18 @@ import { type Area, type Drawing, Legend, Plot, round, type SpotLine, type Tick 
 interface StackedColumnsProps {
   readonly label: string;
   readonly columns: readonly ColumnTitle[];
-  /** The largest first; those beyond the colours that there are become "others". */
+  /** Largest first; those beyond the number of colors become "others". */
   readonly series: readonly ColumnSeries[];
-  /** Of the period before, for each column; drawn as a line. */
+  /** Values of the previous period, for each column; drawn as a line. */
   readonly before?: readonly number[] | null;
-  /** What the axis counts: "USD". */
+  /** Unit of the axis: "USD". */
   readonly unit: string;
-  /** A value in full, and on the axis. */
+  /** Formats a value in full, and on the axis. */
   readonly format: (value: number) => string;
   readonly formatTick: (value: number) => string;
 }
 
-/** As many colours as can be told apart; the last one is for all others. */
+/** Number of distinguishable colors; the last one is for all others. */
 const COLORS = 7;
 const SHORTEST_TICK = 34;
 const LABELS_OF_VALUES = 5;
@@ -52,7 +52,7 @@ function drawColumns(props: StackedColumnsProps, { width, height }: Area): Drawi
   const layers = stack<number, number>()
     .keys(series.map((_, position) => position))
     .value((index, position) => series[position]?.values[index] ?? 0)
-    // What was credited stands below the axis.
+    // Credits are below the axis.
     .offset(stackOffsetDiverging)(indexes);
   const edges = layers.flatMap((layer) => layer.flatMap(([from, to]) => [from, to]));
   const y = scaleLinear()
@@ -92,7 +92,7 @@ function drawColumns(props: StackedColumnsProps, { width, height }: Area): Drawi
   };
 }
 
-/** What it is, its sum, its parts, and the period before. */
+/** Lists title, sum, parts, and the previous period. */
 function describeColumn({ columns, series, before, format }: StackedColumnsProps, index: number): SpotLine[] {
   const total = series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0);
   const parts = series.filter(({ values }) => series.length > 1 && (values[index] ?? 0) !== 0);
@@ -105,7 +105,7 @@ function describeColumn({ columns, series, before, format }: StackedColumnsProps
   ];
 }
 
-/** As many as fit beside each other. */
+/** Lists as many labels as fit next to each other. */
 function listTicks(
   columns: StackedColumnsProps["columns"],
   middle: (index: number) => number,

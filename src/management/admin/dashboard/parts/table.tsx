@@ -2,27 +2,27 @@ import type { Child } from "hono/jsx";
 import type { PageCall } from "../page.ts";
 import { ConfirmedForm, type ConfirmedProps } from "./fields.tsx";
 
-/** `number`: set to the right. `wide`: a column that a bar is drawn in. */
+/** `number`: right-aligned. `wide`: contains a bar. */
 export type Column = string | { readonly label: string; readonly kind?: "number" | "wide" };
 
 interface TableProps {
-  /** For who hears the page. */
+  /** Label for screen readers. */
   readonly label: string;
   readonly columns: readonly Column[];
   readonly class?: string;
-  /** The rows. */
+  /** Rows. */
   readonly children?: Child;
 }
 
 interface CellProps {
-  /** Its column, which stands before it where rows are stacked. */
+  /** Label of its column, shown before the cell if rows are stacked. */
   readonly label: string;
   readonly kind?: "number" | "wide";
   readonly title?: string;
   readonly children?: Child;
 }
 
-/** A cell of a table of the class `stack`: on a phone each row is a card, and nothing of it is hidden. */
+/** Cell of a table with class `stack`: on a phone each row is a card, with nothing hidden. */
 export function Cell({ label, kind, title, children }: CellProps) {
   return (
     <td class={kind} data-label={label} title={title}>
@@ -31,7 +31,7 @@ export function Cell({ label, kind, title, children }: CellProps) {
   );
 }
 
-/** A table that scrolls sideways by itself where the screen is too narrow, with the keyboard too. */
+/** Table that scrolls horizontally on narrow screens, also by keyboard. */
 export function Table({ label, columns, class: className, children }: TableProps) {
   return (
     <div class="scroll" tabindex={0} role="region" aria-label={label}>
@@ -51,29 +51,29 @@ export function Table({ label, columns, class: className, children }: TableProps
   );
 }
 
-/** A column of a `RowTable`: its header, and what stands in it of each row. */
+/** Column of a `RowTable`: its header and cells. */
 interface ColumnOf<Row> {
   readonly label: string;
-  /** What stands before a cell where rows are stacked; the label when left out. */
+  /** Label of a cell if rows are stacked. Default: the header. */
   readonly short?: string;
   readonly kind?: "number" | "wide";
-  /** A cell's whole text, where it may be cut. */
+  /** Full text of a cell that may be cut. */
   readonly title?: (row: Row) => string;
   readonly cell: (row: Row) => Child;
 }
 
-/** The first one says what the row is about. */
+/** The first column identifies the row. */
 export type RowTableColumns<Row> = readonly [ColumnOf<Row>, ...ColumnOf<Row>[]];
 
 export interface RowTableProps<Row> extends Omit<TableProps, "columns" | "children"> {
   readonly columns: RowTableColumns<Row>;
   readonly rows: readonly Row[];
   readonly classOf?: (row: Row) => string | undefined;
-  /** What is said where there are no rows. Left out: the table stands there without. */
+  /** Text without rows. Omitted: an empty table. */
   readonly empty?: Child;
 }
 
-/** A table of one row for each of some things. */
+/** Table with one row per item. */
 export function RowTable<Row>({ columns, rows, classOf, empty, ...table }: RowTableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return <p class="card empty">{empty}</p>;
   const [head, ...others] = columns;
@@ -93,36 +93,36 @@ export function RowTable<Row>({ columns, rows, classOf, empty, ...table }: RowTa
   );
 }
 
-/** A list's last column, for who may: a button that ends what the row is about. */
+/** Last column of a list for authorized users: a button that deletes the row's item. */
 export function endColumn<Row>(page: PageCall, endOf: (row: Row) => Omit<ConfirmedProps, "page">) {
   const cell = (row: Row) => <ConfirmedForm page={page} {...endOf(row)} />;
   return page.canChange ? [{ label: "end", cell }] : [];
 }
 
 const PAGE_LIMIT = "50";
-/** A list that is shorter needs no search. */
+/** Shorter lists need no search. */
 const SEARCHED_FROM = 15;
-/** What the API takes. */
+/** Maximum that the API accepts. */
 const MAX_SEARCH_CHARACTERS = 100;
 
-/** Which page of a list the address asks for. */
+/** Returns the page of a list from the URL. */
 export function pageQueryOf(page: PageCall): Record<string, string> {
   const after = page.query.get("after");
   return after === null ? { limit: PAGE_LIMIT } : { limit: PAGE_LIMIT, after };
 }
 
-/** What the address searches for; empty: all. */
+/** Returns the search text from the URL; empty: all. */
 export function searchOf(page: PageCall): string {
   return (page.query.get("search") ?? "").trim().slice(0, MAX_SEARCH_CHARACTERS);
 }
 
-/** The same page, of what is searched for. */
+/** Returns the query of a page including the search. */
 export function searchQueryOf(page: PageCall): Record<string, string> {
   const search = searchOf(page);
   return { ...pageQueryOf(page), ...(search === "" ? {} : { search }) };
 }
 
-/** The link to what comes after this page of a list. What is searched for goes with it. */
+/** Link to the next page of a list, keeping the search. */
 export function Older({ page, next }: { page: PageCall; next: string | null }) {
   if (next === null) return null;
   const query = new URLSearchParams(page.query);
@@ -137,15 +137,15 @@ export function Older({ page, next }: { page: PageCall; next: string | null }) {
 
 interface ListProps<Row> {
   readonly page: PageCall;
-  /** For who hears the page. */
+  /** Label for screen readers. */
   readonly label: string;
   readonly list: { readonly data: readonly Row[]; readonly next: string | null };
   readonly columns: RowTableColumns<Row>;
-  /** What is said where there is nothing. */
+  /** Text of an empty list. */
   readonly empty: Child;
 }
 
-/** One page of a list, with the way to the next. */
+/** Page of a list, with a link to the next. */
 export function List<Row>({ page, label, list: { data, next }, columns, empty }: ListProps<Row>) {
   return (
     <>
@@ -156,11 +156,11 @@ export function List<Row>({ page, label, list: { data, next }, columns, empty }:
 }
 
 interface SearchFormProps extends Pick<ListProps<unknown>, "page" | "list"> {
-  /** The list's own path. */
+  /** Path of the list. */
   readonly path: string;
 }
 
-/** Narrows a list down to what has a text in its name, where there is more of it than is seen at once. */
+/** Search by name, shown if the list is longer than one page. */
 export function SearchForm({ page, list: { data, next }, path }: SearchFormProps) {
   const search = searchOf(page);
   const isWhole = search === "" && next === null && !page.query.has("after");

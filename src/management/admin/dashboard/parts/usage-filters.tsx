@@ -1,4 +1,4 @@
-/** Which days, key and model the usage is shown of; everything stays in the address. */
+/** Filter of the usage by days, key and model, in the URL. */
 import { monthAt, monthsBackFrom } from "../../../../shared/time/calendar.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { addDays, type DayRange, parseRange } from "../usage-range.ts";
@@ -14,9 +14,9 @@ export interface UsageFilterValues {
   readonly model: string;
   /** "team=search"; empty: all. */
   readonly tag: string;
-  /** The name of a tag that the columns are stacked by, in the place of `by`; empty: none. */
+  /** Name of a tag for stacking the columns, in place of `by`; empty: none. */
   readonly byTag: string;
-  /** What the columns are stacked by. */
+  /** Grouping of the columns' parts. */
   readonly by: "key" | "model";
 }
 
@@ -34,9 +34,9 @@ export function readUsageFilters({ query, nowMs }: OrganizationPageCall): UsageF
 interface UsageFiltersProps {
   readonly page: OrganizationPageCall;
   readonly filters: UsageFilterValues;
-  /** Id → name. */
+  /** Names by id. */
   readonly keys: ReadonlyMap<string, string>;
-  /** Ids, of those that are gone from the catalog too; null is none. */
+  /** Ids, including models that left the catalog; null for none. */
   readonly models: readonly (string | null)[];
 }
 
@@ -95,7 +95,7 @@ function listPresets(nowMs: number): readonly (DayRange & { readonly label: stri
   ];
 }
 
-/** As many as the longest retention that is offered by default. */
+/** Same as the longest default retention. */
 const MONTHS_BACK = 12;
 
 const FORMATS: ReadonlyMap<ExportFormatName, string> = new Map([
@@ -104,7 +104,7 @@ const FORMATS: ReadonlyMap<ExportFormatName, string> = new Map([
   ["focus", "FOCUS 1.2"],
 ]);
 
-/** A month's usage as a file, for finance tools. */
+/** Link to a month's usage as a file, for finance tools. */
 export function UsageExport({ page }: { page: OrganizationPageCall }) {
   const months = monthsBackFrom(monthAt(page.nowMs), MONTHS_BACK).map(
     ({ name }) => [name, monthName(name)] as const,

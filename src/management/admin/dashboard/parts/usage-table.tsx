@@ -13,13 +13,13 @@ interface UsageTableProps {
   readonly title: string;
   readonly rows: readonly UsageRowView[];
   readonly currency: string;
-  /** What a row of the table is. */
+  /** Grouping of the rows. */
   readonly grouping: Grouping;
-  /** Days stay in their order; everything else comes with the dearest first. */
+  /** Keep the order, as for days; otherwise the highest cost comes first. */
   readonly inOrder?: boolean;
 }
 
-/** Usage by one group: shares are of the whole. */
+/** Usage table by one grouping, with shares of the whole. */
 export function UsageTable(props: UsageTableProps) {
   const { id, title, rows, currency, grouping, inOrder = false } = props;
   const total = addUp(rows, "cost_microcents");
@@ -52,22 +52,22 @@ export function UsageTable(props: UsageTableProps) {
   );
 }
 
-/** Of sums; a single request's cost is shown to its last digit on its own page. */
+/** Decimals of sums; a single request's cost is shown completely on its own page. */
 const MOST_DECIMALS = 4;
 
-/** Cents are enough. */
+/** Returns whether cents are precise enough. */
 function isLarge(microcents: number): boolean {
   return microcents === 0 || Math.abs(microcents) >= 100 * MICROCENTS_PER_CENT;
 }
 
 interface UsageRow {
   readonly name: string;
-  /** Of the whole, 0 to 1; null for the whole itself. */
+  /** Share of the whole, 0 to 1; null for the whole. */
   readonly share: number | null;
   readonly rows: readonly UsageRowView[];
 }
 
-/** @param subject What a row is about: "key". */
+/** @param subject Label of the rows: "key". */
 function columnsOf(subject: string, format: (microcents: number) => string): RowTableColumns<UsageRow> {
   const number = (label: string, figure: UsageFigure, formatFigure = formatCount) => ({
     label,

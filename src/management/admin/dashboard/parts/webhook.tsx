@@ -19,7 +19,7 @@ const SECRET_GRACES = [
 
 type WebhookView = NonNullable<OrganizationView["notifications"]["webhook"]>;
 
-/** What is done with a webhook that is set. */
+/** Actions on a webhook. */
 export function Webhook({ page, webhook }: { page: OrganizationPageCall; webhook: WebhookView }) {
   const { url, disabled_at: disabledAt } = webhook;
   if (!page.canChange) return null;
@@ -47,12 +47,12 @@ export function Webhook({ page, webhook }: { page: OrganizationPageCall; webhook
 
 interface SecretRotationProps {
   readonly page: OrganizationPageCall;
-  /** Of the webhook. */
+  /** Path of the webhook. */
   readonly path: string;
   readonly id: string;
 }
 
-/** A new secret, and how long the former one signs too. */
+/** Rotation of the secret, and how long the previous one keeps signing. */
 function SecretRotation({ page, path, id }: SecretRotationProps) {
   const name = id === "webhook" ? "grace_seconds" : `grace_seconds-${id}`;
   return (
@@ -93,7 +93,7 @@ export const ALERT_LABELS: Readonly<Record<WebhookAlert, string>> = {
   hard_cap_100: "100 % of a hard cap",
 };
 
-/** The webhooks beside the first one, with what is done with each. */
+/** Further webhooks, with actions on each. */
 export function FurtherWebhooks({ page }: { page: OrganizationPageCall }) {
   const { webhooks } = page.organization.notifications;
   if (!page.canChange && webhooks.length === 0) return null;
