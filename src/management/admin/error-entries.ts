@@ -1,24 +1,24 @@
-/** The error reference: an entry for each code, which is its text in the documentation and on the dashboard. */
+/** Error reference: an entry for each code, with its text for the documentation and the dashboard. */
 import { ERRORS, type ErrorCode, GatewayError, type OwnCode } from "../../shared/contract/errors.ts";
 import { ADMIN_ERRORS, AdminError, type AdminErrorCode, adminEntryOf } from "./admin-error.ts";
 
 export interface ErrorEntry {
-  /** The fragment of its `doc_url`. */
+  /** Fragment of its `doc_url`. */
   readonly id: string;
   readonly code: string;
-  /** "503 / 529": the second is that of the messages routes. */
+  /** "503 / 529": the second is for the messages routes. */
   readonly status: string;
   readonly type: string;
   /** What happened. */
   readonly meaning: string;
-  /** What the caller can do besides a retry, or whom to ask; may be empty. */
+  /** What the caller can do besides retrying, or whom to ask; may be empty. */
   readonly remedy: string;
   readonly retry: Retry;
 }
 
 /**
- * Whether the same request can succeed: `yes`, after the time in `Retry-After`; `later`, once its remedy is done or a
- * period has ended; or `no`.
+ * Whether the same request can succeed: `yes`, after the time in `Retry-After`; `later`, after the remedy or
+ * the end of a period; or `no`.
  */
 type Retry = "yes" | "later" | "no";
 
@@ -27,7 +27,7 @@ type Code = OwnCode | AdminErrorCode;
 const ASK_FOR_A_CAP = "Ask an admin of your organization to raise the cap.";
 const NAMED_FIELD = "Correct the field in `param`.";
 
-/** For the reader of a reference, who may have other rights than the reader of the message. */
+/** Remedies for readers of the reference, whose rights may differ from those of the message's reader. */
 const REMEDIES: Readonly<Partial<Record<Code, string>>> = {
   missing_required_parameter: NAMED_FIELD,
   invalid_parameter: NAMED_FIELD,
@@ -68,17 +68,17 @@ const RETRIES: Readonly<Partial<Record<Code, Retry>>> = {
   change_conflict: "yes",
 };
 
-/** The column for retries shows it. */
+/** Omitted from the message, because the column for retries shows it. */
 const RETRY_ADVICE = /^Try again(?: after the time in `Retry-After`| in a moment)?\.$/;
 
-/** A code that only model servers give a reason for. */
+/** Code that only model servers cause. */
 const CONTEXT_LENGTH_EXCEEDED = new GatewayError("invalid_parameter", {
   publicCode: "context_length_exceeded",
   message:
     "The prompt and the response don't fit into the model's context window. Shorten the conversation, or ask for a shorter response.",
 });
 
-/** Codes of the API for programs with an API key. */
+/** Lists codes of the client API. */
 export function listApiErrors(): readonly ErrorEntry[] {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   return [...codes.map((code) => new GatewayError(code)), CONTEXT_LENGTH_EXCEEDED].map((error) => {
@@ -88,7 +88,7 @@ export function listApiErrors(): readonly ErrorEntry[] {
   });
 }
 
-/** Codes of the management API. */
+/** Lists codes of the management API. */
 export function listManagementErrors(): readonly ErrorEntry[] {
   return (Object.keys(ADMIN_ERRORS) as AdminErrorCode[]).map((code) => {
     const error = new AdminError(code);

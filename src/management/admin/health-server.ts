@@ -1,7 +1,7 @@
 /**
- * Health on a port of its own, for probes: whatever happens on the admin port, they are answered. It knows two paths,
- * says no secret and takes no body; a connection is answered once, and with too many at once the oldest ends, so that
- * nobody can keep a probe out by staying.
+ * Health server on a separate port, so that probes get an answer whatever happens on the admin port. It has
+ * two paths, reveals no secret and accepts no body; each connection gets one response, and with too many
+ * connections the oldest is closed, so that nobody can block probes by staying connected.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -11,9 +11,9 @@ import type { AdminAppOptions } from "./app-options.ts";
 
 export interface HealthServerOptions {
   readonly host: string;
-  /** 0: a free one. */
+  /** Port; 0 picks a free one. */
   readonly port: number;
-  /** Whether requests would be served. Never rejects. */
+  /** Returns whether requests would be served. Never rejects. */
   readonly isReady: () => Promise<boolean>;
 }
 
@@ -23,10 +23,10 @@ export interface HealthServer {
 }
 
 const MAX_CONNECTIONS = 256;
-/** A probe asks at once, and for little. */
+/** Probes send small requests at once. */
 const TIMEOUT_MS = 5_000;
 
-/** Listens. @throws Error when the port is taken. */
+/** Starts listening. @throws Error if the port is taken. */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
   const connections = new Set<Socket>();
   const server = createServer(
@@ -72,7 +72,7 @@ async function answer(
   return (await isReady()) ? send(200, "ready") : send(503, "not_ready");
 }
 
-/** Whether the workers and Redis are there. Never rejects. */
+/** Returns whether workers and Redis are ready. Never rejects. */
 export function isReady({
   store,
   areWorkersReady = () => true,

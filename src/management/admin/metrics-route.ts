@@ -4,15 +4,15 @@ import { AdminError } from "./admin-error.ts";
 import type { AdminApp, AdminAppOptions, MetricsPage } from "./app-options.ts";
 import { type MinuteLimit, withFailureLimit } from "./minute-limit.ts";
 
-/** The operator's token is good for the page, too. */
+/** The operator's token also authorizes the page. */
 interface MetricsRouteOptions extends Pick<AdminAppOptions, "operatorToken" | "nowMs"> {
   readonly page: MetricsPage;
   readonly limit: MinuteLimit;
 }
 
-/** A page of another site can have its name lead here; it then stands in `Host`. */
+/** Guards against DNS rebinding: another site's name that resolves to this host would appear in `Host`. */
 const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
-/** What came through a proxy did not come from this machine. */
+/** Requests with these came through a proxy, so not from this host. */
 const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "via"];
 
 export function addMetrics(app: AdminApp, { page, operatorToken, limit, nowMs }: MetricsRouteOptions): void {

@@ -6,7 +6,7 @@ import { getConnInfo } from "@hono/node-server/conninfo";
 const WINDOW_MS = 60_000;
 const MAX_NAMES = 10_000;
 
-/** Counts by name in a minute that begins with the first: after so many, nothing more until it is over. */
+/** Limit by name within a minute that starts with the first call: further calls must wait until it ends. */
 export class MinuteLimit {
   readonly #maximum: number;
   readonly #counts = new Map<string, { count: number; endsAtMs: number }>();
@@ -15,20 +15,20 @@ export class MinuteLimit {
     this.#maximum = maximum;
   }
 
-  /** Seconds to wait, 0 when one may try. */
+  /** Returns the seconds to wait, 0 if allowed. */
   waitSeconds(name: string, nowMs: number): number {
     const entry = this.#counts.get(name);
     if (entry === undefined || entry.endsAtMs <= nowMs || entry.count < this.#maximum) return 0;
     return Math.ceil((entry.endsAtMs - nowMs) / 1000);
   }
 
-  /** @throws AdminError with this code while one must wait. */
+  /** @throws AdminError with this code while the caller must wait. */
   requireRoom(name: string, nowMs: number, code: AdminErrorCode): void {
     const wait = this.waitSeconds(name, nowMs);
     if (wait > 0) throw new AdminError(code, { headers: { "retry-after": String(wait) } });
   }
 
-  /** Counts one more. @throws AdminError as `requireRoom`, then without counting. */
+  /** Counts a call. @throws AdminError like `requireRoom`, then without counting. */
   take(name: string, nowMs: number, code: AdminErrorCode): void {
     this.requireRoom(name, nowMs, code);
     this.count(name, nowMs);
@@ -45,9 +45,9 @@ export class MinuteLimit {
 }
 
 /**
- * Looks at a token, or refuses to where too many of its address were wrong, with whichever token: an answer tells nothing
- * about a guess. A call without a token is no guess, and not counted.
- * @throws AdminError 429; what `look` throws.
+ * Checks a token, or rejects it if its address had too many wrong ones, even if this one is right, so that
+ * responses reveal nothing about guesses. A call without a token is not counted.
+ * @throws AdminError 429; errors of `look`.
  */
 export async function withFailureLimit<Result>(
   context: Context,
@@ -67,7 +67,7 @@ export async function withFailureLimit<Result>(
   }
 }
 
-/** The other end of the connection; behind a proxy that is the proxy, and its users are one. */
+/** Returns the peer's address; behind a proxy that is the proxy's, and all its users share it. */
 export function addressOf(context: Context): string {
   return getConnInfo(context).remote.address ?? "unknown";
 }

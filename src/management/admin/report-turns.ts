@@ -1,21 +1,21 @@
-/** Turns of usage reports: they read many rows, and nobody's may keep another organization's waiting for long. */
+/** Queue of usage reports: they read many rows, and reports of one organization must not delay others for long. */
 import { createDeferred } from "../../shared/event-loop/deferred.ts";
 import { AdminError } from "./admin-error.ts";
 
-/** Rows of a report or a page, which is made and sent at once: about 10 MB. */
+/** Rows of a report or a page, which is built and sent at once: about 10 MB. */
 export const MAX_REPORT_ROWS = 20_000;
-/** Reports at a time, of all organizations. */
+/** Concurrent reports of all organizations. */
 const MAX_RUNNING = 4;
-/** Reports of one caller that wait for their turn. */
+/** Waiting reports of one caller. */
 const MAX_WAITING = 4;
-/** Exports that are open at a time, however slowly they are read. */
+/** Concurrent exports, however slowly they are read. */
 const MAX_EXPORTS = 16;
 const MAX_EXPORTS_OF_ORGANIZATION = 2;
 
 export interface ReportCaller {
   /** Reports of one lane run one after another. */
   readonly lane: string;
-  /** Who waits in it. */
+  /** Caller within the lane. */
   readonly caller: string;
 }
 
@@ -26,12 +26,12 @@ interface Waiting extends ReportCaller {
 export class ReportTurns {
   readonly #running = new Set<string>();
   readonly #waiting: Waiting[] = [];
-  /** Organization → its open exports, if any. */
+  /** Open exports by organization. */
   readonly #exports = new Map<string, number>();
 
   /**
-   * Runs the work once no other of its lane runs.
-   * @throws AdminError 429 when the caller has too many waiting; what the work throws.
+   * Runs the work when no other report of its lane runs.
+   * @throws AdminError 429 if the caller has too many waiting; errors of the work.
    */
   async run<Result>(of: ReportCaller, work: () => Promise<Result>): Promise<Result> {
     await this.#takeTurn(of);
@@ -44,8 +44,8 @@ export class ReportTurns {
   }
 
   /**
-   * Counts an export as open until the function that it returns is called.
-   * @throws AdminError 429 when too many are.
+   * Counts an export as open until the returned function is called.
+   * @throws AdminError 429 if there are too many.
    */
   openExport(organizationId: string): () => void {
     const own = this.#exports.get(organizationId) ?? 0;
@@ -77,7 +77,7 @@ export class ReportTurns {
     await promise;
   }
 
-  /** The longest waiting of a lane that is free; it has its turn before anybody who comes now. */
+  /** Starts the longest waiting report of a free lane, before newer callers. */
   #beginNext(): void {
     const next = this.#waiting.findIndex(({ lane }) => this.#isFree(lane));
     const [chosen] = next === -1 ? [] : this.#waiting.splice(next, 1);

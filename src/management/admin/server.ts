@@ -1,8 +1,8 @@
 /**
- * The admin server: health, management API and the dashboard, beside the data path and on a port of its own.
- * It decides nothing about requests to models; it shows and changes what Redis holds, which the data path reads with
- * each request. Without Redis its calls fail with 503 and the data path goes on by its own rules. It must never say a
- * secret twice, and never answer from off this machine in the clear unless the operator has allowed it.
+ * Admin server: health, management API and the dashboard, on a separate port next to the data path. It makes
+ * no decisions about requests to models; it shows and changes data in Redis, which the data path reads with
+ * each request. Without Redis its calls fail with 503 and the data path continues by its own rules. It must
+ * never reveal a secret twice, and never serve other hosts unencrypted unless the operator has allowed it.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -20,38 +20,38 @@ import { SECURITY_HEADERS } from "./http/security-headers.ts";
 
 export interface AdminServerOptions extends AdminAppOptions {
   readonly host: string;
-  /** 0: a free one. */
+  /** Port; 0 picks a free one. */
   readonly port: number;
   /** PEM files; null: plain HTTP. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
-  /** Plain HTTP is meant, also off loopback: something in front of it encrypts. */
+  /** Plain HTTP is intended, also off loopback: a proxy in front encrypts. */
   readonly allowPlainHttp: boolean;
-  /** After so long without a byte either way a connection is cut; `IDLE_TIMEOUT_MS` when left out. */
+  /** Idle time after which a connection is closed. Default: `IDLE_TIMEOUT_MS`. */
   readonly idleTimeoutMs?: number;
 }
 
 export interface AdminServer {
-  /** Without a slash at the end. */
+  /** Without a final slash. */
   readonly url: string;
-  /** Lets calls in flight end, for a moment. */
+  /** Closes the server, after a moment for calls in flight. */
   close(): Promise<void>;
 }
 
-/** A call is small: what takes longer than this to arrive is held back on purpose. */
+/** Calls are small: one that takes longer to arrive is delayed on purpose. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_TIMEOUT_MS = 15_000;
-/** A reader of an export that has stopped reading; longer than any call takes for its answer. */
+/** For a reader of an export that has stopped reading; longer than any call takes for its response. */
 const IDLE_TIMEOUT_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_CONNECTIONS = 1_000;
-/** Half: whoever takes all that one address may have leaves as many for all others. */
+/** Half of all connections, so that one address always leaves as many for others. */
 const MAX_CONNECTIONS_PER_ADDRESS = 500;
 const CLOSE_BOUND_MS = 2_000;
 
 /**
- * Listens.
- * @throws Error when the port is taken, a TLS file cannot be read, or plain HTTP off loopback was not allowed.
+ * Starts listening.
+ * @throws Error if the port is taken, a TLS file is unreadable, or plain HTTP off loopback was not allowed.
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
   requirePrivacy(options);
@@ -59,14 +59,14 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   server.maxConnections = MAX_CONNECTIONS;
   boundConnections(server, options.idleTimeoutMs ?? IDLE_TIMEOUT_MS);
   server.on("clientError", answerBrokenRequest);
-  // Node would answer 417 by itself, without our headers; what is expected changes nothing here.
+  // Node would answer 417 by itself, without our headers; expectations have no meaning here.
   server.on("checkExpectation", (incoming, outgoing) => server.emit("request", incoming, outgoing));
   server.listen(options.port, options.host);
   await once(server, "listening");
   return { url: urlOf(server, options), close: () => close(server) };
 }
 
-/** So many of one address, and none for long that does not ask: neither before its first request nor within one. */
+/** Bounds connections per address, and closes those that send no request, or stall within one. */
 function boundConnections(server: Server, idleTimeoutMs: number): void {
   const perAddress = new Map<string, number>();
   server.on("connection", (socket: Socket) => {
@@ -84,7 +84,7 @@ function boundConnections(server: Server, idleTimeoutMs: number): void {
   server.prependListener("request", ({ socket }: IncomingMessage) => void socket.setTimeout(idleTimeoutMs));
 }
 
-/** The configuration says so too; this holds for whoever starts the server in another way. */
+/** The configuration checks it as well; this covers other ways of starting the server. */
 function requirePrivacy({ host, tls, allowPlainHttp }: AdminServerOptions): void {
   if (tls !== null || allowPlainHttp || isLoopback(host)) return;
   throw new Error(
@@ -99,12 +99,12 @@ function createHttpServer(options: AdminServerOptions): Server {
     headersTimeout: HEADERS_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Answered below, with a body that says so.
+    // Answered below, with an explanation in the body.
     requireHostHeader: false,
   };
   const answer = getRequestListener(createAdminApp(options).fetch, { errorHandler: answerUnreadable });
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    // Here and not in the app, so that what answers before the app has them too.
+    // Set here instead of in the app, so that earlier responses have them as well.
     for (const [name, value] of SECURITY_HEADERS) outgoing.setHeader(name, value);
     void answer(incoming, outgoing);
   };
@@ -118,7 +118,7 @@ function createHttpServer(options: AdminServerOptions): Server {
   return server;
 }
 
-/** Renewed files count for new connections; files that do not fit each other leave the old ones in force. */
+/** Uses renewed files for new connections; if files do not match, the old ones stay in force. */
 function renew(
   server: TlsServer,
   read: () => { readonly cert: Buffer; readonly key: Buffer },
@@ -131,13 +131,13 @@ function renew(
   }
 }
 
-/** No Host, a URL that cannot be read, a method that the Fetch standard forbids. */
+/** Handles requests without Host, with an unreadable URL, or with a method that the Fetch standard forbids. */
 function answerUnreadable(): Response {
   const error = new AdminError("invalid_request");
   return Response.json(error.toBody(null), { status: error.status });
 }
 
-/** What Node's parser refuses: there is a connection, and no request. */
+/** Handles requests that Node's parser rejects: there is only a connection. */
 function answerBrokenRequest(thrown: NodeJS.ErrnoException, socket: Duplex): void {
   if (thrown.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();

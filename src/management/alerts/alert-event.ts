@@ -1,4 +1,4 @@
-/** What a webhook receives in the standard format, and what the management API shows of an alert. */
+/** Body of webhooks in the standard format, and of alerts in the management API. */
 import { wholeCents } from "../../shared/money/money.ts";
 import type { AlertRecord } from "../../data-path/store/types/alerts.ts";
 import { describeMessage, limitPathOf, mainAlertOf } from "./alert-words.ts";
@@ -10,12 +10,12 @@ const TYPES = {
   hard_cap: "hard_cap.threshold_reached",
 } as const;
 
-/** Of an alert: `type` says which kind of amount its threshold is of. */
+/** Returns the type of an alert, which tells what kind of amount its threshold refers to. */
 export function alertTypeOf({ kind }: Pick<AlertRecord, "kind">): (typeof TYPES)[keyof typeof TYPES] {
   return TYPES[kind];
 }
 
-/** An alert's facts. The same in every attempt. */
+/** Formats an alert's facts; the same in every attempt. */
 export function formatAlertData(alert: AlertRecord) {
   return {
     id: alert.id,
@@ -37,7 +37,7 @@ export function formatAlertData(alert: AlertRecord) {
   };
 }
 
-/** The body of a webhook's request: the worst of what was reached, and under `alerts` all of it. */
+/** Formats the body of a webhook: the main alert, and under `alerts` all of them. */
 export function formatAlertEvent({ message, organizationName, pagesUrl }: AlertEventInput): object {
   const main = mainAlertOf(message.alerts);
   const words = describeMessage(message.alerts, organizationName, pagesUrl);
@@ -73,13 +73,13 @@ function formatReached(alert: AlertRecord, pagesUrl: string) {
   };
 }
 
-/** The body of a test: nothing was reached, the receiver need do nothing. */
+/** Formats the body of a test, which requires no action. */
 export function formatTestEvent({ id, organizationId, nowMs }: TestEventInput): object {
   const data = { id, organization_id: organizationId };
   return { type: "webhook.test", timestamp: formatTime(nowMs), data };
 }
 
-/** RFC 3339, whole seconds. */
+/** Formats RFC 3339 with whole seconds. */
 export function formatTime(timeMs: number): string {
   return new Date(timeMs).toISOString().replace(/\.\d{3}Z$/, "Z");
 }

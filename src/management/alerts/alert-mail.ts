@@ -1,10 +1,10 @@
-/** The mail of a message: what was reached, what it means, what to do. */
+/** Email of a message: what was reached, its meaning, and what to do. */
 import { html } from "hono/html";
 import { formatSettingsPath } from "../../shared/contract/pages.ts";
 import type { AlertMessage } from "../../data-path/store/types/alerts.ts";
 import { cleanName, describeMessage } from "./alert-words.ts";
 
-/** Further alerts that one email describes. */
+/** Maximum of further alerts described in one email. */
 const MAX_SHOWN = 50;
 
 export interface AlertMail {
@@ -15,14 +15,14 @@ export interface AlertMail {
 
 export interface AlertMailInput {
   readonly message: AlertMessage;
-  /** Further alerts that the same email describes in short. */
+  /** Further alerts that the same email summarizes. */
   readonly others?: readonly AlertMessage[];
   readonly organizationName: string;
-  /** Base of the pages, without a slash at its end. */
+  /** Base URL of the dashboard's pages, without a final slash. */
   readonly pagesUrl: string;
 }
 
-/** Names are people's own words: whatever they hold, the mail has the lines that are written here and no others. */
+/** Builds the email. Names come from users: they must not add lines to it. */
 export async function createAlertMail(input: AlertMailInput): Promise<AlertMail> {
   const { message, others = [], organizationName, pagesUrl } = input;
   const words = describeMessage(message.alerts, organizationName, pagesUrl);

@@ -1,4 +1,4 @@
-/** What a message says, in words: for mails, and for what webhooks show to people. */
+/** Texts of a message, for emails and webhooks that people read. */
 import { wholeCents } from "../../shared/money/money.ts";
 import { formatLimitPath } from "../../shared/contract/pages.ts";
 import { nameLimit, nameOwner } from "../../shared/settings/limit-words.ts";
@@ -9,13 +9,13 @@ import type { AlertMessage, AlertRecord } from "../../data-path/store/types/aler
 import { describeWindow, formatWindowEnd } from "../../shared/time/calendar.ts";
 
 export interface AlertWords {
-  /** One line: what is worst. */
+  /** One line about the main alert. */
   readonly subject: string;
-  /** What each subject has reached, a sentence for each. */
+  /** One sentence per subject about what it reached. */
   readonly reached: readonly string[];
-  /** What it means, and what can be done. */
+  /** Meaning, and what to do. */
   readonly meaning: readonly string[];
-  /** Where each limit is changed, that of the main alert first. */
+  /** Links to each limit's setting, starting with the main alert's. */
   readonly links: readonly AlertLink[];
 }
 
@@ -28,7 +28,7 @@ type Alerts = AlertMessage["alerts"];
 
 const CENTS_PER_UNIT = 100;
 
-/** Whose requests a cap refuses. */
+/** Whose requests a cap rejects. */
 const WHO = {
   key: "this key",
   user: "all keys of this user",
@@ -37,8 +37,8 @@ const WHO = {
 } as const;
 
 /**
- * Names are people's own words: whatever they hold, each text is one line.
- * @param pagesUrl Base of the dashboard's pages, without a slash at its end.
+ * Builds the texts. Names come from users: each text stays a single line.
+ * @param pagesUrl Base URL of the dashboard's pages, without a final slash.
  */
 export function describeMessage(alerts: Alerts, organizationName: string, pagesUrl: string): AlertWords {
   const organization = cleanName(organizationName);
@@ -52,7 +52,7 @@ export function describeMessage(alerts: Alerts, organizationName: string, pagesU
   };
 }
 
-/** The worst of what fired: a reached cap before a nearly reached one before a budget; the widest owner's before the others'. */
+/** Returns the main alert: a reached cap before a nearly reached one before a budget; then the widest scope. */
 export function mainAlertOf(alerts: Alerts): AlertRecord {
   return alerts.reduce((worst, alert) => (severityOf(alert) > severityOf(worst) ? alert : worst));
 }
@@ -63,22 +63,22 @@ function severityOf({ kind, thresholdPercent, scope }: AlertRecord): number {
   );
 }
 
-/** Requests are refused from here on. */
+/** Returns whether requests are rejected from now on. */
 export function isCapReached({ kind, thresholdPercent }: AlertRecord): boolean {
   return kind === "hard_cap" && thresholdPercent >= 100;
 }
 
-/** The field of the dashboard in which the amount is changed. */
+/** Returns the field of the dashboard in which the amount is changed. */
 export function limitPathOf(alert: AlertRecord): string {
   return formatLimitPath(alert, alert.kind);
 }
 
-/** A name is in a mail's subject, which is one line, and must look like no address or second header. */
+/** Cleans a name for an email's subject, which is one line and must not resemble an address or a second header. */
 export function cleanName(name: string): string {
   return name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ").trim();
 }
 
-/** "$1,234.50", "€46.00", "CHF 12.00" */
+/** Formats "$1,234.50", "€46.00", "CHF 12.00". */
 function formatAmount(cents: number, currency: string): string {
   const format = new Intl.NumberFormat("en-US", {
     style: "currency",
@@ -86,7 +86,7 @@ function formatAmount(cents: number, currency: string): string {
     minimumFractionDigits: 2,
     maximumFractionDigits: 2,
   });
-  // At most 9,000,000,000 cents: a double holds them.
+  // At most 9,000,000,000 cents, which a double represents exactly.
   return format.format(cents / CENTS_PER_UNIT);
 }
 
@@ -98,7 +98,10 @@ function describeMain(alert: AlertRecord): string {
     : `${thresholdPercent}% of the ${nameLimitOfWindow(alert)} of ${subject} is spent`;
 }
 
-/** The alerts of one subject and window: 'API key "ci" of Acme has spent $45.07 in November 2026: 90% of its … is reached.' */
+/**
+ * Describes the alerts of one subject and window: 'API key "ci" of Acme has spent $45.07 in November 2026:
+ * 90% of its … is reached.'
+ */
 function describeReached(own: Alerts, organization: string): string {
   const [first] = own;
   const subject = capitalize(nameSubject(first));
@@ -111,7 +114,7 @@ function describeReached(own: Alerts, organization: string): string {
   return `${subject}${whose} has spent ${formatSpent(first)} ${nameWindow(first)}: ${limits.join(", ")} ${verb} reached.`;
 }
 
-/** What refuses requests before what does not. */
+/** Explains rejecting limits before others. */
 function explain(alerts: Alerts, main: AlertRecord): readonly string[] {
   if (main.kind === "budget") {
     const end = nameEnd(main);
@@ -127,7 +130,7 @@ function explain(alerts: Alerts, main: AlertRecord): readonly string[] {
 function explainCap(alert: AlertRecord): string {
   const who = WHO[alert.scope];
   const end = nameEnd(alert);
-  // A cap of 0 lets nothing pass after a reset either.
+  // A cap of 0 rejects requests even after a reset.
   const until = end === null || alert.amountCents === 0 ? "" : ` until the cap resets on ${end}`;
   if (isCapReached(alert)) {
     return (
@@ -141,7 +144,7 @@ function explainCap(alert: AlertRecord): string {
   );
 }
 
-/** The alerts of each owner and window, as far as there are some, the narrowest owner first. */
+/** Groups alerts by owner and window, narrowest scope first. */
 function listSubjects(alerts: Alerts): readonly Alerts[] {
   return LIMIT_SCOPES.flatMap((scope) =>
     LIMIT_PERIODS.flatMap((period): readonly Alerts[] => {
@@ -159,29 +162,29 @@ function isOfLimit(alert: AlertRecord, limit: AlertRecord): boolean {
   return alert.scope === limit.scope && alert.period === limit.period && alert.kind === limit.kind;
 }
 
-/** 'API key "ci"', 'user "Zoë"', "the organization". */
+/** Returns 'API key "ci"', 'user "Zoë"', "the organization". */
 export function nameSubject({ scope, keyName, ownerName }: AlertRecord): string {
   const name = scope === "organization" ? null : cleanName((scope === "key" ? keyName : ownerName) ?? "");
   return nameOwner({ scope, name });
 }
 
-/** "in November 2026". */
+/** Returns "in November 2026". */
 export function nameWindow({ period, windowStart, month }: AlertRecord): string {
   return describeWindow(period, windowStart ?? `${month}-01`);
 }
 
-/** "monthly budget", "weekly hard cap". */
+/** Returns "monthly budget", "weekly hard cap". */
 export function limitNameOf({ period, kind }: Pick<AlertRecord, "period" | "kind">): string {
   return nameLimit({ period, kind: kind === "hard_cap" ? "cap" : kind });
 }
 
-/** The same with the name of a month: "November 2026 budget". */
+/** Returns the limit's name with the month: "November 2026 budget". */
 function nameLimitOfWindow(alert: AlertRecord): string {
   const name = limitNameOf(alert);
   return alert.period === "month" ? name.replace("monthly", nameWindow(alert).replace("in ", "")) : name;
 }
 
-/** "2026-12-01 00:00 UTC"; null: never. */
+/** Returns "2026-12-01 00:00 UTC"; null: never. */
 function nameEnd({ period, windowStart }: AlertRecord): string | null {
   const end = windowStart === null ? null : formatWindowEnd(period, windowStart);
   return end === null ? null : `${end.slice(0, "2026-12-01".length)} 00:00 UTC`;

@@ -1,4 +1,4 @@
-/** One attempt under a lease that is renewed while it runs. */
+/** One delivery attempt under a lease that is renewed meanwhile. */
 import type { Logger } from "../../shared/host/logger.ts";
 import {
   type AlertChannel,
@@ -15,15 +15,15 @@ export interface AttemptServices {
   readonly owner: string;
   readonly leaseMs: number;
   readonly logger: Logger<"warn">;
-  /** A renewal failed. */
+  /** Called if a renewal failed. */
   readonly onError: (error: unknown) => void;
 }
 
 const RENEWALS_PER_LEASE = 3;
 
 /**
- * "broken off": the process ends, or another has taken over; nothing is known of what became of it.
- * @throws what the store throws.
+ * "broken off": the process ends, or another has taken over; the outcome is unknown.
+ * @throws errors of the store.
  */
 export async function attemptDelivery(
   claim: ClaimedDelivery,
@@ -53,7 +53,7 @@ export async function attemptDelivery(
   }
 }
 
-/** What a channel throws is a fault of ours: the alert is tried again as after any other. */
+/** Treats an error thrown by a channel as a defect of ours: the alert is retried as usual. */
 async function send(
   attempt: Attempt,
   { channels, logger }: AttemptServices,

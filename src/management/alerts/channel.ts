@@ -1,48 +1,51 @@
-/** A way to tell an organization, as the delivery sees it. */
+/** Channel to an organization, as the delivery uses it. */
 import type { AlertChannel, AlertMessage, QueuedMessage } from "../../data-path/store/types/alerts.ts";
 import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
 
 export interface Attempt {
-  /** On which it goes: a kind has several where there are several webhooks. */
+  /** Channel of the delivery: a kind has several if there are several webhooks. */
   readonly channel: AlertChannel;
-  /** When the message was put into the outbox, by Redis's clock. */
+  /** When the message entered the outbox, by Redis's clock. */
   readonly queuedAtMs: number;
   readonly message: AlertMessage;
   /** Id of the message in the outbox. */
   readonly entryId: string;
-  /** As it is now: an address that was corrected meanwhile is used from the next attempt on. */
+  /** Current settings: a corrected address is used from the next attempt. */
   readonly organization: OrganizationRecord;
-  /** What the attempt before left for this one, "" for nothing. */
+  /** State saved by the previous attempt, "" for none. */
   readonly progress: string;
-  /** The process ends, or another has taken over. */
+  /** Aborted when the process ends, or another has taken over. */
   readonly signal: AbortSignal;
 }
 
 export type AttemptResult =
   | {
       readonly outcome: "delivered";
-      /** What people should know nevertheless: an address that was refused. */
+      /** Note for people: a rejected address. */
       readonly note?: string;
-      /** Messages behind it in the outbox that the same attempt delivered. */
+      /** Following messages of the outbox that the same attempt delivered. */
       readonly covered?: readonly QueuedMessage[];
     }
-  /** Not now, and no fault of anybody's: the organization has had what it gets in a while. */
+  /** Postponed without a failure: the organization has reached its limit per hour. */
   | { readonly outcome: "later"; readonly waitMs: number; readonly reason: string; readonly progress: string }
-  /** The organization has not chosen this channel. */
+  /** The organization has not enabled this channel. */
   | { readonly outcome: "off" }
   | {
       readonly outcome: "again";
       readonly error: string;
-      /** At least; the receiver asked for it. */
+      /** Minimum wait requested by the receiver. */
       readonly retryAfterMs?: number;
       readonly progress?: string;
     }
-  /** For good: another attempt would end the same way. */
+  /** Permanent failure: another attempt would fail as well. */
   | { readonly outcome: "failed"; readonly error: string };
 
 export interface Channel {
-  /** Never rejects for what the other side does; its wait is bounded. Error texts hold no secrets and no addresses of ours. */
+  /**
+   * Attempts a delivery. Never rejects because of the receiver; its time is bounded. Error texts contain no
+   * secrets and no addresses of ours.
+   */
   attempt(attempt: Attempt): Promise<AttemptResult>;
-  /** Ends connections that were kept. */
+  /** Closes kept connections. */
   close(): void;
 }

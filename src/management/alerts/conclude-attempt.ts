@@ -1,14 +1,14 @@
-/** What follows from how an attempt ended: on to the next alert, or again and when; and what people are shown. */
+/** Consequences of an attempt: continue with the next alert or retry, when, and the displayed state. */
 import type { ClaimedDelivery, DeliveryState, QueuedMessage } from "../../data-path/store/types/alerts.ts";
 import type { AttemptResult } from "./channel.ts";
 import { nextWaitMs, type RetrySchedule } from "./retry-schedule.ts";
 
 export interface Conclusion {
   readonly outcome: "done" | "again" | "later";
-  /** 0 when it is done. */
+  /** 0 when done. */
   readonly waitMs: number;
   readonly progress: string;
-  /** Null: this delivery is for other channels, what is shown of this one stays. */
+  /** Null: the delivery is for other channels, so the displayed state of this one stays. */
   readonly shown: DeliveryState | null;
   readonly isFailedAttempt: boolean;
   readonly covered?: readonly QueuedMessage[];

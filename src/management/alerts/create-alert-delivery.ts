@@ -15,13 +15,13 @@ export interface AlertDeliveryParts {
   readonly config: Pick<Config, "notifications">;
   readonly store: Store;
   readonly client: RedisClient;
-  /** Base of the pages that mails and webhooks link to, without a slash at its end. */
+  /** Base URL of the pages that emails and webhooks link to, without a final slash. */
   readonly pagesUrl: string;
   readonly clock: Clock;
   readonly logger: Logger<"info" | "warn">;
 }
 
-/** The delivery of one process, as the configuration says. */
+/** Creates the delivery of a process from the configuration. */
 export function createAlertDelivery(parts: AlertDeliveryParts): AlertDelivery {
   const { config, store, client, pagesUrl, clock, logger } = parts;
   const { smtp, emails, webhooks } = config.notifications;

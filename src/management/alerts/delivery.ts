@@ -1,13 +1,13 @@
 /**
- * Takes alerts out of the outbox and to the organization's channels: at least once, in order for each organization and
- * channel. An alert is in the outbox in the same step as the spend that fired it (`store/lua/include/thresholds.lua`); this
- * decides when and how often it is tried, never whether it fires.
- *
- * Every host runs one. A lease in Redis, renewed while an attempt runs, lets one of them at a channel of an
- * organization at a time; what a process that died had begun is sent again by another, so a receiver may see an alert
- * twice and tells by its id. Redis's messages wake it at once, a sweep of all organizations finds what was missed.
- * Without Redis nothing is delivered and nothing is lost. It must never hold up one organization for another: attempts
- * are bounded in time, and those of endpoints that have failed before have a lane of their own.
+ * Delivers alerts from the outbox to the organization's channels: at least once, in order per organization
+ * and channel. An alert enters the outbox in the same step as the spend that fired it
+ * (`store/lua/include/thresholds.lua`); this file decides when and how often delivery is attempted, never
+ * whether an alert fires.
+ * Every host runs one. A lease in Redis, renewed during an attempt, allows one of them per channel of an
+ * organization; another host repeats the attempts of a dead process, so a receiver may get an alert twice and
+ * must compare ids. Redis's messages wake the delivery at once; a sweep of all organizations finds missed
+ * ones. Without Redis nothing is delivered and nothing is lost. Organizations must never delay each other:
+ * attempts have a timeout, and endpoints that failed before have a separate lane.
  */
 import type { Clock } from "../../shared/time/clock.ts";
 import type { Logger } from "../../shared/host/logger.ts";
@@ -40,7 +40,7 @@ export interface AlertDeliveryOptions {
   >;
   readonly channels: Readonly<Record<AlertChannelKind, Channel>>;
   readonly listen: (events: Pick<AlertListenerEvents, "onAlert" | "onListening">) => AlertListener;
-  /** Tells this process from all others; never the same again. */
+  /** Unique id of this process. */
   readonly owner: string;
   readonly clock: Clock;
   readonly logger: Logger<"info" | "warn">;
@@ -48,22 +48,22 @@ export interface AlertDeliveryOptions {
   readonly leaseMs?: number;
 }
 
-/** How long after the death of a process another takes over. */
+/** Time after the death of a process until another takes over. */
 const LEASE_MS = 5_000;
 const SWEEP_INTERVAL_MS = 60_000;
 const SWEEP_WIDTH = 16;
 const REDIS_RETRY_MS = 2_000;
 const FINISH_ATTEMPTS = 3;
 const STOP_GRACE_MS = 2_000;
-/** Attempts at the same time. An endpoint that fails is out of the first lane after one attempt. */
+/** Concurrent attempts. A failing endpoint leaves the first lane after one attempt. */
 const LANE_WIDTH: Readonly<Record<AlertChannelKind, number>> = { email: 8, webhook: 128 };
 
-/** One channel of one organization, while there is something to do. */
+/** One channel of one organization, while it has work. */
 interface Courier {
   readonly organizationId: string;
   readonly channel: AlertChannel;
   isBusy: boolean;
-  /** Something came while it was busy. */
+  /** True if it was woken while busy. */
   isWoken: boolean;
   hasFailed: boolean;
   timer: NodeJS.Timeout | null;
@@ -88,7 +88,7 @@ export class AlertDelivery {
     this.#lanes = { email: create(LANE_WIDTH.email), webhook: create(LANE_WIDTH.webhook) };
   }
 
-  /** Begins with a sweep: what was left when the last process ended goes out now. */
+  /** Starts with a sweep: deliveries that the last process left are sent now. */
   start(): void {
     const sweep = (): void => this.#track(this.sweep());
     const onAlert = (organizationId: string): void => this.#track(this.#onAlert(organizationId));
@@ -98,7 +98,7 @@ export class AlertDelivery {
     sweep();
   }
 
-  /** Lets attempts in flight end for a moment, then breaks them off: they are made again by whoever comes next. */
+  /** Waits a moment for attempts in flight, then aborts them; another process repeats them. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#listener?.close();
@@ -120,7 +120,7 @@ export class AlertDelivery {
     };
   }
 
-  /** Wakes every channel of every organization that is owed something. Never rejects. */
+  /** Wakes every channel with outstanding deliveries, of every organization. Never rejects. */
   async sweep(): Promise<void> {
     const lane = new Lane(SWEEP_WIDTH);
     let oldest: number | null = null;
@@ -139,7 +139,7 @@ export class AlertDelivery {
     }
   }
 
-  /** Wakes the channels of an organization that are owed something, and says which those are. */
+  /** Wakes the channels of an organization with outstanding deliveries, and returns them. */
   async #wakeOrganization(organizationId: string): Promise<readonly OwedDelivery[]> {
     if (this.#isStopped) return [];
     const all = await this.#options.store.listOwedDeliveries(organizationId);
@@ -182,7 +182,7 @@ export class AlertDelivery {
     void work.finally(() => this.#running.delete(work));
   }
 
-  /** One attempt; whatever follows waits for its turn among all others. */
+  /** Runs one attempt; the next one waits for its turn among all others. */
   async #run(name: string, courier: Courier): Promise<void> {
     const lanes = this.#lanes[kindOfChannel(courier.channel)];
     const waitMs = await (courier.hasFailed ? lanes.again : lanes.first).run(() => this.#stepSafely(courier));
@@ -203,7 +203,7 @@ export class AlertDelivery {
     }
   }
 
-  /** Milliseconds until there is more to do, null when there is nothing. */
+  /** Returns the milliseconds until the next step, null if there is none. */
   async #step(courier: Courier): Promise<number | null> {
     const { store, owner, leaseMs = LEASE_MS } = this.#options;
     const { organizationId, channel } = courier;
@@ -235,7 +235,7 @@ export class AlertDelivery {
     const { waitMs, outcome, shown } = conclusion;
     const { progress, covered = [] } = conclusion;
     const input = { ...base, outcome, waitMs, progress, shown, covered };
-    // Sent again for a lost answer of Redis would be a pity: it is tried a few times first.
+    // Retry the write a few times, so that a lost Redis reply does not cause a duplicate delivery.
     const isRecorded = await repeat(FINISH_ATTEMPTS, () => store.finishDelivery(input));
     if (!isRecorded) return 0;
     courier.hasFailed = outcome === "again";
@@ -262,7 +262,7 @@ export class AlertDelivery {
     if (state === "failed") counters.failed += 1;
   }
 
-  /** Once for each outage. */
+  /** Logs once per outage. */
   #noteOutage(error: unknown): void {
     if (!this.#isRedisAway && !this.#isStopped) {
       this.#options.logger.warn({ err: error }, "alerts not delivered, retrying");

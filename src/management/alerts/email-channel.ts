@@ -1,6 +1,6 @@
 /**
- * Alerts as emails to the addresses that the organization has given, so many in an hour. Further ones wait for the next hour
- * and come together in one email.
+ * Alerts as emails to the organization's addresses, with a limit per hour. Further alerts wait for the next
+ * hour and are combined in one email.
  */
 import * as z from "zod";
 import type { Logger } from "../../shared/host/logger.ts";
@@ -11,34 +11,34 @@ import { isAllowedAddress } from "../../shared/settings/email-domains.ts";
 import type { DeliveryStore, QueuedMessage } from "../../data-path/store/types/alerts.ts";
 
 export interface EmailChannelOptions {
-  /** Null: the operator has configured no mail server. */
+  /** Null: no mail server is configured. */
   readonly mailer: Mailer | null;
   readonly store: Pick<DeliveryStore, "takeEmail" | "listQueued">;
-  /** Emails to one organization. */
+  /** Emails per organization. */
   readonly maxPerHour: number;
   /** Null: all. */
   readonly allowedDomains: readonly string[] | null;
-  /** Base of the pages that mails link to, without a slash at its end. */
+  /** Base URL of the pages that emails link to, without a final slash. */
   readonly pagesUrl: string;
   readonly logger: Logger<"warn">;
 }
 
-/** What earlier attempts have done: who has it gets it only once. */
+/** State of earlier attempts, so that nobody gets an email twice. */
 const progressSchema = z.object({
   left: z.array(z.string()),
   accepted: z.number(),
   /** "a@example.com: 550 no such user" */
   refused: z.array(z.string()),
-  /** It counts in its hour. */
+  /** True if it was counted in its hour. */
   isCounted: z.boolean(),
-  /** It waited for an hour's end: those behind it are told of with it. */
+  /** True if it waited for the next hour: following messages are combined with it. */
   waited: z.boolean(),
-  /** The last of them in the outbox, once the mail was made. */
+  /** Last of these in the outbox, once the email was built. */
   until: z.string().nullable(),
 });
 type Progress = z.output<typeof progressSchema>;
 
-/** One email tells of so many messages; a next one follows. */
+/** Messages combined in one email; more follow in the next. */
 const MAX_COVERED = 500;
 const NO_MAIL_SERVER = "no mail server is configured (`notifications.smtp`)";
 
@@ -57,7 +57,7 @@ export class EmailChannel implements Channel {
     if (progress.left.length === 0) {
       return progress.accepted + progress.refused.length > 0 ? conclude(progress) : { outcome: "off" };
     }
-    // Retried: a server that was taken out of the configuration by mistake comes back.
+    // Retried: a mail server may have been removed from the configuration by mistake.
     if (mailer === null) return { outcome: "again", error: NO_MAIL_SERVER };
     const waitMs = progress.isCounted ? 0 : await store.takeEmail(organization.id, maxPerHour);
     if (waitMs > 0) {
@@ -75,7 +75,7 @@ export class EmailChannel implements Channel {
     }
   }
 
-  /** The same in each attempt. */
+  /** Lists the messages; the same in each attempt. */
   async #listCovered(
     { organization, channel, entryId }: Attempt,
     until: string | null,
@@ -102,7 +102,7 @@ export class EmailChannel implements Channel {
   }
 }
 
-/** An address that was removed meanwhile gets no further attempt. */
+/** Addresses that were removed meanwhile get no further attempts. */
 function parseProgress(text: string, emails: readonly string[]): Progress {
   if (text === "") {
     return { left: [...emails], accepted: 0, refused: [], isCounted: false, waited: false, until: null };
@@ -140,7 +140,7 @@ function conclude(
   };
 }
 
-/** The server is the operator's: customers read what kind of trouble it is, the log has the rest. */
+/** Describes an error for customers by its kind only, since the server is the operator's; the log has the details. */
 function describeMailError(error: unknown): string {
   const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
   return `the mail server could not be reached or did not take the email${code}`;

@@ -1,4 +1,4 @@
-/** Runs tasks, so many at the same time, the others in the order in which they came. */
+/** Runs a bounded number of tasks concurrently, and others in order of arrival. */
 export class Lane {
   readonly #width: number;
   readonly #waiting: (() => void)[] = [];
@@ -8,7 +8,7 @@ export class Lane {
     this.#width = width;
   }
 
-  /** Resolves or rejects as the task does. */
+  /** Settles as the task does. */
   async run<Result>(task: () => Promise<Result>): Promise<Result> {
     if (this.#running >= this.#width) {
       await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Mails by SMTP: the operator's mail server, one message at a time and connection. */
+/** Email by SMTP through the operator's mail server, one message per connection at a time. */
 import { isLoopback } from "../../shared/host/local-url.ts";
 import type { Config } from "../../shared/config/schema.ts";
 import { requireInTime } from "../../shared/event-loop/wait.ts";
@@ -6,57 +6,57 @@ import { requireInTime } from "../../shared/event-loop/wait.ts";
 export type SmtpSettings = NonNullable<Config["notifications"]["smtp"]>;
 
 export interface Mail {
-  /** Shown in the mail. */
+  /** Recipients shown in the email. */
   readonly to: readonly string[];
-  /** Who of them gets it now. */
+  /** Recipients of this attempt. */
   readonly recipients: readonly string[];
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Without angle brackets. The same in every attempt, so that a mail that came twice can be told. */
+  /** Without angle brackets. The same in every attempt, so that duplicates are recognizable. */
   readonly messageId: string;
 }
 
 export interface RefusedRecipient {
   readonly address: string;
   readonly reason: string;
-  /** The server says that another attempt would end the same way. */
+  /** True if the server reports that another attempt would fail as well. */
   readonly isPermanent: boolean;
 }
 
-/** `refused` is empty when everybody got it. */
+/** `refused` is empty if all recipients got it. */
 export interface MailResult {
   readonly accepted: readonly string[];
   readonly refused: readonly RefusedRecipient[];
 }
 
 export interface Mailer {
-  /** Never longer than 30 s. @throws Error when the server cannot be reached or does not let us in. */
+  /** Takes at most 30 s. @throws Error if the server is unreachable or rejects the login. */
   send(mail: Mail): Promise<MailResult>;
-  /** Connects and logs in, and sends nothing. Never longer than 30 s. @throws Error as `send` does. */
+  /** Connects and logs in without sending. Takes at most 30 s. @throws Error like `send`. */
   verify(): Promise<void>;
   close(): void;
 }
 
 export interface MailerOptions {
-  /** PEM, in place of those that Node knows; for tests. */
+  /** PEM, in place of Node's; for tests. */
   readonly certificateAuthorities?: string;
 }
 
 const SEND_BOUND_MS = 30_000;
-/** Each for one step of the conversation. */
+/** Timeout for each step of the conversation. */
 const STEP_TIMEOUT_MS = 10_000;
-/** A polite number for one mail server. */
+/** Modest number for one mail server. */
 const MAX_CONNECTIONS = 4;
 const PERMANENT = 500;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 };
-/** Where in the conversation a refusal is about the message and not about us: MAIL, RCPT and DATA. */
+/** Steps in which a rejection concerns the message: MAIL, RCPT and DATA. */
 const ABOUT_THE_MESSAGE: ReadonlySet<string> = new Set(["EENVELOPE", "EMESSAGE"]);
 
 export function createMailer(settings: SmtpSettings, options: MailerOptions = {}): Mailer {
   let current: { readonly password: string | null; readonly transport: Promise<MailTransport> } | null = null;
   const connect = (): Promise<MailTransport> => {
-    // Read for each mail: a renewed file counts at once.
+    // Read for each email: a renewed file takes effect at once.
     const password = settings.password?.reveal() ?? null;
     if (current === null || current.password !== password) {
       closeTransport(current?.transport);
@@ -91,7 +91,7 @@ async function createPool({ url, username }: SmtpSettings, password: string | nu
   const host = hostname.replace(/^\[|\]$/g, "");
   const { certificateAuthorities } = options;
   const auth = username === null || password === null ? null : { user: username, pass: password };
-  // Not before the first mail: most gateways start without one to send.
+  // Loaded for the first email, since most gateways never send one.
   const { createTransport } = await import("nodemailer");
   return createTransport({
     pool: true,
@@ -99,7 +99,7 @@ async function createPool({ url, username }: SmtpSettings, password: string | nu
     host,
     port: port === "" ? (DEFAULT_PORTS[protocol] ?? 587) : Number(port),
     secure: protocol === "smtps:",
-    // A password is never sent in the clear, except to this machine.
+    // A password is never sent unencrypted, except to this host.
     requireTLS: protocol === "smtp:" && auth !== null && !isLoopback(host),
     ...(auth === null ? {} : { auth }),
     ...(certificateAuthorities === undefined ? {} : { tls: { ca: certificateAuthorities } }),
@@ -112,7 +112,7 @@ async function createPool({ url, username }: SmtpSettings, password: string | nu
   });
 }
 
-/** What could not be made has nothing to close. */
+/** A transport that failed to load needs no closing. */
 function closeTransport(transport: Promise<MailTransport> | undefined): void {
   transport?.then(
     (made) => made.close(),
@@ -120,7 +120,7 @@ function closeTransport(transport: Promise<MailTransport> | undefined): void {
   );
 }
 
-/** A server may repeat what it was sent, in words or as it was encoded; errors are logged and shown. */
+/** Removes credentials: a server may repeat them, plain or encoded, and errors are logged and shown. */
 function withoutCredentials(error: unknown, username: string | null, password: string | null): unknown {
   if (!(error instanceof Error) || password === null || password === "") return error;
   const encoded = [password, `\0${username}\0${password}`].map((text) =>
@@ -139,19 +139,19 @@ function withoutCredentials(error: unknown, username: string | null, password: s
 function formatMail(mail: Mail, from: string) {
   return {
     from,
-    // Objects are taken as they stand; texts would be read as lists.
+    // Objects are used unchanged; texts would be parsed as lists.
     to: mail.to.map((address) => ({ name: "", address })),
     envelope: { from: addressOf(from), to: [...mail.recipients] },
     subject: mail.subject,
     text: mail.text,
     html: mail.html,
     messageId: `<${mail.messageId}@${addressOf(from).split("@")[1] ?? "localhost"}>`,
-    // RFC 3834: nobody's holiday notice answers.
+    // RFC 3834: suppresses automatic replies.
     headers: { "Auto-Submitted": "auto-generated" },
   };
 }
 
-/** "Gateway <gateway@example.com>" → "gateway@example.com" */
+/** Converts "Gateway <gateway@example.com>" to "gateway@example.com". */
 function addressOf(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from;
 }
@@ -174,7 +174,7 @@ function readResult(mail: Mail, info: SmtpError): MailResult {
   return { accepted: mail.recipients.filter((address) => !addresses.has(address)), refused };
 }
 
-/** A refusal of the message is a result; everything else is about the server and us. */
+/** Returns rejections of the message as a result; all other errors are rethrown. */
 function readFailure(mail: Mail, error: unknown): MailResult {
   const { code, responseCode, rejectedErrors } = error as SmtpError;
   if (!ABOUT_THE_MESSAGE.has(String(code)) || typeof responseCode !== "number") throw error;
@@ -194,7 +194,7 @@ function readRefused(errors: unknown): RefusedRecipient[] {
   }));
 }
 
-/** "550 5.1.1 no such user", at most a line. */
+/** Formats "550 5.1.1 no such user", at most one line. */
 function describeResponse({ response, responseCode }: SmtpError): string {
   const text = typeof response === "string" ? response : String(responseCode);
   return text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 200);

@@ -1,20 +1,20 @@
 import type { AlertChannelKind } from "../../data-path/store/types/alerts.ts";
 
 export interface ChannelMetrics {
-  /** Alerts that arrived. */
+  /** Number of delivered alerts. */
   readonly delivered: number;
-  /** Alerts that were given up. */
+  /** Number of alerts whose delivery was given up. */
   readonly failed: number;
-  /** Attempts that failed, the last one of a failed alert included. */
+  /** Number of failed attempts, including the last one of a failed alert. */
   readonly failedAttempts: number;
 }
 
-/** Counters of one process since it began; the age is that of all organizations, whoever delivers for them. */
+/** Counters of one process since its start; the age covers all organizations, whoever delivers for them. */
 export interface AlertMetrics {
-  /** Fired by commands of this process: closings, corrections and changed limits; workers count theirs. */
+  /** Alerts fired by commands of this process: closings, corrections and changed limits; workers count theirs. */
   readonly fired: number;
   readonly channels: Readonly<Record<AlertChannelKind, ChannelMetrics>>;
-  /** Seconds since the oldest alert that some channel is still owed fired; 0 when there is none. Read once a minute. */
+  /** Age in seconds of the oldest alert with an outstanding delivery; 0 if none. Read once a minute. */
   readonly oldestUndeliveredSeconds: number;
 }
 

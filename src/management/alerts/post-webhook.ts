@@ -1,7 +1,7 @@
 /**
- * One HTTP request to a URL that a customer chose. Addresses are checked after the name was resolved and are those that
- * are connected to, so that a name that changes in between leads nowhere else. Redirects are not followed, of the answer
- * only the head matters, and everything together takes 10 s at most.
+ * One HTTP request to a URL that a customer chose. Addresses are checked after the name's resolution, and
+ * exactly these are connected to, so that a changed name leads nowhere else. Redirects are not followed, only
+ * the response's headers matter, and everything together takes 10 s at most.
  */
 import type { LookupAddress } from "node:dns";
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
@@ -13,16 +13,16 @@ import { type ResolveHost, resolveLocalHost, resolvePublicHost } from "./resolve
 import { describeConnectionError, WebhookError } from "./webhook-error.ts";
 
 const WEBHOOK_TIMEOUT_MS = 10_000;
-/** Of a body that nobody reads. */
+/** Bytes of an ignored body. */
 const MAX_ANSWER_BYTES = 16 * 1024;
 const MAX_ANSWER_HEADER_BYTES = 16 * 1024;
 
 export interface PostOptions {
-  /** Private addresses and plain `http` too: `notifications.webhooks.allow_private_networks`. */
+  /** Also allows private addresses and plain `http`: `notifications.webhooks.allow_private_networks`. */
   readonly allowPrivateNetworks: boolean;
   /** In place of DNS, for tests. */
   readonly resolveHost?: ResolveHost;
-  /** PEM, in place of those that Node knows; for tests. */
+  /** PEM, in place of Node's; for tests. */
   readonly certificateAuthorities?: string;
   readonly timeoutMs?: number;
 }
@@ -36,11 +36,11 @@ export interface Post {
 
 export interface WebhookAnswer {
   readonly status: number;
-  /** What `Retry-After` asks for, 0 when it does not. */
+  /** Wait requested by `Retry-After`, otherwise 0. */
   readonly retryAfterMs: number;
 }
 
-/** @throws WebhookError when there was no answer; its message may be shown to the customer. */
+/** @throws WebhookError without a response; customers may see its message. */
 export async function postWebhook(post: Post, options: PostOptions): Promise<WebhookAnswer> {
   const url = new URL(post.url);
   requireAllowed(url, options);
@@ -69,7 +69,7 @@ function open(url: URL, post: Post, options: PostOptions): ClientRequest {
       "content-length": Buffer.byteLength(post.body),
       "user-agent": "inference-gateway-webhooks/1",
     },
-    // A connection of its own: one that was opened under another check is not used again.
+    // A separate connection: one that was opened under an earlier check is not reused.
     agent: false as const,
     maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
     lookup: createLookup(options),
@@ -83,8 +83,8 @@ function open(url: URL, post: Post, options: PostOptions): ClientRequest {
 }
 
 /**
- * Where a webhook would connect to, in this order.
- * @throws WebhookError when it may not be sent there, or a resolver's own error.
+ * Returns the addresses to connect to, in order.
+ * @throws WebhookError if none is allowed, or the resolver's error.
  */
 export async function findWebhookAddresses(
   url: URL,
@@ -100,7 +100,7 @@ function requireAllowed(url: URL, { allowPrivateNetworks }: PostOptions): void {
   if (allowPrivateNetworks) return;
   if (url.protocol !== "https:") throw new WebhookError("the URL does not begin with https://");
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  // Node asks no lookup for an address. Odd notations ("0x7f.1") are plain ones once they are in a URL.
+  // Node does not call lookup for an address. URLs normalize odd notations ("0x7f.1").
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw createPrivateError();
 }
 
@@ -125,18 +125,18 @@ async function findAddresses(hostname: string, options: PostOptions): Promise<Lo
   return allowed.map((address) => ({ address, family: isIP(address) }));
 }
 
-/** Reads a little of the body so that the other side can end in peace. */
+/** Reads some of the body so that the peer can finish. */
 function drain(response: IncomingMessage): void {
   let bytes = 0;
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > MAX_ANSWER_BYTES) response.destroy();
   });
-  // The answer's head is all that was wanted.
+  // Only the response's headers matter.
   response.on("error", () => response.destroy());
 }
 
-/** Seconds, or an HTTP date (RFC 9110, section 10.2.3). */
+/** Parses seconds, or an HTTP date (RFC 9110, section 10.2.3). */
 function parseRetryAfter({ headers }: IncomingMessage, nowMs: number): number {
   const text = headers["retry-after"];
   if (text === undefined) return 0;
@@ -144,7 +144,7 @@ function parseRetryAfter({ headers }: IncomingMessage, nowMs: number): number {
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : 0;
 }
 
-/** Which address it is stays untold: the answer would be a map of the operator's network. */
+/** Does not name the address: that would reveal the operator's network. */
 function createPrivateError(): WebhookError {
   return new WebhookError("the host's address is not one of the public internet");
 }

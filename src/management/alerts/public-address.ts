@@ -1,7 +1,7 @@
 /**
- * Which IP addresses a webhook may connect to: those of the public internet. Customers choose the URL and the request
- * leaves from inside of the operator's network, so everything that is reached only from there is refused: private,
- * loopback, link-local (cloud metadata), carrier-grade NAT, and what leads to one of them in another notation.
+ * IP addresses that a webhook may connect to: those of the public internet. Customers choose the URL and the
+ * request leaves from the operator's network, so addresses that are only reachable from there are rejected:
+ * private, loopback, link-local (cloud metadata), carrier-grade NAT, and other notations of these.
  *
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry
  */
@@ -12,7 +12,7 @@ const RESERVED_IPV4 = [
   "10.0.0.0/8",
   "100.64.0.0/10", // carrier-grade NAT; also metadata of one cloud
   "127.0.0.0/8",
-  "168.63.129.16/32", // a public number, but inside of one cloud its host agent
+  "168.63.129.16/32", // public, but the host agent inside of one cloud
   "169.254.0.0/16", // link-local: metadata of most clouds
   "172.16.0.0/12",
   "192.0.0.0/24",
@@ -25,7 +25,7 @@ const RESERVED_IPV4 = [
   "224.0.0.0/4", // multicast
   "240.0.0.0/4", // reserved, broadcast
 ];
-/** Inside of 2000::/3, which all of the public internet is in. */
+/** Reserved ranges inside of 2000::/3, which contains the public internet. */
 const RESERVED_IPV6 = [
   "2001::/23", // protocol assignments, Teredo
   "2001:db8::/32",
@@ -38,12 +38,12 @@ for (const subnet of RESERVED_IPV4) add(reserved, subnet, "ipv4");
 for (const subnet of RESERVED_IPV6) add(reserved, subnet, "ipv6");
 const globalUnicast = new BlockList();
 add(globalUnicast, "2000::/3", "ipv6");
-/** Networks whose last 32 bits are an IPv4 address: the gateway at their other end connects to that. */
+/** Networks whose last 32 bits are an IPv4 address, to which their gateway connects. */
 const embedding = new BlockList();
 add(embedding, "::ffff:0:0/96", "ipv6"); // IPv4-mapped
 add(embedding, "64:ff9b::/96", "ipv6"); // NAT64
 
-/** Whether an IP address (without brackets) is one of the public internet. False for what is no IP address. */
+/** Returns whether an IP address (without brackets) is public. False for anything else. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !reserved.check(address, "ipv4");
@@ -57,9 +57,9 @@ function isEmbedding(address: string): boolean {
   return embedding.check(address, "ipv6");
 }
 
-/** "::ffff:7f00:1" → "127.0.0.1" */
+/** Converts "::ffff:7f00:1" to "127.0.0.1". */
 function embeddedIpv4(address: string): string {
-  // The URL parser writes every IPv6 address in one form, its last 32 bits as two groups.
+  // The URL parser normalizes IPv6 addresses, with the last 32 bits as two groups.
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const groups = canonical.split(":").slice(-2);
   const [high = 0, low = 0] = groups.map((group) => (group === "" ? 0 : Number.parseInt(group, 16)));

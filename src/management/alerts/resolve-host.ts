@@ -1,4 +1,4 @@
-/** Names of webhook hosts to addresses. */
+/** Resolution of webhook hosts. */
 import { lookup, Resolver } from "node:dns/promises";
 
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
@@ -7,8 +7,8 @@ const QUERY_TIMEOUT_MS = 2_000;
 const TRIES = 2;
 
 /**
- * By DNS alone, as everybody else on the internet: no hosts file, no search domains. It also keeps names of dead zones
- * out of Node's few threads, where `getaddrinfo` would make everybody else wait for them.
+ * Uses only DNS, like other hosts on the internet: no hosts file, no search domains. Also keeps names of dead
+ * zones out of Node's few threads, which `getaddrinfo` would block for all others.
  */
 export const resolvePublicHost: ResolveHost = async (hostname) => {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
@@ -18,7 +18,7 @@ export const resolvePublicHost: ResolveHost = async (hostname) => {
   return found;
 };
 
-/** As programs on this machine do it. */
+/** Resolves as other programs on this host do. */
 export const resolveLocalHost: ResolveHost = async (hostname) => {
   const found = await lookup(hostname, { all: true });
   return found.map(({ address }) => address);

@@ -1,12 +1,12 @@
-/** When an attempt that failed is made again. */
+/** Schedule of retries after failed attempts. */
 import { DAY_MS } from "../../shared/time/calendar.ts";
 export interface RetrySchedule {
-  /** Before the second attempt; doubles with each further one. */
+  /** Wait before the second attempt; doubles with each further one. */
   readonly firstWaitMs: number;
   readonly maxWaitMs: number;
-  /** 0.2: up to a fifth sooner or later, so that what failed together does not come back together. */
+  /** 0.2: up to a fifth earlier or later, so that simultaneous failures are spread. */
   readonly jitter: number;
-  /** Since the alert was queued; the attempt at this age is the last. */
+  /** Age since the alert was queued at which the attempt is the last. */
   readonly giveUpAfterMs: number;
 }
 
@@ -17,24 +17,24 @@ export const RETRY_SCHEDULE: RetrySchedule = {
   giveUpAfterMs: 3 * DAY_MS,
 };
 
-/** A receiver may ask for more patience than the schedule has, but not for ever. */
+/** Bound of the wait that a receiver may request. */
 const MAX_RETRY_AFTER_MS = DAY_MS;
 
 export interface RetryInput {
-  /** The one that has just failed included. */
+  /** Including the one that has just failed. */
   readonly failedAttempts: number;
   readonly ageMs: number;
-  /** What the receiver asked for, 0 for nothing. */
+  /** Wait requested by the receiver, 0 for none. */
   readonly retryAfterMs: number;
   /** 0 to 1. */
   readonly random: number;
 }
 
-/** Milliseconds until the next attempt, or null when this one was the last. */
+/** Returns the milliseconds until the next attempt, or null after the last one. */
 export function nextWaitMs(schedule: RetrySchedule, input: RetryInput): number | null {
   const leftMs = schedule.giveUpAfterMs - input.ageMs;
   if (leftMs <= 0) return null;
-  // 2^30 seconds are beyond every bound.
+  // 2^30 seconds exceed every bound.
   const doubled = schedule.firstWaitMs * 2 ** Math.min(input.failedAttempts - 1, 30);
   const jitter = 1 + schedule.jitter * (2 * input.random - 1);
   const wait = Math.min(doubled, schedule.maxWaitMs) * jitter;

@@ -1,12 +1,12 @@
 /**
  * Signatures of webhooks by the Standard Webhooks convention (github.com/standard-webhooks/standard-webhooks,
- * spec/standard-webhooks.md): HMAC-SHA256 over `{id}.{timestamp}.{body}`, its key the bytes that the secret's base64
- * behind `whsec_` stands for.
+ * spec/standard-webhooks.md): HMAC-SHA256 over `{id}.{timestamp}.{body}`, keyed with the decoded base64 after
+ * `whsec_`.
  */
 import { createHmac, randomBytes } from "node:crypto";
 
 const PREFIX = "whsec_";
-/** As long as the digest. */
+/** Same length as the digest. */
 const SECRET_BYTES = 32;
 
 export interface SignedMessage {
@@ -16,12 +16,12 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** A new secret, `whsec_…`. */
+/** Creates a secret, `whsec_…`. */
 export function createWebhookSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
-/** The headers of a message, signed with each of the secrets. @throws RangeError when a secret is none. */
+/** Returns the headers of a message, signed with each secret. @throws RangeError for an invalid secret. */
 export function signWebhook(secrets: readonly string[], message: SignedMessage): Record<string, string> {
   const { id, timestamp, body } = message;
   const signatures = secrets.map((secret) => {

@@ -1,4 +1,4 @@
-/** Alerts as HTTP requests, in the format that the receiver reads. */
+/** Alerts as HTTP requests, in the receiver's format. */
 import type { Clock } from "../../shared/time/clock.ts";
 import type { OrganizationRecord } from "../../data-path/store/types/management.ts";
 import type { AlertMessage } from "../../data-path/store/types/alerts.ts";
@@ -14,19 +14,19 @@ import { alertNameOf, changeWebhook, findWebhook, type Webhook } from "./webhook
 export interface WebhookChannelOptions {
   readonly store: Pick<Store, "getOrganization" | "changeOrganization">;
   readonly clock: Clock;
-  /** Base of the pages that events link to, without a slash at its end. */
+  /** Base URL of the pages that events link to, without a final slash. */
   readonly pagesUrl: string;
   readonly post: PostOptions;
 }
 
-/** The status with which a receiver says that it is gone for good. */
+/** Status of a receiver that is permanently gone. */
 const GONE = 410;
 const DISABLE_ATTEMPTS = 5;
 
 /**
- * Sends one message, now; signed where the receiver has a secret.
+ * Sends one message now, signed if the receiver has a secret.
  * @param id `webhook-id`: the same in every attempt, for receivers that must not act twice.
- * @throws WebhookError when there was no answer.
+ * @throws WebhookError without a response.
  */
 export function sendWebhook(
   webhook: Webhook,
@@ -55,7 +55,7 @@ export class WebhookChannel implements Channel {
 
   async attempt({ channel, message, queuedAtMs, organization, signal }: Attempt): Promise<AttemptResult> {
     const webhook = findWebhook(organization.notifications, channel);
-    // What was fired before it was set up is not for it.
+    // A webhook gets no alerts that fired before it was created.
     if (webhook === null || webhook.createdAtMs > queuedAtMs) return { outcome: "off" };
     const [first, ...others] = message.alerts.filter((alert) => webhook.alerts.includes(alertNameOf(alert)));
     if (first === undefined) return { outcome: "off" };
@@ -78,16 +78,16 @@ export class WebhookChannel implements Channel {
   }
 
   close(): void {
-    // Each request has had a connection of its own.
+    // Each request had its own connection.
   }
 
-  /** Whoever sets the URL again, the same or another, enables it. */
+  /** Disables the webhook until its URL is set again, even to the same value. */
   async #disable(organization: OrganizationRecord, { channel, url }: Webhook): Promise<AttemptResult> {
     const { store, clock } = this.#options;
     let current: OrganizationRecord | null = organization;
     for (let attempt = 1; current !== null && attempt <= DISABLE_ATTEMPTS; attempt += 1) {
       const { notifications, version } = current;
-      // Changed meanwhile: the new endpoint has said nothing yet.
+      // Changed meanwhile: the new endpoint has not responded yet.
       if (findWebhook(notifications, channel)?.url !== url) {
         return { outcome: "again", error: "the endpoint has changed" };
       }

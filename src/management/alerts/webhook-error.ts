@@ -1,4 +1,4 @@
-/** Why a webhook got no answer, in words that its owner may read. */
+/** Reason why a webhook got no response, in words that its owner may read. */
 export class WebhookError extends Error {
   override readonly name = "WebhookError";
 }
@@ -17,7 +17,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   ABORT_ERR: "the attempt was broken off",
 };
 
-/** The texts of Node's own errors name addresses, which are nobody's business; their codes do not. */
+/** Uses error codes, because the texts of Node's errors name addresses. */
 export function describeConnectionError(error: Error): WebhookError {
   if (error instanceof WebhookError) return error;
   const code = codeOf(error);
@@ -25,7 +25,7 @@ export function describeConnectionError(error: Error): WebhookError {
 }
 
 function codeOf(error: Error): string {
-  // Several addresses were tried: they mostly failed alike.
+  // Several addresses were tried and mostly failed alike.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   return first instanceof Error && "code" in first ? String(first.code) : "unknown error";
 }

@@ -1,4 +1,4 @@
-/** The formats in which webhooks are sent. */
+/** Formats of webhooks. */
 import type { WebhookFormat } from "../../shared/settings/webhooks.ts";
 import { formatAlertEvent, formatTestEvent } from "./alert-event.ts";
 import { pagerduty } from "./formats/pagerduty.ts";

@@ -1,4 +1,4 @@
-/** The webhooks of an organization, the first one and the further ones, as the delivery sees them: all alike. */
+/** Webhooks of an organization in one form for the delivery, the first one and the further ones. */
 import type { NotificationSettings } from "../../shared/settings/organization.ts";
 import { WEBHOOK_ALERTS, type WebhookAlert, type WebhookFormat } from "../../shared/settings/webhooks.ts";
 import { timeOfId } from "../../data-path/store/ids.ts";
@@ -10,17 +10,17 @@ export interface Webhook {
   readonly format: WebhookFormat;
   readonly url: string;
   readonly routingKey: string | null;
-  /** `whsec_…`, the newest first; none where the format is not signed. */
+  /** `whsec_…`, newest first; empty if the format is not signed. */
   readonly secrets: readonly { readonly secret: string; readonly expiresAtMs: number | null }[];
   readonly alerts: readonly WebhookAlert[];
   readonly disabledAtMs?: number;
-  /** What was fired before is not for it. 0: of the first one it is not known. */
+  /** Earlier alerts are not delivered. 0: unknown, for the first webhook. */
   readonly createdAtMs: number;
 }
 
 type Change = Partial<Pick<Webhook, "disabledAtMs" | "secrets">>;
 
-/** Null when the organization has none on this channel. */
+/** Returns null if the organization has none on this channel. */
 export function findWebhook(notifications: NotificationSettings, channel: string): Webhook | null {
   return listWebhooks(notifications).find((webhook) => webhook.channel === channel) ?? null;
 }
@@ -45,7 +45,7 @@ export function listWebhooks({ webhook, webhooks }: NotificationSettings): reado
   return [...first, ...further];
 }
 
-/** The settings with a webhook changed; as they are when it is not there. */
+/** Returns the settings with a changed webhook; unchanged if it does not exist. */
 export function changeWebhook(
   notifications: NotificationSettings,
   channel: string,
@@ -61,7 +61,7 @@ export function changeWebhook(
   };
 }
 
-/** What a webhook chooses an alert by. */
+/** Returns the name by which a webhook selects alerts. */
 export function alertNameOf({ kind, thresholdPercent }: AlertRecord): WebhookAlert {
   const name = `${kind}_${thresholdPercent}`;
   const known = WEBHOOK_ALERTS.find((alert) => alert === name);

@@ -1,4 +1,4 @@
-/** The longest answer that is read of a provider: its keys, its tokens, what it says of a person. */
+/** Maximum size of a provider's response: its keys, tokens, or user info. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 interface RequestOptions {
@@ -9,8 +9,8 @@ interface RequestOptions {
 }
 
 /**
- * As `fetch`, with an answer that is read here and in bounds.
- * @throws TypeError as `fetch` does, and for an answer that is too long.
+ * Like `fetch`, with a bounded response that is read completely.
+ * @throws TypeError like `fetch`, and for a response that is too long.
  */
 export async function boundedFetch(url: string, options: object): Promise<Response> {
   const { method, headers, body, signal } = options as RequestOptions;
@@ -23,7 +23,7 @@ export async function boundedFetch(url: string, options: object): Promise<Respon
   });
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Named: the DOM's type of a stream is not iterable, Node's is.
+  // Typed explicitly: the DOM's type of a stream is not iterable, Node's is.
   const stream = answer.body as AsyncIterable<Uint8Array> | null;
   for await (const chunk of stream ?? []) {
     size += chunk.length;

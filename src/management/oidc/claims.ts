@@ -1,4 +1,4 @@
-/** What a provider says of a person. */
+/** Claims of a provider about a person. */
 import { isJsonObject, type JsonObject } from "../../shared/text/json-object.ts";
 import { cleanText } from "../../shared/text/plain-text.ts";
 import { OidcError } from "./oidc-error.ts";
@@ -7,7 +7,7 @@ import { OidcError } from "./oidc-error.ts";
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 const MAX_NAME_CHARACTERS = 100;
 const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
-/** More than any provider puts into a token; each session keeps them. */
+/** More than any provider puts into a token; each session stores them. */
 const MAX_GROUPS = 1_000;
 const MAX_GROUP_CHARACTERS = 256;
 const MAIL_ADDRESS = /^[^<>@\s]{1,128}@[^<>@\s]{1,125}$/;
@@ -19,7 +19,7 @@ export function readSubject(claims: JsonObject): string {
   throw new OidcError("refused", "`sub` is no text of 1 to 255 ASCII characters");
 }
 
-/** What people call somebody, in one line; the subject where the provider has nothing better. */
+/** Returns a one-line name for people; the subject if the provider sends none. */
 export function readName(claims: JsonObject, subject: string): string {
   const texts = [claims["name"], claims["preferred_username"], claims["email"], subject];
   const named = texts.find((text) => typeof text === "string" && VISIBLE.test(text));
@@ -31,16 +31,16 @@ export function readName(claims: JsonObject, subject: string): string {
   return characters.slice(0, MAX_NAME_CHARACTERS).join("");
 }
 
-/** Null: the provider names none, or says that it is not the person's. */
+/** Returns null if the provider sends no email, or reports it as unverified. */
 export function readEmail(claims: JsonObject): string | null {
   const { email, email_verified: isVerified } = claims;
   return typeof email === "string" && MAIL_ADDRESS.test(email) && isVerified !== false ? email : null;
 }
 
 /**
- * A person's groups by a claim: a text, or a list of which only texts count. Null: there is no such claim.
- * @param claim Its name; one with dots is looked for as it is, then as a path.
- * @throws OidcError for more than a session keeps: which role matches first could not be told.
+ * Returns a person's groups from a claim: a text, or the texts in a list. Null: the claim is missing.
+ * @param claim Its name; one with dots is first looked up literally, then as a path.
+ * @throws OidcError for more than a session stores, since the first matching role would be unknown.
  */
 export function readGroups(claims: JsonObject, claim: string): readonly string[] | null {
   const value = Object.hasOwn(claims, claim) ? claims[claim] : valueAt(claims, claim.split("."));

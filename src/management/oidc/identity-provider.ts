@@ -1,7 +1,8 @@
 /**
- * One identity provider of `dashboard.oidc`. Decides who somebody is, by what the provider has signed; what they may do,
- * `roles.ts`. It must never believe an ID token whose signature, nonce or audience it has not seen checked, and never take
- * an address from a browser. When the provider is unreachable nobody new is signed in; whoever is, stays.
+ * One identity provider of `dashboard.oidc`. Identifies persons by what the provider has signed; `roles.ts`
+ * decides their rights. It must never trust an ID token whose signature, nonce or audience was not checked,
+ * and never take an address from a browser. While the provider is unreachable nobody can sign in; existing
+ * sessions stay.
  */
 import type { OidcProviderConfig } from "../../shared/config/schema.ts";
 import type { JsonObject } from "../../shared/text/json-object.ts";
@@ -10,18 +11,18 @@ import { OidcError } from "./oidc-error.ts";
 import type { OidcClient } from "./openid.ts";
 import { checksOf, type Transaction } from "./transaction.ts";
 
-/** Who somebody is, by a provider. */
+/** Identity of a person at a provider. */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
-  /** Of a provider's, so not to be believed: for people. */
+  /** Unverified text from the provider, for people. */
   readonly name: string;
   readonly email: string | null;
   readonly groups: readonly string[];
   readonly idToken: string;
 }
 
-/** Endpoints and ways to authenticate are asked for again after so long. */
+/** Time until endpoints and authentication methods are fetched again. */
 const DISCOVERY_MS = 3_600_000;
 
 export class IdentityProvider {
@@ -34,7 +35,7 @@ export class IdentityProvider {
     readonly client: Promise<OidcClient>;
   } | null = null;
 
-  /** @param baseUrl `dashboard.base_url`, without a slash at its end. */
+  /** @param baseUrl `dashboard.base_url`, without a final slash. */
   constructor(config: OidcProviderConfig, baseUrl: string, nowMs: () => number) {
     this.config = config;
     this.#redirectUri = `${baseUrl}/sign-in/oidc/${config.name}/callback`;
@@ -45,7 +46,7 @@ export class IdentityProvider {
     return this.config.name;
   }
 
-  /** Where the browser is sent. @throws OidcError */
+  /** Returns the address to send the browser to. @throws OidcError */
   async createAuthorizationUrl(transaction: Transaction): Promise<string> {
     const client = await this.#open();
     const { scopes } = this.config;
@@ -54,8 +55,8 @@ export class IdentityProvider {
   }
 
   /**
-   * Who has come back.
-   * @param search The query that the browser came back with, from "?" on.
+   * Identifies the person who has returned.
+   * @param search Query with which the browser returned, from "?" on.
    * @throws OidcError
    */
   async identify(search: string, transaction: Transaction): Promise<Identity> {
@@ -77,7 +78,7 @@ export class IdentityProvider {
     };
   }
 
-  /** Where the provider signs out; null where it does not offer that. @throws OidcError */
+  /** Returns the provider's sign-out address; null if it offers none. @throws OidcError */
   async createSignOutUrl(idToken: string | null, returnTo: string): Promise<string | null> {
     const client = await this.#open();
     return client.createSignOutUrl({ idToken, returnTo });
@@ -97,7 +98,7 @@ export class IdentityProvider {
     try {
       return await current.client;
     } catch (thrown) {
-      // The next one asks again: a provider comes back by itself.
+      // Makes the next call try again, when the provider may work.
       if (this.#opened === current) this.#opened = null;
       throw thrown;
     }

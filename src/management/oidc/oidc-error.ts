@@ -1,6 +1,6 @@
 /**
- * Why nobody was signed in. `away`: the provider could not be asked, or does not answer as one. `clock`: a token's times do
- * not fit this machine's clock. `refused`: anything else.
+ * Reason of a failed sign-in. `away`: the provider is unreachable or does not respond as one. `clock`: a
+ * token's times do not match this host's clock. `refused`: anything else.
  */
 export type OidcFailure = "away" | "clock" | "refused";
 

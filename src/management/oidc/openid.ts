@@ -1,6 +1,6 @@
 /**
- * What is used of `openid-client`, imported by name so that a bundle has no more of it. This module is loaded by `import()`
- * where a provider is configured, and nowhere else.
+ * The parts of `openid-client` that we use, imported by name so that a bundle contains no more. This module
+ * is only loaded by `import()`, if a provider is configured.
  */
 import {
   allowInsecureRequests,
@@ -25,9 +25,9 @@ import { boundedFetch } from "./bounded-fetch.ts";
 import type { JsonObject } from "../../shared/text/json-object.ts";
 import { OidcError } from "./oidc-error.ts";
 
-/** Of each request to a provider. */
+/** Timeout of each request to a provider. */
 const TIMEOUT_SECONDS = 5;
-/** Clocks may be off by a minute, and a token is on its way for a while. */
+/** Allows for clocks that differ by a minute, and for a token's transmission. */
 const CLOCK_TOLERANCE_SECONDS = 90;
 
 export interface Client {
@@ -37,34 +37,34 @@ export interface Client {
   readonly secret: string | null;
 }
 
-/** What one browser's way to the provider and back is bound by. */
+/** Values that bind a browser's round trip to the provider. */
 export interface Checks {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
 }
 
-/** Of an ID token whose signature, issuer, audience, nonce and times were checked. */
+/** ID token whose signature, issuer, audience, nonce and times were checked. */
 export interface IdToken {
   readonly claims: JsonObject;
-  /** The token as it came. */
+  /** The token as received. */
   readonly text: string;
   readonly accessToken: string;
 }
 
-/** What one provider is asked. */
+/** Requests to one provider. */
 export interface OidcClient {
-  /** Where the browser goes. */
+  /** Returns the address to send the browser to. */
   createAuthorizationUrl(request: AuthorizationRequest): Promise<string>;
   /**
-   * Exchanges the code that the browser came back with.
-   * @param callback The address it came back to, as the provider knows it.
+   * Exchanges the code with which the browser returned.
+   * @param callback Address to which it returned, as registered with the provider.
    * @throws OidcError
    */
   redeem(callback: URL, checks: Checks): Promise<IdToken>;
-  /** The provider's user info. Null: it has none. @throws OidcError */
+  /** Reads the provider's user info. Null: it offers none. @throws OidcError */
   readUserInfo(idToken: Pick<IdToken, "accessToken" | "claims">): Promise<JsonObject | null>;
-  /** Where the provider ends its own session. Null: it does not offer that. */
+  /** Returns where the provider ends its own session. Null: it offers none. */
   createSignOutUrl(request: SignOutRequest): string | null;
 }
 
@@ -75,13 +75,13 @@ export interface AuthorizationRequest {
 }
 
 export interface SignOutRequest {
-  /** Null: it was too long to be kept. */
+  /** Null: it was too long to store. */
   readonly idToken: string | null;
   readonly returnTo: string;
 }
 
 /**
- * Asks the provider what it is.
+ * Fetches the provider's metadata.
  * @throws OidcError `away`.
  */
 export async function openClient(client: Client): Promise<OidcClient> {
@@ -97,11 +97,11 @@ export async function openClient(client: Client): Promise<OidcClient> {
 async function discover({ issuer, clientId, secret }: Client): Promise<Configuration> {
   const server = new URL(issuer);
   const metadata = { [clockTolerance]: CLOCK_TOLERANCE_SECONDS };
-  // The schema takes `http` on loopback alone.
+  // The schema only allows `http` on loopback.
   const insecure = server.protocol === "http:" ? [allowInsecureRequests] : [];
   const options = {
     timeout: TIMEOUT_SECONDS,
-    // Without this the ID token's signature is not looked at.
+    // Without this the ID token's signature is not checked.
     execute: [enableNonRepudiationChecks, ...insecure],
     [customFetch]: boundedFetch,
   };
@@ -118,7 +118,10 @@ async function discover({ issuer, clientId, secret }: Client): Promise<Configura
   }
 }
 
-/** In the header, where the provider takes that. @see OpenID Connect Discovery 1.0, section 3, for one that does not say. */
+/**
+ * Sends the secret in the header if the provider supports it. @see OpenID Connect Discovery 1.0, section 3,
+ * for the default.
+ */
 function authenticate(secret: string): ClientAuth {
   const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)];
   return (server, ...request) => {
@@ -195,7 +198,7 @@ function convert(thrown: unknown): OidcError {
   return new OidcError(isTime ? "clock" : "refused", describe(thrown));
 }
 
-/** Never with an error's `cause`: a library keeps there what a provider has answered. */
+/** Omits an error's `cause`, in which the library stores the provider's response. */
 function describe(thrown: unknown): string {
   if (!(thrown instanceof Error)) return "an unknown error";
   const isAnswer = thrown instanceof AuthorizationResponseError || thrown instanceof ResponseBodyError;

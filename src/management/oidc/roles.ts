@@ -1,19 +1,19 @@
 import type { OidcProviderConfig } from "../../shared/config/schema.ts";
 
-/** What a person may do, and where. */
+/** Role of a person, and where it applies. */
 export type Grant =
   | { readonly role: "operator"; readonly organizationId: null }
   | { readonly role: "admin" | "viewer" | "member"; readonly organizationId: string };
 
 type Named = { readonly role: Grant["role"]; readonly organizationId: string | null };
 
-/** The first of a provider's roles that matches; null: none does. */
+/** Returns the first matching role of a provider; null if none matches. */
 export function chooseRole(roles: OidcProviderConfig["roles"], groups: readonly string[]): Grant | null {
   const rule = roles.find(({ any, equals }) => any === true || (equals !== null && groups.includes(equals)));
   if (rule === undefined) return null;
   const { role, organization } = rule;
   if (role === "operator") return { role, organizationId: null };
-  // The configuration's check demands one.
+  // The configuration's check requires one.
   return organization === null ? null : { role, organizationId: organization };
 }
 

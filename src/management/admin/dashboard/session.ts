@@ -96,14 +96,15 @@ export class Sessions {
   }
 
   /**
-   * Whose session this is; null when it is none, is over, its token is gone, or its person would have another role today.
-   * @throws What the store throws when Redis is unreachable.
+   * Returns the holder; null if the session does not exist or is over, its token was deleted, or its person
+   * would have another role today.
+   * @throws errors of the store if Redis is unreachable.
    */
   async find(secret: string, onEnded: OnEnded = () => Promise.resolve()): Promise<Principal | null> {
     return SECRET_FORM.test(secret) ? this.#findByHash(hashSecret(secret), onEnded) : null;
   }
 
-  /** The same, of a program by its token. No browser's session is one, nor the other way round. */
+  /** Returns the holder of a program's session by its token. Sessions of browsers and programs are distinct. */
   async findProgram(token: string, onEnded: OnEnded): Promise<Principal | null> {
     const hash = hashProgramToken(token);
     return hash === null ? null : this.#findByHash(hash, onEnded);
@@ -118,12 +119,12 @@ export class Sessions {
     }
     const reason = await this.#findEndReason(holder);
     if (reason === null) return principalOf(holder);
-    // Whoever is first says so, of those who come at once.
+    // Of concurrent calls only the first reports it.
     if (await this.#store.endSession(hash)) await onEnded(holder, reason);
     return null;
   }
 
-  /** Who has signed in with a provider, for the sign-out there; null for all else. */
+  /** Returns a person who signed in with a provider, for the sign-out there; otherwise null. */
   async findPerson(secret: string): Promise<PersonHolder | null> {
     const holder = SECRET_FORM.test(secret)
       ? (await this.#store.findSession(hashSecret(secret)))?.holder
@@ -140,8 +141,8 @@ export class Sessions {
   }
 
   /**
-   * The same on every host that has the same operator's token. Made when the first operator comes, and kept: it takes a
-   * fifth of a second of a core, which no start has to wait for.
+   * Returns the same proof on every host with the same operator's token. Created for the first operator and
+   * kept: it takes a fifth of a second of a core, for which no start must wait.
    */
   #proveOperator(): Promise<string> {
     this.#operatorProof ??= derive(this.#operatorToken, "inference-gateway dashboard", 32, SCRYPT).then(
@@ -150,7 +151,10 @@ export class Sessions {
     return this.#operatorProof;
   }
 
-  /** Signs out, on every host. @throws What the store throws when Redis is unreachable: the session may then go on. */
+  /**
+   * Ends the session on every host. @throws errors of the store if Redis is unreachable: the session may then
+   * continue.
+   */
   async end(secret: string): Promise<void> {
     await this.#store.endSession(hashSecret(secret));
   }
@@ -163,7 +167,7 @@ function principalOf(holder: PersonHolder): Principal | null {
   return organizationId === null ? null : { type: "person", name, role, organizationId, userId, person };
 }
 
-/** What every form carries: of the session's secret, or of the sign-in page's cookie. */
+/** Creates the token of every form, from the session's secret, or from the sign-in page's cookie. */
 export function createFormToken(secret: string): string {
   return createHmac("sha256", secret).update("form").digest("base64url");
 }

@@ -1,4 +1,4 @@
-/** Forms of settings: from a table's rows to what the fields are, what stands in them and what was typed. */
+/** Forms of settings: derives fields, their contents and the typed values from a table's rows. */
 import { valueAt } from "../../../shared/config/load/raw-values.ts";
 import { isGroup } from "../../../shared/settings/group.ts";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
@@ -12,41 +12,41 @@ import { type FieldKind, type Fields, type FormValues, readBody, setAt } from ".
 import { amountText } from "../format.ts";
 import { formatOwner } from "./owner-texts.ts";
 
-/** A setting in a form; "notifications.emails" is the path of a group's member. */
+/** Setting in a form; "notifications.emails" is the path of a group's member. */
 export interface FormSetting {
   readonly path: string;
   readonly row: Setting;
 }
 
-/** Path → what stands in the field: a flag is "yes" or nothing, models are a list or null for all. */
+/** Contents of fields by path: a flag is "yes" or empty, models are a list or null for all. */
 export type SettingTexts = Readonly<Record<string, string | readonly string[] | null>>;
 
-/** As the API shows it. */
+/** Settings as in API responses. */
 type Described = Readonly<Record<string, unknown>>;
 
-/** The settings that have a field, groups by their members. */
+/** Lists the settings with a field, groups by their members. */
 export function listFormSettings(table: Settings, prefix = ""): readonly FormSetting[] {
   return Object.values(table).flatMap((row) => {
-    // They have pages or forms of their own.
+    // These have their own pages or forms.
     if (row.kind.notation === "webhooks" || hasOwnCalls(row)) return [];
     const path = `${prefix}${row.apiName}`;
     return isGroup(row.kind) ? listFormSettings(row.kind.members, `${path}.`) : [{ path, row }];
   });
 }
 
-/** Of a key: what has no button of its own. */
+/** Fields of a key: settings without a button of their own. */
 export const KEY_FORM = listFormSettings(KEY_SETTINGS).filter(({ row }) => row.kind.notation !== "flag");
 
-/** Of a user: what has no button of its own. */
+/** Fields of a user: settings without a button of their own. */
 export const USER_FORM = listFormSettings(USER_SETTINGS).filter(({ row }) => row.kind.notation !== "flag");
 export const GROUP_FORM = listFormSettings(USER_GROUP_SETTINGS);
 
-/** For the summary of problems. */
+/** Lists the fields for the summary of problems. */
 export function listProblemFields(settings: readonly FormSetting[]): readonly string[] {
   return settings.map(inputName);
 }
 
-/** @param one As the API shows it. */
+/** @param one Settings as in API responses. */
 export function textsOf(settings: readonly FormSetting[], one: Described): SettingTexts {
   return Object.fromEntries(
     settings.map(({ path, row }) => {
@@ -57,13 +57,13 @@ export function textsOf(settings: readonly FormSetting[], one: Described): Setti
   );
 }
 
-/** What has the member of that path. */
+/** Returns the object that has the member of that path. */
 function parentOf(one: Described, path: string): BothForms {
   const names = path.split(".").slice(0, -1);
   return (names.length === 0 ? one : valueAt(one, ...names)) as BothForms;
 }
 
-/** Limits are given whole: those of the month stand in fields of their own. */
+/** Completes the list of limits, which replaces the whole list: monthly limits have separate fields. */
 function gatherLimits(settings: readonly FormSetting[], body: Described): void {
   for (const { path, row } of settings) {
     const own = row.apiName === "limits" ? parentOf(body, path) : undefined;
@@ -71,7 +71,7 @@ function gatherLimits(settings: readonly FormSetting[], body: Described): void {
   }
 }
 
-/** Of a user or group its name with the id, where the API has said it beside. */
+/** Returns the name of a user or group with its id, if the API returned the name. */
 function ownerTextOf(notation: Notation, id: unknown, one: Described): string | null {
   if (notation !== "userId" && notation !== "groupId") return null;
   const owner = one[notation === "userId" ? "user" : "group"] as
@@ -81,7 +81,7 @@ function ownerTextOf(notation: Notation, id: unknown, one: Described): string | 
   return owner?.id === id && owner !== null && owner !== undefined ? formatOwner(owner) : null;
 }
 
-/** What was typed, to be shown again beside what is wrong with it. */
+/** Returns the typed values, for showing the form again with its problems. */
 export function textsOfForm(settings: readonly FormSetting[], form: FormValues): SettingTexts {
   return Object.fromEntries(
     settings.map(({ path, row }) => {
@@ -92,8 +92,8 @@ export function textsOfForm(settings: readonly FormSetting[], form: FormValues):
 }
 
 /**
- * The body of an API call.
- * @param current What is changed, as the API shows it; null for what is made new.
+ * Builds the body of an API call.
+ * @param current Current settings as in API responses; null for a new record.
  * @throws AdminError 400 for an amount that is neither "50" nor "50.00".
  */
 export function readSettings(
@@ -109,19 +109,19 @@ export function readSettings(
   if (current === null) return body;
   for (const { path, row } of settings) {
     if (row.kind.notation !== "time") continue;
-    // A field holds whole minutes: what was not touched keeps its seconds.
+    // A field has whole minutes: keep the seconds of an unchanged value.
     const now = valueAt(current, ...path.split("."));
     if (form.text(path) === textOf("time", now)) setAt(body, path, now);
   }
   return body;
 }
 
-/** The name of its input: what the API's errors call the field. */
+/** Returns the name of its input, which API errors use as well. */
 export function inputName({ path, row }: FormSetting): string {
   return row.kind.notation === "webhook" ? `${path}.url` : path;
 }
 
-/** A new one's number that is left empty is left to the API, which has a default. */
+/** Leaves an empty number of a new record to the API, which has a default. */
 function fieldKindOf({ kind, default: value }: Setting, isNew: boolean): FieldKind {
   if (kind.notation === "group" || kind.notation === "webhooks" || kind.notation === "raises") {
     throw new TypeError("a group or list has no field of its own");

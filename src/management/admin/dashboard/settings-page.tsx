@@ -1,6 +1,6 @@
 /**
- * What the pages of an organization's settings, of a key, of a user and of a group do alike: their settings are changed
- * under the version that was read, and their caps are raised for a time.
+ * Shared code of settings pages of an organization, a key, a user and a group: changes require the version
+ * that was read, and caps can be increased temporarily.
  */
 import type { Child } from "hono/jsx";
 import type { LimitScope } from "../../../data-path/store/types/decision.ts";
@@ -10,11 +10,11 @@ import { resolveOwners } from "./owner-texts.ts";
 import { Form } from "./parts/fields.tsx";
 import { type FormSetting, readSettings, type SettingTexts, textsOf, textsOfForm } from "./setting-form.ts";
 
-/** What stands in the fields. */
+/** Contents of the fields. */
 export interface FormState {
   readonly texts: SettingTexts;
   readonly problems: Problems;
-  /** The version that the fields began from. */
+  /** Version that the fields started from. */
   readonly etag: string;
 }
 
@@ -25,26 +25,26 @@ interface Versioned<One> {
 
 interface SettingsPage<One> {
   readonly scope: LimitScope;
-  /** All that the page shows. */
+  /** All settings on the page. */
   readonly settings: readonly FormSetting[];
-  /** Those of them that whoever is signed in may change. Left out: all. */
+  /** Settings that the user may change. Omitted: all. */
   readonly changeableOf?: (page: OrganizationPageCall) => readonly FormSetting[];
-  /** Of the page. */
+  /** Path of the page. */
   readonly pathOf: (page: OrganizationPageCall) => string;
   readonly read: (page: OrganizationPageCall) => Promise<Versioned<One>>;
-  /** What the fields are compared with. Left out: what was read, as it is. */
+  /** Values to compare the fields with. Omitted: as read. */
   readonly comparable?: (one: One) => object;
-  /** Sends the changes, and may have something else to show than the page. */
+  /** Sends the changes, and may return another page to show. */
   readonly change: (
     page: OrganizationPageCall,
     changes: { readonly body: object; readonly ifMatch: string },
   ) => Promise<PageAnswer | null>;
-  /** What somebody else has changed meanwhile, and that it is shown. */
+  /** Notice that another user has changed the record, which is now shown. */
   readonly outdated: string;
   readonly render: (page: OrganizationPageCall, one: One, state: FormState) => Promise<PageAnswer>;
 }
 
-/** The routes of such a page. @param route Its path, as the table of pages has it. */
+/** Creates the routes of such a page. @param route Its path as in the table of pages. */
 export function createSettingsRoutes<One extends Readonly<Record<string, unknown>>>(
   route: string,
   { settings, pathOf, read, render, ...kind }: SettingsPage<One>,
@@ -83,11 +83,11 @@ interface VersionedFormProps {
   readonly page: OrganizationPageCall;
   readonly action: string;
   readonly etag: string;
-  /** The fields. */
+  /** Fields. */
   readonly children?: Child;
 }
 
-/** The form of the settings, which carries their version. */
+/** Form of the settings with their version. */
 export function VersionedForm({ page, action, etag, children }: VersionedFormProps) {
   return (
     <Form page={page} action={action} class="card">
@@ -105,7 +105,7 @@ export const RAISE_INPUTS = {
   reason: "raise.reason",
 } as const;
 
-/** For the summary of problems. */
+/** Fields for the summary of problems. */
 export const RAISE_FIELDS: readonly string[] = Object.values(RAISE_INPUTS);
 
 const KINDS = {
@@ -115,7 +115,7 @@ const KINDS = {
   [RAISE_INPUTS.reason]: "text",
 } as const;
 
-/** What the API calls the field → its input. */
+/** Inputs by the API's field name. */
 const INPUT_OF: Readonly<Record<string, string>> = {
   period: RAISE_INPUTS.period,
   add_cents: RAISE_INPUTS.amount,
@@ -123,7 +123,7 @@ const INPUT_OF: Readonly<Record<string, string>> = {
   reason: RAISE_INPUTS.reason,
 };
 
-/** What has limits, in the API. */
+/** API calls of owners with limits. */
 export const OWNER_CALLS = {
   key: "/api/organizations/{organization}/keys/{key}",
   user: "/api/organizations/{organization}/users/{user}",
@@ -133,13 +133,13 @@ export const OWNER_CALLS = {
 
 interface RaisedPage {
   readonly scope: LimitScope;
-  /** Of the owner's page. */
+  /** Path of the owner's page. */
   readonly pathOf: (page: OrganizationPageCall) => string;
-  /** The owner's page with what is wrong with the form. */
+  /** Renders the owner's page with problems of the form. */
   readonly render: (page: OrganizationPageCall, problems: Problems) => Promise<PageAnswer>;
 }
 
-/** What the page of an owner does with its raises. */
+/** Creates the actions on temporary increases of an owner's page. */
 function createRaiseActions({ scope, pathOf, render }: RaisedPage) {
   const owner = OWNER_CALLS[scope];
   return {

@@ -1,4 +1,4 @@
-/** Sign in with a token, sign out. */
+/** Sign-in with a token, and sign-out. */
 import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
 import { ERROR_PAGE } from "../../../shared/contract/error-reference.ts";
@@ -18,10 +18,10 @@ import { ErrorsPage, ProblemPage } from "./pages/problem.tsx";
 import { MovedPage, SignInPage } from "./pages/sign-in.tsx";
 import { createFormToken, isFormToken, type Sessions } from "./session.ts";
 
-/** What programs send, typed in the place of a token. */
+/** An API key typed in place of a token. */
 const API_KEY = /^sk-igw-/;
 const START_PAGE = "/";
-/** From one address in a minute. */
+/** Limit per address and minute. */
 const MAX_FAILED_SIGN_INS = 10;
 
 /** Adds the pages that need no session. */
@@ -54,11 +54,11 @@ export function addSignIn(app: AdminApp, options: AdminAppOptions, sessions: Ses
 
 interface EndedSession {
   readonly secret: string;
-  /** Null: it was begun with a token. */
+  /** Null: the session was started with a token. */
   readonly person: PersonHolder | null;
 }
 
-/** Without a session there is nothing to end, and whoever sends the form may be anybody. */
+/** Without a session there is nothing to end, and the form may come from anyone. */
 async function signOut(context: Context, sessions: Sessions): Promise<EndedSession | null> {
   const form = await readForm(context);
   const secret = SESSION.read(context);
@@ -70,7 +70,7 @@ async function signOut(context: Context, sessions: Sessions): Promise<EndedSessi
   return { secret, person };
 }
 
-/** Where the provider ends its own session, too. The one here is over whatever the provider says. */
+/** Returns where the provider ends its own session. Our session has ended in any case. */
 async function findSignOutUrl(
   { secret, person }: EndedSession,
   { providers = NO_PROVIDERS, logger }: AdminAppOptions,
@@ -91,7 +91,7 @@ async function findSignOutUrl(
   }
 }
 
-/** The cookie stays: without it the session could not be ended any more. */
+/** Keeps the cookie: without it the session could not be ended later. */
 function answerStillSignedIn(context: Context, error: AdminError) {
   const message =
     error.code === "gateway_unavailable"
@@ -146,7 +146,7 @@ function refuseTokens(): AdminError {
   return new AdminError("permission_denied", { message });
 }
 
-/** People have both in their hands. */
+/** Rejects API keys, which users easily confuse with tokens. */
 function refuseApiKey(text: string): void {
   if (!API_KEY.test(text)) return;
   const message =
@@ -173,12 +173,12 @@ function showForm(context: Context, options: AdminAppOptions, problem: string | 
   return answerMarkup(context, markup, status);
 }
 
-/** A path of this server, whatever was asked for. */
+/** Returns a path of this server for any input. */
 export function ownPath(path: string): string {
   const base = "http://localhost";
   if (!path.startsWith("/") || !URL.canParse(path, base)) return START_PAGE;
   const url = new URL(path, base);
   const own = `${url.pathname}${url.search}`;
-  // "/.//evil.example" is a path of this server, and as an address of its own the name of another.
+  // "/.//evil.example" is a path of this server, but resolved by itself it names another server.
   return url.origin === base && new URL(own, base).origin === base ? own : START_PAGE;
 }

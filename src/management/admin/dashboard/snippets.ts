@@ -1,4 +1,4 @@
-/** What is copied and pasted to send a first request. The key comes from the environment, but right after it was made. */
+/** Snippets for a first request. The key comes from the environment, except on the page of a new key. */
 
 export interface Snippet {
   readonly id: string;
@@ -6,7 +6,7 @@ export interface Snippet {
   readonly text: string;
 }
 
-/** What a model is asked by. */
+/** Endpoint of a model. */
 export type SnippetEndpoint = "chat" | "completions" | "embeddings";
 
 interface Template {
@@ -16,8 +16,8 @@ interface Template {
 }
 
 /**
- * @param baseUrl Without a slash at the end and without `/v1`.
- * @param key A key that was made right now and is shown this once; null: the environment has it.
+ * @param baseUrl Without a final slash and `/v1`.
+ * @param key A new key that is shown once; null: from the environment.
  */
 export function createSnippets(
   endpoint: SnippetEndpoint,
@@ -31,7 +31,7 @@ export function createSnippets(
   });
 }
 
-/** Where each of them has its key, in the language's own way. */
+/** Inserts the key into a snippet, in the language's own way. */
 function fillIn(text: string, key: string): string {
   return text
     .replaceAll('os.environ["API_KEY"]', `"${key}"`)
@@ -55,7 +55,7 @@ client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["API_KEY"])
 ${call}`;
 }
 
-/** In the order in which they are shown. */
+/** In display order. */
 const TEMPLATES: Readonly<Record<SnippetEndpoint, readonly Template[]>> = {
   chat: [
     {
@@ -80,7 +80,7 @@ const TEMPLATES: Readonly<Record<SnippetEndpoint, readonly Template[]>> = {
   -H "x-api-key: $API_KEY" -H "anthropic-version: 2023-06-01" -H "Content-Type: application/json" \\
   -d '{"model": "${model}", "max_tokens": 256, "messages": [{"role": "user", "content": "Hello"}]}'`,
     },
-    // Programs for a terminal that people write code with. Run as they stand with Claude Code 2.1.197 and Codex 0.169.0.
+    // Coding programs for a terminal. Run unchanged with Claude Code 2.1.197 and Codex 0.169.0.
     {
       id: "claude-code",
       title: "Claude Code",
@@ -105,7 +105,7 @@ base_url = "${baseUrl}/v1"
 env_key = "API_KEY"
 wire_api = "responses"`,
     },
-    // Configured by a file or a window of their own. OpenCode's file was run as it stands with 1.18.33.
+    // Programs with their own configuration file or window. OpenCode's file was run unchanged with 1.18.33.
     {
       id: "opencode",
       title: "OpenCode, opencode.json",
@@ -122,8 +122,8 @@ wire_api = "responses"`,
   }
 }`,
     },
-    // Run by nobody here: it is a window, and its servers call the gateway. The names in it are those that the guides of
-    // others show who stand in the same place (https://openrouter.ai/docs/cookbook/coding-agents/cursor-integration,
+    // Not run here: it is a desktop program whose servers call the gateway. Its names are those in guides of
+    // similar gateways (https://openrouter.ai/docs/cookbook/coding-agents/cursor-integration,
     // https://ngrok.com/docs/ai-gateway/agents/cursor; November 2026).
     {
       id: "cursor",

@@ -1,29 +1,29 @@
-/** From rows of usage to the columns of a chart: one a day, or one a month where days would be too many. */
+/** Converts usage rows to columns of a chart: one per day, or per month if there would be too many. */
 import { DAY_MS, daysOf, formatMonthName, monthAt, parseMonth } from "../../../shared/time/calendar.ts";
 import { addDays, addUp, type DayRange, daysIn, groupRows } from "./usage-range.ts";
 import type { UsageRowView } from "./views.ts";
 
-/** More columns than these become months. */
+/** With more days, columns are months. */
 const MOST_DAYS = 93;
 
 export interface ColumnTitle {
   /** "November 2026", "2026-11-21" */
   readonly title: string;
-  /** On the axis: "2026-11", "11-21". */
+  /** Label on the axis: "2026-11", "11-21". */
   readonly short: string;
 }
 
 export interface ColumnSeries {
   readonly name: string;
-  /** One value for each column. */
+  /** One value per column. */
   readonly values: readonly number[];
 }
 
-/** What the columns of a range are, and which of them a row belongs to. */
+/** Columns of a range, with the column of each row. */
 interface RangeColumns extends Grouping {
   readonly unit: "day" | "month";
   readonly titles: readonly ColumnTitle[];
-  /** The sum of each column. */
+  /** Returns the sum of each column. */
   readonly addUp: (rows: readonly UsageRowView[], valueOf: (row: UsageRowView) => number) => number[];
 }
 
@@ -53,7 +53,7 @@ export function columnsOf(range: DayRange): RangeColumns {
   };
 }
 
-/** What each group cost, the dearest first. */
+/** Returns the cost of each group, highest first. */
 export function gatherCost(
   columns: RangeColumns,
   rows: readonly UsageRowView[],
@@ -64,7 +64,7 @@ export function gatherCost(
     .map(([group, own]) => ({ name: nameOf(group), values: columns.addUp(own, costOf) }));
 }
 
-/** The tokens, split. */
+/** Returns the tokens by kind. */
 export function gatherTokens(columns: RangeColumns, rows: readonly UsageRowView[]): readonly ColumnSeries[] {
   return [
     { name: "input", values: columns.addUp(rows, (row) => row.input_tokens) },
@@ -73,7 +73,7 @@ export function gatherTokens(columns: RangeColumns, rows: readonly UsageRowView[
   ];
 }
 
-/** What the period before cost: its first day in the column of the range's first day, and so on. */
+/** Returns the cost of the previous period: its first day in the column of the range's first day, and so on. */
 export function gatherCostBefore(
   columns: RangeColumns,
   range: DayRange,
@@ -94,21 +94,21 @@ function costOf(row: UsageRowView): number {
 
 export interface Grouping {
   readonly groupOf: (row: UsageRowView) => string;
-  /** How people read a group. */
+  /** Returns the name of a group for people. */
   readonly nameOf: (group: string) => string;
 }
 
-/** Of no key, of no model. */
+/** Group of rows without key and model. */
 const CORRECTIONS = "spend corrections";
-/** Of an id, where a name alone would not tell two keys apart. */
+/** Length of an id's end, which distinguishes keys with the same name. */
 const ID_END_LENGTH = 4;
 
-/** Key id → name, of the keys in the rows; a name that is not kept any more is missing. */
+/** Returns names of the keys in the rows by id, without expired ones. */
 export function keyNamesIn(rows: readonly UsageRowView[]): ReadonlyMap<string, string> {
   return new Map(rows.flatMap(({ key_id: id, key_name: name }) => (id && name ? [[id, name]] : [])));
 }
 
-/** @param rows All that are shown: where two of their keys have one name, it gets the end of the id. */
+/** @param rows All rows shown: if two of their keys have the same name, the end of the id is appended. */
 export function groupByKey(rows: readonly UsageRowView[]): Grouping {
   const names = keyNamesIn(rows);
   const all = [...names.values()];
@@ -128,7 +128,7 @@ export const GROUP_BY_MODEL: Grouping = {
   nameOf: (model) => (model === "" ? CORRECTIONS : model),
 };
 
-/** By the values of a tag. */
+/** Groups by the values of a tag. */
 export function groupByTag(tag: string): Grouping {
   return {
     groupOf: (row) => row.tags?.[tag] ?? "",
@@ -142,7 +142,7 @@ export interface DayValue {
   readonly microcents: number;
 }
 
-/** Every day of the month, those without spend too. */
+/** Lists every day of the month, including those without spend. */
 export function listDays(month: string, rows: readonly UsageRowView[]): DayValue[] {
   const period = parseMonth(month);
   const spent = new Map<string, number>();
@@ -153,15 +153,15 @@ export function listDays(month: string, rows: readonly UsageRowView[]): DayValue
 }
 
 interface MonthProgress {
-  /** Days that have begun, today included. */
+  /** Days that have started, including today. */
   readonly daysBegun: number;
   /** Whole days after today. */
   readonly daysLeft: number;
-  /** At the pace of the month so far; null in its first day and in months that are over. */
+  /** Forecast at the current pace; null on the first day and for past months. */
   readonly forecastMicrocents: number | null;
 }
 
-/** How far this month is, and what it comes to when it goes on as it has. */
+/** Measures the progress of a month, and extrapolates its spend. */
 export function measureProgress(month: string, spentMicrocents: number, nowMs: number): MonthProgress {
   const period = parseMonth(month);
   if (period === null || monthAt(nowMs).name !== month) {

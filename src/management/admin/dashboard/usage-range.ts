@@ -1,4 +1,4 @@
-/** Usage of a stretch of days, over as many months as it takes, and its sums. */
+/** Usage of a range of days, read month by month, and its sums. */
 import { DAY_MS, dayAt, isDay, monthAt } from "../../../shared/time/calendar.ts";
 import { AdminError } from "../admin-error.ts";
 import { MAX_REPORT_ROWS } from "../report-turns.ts";
@@ -8,13 +8,13 @@ import type { UsageRowView, UsageView } from "./views.ts";
 /** A year and the month before it. */
 const MAX_DAYS = 400;
 
-/** UTC days, both included: "2026-11-01". */
+/** UTC days, inclusive: "2026-11-01". */
 export interface DayRange {
   readonly from: string;
   readonly to: string;
 }
 
-/** What a person asks for; this month up to today where that is none, at most so many days. */
+/** Parses the requested range; by default the current month up to today. Bounds the number of days. */
 export function parseRange(from: string | null, to: string | null, nowMs: number): DayRange {
   const today = dayAt(nowMs).name;
   const last = to !== null && isDay(to) ? to : today;
@@ -24,7 +24,7 @@ export function parseRange(from: string | null, to: string | null, nowMs: number
   return { from: start < earliest ? earliest : start, to: end };
 }
 
-/** As many days, right before. */
+/** Returns the preceding range of the same length. */
 export function rangeBefore(range: DayRange): DayRange {
   return { from: addDays(range.from, -daysIn(range).length), to: addDays(range.from, -1) };
 }
@@ -39,18 +39,18 @@ export function addDays(day: string, count: number): string {
 }
 
 export interface TagChoice {
-  /** Only with these: "team=search"; empty: all. */
+  /** Filter "team=search"; empty: all. */
   readonly tag: string;
-  /** The name of a tag whose values are kept apart; empty: none. */
+  /** Name of a tag whose values are separate; empty: none. */
   readonly byTag: string;
 }
 
 export interface RangeUsage {
-  /** By day, key, model and perhaps a tag, those of the range alone. */
+  /** Rows of the range by day, key, model and possibly a tag. */
   readonly rows: readonly UsageRowView[];
-  /** Months with more combinations of tags than are kept apart. */
+  /** Months with more tag combinations than their maximum. */
   readonly monthsWithOther: readonly string[];
-  /** So many are kept apart in a month. */
+  /** Maximum number of combinations per month. */
   readonly mostCombinations: number;
 }
 
@@ -60,11 +60,11 @@ export interface UsageChoice extends TagChoice {
   readonly model: string;
 }
 
-/** A month's usage; this month's when none is named. */
+/** Reads a month's usage; by default the current month's. */
 export async function readUsage(
   page: OrganizationPageCall,
   groupBy: string,
-  /** As the API names them; empty ones are left out. */
+  /** Query parameters of the API; empty ones are omitted. */
   choice: Readonly<Record<string, string>> = {},
 ): Promise<UsageView> {
   const given = Object.entries(choice).filter(([, value]) => value !== "");
@@ -83,7 +83,7 @@ export async function readUsageRange(
   const months = [...new Set(daysIn(range).map((day) => day.slice(0, "2026-11".length)))];
   const usages: UsageView[] = [];
   const rows: UsageRowView[] = [];
-  // One after another, as reports of an organization run.
+  // Sequential, as reports of an organization run.
   for (const month of months) {
     const usage = await readUsage(page, groups, { month, tag, key_id: key, model });
     for (const row of usage.data) {
@@ -104,7 +104,7 @@ function tooManyRows(): AdminError {
   return new AdminError("invalid_parameter", { message });
 }
 
-/** What is added up, in the API's words. */
+/** Figures that are summed, with the API's names. */
 export type UsageFigure =
   | "requests"
   | "input_tokens"
@@ -116,7 +116,7 @@ export function addUp(rows: readonly UsageRowView[], figure: UsageFigure): numbe
   return rows.reduce((sum, row) => sum + Number(row[figure]), 0);
 }
 
-/** The rows by what they have in common, in the order of their first. */
+/** Groups the rows by key, in order of first occurrence. */
 export function groupRows(
   rows: readonly UsageRowView[],
   nameOf: (row: UsageRowView) => string,

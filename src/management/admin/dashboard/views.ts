@@ -1,4 +1,4 @@
-/** What the management API answers, as types: of the schemas that its document is made of. */
+/** Types of the management API's responses, from its schemas. */
 import type { z } from "zod";
 import type { auditPage } from "../api/audit.ts";
 import type { catalogPage } from "../api/catalog.ts";
@@ -23,7 +23,7 @@ export type UserPageView = z.output<typeof userPage>;
 export type GroupView = z.output<typeof group>;
 export type LimitListView = z.output<typeof limitList>;
 export type LimitView = LimitListView["data"][number];
-/** Of a limit in a list, and of the tightest one. */
+/** Figures of a limit in a list, and of the tightest one. */
 export type LimitFiguresView = z.output<typeof tightestLimit>;
 export type RaiseView = LimitView["raises"][number];
 export type UsageView = z.output<typeof usage>;

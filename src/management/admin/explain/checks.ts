@@ -1,4 +1,4 @@
-/** Every check of a request in words and money. */
+/** Texts for every check of a request, with amounts. */
 import { nameLimit } from "../../../shared/settings/limit-words.ts";
 import { nameTokenType } from "../../../shared/settings/token-limits.ts";
 import { SHRUNK_CHECK } from "../../../data-path/limits/request-status.ts";
@@ -43,7 +43,7 @@ export function explainChecks(
   });
 }
 
-/** Requests per minute of a check of the rate. */
+/** Returns the requests per minute of a rate check. */
 export function rateAt(figures: Figures): number {
   return Number(figures["requests_per_minute"]);
 }
@@ -77,7 +77,7 @@ function explainCap(figures: Figures, currency: string): string {
     : `${spent} spent of the ${name} of ${formatMoney(cap, currency)}`;
 }
 
-/** "shortened from 32,000 to 27,342 tokens, which is all that the group's weekly cap could pay for" */
+/** Formats "shortened from 32,000 to 27,342 tokens, which is all that the group's weekly cap could pay for". */
 function explainShrunk(figures: Figures): string {
   const { scope, period } = figures;
   const lengths = `from ${countAt(figures, "requested_max_tokens")} to ${countAt(figures, "max_tokens")} tokens`;
@@ -88,7 +88,7 @@ function explainShrunk(figures: Figures): string {
 const PRICE = /^(.+)_microcents_per_million$/;
 const TOOL_PRICE = /^(.+)_microcents_per_thousand$/;
 
-/** "per million tokens: input 3.00, cached input 0.30, output 15.00 USD" */
+/** Formats "per million tokens: input 3.00, cached input 0.30, output 15.00 USD". */
 function explainPrices(figures: Figures, currency: string): string {
   const prices = Object.entries(figures).flatMap(([name, price]) => {
     const kind = PRICE.exec(name)?.[1];
@@ -109,7 +109,7 @@ function explainPrices(figures: Figures, currency: string): string {
   ].join("; ");
 }
 
-/** Of checks that have no words of their own. */
+/** Text of checks without a text of their own. */
 function listFigures(figures: Figures): string {
   return Object.entries(figures)
     .map(([name, value]) => `${spellOut(name)} ${value ?? "none"}`)

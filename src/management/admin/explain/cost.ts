@@ -1,4 +1,4 @@
-/** How a cost comes about: tokens times prices, rounded up once, on the sum. */
+/** Calculation of a cost: tokens times prices, rounded up once on the sum. */
 import { formatPrice, formatProduct, MIN_SHOWN_DECIMALS } from "../../../shared/money/money.ts";
 import { isBoundByHold, parsePriceFigures } from "../../../data-path/pricing/charged-price.ts";
 import { costParts, TOKENS_PER_PRICE_UNIT } from "../../../data-path/pricing/rates.ts";
@@ -45,12 +45,12 @@ export function explainCost(request: Priced): Explanation["cost"] {
   };
 }
 
-/** Its worker died and another charged what was estimated, or its record has not all of its figures. */
+/** Text if its worker died and another charged an estimate, or its record lacks figures. */
 const UNTOLD = "not told by its record";
-/** An estimate is never charged above what strict caps held for it. */
+/** Text for an estimate that was bounded by the amount reserved under strict caps. */
 const BOUNDED = "more than was held for it under strict caps";
 
-/** "0.003702": without zeros at the end, but for two decimals. */
+/** Formats "0.003702": without trailing zeros, but at least two decimals. */
 function formatAmount(product: bigint): string {
   return formatProduct(product, MIN_SHOWN_DECIMALS);
 }

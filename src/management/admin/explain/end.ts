@@ -1,4 +1,4 @@
-/** One sentence on how a request ended. */
+/** Sentence about the outcome of a request. */
 import { capScopeOf } from "../../../data-path/limits/spend-cap.ts";
 import { describeExceeded, describeReached, type NamedLimit } from "../../../shared/settings/limit-words.ts";
 import {
@@ -44,12 +44,13 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
   return `${capitalize(cause)}; ${told}.${charged}`;
 }
 
-/** By Envoy's words, where it has said any: nobody is named on a guess. */
+/** Uses Envoy's words if available, instead of guessing who disconnected. */
 function explainLeft(request: ExplainedRequest): string {
   const { upstream } = request;
   const reason = reasonOf(request);
   if (reason?.brokenBy === "client") return `Its client went away${after(request)}, before the end.`;
-  // An upstream that fell silent is recorded as that (exchange/ends/broken-end.ts): the answer was there and was not read.
+  // A silent upstream is recorded separately (exchange/ends/broken-end.ts): here the response had arrived and
+  // was not read.
   if (upstream?.status === 200 && upstream.envoy_details?.startsWith("stream_idle_timeout") === true) {
     return `Its client read nothing for too long and was cut off${after(request)}, before the end.`;
   }
@@ -94,7 +95,7 @@ function explainRefusal(request: ExplainedRequest, figures: Figures, currency: s
   return `Rejected: ${request.error_code ?? `status ${request.status}`}.`;
 }
 
-/** In the words of the 402, with the figures of the check. @param call With the day of the admission, "2026-11-21". */
+/** Formats as the 402 does, with the figures of the check. @param call With the day of the admission, "2026-11-21". */
 function explainCap(
   scope: NamedLimit["scope"],
   figures: Figures,

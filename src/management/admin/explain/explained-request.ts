@@ -1,4 +1,4 @@
-/** What an explanation is made of and what it is, in the shapes that the management API answers with. */
+/** Input and result of an explanation, in the form of the management API. */
 import type * as z from "zod";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../../shared/settings/limits.ts";
 import type { explainedRequest } from "../schemas/requests.ts";
@@ -35,19 +35,19 @@ export type ExplainedRequest = Readonly<
 
 export type Figures = ExplainedRequest["checks"][number]["figures"];
 
-/** The figures of the check that refused it, or null. */
+/** Returns the figures of the check that rejected it, or null. */
 export function failedCheckOf(
   request: Pick<ExplainedRequest, "checks">,
 ): ExplainedRequest["checks"][number] | null {
   return request.checks.find((check) => !check.passed) ?? null;
 }
 
-/** The period of the cap that a check compares; checks of a month's cap do not name it. */
+/** Returns the period of a cap's check; checks of monthly caps do not name it. */
 export function periodOf({ period }: Figures): LimitPeriod {
   return LIMIT_PERIODS.find((known) => known === period) ?? "month";
 }
 
-/** Microcents of an amount that figures have in either unit; null for none. */
+/** Returns microcents of an amount in either unit; null if missing. */
 export function microcentsOf(figures: Figures, name: string): number | null {
   const microcents = figures[`${name}_microcents`];
   if (microcents !== undefined && microcents !== null) return Number(microcents);
@@ -65,19 +65,19 @@ export function describeUpstream({
   return { name, status, cause: sayReason(reason, name), envoy_details: cause };
 }
 
-/** What Envoy said of a request's upstream; null: nothing, or nothing that is known. */
+/** Returns Envoy's reason for the upstream's failure; null: none or unknown. */
 export function reasonOf({ upstream }: Pick<ExplainedRequest, "upstream">): Reason | null {
   if (upstream === null || upstream.envoy_details === null) return null;
   return explainCause(upstream.status, upstream.envoy_details);
 }
 
-/** What only the operator can end, by the code that the client is told. */
+/** Causes that only the operator can remove, by the code sent to the client. */
 const OPERATORS_CAUSES: Readonly<Record<string, string>> = {
   upstream_model_not_found: " (it knows no such model, or no such path)",
   upstream_authentication_failed: " (it refuses the gateway's account or credential there)",
 };
 
-/** "the upstream local answered 503: no replica"; null: there is nothing to say of it. */
+/** Formats "the upstream local answered 503: no replica"; null if there is nothing to report. */
 export function explainUpstream({
   upstream,
   error_code: code,

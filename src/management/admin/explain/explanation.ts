@@ -1,6 +1,6 @@
 /**
- * What became of a request, for whoever asks: a sentence with the link that leads on, every check in words, and the
- * multiplication that gives the cost. Made once, for the dashboard, the command line and the management API alike.
+ * Explanation of a request: a sentence with a link to the next step, every check as a text, and the
+ * calculation of the cost. The dashboard, the command line and the management API share it.
  */
 import { explainChecks } from "./checks.ts";
 import { explainCost } from "./cost.ts";
@@ -17,7 +17,7 @@ import { capScopeOf } from "../../../data-path/limits/spend-cap.ts";
 import { formatLimitPath, type LimitSubject } from "../../../shared/contract/pages.ts";
 
 /**
- * @param currency The organization's.
+ * @param currency Currency of the organization.
  * @param dashboardUrl `dashboard.base_url`.
  */
 export function explain(
@@ -39,16 +39,16 @@ export function explain(
   };
 }
 
-/** What can be done about a refusal, and the page of the dashboard where it is done. */
+/** What to do about a rejection, and the dashboard's page for it. */
 interface Action {
   readonly label: string;
   readonly path: string;
 }
 
-/** The field of a setting in the form on the key's page. */
+/** Returns the field of a setting on the key's page. */
 const fieldOf = (code: keyof typeof REFUSAL_FIELDS): string => `/keys/{key}#${REFUSAL_FIELDS[code]}`;
 
-/** By error code: what is done, on the key's page or another one of the organization. */
+/** Actions by error code, on the key's page or another page of the organization. */
 const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: string }>> = {
   session_cap_reached: { label: "Change this cap", page: fieldOf("session_cap_reached") },
   rate_limit_exceeded: { label: "Change this rate", page: fieldOf("rate_limit_exceeded") },

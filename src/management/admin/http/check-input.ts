@@ -8,7 +8,7 @@ const MAX_SHOWN_CHARACTERS = 80;
 const MAX_PROBLEMS = 10;
 
 /**
- * The value, checked.
+ * Returns the checked value.
  * @throws AdminError 400 with every problem in its message; `param` names the first.
  */
 export function checkInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {

@@ -1,17 +1,14 @@
 import { AdminError } from "../admin-error.ts";
 
-/** What an `If-Match` header asks for: any version, or one of these. */
+/** Versions accepted by an `If-Match` header: any, or one of these. */
 export type IfMatch = "any" | readonly number[];
 
-/** The strong validator of a record's settings (RFC 9110, section 8.8.3): its version in quotes. */
+/** Returns the strong validator of a record's settings (RFC 9110, section 8.8.3): its version in quotes. */
 export function formatETag(version: number): string {
   return `"${version}"`;
 }
 
-/**
- * Null when there is no such header. A weak validator or one of another making matches nothing, as RFC 9110, section
- * 13.1.1 has it.
- */
+/** Returns null without a header. A weak or foreign validator matches nothing, as in RFC 9110, section 13.1.1. */
 export function parseIfMatch(header: string | undefined): IfMatch | null {
   if (header === undefined) return null;
   if (header.trim() === "*") return "any";
@@ -23,8 +20,8 @@ export function parseIfMatch(header: string | undefined): IfMatch | null {
 }
 
 /**
- * The version that a change must find: null for any.
- * @throws AdminError 412 when the current one is not among those that were asked for.
+ * Returns the version that a change must find: null for any.
+ * @throws AdminError 412 if the current version is not among the accepted ones.
  */
 export function expectVersion(ifMatch: IfMatch | null, currentVersion: number): number | null {
   if (ifMatch === null || ifMatch === "any") return null;

@@ -1,17 +1,17 @@
 import { AdminError } from "../admin-error.ts";
 
-/** 1 MiB: the largest body that anybody needs is a list of a few hundred model ids. */
+/** 1 MiB: the largest useful body is a list of a few hundred model ids. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Fields and list elements, at any depth: the largest valid body has fewer than 500. */
+/** Maximum of fields and list elements at any depth: the largest valid body has fewer than 500. */
 const MAX_VALUES = 2_000;
-/** Of JSON's spaces and line ends the last. */
+/** Highest of JSON's whitespace characters. */
 const SPACE = 0x20;
 const CODE = { "{": 0x7b, "}": 0x7d, "[": 0x5b, "]": 0x5d, ",": 0x2c, '"': 0x22, "\\": 0x5c } as const;
 
 /**
- * The JSON object of a request's body; undefined when the body is empty.
- * @throws AdminError 400 `invalid_json`, 400 `invalid_parameter` for too many values, 413 `request_too_large`,
- *   415 `unsupported_media_type`.
+ * Parses the JSON object in a request's body; undefined if empty.
+ * @throws AdminError 400 `invalid_json`, 400 `invalid_parameter` for too many values, 413
+ * `request_too_large`, 415 `unsupported_media_type`.
  */
 export async function readJsonBody(request: Request): Promise<object | undefined> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
@@ -30,8 +30,9 @@ export async function readJsonBody(request: Request): Promise<object | undefined
 }
 
 /**
- * Whether JSON has more fields and list elements than `most`: commas outside of strings, and one for each object or list
- * that isn't empty. Looks no further than that, and before the parser: 45,000 fields keep it busy for 80 ms.
+ * Returns whether JSON has more fields and list elements than `most`, by counting commas outside of strings,
+ * and one for each non-empty object or list. Stops there, and runs before the parser: 45,000 fields take the
+ * parser 80 ms.
  */
 function hasMoreValues(json: Buffer, most: number): boolean {
   let count = 0;
@@ -47,7 +48,7 @@ function hasMoreValues(json: Buffer, most: number): boolean {
   return count > most;
 }
 
-/** Where the string that begins here ends; the end of the text if it doesn't end. */
+/** Returns the end of the string that starts here; the end of the text if it is unterminated. */
 function findStringEnd(json: Buffer, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== CODE['"']) at += json[at] === CODE["\\"] ? 2 : 1;
@@ -58,7 +59,7 @@ async function readBytes(request: Request): Promise<Buffer> {
   if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Named: the DOM's type of a stream is not iterable, Node's is.
+  // Typed explicitly: the DOM's type of a stream is not iterable, Node's is.
   const body: AsyncIterable<Uint8Array> | null = request.body as AsyncIterable<Uint8Array> | null;
   if (body === null) return Buffer.alloc(0);
   for await (const chunk of body) {
@@ -69,7 +70,7 @@ async function readBytes(request: Request): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The rest of the body is not read, so the connection cannot be used again. */
+/** Leaves the rest of the body unread, so the connection cannot be reused. */
 function tooLarge(): AdminError {
   return new AdminError("request_too_large", { headers: { connection: "close" } });
 }
@@ -86,7 +87,10 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** V8 names the place and a piece of the body; only the place is told, the body may hold a secret. */
+/**
+ * V8 names the position and a piece of the body; only the position is returned, since the body may contain a
+ * secret.
+ */
 function describePosition(error: SyntaxError): string {
   const position = /at position (\d+)/.exec(error.message)?.[1];
   return position === undefined ? "" : ` (at byte ${position})`;

@@ -1,4 +1,4 @@
-/** On every answer of the admin server, whoever makes it: nothing from elsewhere, no inline script, never in a frame. */
+/** Headers of every response of the admin server: no resources from elsewhere, no inline scripts, no frames. */
 export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
   [
     "content-security-policy",

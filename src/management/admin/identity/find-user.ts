@@ -1,4 +1,4 @@
-/** The user of an organization that somebody who signs in is: the same whether they come so or with a token of the issuer. */
+/** User of an organization for a person who signs in: the same as for calls with a token of the issuer. */
 import { defaultsOf, describeSettings } from "../../../shared/settings/table.ts";
 import { USER_SETTINGS } from "../../../shared/settings/user.ts";
 import type { Grant } from "../../oidc/roles.ts";
@@ -11,8 +11,10 @@ import { type Journal, recordRefusal, type Somebody } from "./record-sign-in.ts"
 type Signed = Somebody & Pick<Identity, "email">;
 
 /**
- * The user's id. A member is made a user at the first sign-in; who has another role is one or is none.
- * @throws AdminError 403 for a user that is disabled, or cannot be made; what the store throws when Redis is unreachable.
+ * Returns the user's id. Creates a user at a member's first sign-in; with other roles the person may have
+ * none.
+ * @throws AdminError 403 for a disabled user, or one that cannot be created; errors of the store if Redis is
+ * unreachable.
  */
 export async function findUser(
   grant: Grant,

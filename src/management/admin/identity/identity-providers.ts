@@ -1,4 +1,4 @@
-/** The providers of `dashboard.oidc`, and what they let people do by the running configuration. */
+/** Providers of `dashboard.oidc`, and the roles that the running configuration gives. */
 import type { OidcProviderConfig } from "../../../shared/config/schema.ts";
 import { IdentityProvider } from "../../oidc/identity-provider.ts";
 import { chooseRole, isSameGrant } from "../../oidc/roles.ts";
@@ -6,14 +6,14 @@ import type { PersonHolder } from "../../../data-path/store/types/sessions.ts";
 
 export interface IdentityProvidersOptions {
   readonly configs: readonly OidcProviderConfig[];
-  /** `dashboard.base_url`, without a slash at its end. */
+  /** `dashboard.base_url`, without a final slash. */
   readonly baseUrl: string;
   readonly nowMs: () => number;
 }
 
 export class IdentityProviders {
   readonly all: readonly IdentityProvider[];
-  /** Where people come back to when they have signed out. */
+  /** Address to return to after signing out. */
   readonly signedOutUrl: string;
 
   constructor({ configs, baseUrl, nowMs }: IdentityProvidersOptions) {
@@ -25,7 +25,7 @@ export class IdentityProviders {
     return this.all.find((provider) => provider.name === name) ?? null;
   }
 
-  /** Whether whoever was signed in would get the same role today, of the same provider. */
+  /** Returns whether a signed-in person would still get the same role from the same provider. */
   isStillGranted(holder: PersonHolder): boolean {
     const provider = this.find(holder.provider);
     if (provider === null || !isIssuer(provider.config.issuer, holder.issuer)) return false;
@@ -36,7 +36,7 @@ export class IdentityProviders {
 
 export const NO_PROVIDERS = new IdentityProviders({ configs: [], baseUrl: "", nowMs: () => 0 });
 
-/** A slash at the end is forgiven at the sign-in, too. */
+/** Ignores a final slash, as the sign-in does. */
 function isIssuer(configured: string, signed: string): boolean {
   return configured.replace(/\/$/, "") === signed.replace(/\/$/, "");
 }

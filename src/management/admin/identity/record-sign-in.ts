@@ -1,6 +1,6 @@
 /**
- * Sign-ins in the audit log: of the organization that the role is for, else of what belongs to none, which only the operator
- * reads. An entry that cannot be written goes to the log of the process, and nobody is kept out or let in by that.
+ * Sign-ins in the audit log: of the role's organization, otherwise in the operator's log. An entry that
+ * cannot be written goes to the process's log and never affects the sign-in.
  */
 import type { Logger } from "../../../shared/host/logger.ts";
 import type { AuditFields, AuditInput, AuditStore } from "../../../data-path/store/types/audit.ts";
@@ -9,13 +9,13 @@ import type { KnownRole, PersonHolder, SessionRecord } from "../../../data-path/
 export interface Journal {
   readonly store: Pick<AuditStore, "addAuditEntry">;
   readonly logger: Logger;
-  /** Of the call. */
+  /** Id of the call. */
   readonly requestId: string;
 }
 
 export type Somebody = Pick<PersonHolder, "issuer" | "subject" | "name" | "provider">;
 
-/** Why a session was ended by itself. */
+/** Reason why a session was ended automatically. */
 export type EndReason = "role_withdrawn" | "user_disabled";
 
 export async function recordStart(
@@ -35,14 +35,14 @@ export async function recordStart(
   for (const place of places) await record(journal, place, "role.changed", holder, change);
 }
 
-/** Whoever is signed in has let a program act in their name. */
+/** Records that a signed-in person has authorized a program. */
 export function recordProgramStart(journal: Journal, holder: PersonHolder): Promise<void> {
   const { provider, role, organizationId } = holder;
   const after = { provider, role, organization_id: organizationId, client: "command line" };
   return record(journal, organizationId, "session.started", holder, { before: null, after });
 }
 
-/** Somebody whom the provider knows, and who has no role here. */
+/** Records a person whom the provider knows, but who has no role here. */
 export function recordRefusal(journal: Journal, somebody: Somebody, reason: string): Promise<void> {
   const after = { provider: somebody.provider, reason };
   return record(journal, null, "session.refused", somebody, { before: null, after });
@@ -54,7 +54,7 @@ export function recordEnd(journal: Journal, holder: PersonHolder, reason: EndRea
   return record(journal, holder.organizationId, "session.ended", holder, change);
 }
 
-/** The operator's token was used to sign in. */
+/** Records a sign-in with the operator's token. */
 export async function recordOperatorStart(
   journal: Journal,
   { hash }: Pick<SessionRecord, "hash">,
@@ -69,12 +69,12 @@ export async function recordOperatorStart(
   });
 }
 
-/** As the API names a session: by the hash, which opens nothing. */
+/** Returns a session's id in the API: its hash, which does not authenticate. */
 export function sessionIdOf(hash: string): string {
   return `session_${hash}`;
 }
 
-/** Null: it is no session's id. */
+/** Returns the hash; null if the id is not a session's. */
 export function hashOfSession(id: string): string | null {
   return /^session_([0-9a-f]{64})$/.exec(id)?.[1] ?? null;
 }

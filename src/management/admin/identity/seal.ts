@@ -1,14 +1,12 @@
-/**
- * A text that only who has the session's secret can read, which the store has not: AES-256-GCM by a key made of it.
- */
+/** Encryption with the session's secret, which the store does not have: AES-256-GCM with a derived key. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** What is longer is not kept: a provider is then told of a sign-out without it. */
+/** Longer texts are not kept: the provider is then called at sign-out without it. */
 const MAX_CHARACTERS = 16 * 1024;
 
-/** Null: it is too long. */
+/** Encrypts a text; null if it is too long. */
 export function seal(text: string, secret: string): string | null {
   if (text.length > MAX_CHARACTERS) return null;
   const iv = randomBytes(IV_BYTES);
@@ -17,7 +15,7 @@ export function seal(text: string, secret: string): string | null {
   return sealed.toString("base64url");
 }
 
-/** Null: it was sealed by another secret, or changed. */
+/** Decrypts; null if it was sealed with another secret, or changed. */
 export function unseal(sealed: string, secret: string): string | null {
   const bytes = Buffer.from(sealed, "base64url");
   if (bytes.length < IV_BYTES + TAG_BYTES) return null;

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of what customers read with an API key: the key itself, its requests, its models. It stands
- * here since this server gives it out; the endpoints are Envoy's. What models are asked is OpenAI's and Anthropic's own.
+ * OpenAPI 3.1 document of the client API's own endpoints: the key, its requests, its models. This server
+ * publishes it; Envoy serves the endpoints. Model endpoints are documented by OpenAI and Anthropic.
  */
 import * as z from "zod";
 import { modelBody, modelListBody } from "../../../data-path/catalog/answer-schemas.ts";
@@ -19,7 +19,7 @@ import {
 const DESCRIPTION =
   "Calls for an API key about itself: its limits, spend and headroom, its requests, its models. Each call takes one request from the rate limit, is free, and isn't blocked by caps. Amounts are whole cents (`…_cents`) or millionths of a cent (`…_microcents`) of the organization's currency.";
 
-/** Where the gateway is when `listen` is not set. */
+/** Address of the gateway if `listen` is not set. */
 const DEFAULT_SERVER = { url: "http://127.0.0.1:10000", description: "`listen` of gateway.yaml." };
 
 const named = z
@@ -30,7 +30,7 @@ const named = z
   .add(modelListBody, { id: "ModelList" })
   .add(errorBody, { id: "Error" });
 
-/** Every one of these endpoints may answer with one of them. */
+/** Errors that all of these endpoints may return. */
 const COMMON: readonly ErrorCode[] = [
   "missing_api_key",
   "invalid_api_key",
@@ -48,7 +48,7 @@ interface Endpoint {
   readonly summary: string;
   readonly parameters?: readonly JsonObject[];
   readonly answer: z.ZodType;
-  /** What only this one answers: status → codes with what they mean. */
+  /** Errors of this endpoint only, by status: codes with their meaning. */
   readonly errors?: Readonly<Record<number, string>>;
 }
 
@@ -100,7 +100,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   },
 };
 
-/** A plain JSON object. `docs/openapi-customers.json` is the same, of no gateway in particular; a test holds them equal. */
+/** Returns a plain JSON object. `docs/openapi-customers.json` is the version without a server; a test compares both. */
 export function createCustomersDocument(): JsonObject {
   return {
     openapi: "3.1.0",
@@ -145,7 +145,7 @@ function describeOperation({ operationId, summary, parameters, answer, errors }:
   };
 }
 
-/** Status → a sentence for each code that it can have here. */
+/** Returns a sentence for each possible code, by status. */
 function describeCommonErrors(): Record<number, string> {
   const byStatus: Record<number, string> = {};
   for (const code of COMMON) {
@@ -178,7 +178,7 @@ const HEADERS = {
   }),
 };
 
-/** Of an answer with this status; of a success when left out. */
+/** Returns the headers of a response with this status. Default: success. */
 function referToHeaders(status = 200): JsonObject {
   const isWorthATry = status === 429 || status === 503;
   const names = Object.keys(HEADERS).filter((name) => name !== "retry-after" || isWorthATry);

@@ -5,19 +5,19 @@ export type JsonObject = Record<string, unknown>;
 const SCHEMAS = "#/components/schemas/";
 const BIGINT = { type: "integer", format: "int64" };
 
-/** Schemas under the names that they have in a document. */
+/** Schemas by their name in a document. */
 export type NamedSchemas = ReturnType<typeof z.registry<{ id: string }>>;
 
-/** What stands under `components.schemas`, by name. */
+/** Returns `components.schemas`. */
 export function describeSchemas(named: NamedSchemas): JsonObject {
   const { schemas } = z.toJSONSchema(named, {
     io: "input",
     uri: (id) => `${SCHEMAS}${id}`,
-    // The only type here that JSON does not have is the bigint, see below.
+    // The only type here that JSON lacks is the bigint, see below.
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema._zod.def.type === "bigint") Object.assign(jsonSchema, BIGINT);
-      // The format says it; the pattern is half a kilobyte of calendar.
+      // The format suffices; the pattern would be half a kilobyte of calendar.
       if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
     },
   });
@@ -31,7 +31,7 @@ export function describeSchemas(named: NamedSchemas): JsonObject {
   );
 }
 
-/** A body of JSON that has this schema. @throws TypeError for one that the document does not name */
+/** Returns a JSON body with this schema. @throws TypeError if the document does not name it */
 export function describeJson(named: NamedSchemas, schema: z.ZodType): JsonObject {
   const name = named.get(schema)?.id;
   if (name === undefined) throw new TypeError("a schema of the API has no name in the OpenAPI document");
@@ -45,7 +45,7 @@ export function describeError(named: NamedSchemas, schema: z.ZodType): JsonObjec
   };
 }
 
-/** A parameter that is a text where the schema does not say otherwise. */
+/** Returns a parameter, which is a string unless the schema says otherwise. */
 export function describeParameter(
   place: "path" | "query" | "header",
   name: string,

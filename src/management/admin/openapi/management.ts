@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the management API, made of the routes and of the schemas that check the requests. */
+/** OpenAPI 3.1 document of the management API, derived from the routes and the schemas that check requests. */
 import * as z from "zod";
 import { errorBody, namedSchemas } from "../schemas/fields.ts";
 import type { RouteDescription } from "../api/route.ts";
@@ -14,16 +14,16 @@ import {
 const DESCRIPTION =
   "Organizations, API keys, limits, spend. Amounts are whole cents (`…_cents`) or millionths of a cent (`…_microcents`) of the organization's currency. Changes apply from the next request, on every worker.";
 
-/** Where the management API is when `admin.host` and `admin.port` are not set. */
+/** Address of the management API if `admin.host` and `admin.port` are not set. */
 const DEFAULT_SERVER = {
   url: "http://127.0.0.1:10001",
   description: "`admin.host` and `admin.port` of gateway.yaml.",
 };
 
 /**
- * A plain JSON object. `docs/openapi.json` is that of no server in particular; a test holds them equal.
+ * Returns a plain JSON object. `docs/openapi.json` is the version without a server; a test compares both.
  *
- * @param serverUrl Where the server that gives it out is reached, or what is relative to the document's own address.
+ * @param serverUrl Address of the server that publishes it, or relative to the document's address.
  */
 export function createOpenApiDocument(serverUrl: string | null = null): JsonObject {
   const paths: Record<string, JsonObject> = {};

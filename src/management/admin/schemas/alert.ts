@@ -7,7 +7,7 @@ import { LIMIT_PERIODS } from "../../../shared/settings/limits.ts";
 import { LIMIT_SCOPES } from "../../../data-path/store/types/decision.ts";
 import { isId } from "../../../data-path/store/ids.ts";
 
-/** A week: long enough for a receiver that somebody has to deploy. */
+/** A week: enough to deploy a receiver. */
 const MAX_SECRET_GRACE_SECONDS = 604_800;
 const DEFAULT_SECRET_GRACE_SECONDS = 86_400;
 

@@ -1,6 +1,6 @@
 /**
- * Fields of the management API beside settings; check-input.ts adds the field's name and what was found to their error
- * texts. The OpenAPI document is made of the same schemas.
+ * Fields of the management API besides settings; check-input.ts adds the field's name and the found value to
+ * their error texts. The OpenAPI document uses the same schemas.
  */
 import * as z from "zod";
 import { DAY_MS } from "../../../shared/time/calendar.ts";
@@ -8,31 +8,31 @@ import { formatSuggestion } from "../../../shared/config/schema/nearest.ts";
 import { record, tagList } from "../../../shared/settings/input-schemas.ts";
 import { TEXT_PATTERN } from "../../../shared/settings/published-patterns.ts";
 
-/** Schemas that the OpenAPI document names. */
+/** Schemas with a name in the OpenAPI document. */
 export const namedSchemas = z.registry<{ id: string }>();
 
-/** The schema under a name of its own in the OpenAPI document. */
+/** Gives a schema a name in the OpenAPI document. */
 export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
   namedSchemas.add(schema, { id });
   return schema;
 }
 
-/** An object that the API answers with, under a name of its own. */
+/** Named object in API responses. */
 export function answer<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
   return named(id, z.strictObject(shape));
 }
 
-/** An object that callers send, under a name of its own. */
+/** Named object in API requests. */
 export function input<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
   return named(id, record(shape));
 }
 
-/** A sum of microcents, which may be beyond 2^53: in JSON it is an integer with all its digits. */
+/** Sum of microcents, possibly beyond 2^53: an exact integer in JSON. */
 export function microcents() {
   return z.coerce.bigint();
 }
 
-/** One of some words. */
+/** One of several words. */
 export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
   const listed = values.map((value) => `"${value}"`).join(" or ");
   return z.enum(values, {
@@ -41,7 +41,7 @@ export function choice<const Values extends readonly [string, ...string[]]>(valu
   });
 }
 
-/** A text of at most so many characters, without control characters. */
+/** Text of at most this many characters, without control characters. */
 export function text(maximum: number) {
   const error = `expected a text of 1 to ${maximum} characters, without control characters`;
   return z
@@ -55,7 +55,7 @@ export function text(maximum: number) {
 const MOMENT_EXPECTATION = "expected a day such as 2026-11-21 or a time such as 2026-11-21T14:03:00Z";
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 const DAY_TEXT = /^\d{4}-\d{2}-\d{2}$/;
-/** A UTC day or an RFC 3339 time from 1970 on, as Unix milliseconds. @param edge Which end of a day is meant. */
+/** UTC day or RFC 3339 time since 1970, as Unix milliseconds. @param edge Which end of a day is meant. */
 export function moment(edge: "start" | "end") {
   return z
     .string({ error: MOMENT_EXPECTATION })
@@ -69,7 +69,7 @@ export const tagFilter = () =>
     .optional()
     .meta({ description: "With all of these tags.", examples: ["team=search,feature=autocomplete"] });
 
-/** It is the day on which a limit's window began. */
+/** First day of a limit's window. */
 export const windowStart = () =>
   z
     .string()
@@ -77,7 +77,7 @@ export const windowStart = () =>
     .nullable()
     .describe("First day (UTC) of the window; null: that of all time.");
 
-/** An answer has a text there, or null. */
+/** Text or null, in responses. */
 export const textOrNull = (about: string, ...examples: string[]) =>
   z
     .string()

@@ -32,7 +32,7 @@ const figures = {
   resets_at: z.iso.datetime().nullable().describe("End of the window; null: never."),
 };
 
-/** Beside a user or a group in a list. */
+/** Tightest limit of a user or a group in a list. */
 export const tightestLimit = answer("TightestLimit", figures);
 
 const limit = answer("Limit", {

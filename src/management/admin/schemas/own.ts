@@ -1,4 +1,4 @@
-/** What somebody with the role member reads and sends of what is their own. */
+/** Schemas of a member's own keys, limits and usage. */
 import * as z from "zod";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { changeShape, creationShape } from "../../../shared/settings/table.ts";
@@ -8,14 +8,14 @@ import { pageQuery } from "./page.ts";
 import { requestQuery } from "./requests.ts";
 import { usageQuery } from "./usage.ts";
 
-// Whose a key is and whether an administrator has disabled it are not a member's to say.
+// Members cannot set a key's owner, nor whether an administrator has disabled it.
 const { userId: _user, groupId: _group, disabled, ...chosen } = KEY_SETTINGS;
 const { name, note } = KEY_SETTINGS;
 
 export const ownKeyCreation = input("OwnKeyCreation", creationShape(chosen));
 
 const ONLY_TRUE = "expected true: only an administrator enables a key again";
-/** No limit: whatever a key has stays, so that nobody raises what an administrator has set. */
+/** Without limits: these stay, so that members cannot raise what an administrator has set. */
 export const ownKeyChange = input("OwnKeyChange", {
   ...changeShape({ name, note }),
   [disabled.apiName]: z

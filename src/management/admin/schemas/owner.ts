@@ -8,12 +8,12 @@ import { answer, choice, count, input, text, textOrNull } from "./fields.ts";
 import { tightestLimit } from "./limit.ts";
 import { pageFields, pageOf } from "./page.ts";
 
-/** A list's `next` is an id, a search's the place in what is searched. */
+/** `next` of a list is an id, of a search a position in the search index. */
 const CURSOR = /^[A-Za-z0-9_-]{1,400}$/;
 
 const searchOf = (what: string) => text(100).optional().describe(what);
 
-/** Of a list that can be narrowed to one user or one group. */
+/** Filter of a list by one user or one group. */
 export const ownerIdFilter = (kind: OwnerKind, about: string) =>
   z
     .string()
@@ -21,11 +21,11 @@ export const ownerIdFilter = (kind: OwnerKind, about: string) =>
     .optional()
     .describe(about);
 
-/** What the user or the group of requests is called. */
+/** Name of the user or group of requests. */
 export const formerOwnerName = () =>
   textOrNull("Name, also of a deleted one while its figures are kept; null after that, or none.");
 
-/** What becomes of the keys of whoever is deleted. */
+/** Handling of the keys of a deleted owner. */
 export const ownerDeletionQuery = record({
   keys: choice(["keep", "delete"])
     .optional()
@@ -35,7 +35,7 @@ export const ownerDeletionQuery = record({
 export const userCreation = input("UserCreation", creationShape(USER_SETTINGS));
 export const userChange = input("UserChange", changeShape(USER_SETTINGS));
 
-/** With its name, which its id alone does not say to people. */
+/** Reference with a name for people. */
 export const ownerReference = () => z.strictObject({ id: z.string(), name: z.string() }).nullable();
 
 const include = () =>

@@ -8,18 +8,18 @@ const MAX_PAGE_LIMIT = 100;
 const limitError = `expected a whole number from 1 to ${MAX_PAGE_LIMIT}`;
 export const AFTER_EXPECTATION = "expected `next` of the page before";
 
-/** What of texts in the form of a list's `next` can be one. */
+/** Checks whether a well-formed `next` can be valid. */
 type IsPlace = (text: string) => boolean;
 
 /**
  * Query of a list.
- * @param after The form of this list's `next`.
+ * @param after Form of this list's `next`.
  */
 export function pageQuery(after: RegExp, isPlace?: IsPlace) {
   return record(pageFields(after, isPlace));
 }
 
-/** The same fields, for a list that takes more than these. */
+/** Same fields, for lists with further parameters. */
 export function pageFields(after: RegExp, isPlace: IsPlace = () => true) {
   return {
     limit: z
@@ -37,13 +37,14 @@ export function pageFields(after: RegExp, isPlace: IsPlace = () => true) {
   };
 }
 
-/** The id of an entry in a stream. */
+/** Id of an entry in a stream. */
 export const STREAM_CURSOR = /^[0-9]{1,20}-[0-9]{1,20}$/;
 
 const LARGEST_ID_PART = 2n ** 64n - 1n;
 
 /**
- * Whether every place of it can be an entry's of a Redis stream, "-" for the end of one left out: others Redis refuses.
+ * Returns whether every part can be the id of an entry in a Redis stream ("-" for the end of one is skipped):
+ * Redis rejects others.
  * @see https://redis.io/docs/latest/develop/data-types/streams/#entry-ids
  */
 export function isInStreams(cursor: string): boolean {
@@ -51,7 +52,7 @@ export function isInStreams(cursor: string): boolean {
     .split("_")
     .filter((place) => place !== "-")
     .every((place) => {
-      // Told together with a text that has not the form of one.
+      // The form is checked elsewhere; both problems are reported together.
       if (!/^\d+-\d+$/.test(place)) return false;
       const [time = 0n, sequence = 0n] = place.split("-").map((part) => BigInt(part));
       return time <= LARGEST_ID_PART && sequence <= LARGEST_ID_PART && (time > 0n || sequence > 0n);
@@ -64,7 +65,7 @@ export function pageOf<Item extends z.ZodType>(id: string, item: Item) {
   return named(id, z.strictObject(pageShape(item)));
 }
 
-/** The same fields, for a list that answers more than these. */
+/** Same fields, for lists with further response fields. */
 export function pageShape<Item extends z.ZodType>(item: Item) {
   return {
     data: z.array(item),

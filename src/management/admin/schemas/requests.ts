@@ -7,7 +7,7 @@ import { isInStreams, pageFields, pageOf } from "./page.ts";
 import { usageTokens } from "./tokens.ts";
 import { TIMELINE } from "../../../data-path/store/requests/facts.ts";
 
-/** Two places in two streams, or the end of one: what the store gives as `next`. */
+/** Positions in two streams, or the end of one: the store's `next`. */
 const REQUEST_CURSOR = /^(?:[0-9]{1,20}-[0-9]{1,20}|-)_(?:[0-9]{1,20}-[0-9]{1,20}|-)$/;
 
 const STATUS_EXPECTATION =
@@ -43,7 +43,7 @@ export type RequestQuery = z.output<typeof requestQuery>;
 
 const milliseconds = () => z.int().nullable();
 
-/** What the key itself may ask of it stands in the middle; around it what only its organization may know. */
+/** The fields that the key itself can read are in the middle; around them those for its organization only. */
 const { object, id, created_at, checks, ...told } = requestStatus.shape;
 
 type Moments = {

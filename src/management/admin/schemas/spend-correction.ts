@@ -24,7 +24,7 @@ const outsideUsageCreation = input("OutsideUsageCreation", {
 });
 export type OutsideUsageCreation = z.infer<typeof outsideUsageCreation>;
 
-/** What did not pass the gateway, as it was charged. */
+/** Usage outside of the gateway, as it was charged. */
 export const outsideUsage = answer("OutsideUsage", {
   model: z.string(),
   requests: count(),

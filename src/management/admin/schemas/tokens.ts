@@ -1,4 +1,4 @@
-/** The figures of tokens in what the API takes and answers: made from their table. */
+/** Token figures in API requests and responses, derived from their table. */
 import type * as z from "zod";
 import { whole } from "../../../shared/settings/input-schemas.ts";
 import { TOKEN_FIGURES, type TokenFigure } from "../../../shared/usage/figures.ts";
@@ -13,7 +13,7 @@ import { count } from "./fields.ts";
 
 export const MAX_TOKENS = 1_000_000_000_000;
 
-/** Of a row of usage. */
+/** Token figures of a usage row. */
 export function usageTokens() {
   const schemas = mapTokens((kind) => {
     const { partOf, describedAs } = rowOf(kind);
@@ -31,7 +31,7 @@ type OutsideTokens = {
   [Kind in TokenKind as Names[Kind]]: Kind extends RequiredKind ? Given : z.ZodOptional<Given>;
 };
 
-/** Of usage that did not pass the gateway: what prompts and answers came to has to be given, all else is 0 when left out. */
+/** Token figures of usage outside of the gateway: prompt and output are required, all others default to 0. */
 export function outsideTokens(): OutsideTokens {
   const schemas = mapTokens((kind) => {
     const { partOf, describedAs, price } = rowOf(kind);
@@ -44,7 +44,7 @@ export function outsideTokens(): OutsideTokens {
   return nameTokens(schemas) as unknown as OutsideTokens;
 }
 
-/** "Of the input: written to a cache for an hour." */
+/** Formats "Of the input: written to a cache for an hour." */
 function describePart(kind: TokenKind, beginning: string): string {
   const { about } = rowOf(kind);
   return `${beginning}${about === undefined ? "" : `: ${about}`}.`;

@@ -10,12 +10,12 @@ import { formerOwnerName, ownerIdFilter } from "./owner.ts";
 const PLAIN_GROUPS = ["day", "key", "user", "group", "model"] as const;
 const TAG_PREFIX = "tag:";
 
-/** What usage is summed up by: `tag:team` by the value of one tag. */
+/** Grouping of usage: `tag:team` groups by the value of one tag. */
 export type UsageGroup =
   | { readonly kind: (typeof PLAIN_GROUPS)[number] }
   | { readonly kind: "tag"; readonly name: string };
 
-/** In one order, whatever the caller's: day, key, user, group, model, tags. */
+/** Returns the groups in a fixed order: day, key, user, group, model, tags. */
 export function parseGroups(text: string | undefined): readonly UsageGroup[] {
   const words = text?.split(",") ?? [];
   const plain = PLAIN_GROUPS.filter((kind) => words.includes(kind)).map((kind) => ({ kind }));
@@ -27,7 +27,7 @@ export function parseGroups(text: string | undefined): readonly UsageGroup[] {
 
 const MONTH_EXPECTATION = "expected a month such as 2026-11";
 
-/** Which rows of a month are looked at; what is left out leaves nothing out. */
+/** Filters of a month's rows; omitted ones match everything. */
 const usageFilters = {
   key_id: z.string().min(1).max(100).optional().describe("Id of an API key."),
   user_id: ownerIdFilter("user", "Of the requests that were this user's when they were admitted."),
@@ -58,7 +58,7 @@ export const usageQuery = record({
   format: choice(["json", "csv"]).optional(),
 });
 
-/** The id of a row, as `formatRowId` of the export writes it. */
+/** Id of a row, as `formatRowId` of the export writes it. */
 const ROW_ID = /^[0-9]{4}-[0-9]{2}-[0-9]{2} [^ ]+ [^ ]+ [^ ]+$/;
 
 export const usageExportQuery = record({
@@ -89,7 +89,7 @@ function isGroup(word: string): boolean {
   return isTag || PLAIN_GROUPS.some((group) => group === word);
 }
 
-/** Whether a month's tags are kept apart. */
+/** Number of a month's tag combinations. */
 const tagCombinations = answer("TagCombinations", {
   kept: count().describe("Combinations of tags in the month so far."),
   most: count().describe("Maximum of a month for an organization."),

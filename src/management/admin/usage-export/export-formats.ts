@@ -1,4 +1,4 @@
-/** The formats of an export: what its rows are written as. */
+/** Formats of an export's rows. */
 import { readTags } from "../../../shared/usage/tags.ts";
 import type { ExportRow } from "./export-rows.ts";
 import { FOCUS_COLUMNS } from "./focus.ts";
@@ -8,9 +8,9 @@ export type ExportFormatName = "csv" | "jsonl" | "focus";
 
 interface ExportFormat {
   readonly mediaType: string;
-  /** Of the file's name. */
+  /** Extension of the file's name. */
   readonly extension: string;
-  /** Before the first row; not where an export is resumed. */
+  /** Text before the first row; omitted if an export is resumed. */
   readonly header: string;
   readonly formatRow: (row: ExportRow) => string;
 }
@@ -35,7 +35,7 @@ function createCsvFormat(columns: readonly UsageColumn<ExportRow>[], extension: 
   };
 }
 
-/** Amounts with all their digits; tags as an object, null for those that count as `other`. */
+/** Formats amounts exactly, and tags as an object, null for those that count as `other`. */
 function formatJsonLine(row: ExportRow): string {
   const members = USAGE_COLUMNS.map(([name, read]) => {
     const value = name === "tags" ? (row.tags === "other" ? null : readTags(row.tags)) : read(row);

@@ -1,19 +1,19 @@
-/** A month's usage, row by row, for other programs: one row for each day, key, its user and group, model and combination of tags. */
+/** A month's usage as rows for other programs: one for each day, key, its user and group, model and tag combination. */
 import { daysOf, type CalendarPeriod } from "../../../shared/time/calendar.ts";
 import type { UsageRow } from "../../../data-path/store/types/reporting.ts";
 import type { Store } from "../../../data-path/store/types.ts";
 import { type NamesStore, readUsageNames } from "../api/names.ts";
 import { formatRowId, type UsageTableRow } from "./usage-table.ts";
 
-/** A row of usage, its id in the order of the export, with the names that people know its parts by. */
+/** Usage row with its id, which sorts in export order, and names for people. */
 export type ExportRow = UsageRow & UsageTableRow;
 
-/** Rows at a time, and names: some 200 kB of text, so that a slow reader holds no more than that back. */
+/** Rows, or names, per read: about 200 kB of text, which is the most that a slow reader holds back. */
 const BATCH = 500;
 
 /**
- * All rows of a month in the order of their ids, in batches; those behind `after`, the id of a row, when it is given. A day
- * is read when its first row is asked for: nobody holds a whole month.
+ * Iterates over a month's rows in batches, sorted by id; with `after`, those after that row. Reads a day when
+ * its first row is needed, so that a whole month is never in memory.
  */
 export async function* readExportRows(
   store: Pick<Store, "readUsageOfDay"> & NamesStore,

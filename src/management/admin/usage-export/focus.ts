@@ -1,7 +1,8 @@
 /**
- * FOCUS 1.2, the FinOps Open Cost and Usage Specification (https://focus.finops.org): columns of a bill as finance tools read
- * it. Every mandatory column is there, of the others those that this gateway has something to say about; its own begin with
- * `x_`, as the specification wants. One row has tokens of several prices, so there are no unit prices and no SKUs.
+ * FOCUS 1.2, the FinOps Open Cost and Usage Specification (https://focus.finops.org): columns of a bill for
+ * finance tools. Has every mandatory column, and of the others those that apply to this gateway; its own
+ * start with `x_`, as the specification requires. A row contains tokens at several prices, so there are no
+ * unit prices and no SKUs.
  */
 import { dayAt, expiryOf, parseMonth } from "../../../shared/time/calendar.ts";
 import { formatDecimal } from "../../../shared/money/money.ts";
@@ -13,17 +14,17 @@ import { FIGURES_BY_POSITION } from "../../../shared/usage/usage-figures.ts";
 import type { ExportRow } from "./export-rows.ts";
 import type { UsageColumn } from "./usage-table.ts";
 
-/** Who sells, and who issues the bill. */
+/** Seller and issuer of the bill. */
 const PROVIDER = "inference-gateway";
 
 const cost = ({ costMicrocents }: ExportRow): string => formatDecimal(costMicrocents);
 const isUsage = ({ model, requests }: ExportRow): boolean => model !== null && requests > 0;
 const countTokens = (row: ExportRow): number => WHOLE_KINDS.reduce((sum, kind) => sum + row[kind], 0);
-/** What is no usage has no quantity. */
+/** Quantity; null for rows that are not usage. */
 const quantity = (row: ExportRow): number | null => (isUsage(row) ? countTokens(row) : null);
 const unit = (row: ExportRow): string | null => (isUsage(row) ? "Tokens" : null);
 
-/** Figures stand by their positions, so that a new one comes last. */
+/** Figures by position, so that new ones are appended. */
 const OWN: readonly UsageColumn<ExportRow>[] = [
   ["x_GroupId", ({ owners }) => parseOwnerIds(owners).groupId],
   ["x_GroupName", ({ groupName }) => groupName],
@@ -37,7 +38,7 @@ const OWN: readonly UsageColumn<ExportRow>[] = [
   ]),
 ];
 
-/** FOCUS's columns in the order of their names, then the gateway's own. None ever moves, and a new one comes last. */
+/** FOCUS's columns in order of name, then the gateway's own. Never move one; append new ones. */
 export const FOCUS_COLUMNS: readonly UsageColumn<ExportRow>[] = [
   ["BilledCost", cost],
   ["BillingAccountId", ({ organization }) => organization.id],
@@ -47,7 +48,7 @@ export const FOCUS_COLUMNS: readonly UsageColumn<ExportRow>[] = [
   ["BillingPeriodEnd", ({ day }) => formatTime(expiryOf(day.slice(0, 7), 0))],
   ["BillingPeriodStart", ({ day }) => formatTime(parseMonth(day.slice(0, 7))?.startMs ?? Number.NaN)],
   ["ChargeCategory", (row) => (isUsage(row) ? "Usage" : "Adjustment")],
-  // "Correction" is for charges of billing periods that are closed: a correction here is of the month that it is made in.
+  // "Correction" is for charges of closed billing periods: a correction here belongs to the current month.
   ["ChargeClass", () => null],
   ["ChargeDescription", (row) => describeCharge(row)],
   ["ChargeFrequency", (row) => (isUsage(row) ? "Usage-Based" : "One-Time")],
@@ -84,7 +85,7 @@ function describeCharge(row: ExportRow): string {
   return `Requests to ${model}${key} on ${day}`;
 }
 
-/** ISO 8601 in UTC, to the second. */
+/** Formats ISO 8601 in UTC with seconds. */
 function formatTime(timeMs: number): string {
   return new Date(timeMs).toISOString().replace(".000Z", "Z");
 }

@@ -1,6 +1,6 @@
 /**
- * The columns of usage as a table: of the export, of `GET …/usage` as CSV and of what the dashboard shows. The same
- * everywhere, so that what reads one of the files reads all of them; where rows are not apart by a part, it is empty.
+ * Columns of usage tables: of the export, of `GET …/usage` as CSV and of the dashboard's CSV. They are the
+ * same everywhere, so that a reader of one file can read all; a part by which rows are not grouped is empty.
  */
 import { formatDecimal } from "../../../shared/money/money.ts";
 import { parseOwnerIds } from "../../../data-path/store/types/owner-ids.ts";
@@ -13,28 +13,28 @@ import {
 import type { UsageNames } from "../api/names.ts";
 import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
 
-/** What of a row tells it from the others; null where rows are not apart by it, or there is none. */
+/** Parts that identify a row; null if rows are not grouped by it, or there is none. */
 export interface UsageParts {
   readonly day: string | null;
   readonly keyId: string | null;
-  /** In the form of `owner-ids.ts`: the user and the group, of those that rows are apart by; empty: neither. */
+  /** User and group in the form of `owner-ids.ts`, if rows are grouped by them; empty: neither. */
   readonly owners: string;
   readonly model: string | null;
-  /** "feature=a,team=search", `other` for what is not kept apart; empty: none. */
+  /** "feature=a,team=search", `other` for further combinations; empty: none. */
   readonly tags: string;
 }
 
 export interface UsageTableRow extends UsageParts, UsageFigures, UsageNames {
-  /** The only one of its kind in its table. */
+  /** Unique in its table. */
   readonly id: string;
   readonly organization: Pick<OrganizationRecord, "id" | "name" | "currency">;
 }
 
 type UsageCell = string | number | bigint;
-/** Null: nothing stands there. */
+/** Null: empty cell. */
 export type UsageColumn<Row = UsageTableRow> = readonly [name: string, read: (row: Row) => UsageCell | null];
 
-/** Columns are read by position: none ever moves, and a new one comes last. */
+/** Columns are read by position: never move one; append new ones. */
 export const USAGE_COLUMNS: readonly UsageColumn[] = [
   ["row_id", ({ id }) => id],
   ["day", ({ day }) => day],
@@ -58,15 +58,16 @@ function figureColumn(figure: UsageFigure): UsageColumn {
 }
 
 /**
- * "2026-11-21 key_… acme/echo-small team=search", `-` for what there is none of; `all` for the day, since a cell may not
- * begin with a sign. Behind the key stands whose the requests were, "key_….user_….group_…". None of the parts has blanks.
+ * Formats "2026-11-21 key_… acme/echo-small team=search", with `-` for missing parts; `all` for the day,
+ * since a cell must not start with a sign. Owners follow the key: "key_….user_….group_…". Parts contain no
+ * spaces.
  */
 export function formatRowId({ day, keyId, owners, model, tags }: UsageParts): string {
   const who = (keyId ?? "-") + (owners === "" ? "" : `.${owners}`);
   return [day ?? "all", who, model ?? "-", tags === "" ? "-" : tags].join(" ");
 }
 
-/** All of it; the header line is there without rows too. */
+/** Formats the whole table; has a header line even without rows. */
 export function formatUsageTable(rows: readonly UsageTableRow[]): string {
   return formatHeader(USAGE_COLUMNS) + rows.map((row) => formatRow(USAGE_COLUMNS, row)).join("");
 }
@@ -79,27 +80,27 @@ export function formatRow<Row>(columns: readonly UsageColumn<Row>[], row: Row): 
   return formatCsvLine(columns.map(([, read]) => toCell(read(row))));
 }
 
-/** A decimal is a number to a spreadsheet, whatever its sign. */
+/** Spreadsheets read a decimal as a number, whatever its sign. */
 function toCell(value: UsageCell | null): CsvCell {
   if (value === null) return "";
   return typeof value === "string" && /^-?\d+\.\d{8}$/.test(value) ? { verbatim: value } : value;
 }
 
-/** Tables for spreadsheets: RFC 4180, and nothing in a cell that a spreadsheet would run. */
+/** Tables for spreadsheets: RFC 4180, without cells that a spreadsheet would execute. */
 
-/** What a cell that is a formula begins with (OWASP, "CSV Injection"), the full-width forms of the signs among it. */
+/** Characters that start a formula (OWASP, "CSV Injection"), including full-width forms. */
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 const SPECIAL = /[",\r\n]/;
 
 /**
- * One line, its line break included. A text that would be a formula gets a `'` before it, which spreadsheets show as the
- * sign that it is a text; numbers stay numbers, negative ones too.
+ * Formats a line with its line break. A text that would be a formula gets a leading `'`, which marks a text
+ * in spreadsheets; numbers stay numbers, even negative ones.
  */
 export function formatCsvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(formatCsvCell).join(",")}\r\n`;
 }
 
-/** `verbatim`: a number in a notation of its own, such as a decimal with all its places. */
+/** `verbatim`: a preformatted number, such as a decimal with all its digits. */
 type CsvCell = string | number | bigint | { readonly verbatim: string };
 
 function formatCsvCell(value: CsvCell): string {

@@ -1,11 +1,11 @@
-/** What each format of a webhook has: a body for alerts, and one for a test. */
+/** Formatter of a webhook's format: bodies of alerts and tests. */
 import type { AlertMessage } from "../../../data-path/store/types/alerts.ts";
 import type { Webhook } from "../webhooks.ts";
 
 export interface AlertEventInput {
   readonly message: AlertMessage;
   readonly organizationName: string;
-  /** Base of the dashboard's pages, without a slash at its end. */
+  /** Base URL of the dashboard's pages, without a final slash. */
   readonly pagesUrl: string;
 }
 
@@ -17,10 +17,10 @@ export interface TestEventInput {
   readonly nowMs: number;
 }
 
-/** Bodies are values for JSON; the same in every attempt. */
+/** Bodies are JSON values, the same in every attempt. */
 export interface WebhookFormatter {
   formatAlerts(input: AlertEventInput, webhook: Pick<Webhook, "routingKey">): object;
-  /** Nothing was reached, the receiver need do nothing. */
+  /** Body of a test, which requires no action. */
   formatTest(input: TestEventInput, webhook: Pick<Webhook, "routingKey">): object;
 }
 

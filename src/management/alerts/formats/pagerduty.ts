@@ -1,5 +1,5 @@
 /**
- * PagerDuty's Events API v2: an alert of a service, or nothing but an answer to whether the routing key is one.
+ * PagerDuty's Events API v2: an alert of a service, and a test of the routing key.
  * @see https://developer.pagerduty.com/docs/send-alert-event
  */
 import { shorten } from "../../../shared/text/shorten.ts";
@@ -18,7 +18,7 @@ export const pagerduty: WebhookFormatter = {
     return {
       routing_key: routingKey,
       event_action: "trigger",
-      // A message that comes twice is one alert there.
+      // A message that arrives twice is one alert there.
       dedup_key: message.id,
       client: CLIENT,
       client_url: links[0]?.url ?? pagesUrl,
@@ -37,7 +37,7 @@ export const pagerduty: WebhookFormatter = {
       links: links.map(({ label, url }) => ({ href: url, text: label })),
     };
   },
-  /** Resolving what was never triggered opens nothing, and a wrong routing key is told all the same. */
+  /** Resolving a nonexistent incident has no effect, but reports a wrong routing key. */
   formatTest: (input, { routingKey }) => ({
     routing_key: routingKey,
     event_action: "resolve",

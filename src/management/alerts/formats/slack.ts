@@ -1,5 +1,5 @@
 /**
- * An incoming webhook of Slack: a message of blocks, with the text that notifications show.
+ * Incoming webhook of Slack: a message of blocks, with a text for notifications.
  * @see https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  * @see https://docs.slack.dev/reference/block-kit/blocks
  */
@@ -40,7 +40,7 @@ export const slack: WebhookFormatter = {
 };
 
 function section(text: string): object {
-  // Cut after it was escaped, which makes it longer.
+  // Shortened after escaping, which makes it longer.
   return { type: "section", text: { type: "mrkdwn", text: shorten(escape(text), MAX_SECTION_CHARACTERS) } };
 }
 
@@ -48,7 +48,7 @@ function plainText(text: string, maximum: number): object {
   return { type: "plain_text", text: shorten(text, maximum), emoji: false };
 }
 
-/** People's own names mention nobody and link nowhere; formatting marks in them are broken by a zero-width space. */
+/** Escapes users' names, so that they mention nobody and link nowhere; a zero-width space breaks formatting marks. */
 function escape(text: string): string {
   const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   return escaped.replace(/[*_~`]/g, "$&\u200B");

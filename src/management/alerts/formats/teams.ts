@@ -1,12 +1,13 @@
 /**
- * A workflow of Teams that is started by a webhook: an Adaptive Card in an attachment.
- * @see https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
+ * Workflow of Teams that starts with a webhook: an Adaptive Card in an attachment.
+ * @see
+ * https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
  * @see https://adaptivecards.io/explorer/AdaptiveCard.html
  */
 import { describeMessage } from "../alert-words.ts";
 import { describeTest, type WebhookFormatter } from "./formatter.ts";
 
-/** Teams shows up to this version. */
+/** Latest version that Teams supports. */
 const CARD_VERSION = "1.5";
 
 export const teams: WebhookFormatter = {
@@ -36,7 +37,7 @@ function createMessage(body: readonly object[], actions: readonly object[]): obj
   return { type: "message", attachments: [{ contentType, contentUrl: null, content }] };
 }
 
-/** Cards read Markdown: people's own names are to be nothing but text. */
+/** Cards render Markdown: escapes users' names. */
 function textBlock(text: string) {
   return { type: "TextBlock", text: text.replace(/[\\`*_[\]()#<>~|]/g, "\\$&"), wrap: true };
 }
