@@ -125,6 +125,7 @@ const WRITTEN: { readonly [Name in keyof Layouts]: Written<Name> } = {
       remaining: "integer(math.floor(units / UNITS_PER_TOKEN))",
       capacity: "integer(capacity)",
       tokens: "told",
+      lastUsedMs: "last_used",
     },
   ],
   deliveryLater: ["{ 'waiting', ", { waitMs: "integer(wait_ms)" }],

@@ -1,6 +1,6 @@
 import type { StoreContext } from "../context.ts";
 import { keyRecordKey, requestBucketKey } from "../redis/keys.ts";
-import { integerAt, parseArray, textAt } from "../redis/parse-reply.ts";
+import { integerAt, parseArray, parseIntegerOrNull, textAt } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { listOf } from "../redis/row-layouts.ts";
 import { parseTokenBuckets } from "./token-buckets.ts";
@@ -29,6 +29,7 @@ export async function readBuckets(
         remaining: integerAt(bucket, at.remaining),
         capacity: integerAt(bucket, at.capacity),
         tokens: parseTokenBuckets(textAt(bucket, at.tokens)),
+        lastUsedMs: parseIntegerOrNull(textAt(bucket, at.lastUsedMs)),
       };
       return [[id, fill]];
     }),

@@ -3,8 +3,8 @@
 -- KEYS[1] key record          KEYS[2] its bucket of requests  KEYS[3..] the next two …
 -- ARGV    none
 --
--- Reply: for each key {'bucket', remaining, capacity, tokens}, remaining in whole requests, tokens as token-buckets.lua tells
---   them; {'missing'}: no record.
+-- Reply: for each key {'bucket', remaining, capacity, tokens, last used ms}, remaining in whole requests, tokens as
+--   token-buckets.lua tells them, last used '' for never; {'missing'}: no record.
 
 -- @include integer.lua
 -- @include time.lua
@@ -27,7 +27,8 @@ for position = 1, #KEYS, 2 do
 -- @include tell-token-buckets.lua
     end
     local units = bucket_units(hash, rate, capacity, now_us, stored_units, stored_at)
-    reply[#reply + 1] = { 'bucket', integer(math.floor(units / UNITS_PER_TOKEN)), integer(capacity), told }
+    local last_used = last_used_ms(request_bucket)
+    reply[#reply + 1] = { 'bucket', integer(math.floor(units / UNITS_PER_TOKEN)), integer(capacity), told, last_used }
   else
     reply[#reply + 1] = { 'missing' }
   end

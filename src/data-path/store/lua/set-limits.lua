@@ -41,8 +41,13 @@ end
 
 local function rescale(bucket, old_rate, new_rate, capacity_of, now_us)
   local old_capacity = capacity_of(old_rate)
-  local units = bucket_units(bucket, old_rate, old_capacity, now_us)
-  write_bucket(bucket, scale(units, capacity_of(new_rate), old_capacity), now_us)
+  local at, changed, used = unpack(redis.call('HMGET', bucket, 'at', 'changed', 'used'))
+  -- A bucket that nothing was taken from is full at any rate.
+  if at then
+    local units = bucket_units(bucket, old_rate, old_capacity, now_us)
+    write_bucket(bucket, scale(units, capacity_of(new_rate), old_capacity), now_us, 'changed', integer(now_us), 'used',
+      at == changed and used or at)
+  end
 end
 
 local now_ms = now_milliseconds()

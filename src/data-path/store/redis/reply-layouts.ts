@@ -93,7 +93,7 @@ export const REPLY_LAYOUTS = {
   organizationDeleted: { file: "delete-organization.lua", fields: ["before", "after"] },
   nameClaimed: { file: "claim-name.lua", fields: ["timeUs"] },
   nameTaken: { file: "claim-name.lua", fields: ["timeUs", "entry"] },
-  bucket: { file: "read-buckets.lua", fields: ["remaining", "capacity", "tokens"] },
+  bucket: { file: "read-buckets.lua", fields: ["remaining", "capacity", "tokens", "lastUsedMs"] },
   deliveryLater: { file: "claim-delivery.lua", fields: ["waitMs"] },
   deliveryClaimed: {
     file: "claim-delivery.lua",

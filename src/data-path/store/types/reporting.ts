@@ -1,6 +1,6 @@
 /** Figures for people and clients: spend, usage and rejections. */
 import type { TokenBucketState } from "./token-rate.ts";
-import type { Limit } from "../../../shared/settings/limits.ts";
+import type { Limit, LimitPeriod } from "../../../shared/settings/limits.ts";
 import type { AdmissionDecision, LimitScope } from "./decision.ts";
 import type { TokenUsage } from "../../../shared/usage/token-usage.ts";
 import type { UsageFigures } from "../../../shared/usage/usage-figures.ts";
@@ -164,6 +164,8 @@ export interface BucketFill {
   readonly remaining: number;
   readonly capacity: number;
   readonly tokens: readonly TokenBucketState[];
+  /** Time of the last admitted request, apart from those that count tokens; null: never. */
+  readonly lastUsedMs: number | null;
 }
 
 /** Usage of one day, key, its owners and model in the request log: one row per tag combination. */
@@ -239,6 +241,15 @@ export interface UsageStore {
     month: string | null,
     keyIds?: readonly string[] | null,
   ): Promise<SpendFigures>;
+  /**
+   * Reads the spend of subjects such as "key:<id>" and "group:<id>" in the current window of a period. Any number: they are
+   * read in pieces. A subject without spend has no entry.
+   */
+  readSpendOf(
+    organizationId: string,
+    period: LimitPeriod,
+    subjects: readonly string[],
+  ): Promise<ReadonlyMap<string, bigint>>;
   /**
    * Reads the limits that apply to requests of a key (null: no key), of owners in the form of `owner-ids.ts`,
    * and of their organization.

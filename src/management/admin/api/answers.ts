@@ -1,5 +1,6 @@
 import { DEFAULT_PAGE_LIMIT, type PageQuery } from "../schemas/page.ts";
 import type { Page, PageInput } from "../../../data-path/store/types/page.ts";
+import type { Arranged } from "../directory/arrange.ts";
 import type { ApiAnswer } from "./route.ts";
 import { AdminError } from "../admin-error.ts";
 import { expectVersion, type IfMatch } from "../http/etag.ts";
@@ -16,6 +17,15 @@ export function answerList<Item>(page: Page<Item>, format: (item: Item) => objec
 /** Same for items that are already in the API's form. */
 export function answerFormatted({ items, next }: Page<object>): ApiAnswer {
   return { status: 200, body: { data: items, has_more: next !== null, next } };
+}
+
+/** The answer of a list that was sorted. */
+export function answerArranged<Row>(
+  { items, next, total }: Arranged<Row>,
+  format: (row: Row) => object,
+): ApiAnswer {
+  const { body } = answerFormatted({ items: items.map(format), next });
+  return { status: 200, body: { ...(body as object), total_count: total } };
 }
 
 /** Attempts if others change the record in between. */

@@ -47,6 +47,7 @@ export function formatKey(record: KeyRecord, figures: KeyFigures) {
     month: figures.month,
     spent_cents: wholeCents(figures.spentMicrocents),
     spent_microcents: figures.spentMicrocents,
+    last_used_at: formatTimeOrNull(figures.bucket.lastUsedMs),
     bucket: { remaining: figures.bucket.remaining, capacity: figures.bucket.capacity },
     token_buckets: figures.bucket.tokens.map(({ type, limit, remaining, resetMs }) => ({
       type,

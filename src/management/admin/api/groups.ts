@@ -15,10 +15,11 @@ import {
   ownerDeletionQuery,
 } from "../schemas/owner.ts";
 import { answerFormatted, changeCurrent } from "./answers.ts";
-import { deleteOwner, parseOwnerList } from "./owners.ts";
+import { answerArrangedOwners, deleteOwner, parseOwnerList } from "./owners.ts";
 import { entriesOf } from "./record-change.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
-import { readTightestLimits, withTightest } from "./read-limits.ts";
+import { arrange } from "../directory/arrange.ts";
+import { readDirectory } from "../directory/directory.ts";
 
 const PATH = "/api/organizations/{organization}/groups";
 const ONE = `${PATH}/{group}`;
@@ -50,14 +51,16 @@ const list = defineOrganizationRoute({
   summary: "List or search groups.",
   query: groupQuery,
   answers: { 200: groupPage },
-  handleInOrganization: async ({ organization: { id }, query }, { store }) => {
+  handleInOrganization: async ({ organization, query }, services) => {
+    const { store } = services;
+    const { id } = organization;
+    if (query.sort !== undefined) {
+      const { groups, timeMs } = await readDirectory(services, organization);
+      return answerArrangedOwners(arrange(groups, query), timeMs, (records) => formatAll(records, id, store));
+    }
     const { filter, page } = parseOwnerList("group", query);
     const { items, next } = await store.listGroups(id, filter, page);
-    const [shown, tightest] = await Promise.all([
-      formatAll(items, id, store),
-      query.include === undefined ? null : readTightestLimits(store, id, "group", items),
-    ]);
-    return answerFormatted({ items: withTightest(shown, tightest), next });
+    return answerFormatted({ items: await formatAll(items, id, store), next });
   },
 });
 

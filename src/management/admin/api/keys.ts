@@ -3,12 +3,27 @@ import { requestsPerMinuteOf } from "../../../shared/settings/key.ts";
 import { createKey, displayKey, hashKey } from "../../../data-path/auth/key-format.ts";
 import { bucketCapacity } from "../../../data-path/limits/bucket-capacity.ts";
 import { monthAt } from "../../../shared/time/calendar.ts";
-import type { ChangeResult, KeyRecord } from "../../../data-path/store/types/management.ts";
-import { AdminError } from "../admin-error.ts";
+import type {
+  ChangeResult,
+  KeyRecord,
+  OrganizationRecord,
+} from "../../../data-path/store/types/management.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
-import type { PageQuery } from "../schemas/page.ts";
-import { key, keyChange, keyCreation, keyPage, keyQuery, keyWithSecret } from "../schemas/key.ts";
-import { answerList, changeCurrent, parsePage } from "./answers.ts";
+import { arrange } from "../directory/arrange.ts";
+import { readDirectory } from "../directory/directory.ts";
+import { PLACE } from "../schemas/arranged.ts";
+import { AFTER_EXPECTATION, type PageQuery } from "../schemas/page.ts";
+import {
+  key,
+  keyChange,
+  keyCreation,
+  keyPage,
+  keyQuery,
+  type KeyQuery,
+  keyWithSecret,
+} from "../schemas/key.ts";
+import { answerArranged, answerList, changeCurrent, parsePage } from "./answers.ts";
 import { formatKey, KEY_ENTRIES, type KeyFigures } from "./format-key.ts";
 import {
   convertKeyChange,
@@ -64,8 +79,11 @@ const list = defineOrganizationRoute({
   summary: "List API keys with this month's spend, in the order of their creation.",
   query: keyQuery,
   answers: { 200: keyPage },
-  handleInOrganization: async ({ organization, query }, { store }) => {
+  handleInOrganization: async ({ organization, query }, services) => {
+    const { store } = services;
     await requireOwners(store, organization.id, query);
+    if (query.sort !== undefined) return answerArrangedKeys(organization, query, services);
+    if (PLACE.test(query.after ?? "")) throw invalidField("after", AFTER_EXPECTATION);
     const { user_id: userId, group_id: groupId } = query;
     const owners = {
       ...(userId === undefined ? {} : { userId }),
@@ -161,6 +179,21 @@ export async function answerKeys(
   return answerList(page, (item) => formatKey(item, figuresOf(item)));
 }
 
+async function answerArrangedKeys(
+  organization: OrganizationRecord,
+  query: KeyQuery,
+  services: ApiServices,
+): Promise<ApiAnswer> {
+  const { keys } = await readDirectory(services, organization);
+  const page = arrange(keys, query);
+  const records = page.items.map(({ record }) => record);
+  const figuresOf = await readFigures(organization.id, records, services.store);
+  return answerArranged(page, ({ record, tightest }) => ({
+    ...formatKey(record, figuresOf(record)),
+    tightest_limit: tightest,
+  }));
+}
+
 async function readFigures(
   organizationId: string,
   records: readonly KeyRecord[],
@@ -195,7 +228,7 @@ function newFigures(record: KeyRecord, timeMs: number, owners: NamedOwners): Key
     timeMs,
     spentMicrocents: 0n,
     otherLimits: [],
-    bucket: { remaining: capacity, capacity, tokens: [] },
+    bucket: { remaining: capacity, capacity, tokens: [], lastUsedMs: null },
     owners,
   };
 }

@@ -15,7 +15,10 @@ import { AdminError, invalidField } from "../admin-error.ts";
 import { AFTER_EXPECTATION, type PageQuery } from "../schemas/page.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
 import { KEY_ENTRIES } from "./format-key.ts";
-import { parsePage } from "./answers.ts";
+import { answerArranged, parsePage } from "./answers.ts";
+import type { Arranged } from "../directory/arrange.ts";
+import type { Listed } from "../directory/list-owners.ts";
+import { formatTimeOrNull, monthAt } from "../../../shared/time/calendar.ts";
 import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
 interface ListQuery extends PageQuery {
@@ -34,6 +37,23 @@ export function parseOwnerList(
     page.after === null || (search === null ? isId(kind, page.after) : isSearchCursor(page.after));
   if (!isPlace) throw invalidField("after", AFTER_EXPECTATION);
   return { filter: { search, groupId }, page };
+}
+
+/** The answer of a sorted list of users or groups, with what each has spent. */
+export async function answerArrangedOwners<Item>(
+  page: Arranged<Listed<Item>>,
+  timeMs: number,
+  formatAll: (records: readonly Item[]) => Promise<readonly object[]>,
+): Promise<ApiAnswer> {
+  const formatted = await formatAll(page.items.map(({ record }) => record));
+  const items = page.items.map(({ spentMicrocents, lastUsedMs, tightest }, place) => ({
+    ...formatted[place],
+    month: monthAt(timeMs).name,
+    spent_microcents: spentMicrocents,
+    last_used_at: formatTimeOrNull(lastUsedMs),
+    tightest_limit: tightest,
+  }));
+  return answerArranged({ ...page, items }, (item) => item);
 }
 
 /** @throws AdminError 400 if a list is requested for a user or group that the organization does not have. */

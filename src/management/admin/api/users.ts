@@ -1,9 +1,7 @@
 /** `/api/organizations/{organization}/users`: create, list, show, change, delete. */
-import { limitsOfMember } from "../../../shared/settings/limits.ts";
 import { USER_SETTINGS } from "../../../shared/settings/user.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../../shared/settings/table.ts";
 import type { AuditFields } from "../../../data-path/store/types/audit.ts";
-import type { OrganizationRecord } from "../../../data-path/store/types/management.ts";
 import { MOST_OWNERS } from "../../../data-path/store/types/owner-kinds.ts";
 import type { UserRecord } from "../../../data-path/store/types/owners.ts";
 import { AdminError, refuseMore } from "../admin-error.ts";
@@ -11,10 +9,11 @@ import { formatETag } from "../http/etag.ts";
 import { ownerDeletionQuery, user, userChange, userCreation, userPage, userQuery } from "../schemas/owner.ts";
 import { answerFormatted, changeCurrent } from "./answers.ts";
 import { formatReference, type NamedOwners, readNamedOwners } from "./names.ts";
-import { deleteOwner, parseOwnerList, refuseOwner, requireOwners } from "./owners.ts";
+import { answerArrangedOwners, deleteOwner, parseOwnerList, refuseOwner, requireOwners } from "./owners.ts";
 import { entriesOf } from "./record-change.ts";
 import { type ApiAnswer, type ApiServices, defineOrganizationRoute, type OrganizationCall } from "./route.ts";
-import { readTightestLimits, withTightest } from "./read-limits.ts";
+import { arrange } from "../directory/arrange.ts";
+import { readDirectory } from "../directory/directory.ts";
 
 const PATH = "/api/organizations/{organization}/users";
 const ONE = `${PATH}/{user}`;
@@ -49,16 +48,17 @@ const list = defineOrganizationRoute({
   summary: "List or search users.",
   query: userQuery,
   answers: { 200: userPage },
-  handleInOrganization: async ({ organization, query }, { store }) => {
+  handleInOrganization: async ({ organization, query }, services) => {
+    const { store } = services;
     const { id } = organization;
     await requireOwners(store, id, query);
+    if (query.sort !== undefined) {
+      const { users, timeMs } = await readDirectory(services, organization);
+      return answerArrangedOwners(arrange(users, query), timeMs, (records) => formatAll(records, id, store));
+    }
     const { filter, page } = parseOwnerList("user", query);
     const { items, next } = await store.listUsers(id, filter, page);
-    const [shown, tightest] = await Promise.all([
-      formatAll(items, id, store),
-      query.include === undefined ? null : readTightest(items, organization, store),
-    ]);
-    return answerFormatted({ items: withTightest(shown, tightest), next });
+    return answerFormatted({ items: await formatAll(items, id, store), next });
   },
 });
 
@@ -139,20 +139,6 @@ async function formatAll(
     readNamedOwners(store, organizationId, records),
   ]);
   return records.map((record, position) => format(record, ownersOf(record), counts[position]?.keys ?? 0));
-}
-
-/** Reads the tightest limit of each user, including inherited member limits. */
-async function readTightest(
-  records: readonly UserRecord[],
-  organization: OrganizationRecord,
-  store: ApiServices["store"],
-) {
-  const ownersOf = await readNamedOwners(store, organization.id, records);
-  const owners = records.map((record) => {
-    const { ownGroup } = ownersOf(record);
-    return { id: record.id, limits: limitsOfMember(record, ownGroup ?? organization) };
-  });
-  return readTightestLimits(store, organization.id, "user", owners);
 }
 
 function format(record: UserRecord, { ownGroup }: NamedOwners, keys: number) {

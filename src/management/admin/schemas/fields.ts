@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { DAY_MS } from "../../../shared/time/calendar.ts";
 import { formatSuggestion } from "../../../shared/config/schema/nearest.ts";
-import { record, tagList } from "../../../shared/settings/input-schemas.ts";
+import { record, tagList, timestamp } from "../../../shared/settings/input-schemas.ts";
 import { TEXT_PATTERN } from "../../../shared/settings/published-patterns.ts";
 
 /** Schemas with a name in the OpenAPI document. */
@@ -85,6 +85,12 @@ export const textOrNull = (about: string, ...examples: string[]) =>
     .meta({ description: about, ...(examples.length === 0 ? {} : { examples }) });
 
 export const count = () => z.int().min(0);
+
+export const lastUsedAt = () =>
+  timestamp()
+    .nullable()
+    .describe("When a request was last admitted, apart from those that count tokens; null: never.");
+
 export const month = () =>
   z
     .string()

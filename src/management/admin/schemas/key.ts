@@ -4,9 +4,11 @@ import { TOKEN_LIMIT_TYPES } from "../../../shared/settings/token-limits.ts";
 import { KEY_SETTINGS } from "../../../shared/settings/key.ts";
 import { answerShape, changeShape, creationShape } from "../../../shared/settings/table.ts";
 import { KEY_STATES } from "../../../shared/settings/state.ts";
-import { answer, input, microcents, month } from "./fields.ts";
+import { answer, input, lastUsedAt, microcents, month, named, text } from "./fields.ts";
 import { ownerIdFilter, ownerReference } from "./owner.ts";
-import { pageFields, pageOf } from "./page.ts";
+import { pageFields, pageShape } from "./page.ts";
+import { tightestLimit } from "./limit.ts";
+import { arrangedFields, PLACE, totalCount } from "./arranged.ts";
 
 /** 30 days. */
 const MAX_GRACE_SECONDS = 2_592_000;
@@ -46,6 +48,7 @@ const keyFields = {
   month: month(),
   spent_cents: z.int().describe("Spent in `month`, whole cents, rounded down."),
   spent_microcents: microcents().describe("The same in millionths of a cent."),
+  last_used_at: lastUsedAt(),
   bucket: z
     .strictObject({ remaining: z.int(), capacity: z.int() })
     .describe("Requests that the rate limit lets pass at once, now and when it is full."),
@@ -69,14 +72,36 @@ export const keyWithSecret = answer("KeyWithSecret", {
   key: z.string().describe("The API key itself. It is never shown again."),
 });
 export const keyQuery = record({
-  ...pageFields(/^key_[0-9a-f-]{36}$/),
+  ...pageFields(new RegExp(`^key_[0-9a-f-]{36}$|${PLACE.source}`)),
+  ...arrangedFields(KEY_STATES),
+  search: text(100).optional().describe("With `sort`: only those with this in name, note or `display`."),
   user_id: ownerIdFilter(
     "user",
     "Only the keys of this user. A page with a `next` may hold fewer than `limit`.",
   ),
-  group_id: ownerIdFilter("group", "Only the keys whose own `group_id` this is."),
+  group_id: ownerIdFilter(
+    "group",
+    "Only the keys whose own `group_id` this is; with `sort` all whose requests count for the group.",
+  ),
 });
-export const keyPage = pageOf("KeyPage", key);
+export type KeyQuery = z.output<typeof keyQuery>;
+/** A key in a list. */
+const listedKey = named(
+  "ListedKey",
+  z.strictObject({
+    ...keyFields,
+    tightest_limit: tightestLimit
+      .nullable()
+      .optional()
+      .describe(
+        "With `sort`: the limit of the key, its user or its group that is nearest to its end, a reached cap first. Null: none.",
+      ),
+  }),
+);
+export const keyPage = named(
+  "KeyPage",
+  z.strictObject({ ...pageShape(listedKey), total_count: totalCount() }),
+);
 export const revocation = answer("Revocation", {
   revoked: z.int(),
   data: z.array(z.strictObject({ id: z.string(), name: z.string(), display: z.string() })),

@@ -4,9 +4,21 @@ import type { OwnerKind } from "../../../data-path/store/types/owner-kinds.ts";
 import { answerShape, changeShape, creationShape } from "../../../shared/settings/table.ts";
 import { USER_GROUP_SETTINGS } from "../../../shared/settings/user-group.ts";
 import { USER_SETTINGS } from "../../../shared/settings/user.ts";
-import { answer, choice, count, input, text, textOrNull } from "./fields.ts";
+import {
+  answer,
+  choice,
+  count,
+  input,
+  lastUsedAt,
+  microcents,
+  month,
+  named,
+  text,
+  textOrNull,
+} from "./fields.ts";
+import { arrangedFields, totalCount } from "./arranged.ts";
 import { tightestLimit } from "./limit.ts";
-import { pageFields, pageOf } from "./page.ts";
+import { pageFields, pageShape } from "./page.ts";
 
 /** `next` of a list is an id, of a search a position in the search index. */
 const CURSOR = /^[A-Za-z0-9_-]{1,400}$/;
@@ -38,16 +50,20 @@ export const userChange = input("UserChange", changeShape(USER_SETTINGS));
 /** Reference with a name for people. */
 export const ownerReference = () => z.strictObject({ id: z.string(), name: z.string() }).nullable();
 
-const include = () =>
-  choice(["tightest_limit"]).optional().describe("`tightest_limit`: adds it to each entry.");
-
-const tightest = () =>
-  tightestLimit
+/** With its spend: of a list that is sorted. */
+const listedFigures = {
+  month: month().optional(),
+  spent_microcents: microcents().optional().describe("Spent in `month`. Only with `sort`."),
+  last_used_at: lastUsedAt().optional(),
+  tightest_limit: tightestLimit
     .nullable()
     .optional()
-    .describe(
-      "Its own limit that is nearest to its end, a reached cap first. Null: it has none. Omitted: not requested.",
-    );
+    .describe("With `sort`: its limit that is nearest to its end, a reached cap first. Null: none."),
+};
+
+/** A group has no other states. */
+const GROUP_STATES = ["active", "cap_reached"] as const;
+const USER_STATES = ["active", "cap_reached", "disabled"] as const;
 
 const keyCount = () => count().describe("API keys that name it.");
 
@@ -61,19 +77,19 @@ export const user = answer("User", {
     .nullable()
     .describe("The user's identity at the identity provider; null: none. Read-only."),
   key_count: keyCount(),
-  tightest_limit: tightest(),
+  ...listedFigures,
   created_at: timestamp(),
 });
 
 export const userQuery = record({
   ...pageFields(CURSOR),
+  ...arrangedFields(USER_STATES),
   search: searchOf(
-    "Only those whose name or email address has this at the beginning of one of its first ten words, regardless of case, in the order of what follows there; or whose id it is. A page with a `next` may then hold fewer than `limit`.",
+    "Only those whose name or email address has this at the beginning of one of its first ten words, regardless of case, in the order of what follows there; or whose id it is. A page with a `next` may then hold fewer than `limit`. With `sort`: anywhere in name, email address or note.",
   ),
   group_id: ownerIdFilter("group", "Only the users of this group."),
-  include: include(),
 });
-export const userPage = pageOf("UserPage", user);
+export const userPage = named("UserPage", z.strictObject({ ...pageShape(user), total_count: totalCount() }));
 
 export const groupCreation = input("GroupCreation", creationShape(USER_GROUP_SETTINGS));
 export const groupChange = input("GroupChange", changeShape(USER_GROUP_SETTINGS));
@@ -84,15 +100,18 @@ export const group = answer("Group", {
   ...answerShape(USER_GROUP_SETTINGS),
   user_count: count().describe("Users of the group."),
   key_count: keyCount(),
-  tightest_limit: tightest(),
+  ...listedFigures,
   created_at: timestamp(),
 });
 
 export const groupQuery = record({
   ...pageFields(CURSOR),
+  ...arrangedFields(GROUP_STATES),
   search: searchOf(
-    "Only those whose name has this at the beginning of one of its first ten words, regardless of case, in the order of what follows there; or whose id it is.",
+    "Only those whose name has this at the beginning of one of its first ten words, regardless of case, in the order of what follows there; or whose id it is. With `sort`: anywhere in name or note.",
   ),
-  include: include(),
 });
-export const groupPage = pageOf("GroupPage", group);
+export const groupPage = named(
+  "GroupPage",
+  z.strictObject({ ...pageShape(group), total_count: totalCount() }),
+);

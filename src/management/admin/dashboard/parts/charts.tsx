@@ -85,7 +85,7 @@ function barLevelOf(limit: LimitFiguresView): "fine" | "high" | "full" {
 }
 
 /** Query parameter for lists of users or groups with this column. */
-export const WITH_TIGHTEST = { include: "tightest_limit" } as const;
+export const WITH_TIGHTEST = { sort: "name" } as const;
 
 type Limited = Pick<UserView | GroupView, "tightest_limit">;
 

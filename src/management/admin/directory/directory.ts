@@ -1,0 +1,98 @@
+/**
+ * The keys, users and groups of an organization with their spend, for lists that are sorted, filtered and counted. Redis
+ * is read in small pieces by one reader at a time, at most 10,000 of each kind, and what was read serves others as long
+ * as the audit log has no newer entry, for some seconds at most. So no list costs a worker more than any other command.
+ */
+import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
+import type { GroupRecord, OwnerRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
+import type { Page, PageInput } from "../../../data-path/store/types/page.ts";
+import type { Store } from "../../../data-path/store/types.ts";
+import type { ApiServices } from "../api/route.ts";
+import { type Figures, listGroups, listKeys, listUsers, type Listed, type Records } from "./list-owners.ts";
+import { MOST_LISTED } from "../schemas/arranged.ts";
+import { readFigures } from "./read-figures.ts";
+
+const PIECE = 200;
+/** Fewer entries are read anew each time. */
+const SMALL = 1_000;
+/** Organizations whose directory is kept: tens of megabytes at most. */
+const MOST_KEPT = 2;
+
+export interface Directory {
+  /** By Redis's clock. */
+  readonly timeMs: number;
+  readonly keys: readonly Listed<KeyRecord>[];
+  readonly users: readonly Listed<UserRecord>[];
+  readonly groups: readonly Listed<GroupRecord>[];
+}
+
+interface Kept {
+  readonly newestChange: string | null;
+  readonly directory: Promise<Directory>;
+  /** By Redis's clock; infinite while it is read. */
+  goodUntilMs: number;
+}
+
+/** Of each store the directories that were read last. */
+const KEPT = new WeakMap<Store, Map<string, Kept>>();
+
+export async function readDirectory(
+  { store, reports }: Pick<ApiServices, "store" | "reports">,
+  organization: OrganizationRecord,
+): Promise<Directory> {
+  const { id } = organization;
+  const kept = KEPT.get(store) ?? new Map<string, Kept>();
+  KEPT.set(store, kept);
+  const [nowMs, { items }] = await Promise.all([
+    store.timeMs(),
+    store.listAuditEntries(id, { limit: 1, after: null }),
+  ]);
+  const newestChange = items[0]?.id ?? null;
+  const known = kept.get(id);
+  if (known?.newestChange === newestChange && nowMs < known.goodUntilMs) return known.directory;
+  const turn = { lane: "directory", caller: id };
+  const directory = reports.run(turn, () => read(store, organization, nowMs));
+  const entry: Kept = { newestChange, directory, goodUntilMs: Infinity };
+  kept.delete(id);
+  kept.set(id, entry);
+  for (const oldest of [...kept.keys()].slice(0, -MOST_KEPT)) kept.delete(oldest);
+  try {
+    const { keys, users } = await directory;
+    // A millisecond for each entry: reading takes a small part of the time, however often somebody asks.
+    const entries = keys.length + users.length;
+    entry.goodUntilMs = entries < SMALL ? 0 : nowMs + entries;
+  } catch (error) {
+    entry.goodUntilMs = 0;
+    throw error;
+  }
+  return directory;
+}
+
+async function read(store: Store, organization: OrganizationRecord, timeMs: number): Promise<Directory> {
+  const { id } = organization;
+  const everybody = { search: null, groupId: null };
+  const records: Records = {
+    organization,
+    groups: byId(await readAll((page) => store.listGroups(id, everybody, page))),
+    users: byId(await readAll((page) => store.listUsers(id, everybody, page))),
+    keys: await readAll((page) => store.listKeys(id, page)),
+  };
+  const figures: Figures = await readFigures(store, records, timeMs);
+  const keys = listKeys(records, figures);
+  return { timeMs, keys, users: listUsers(records, figures), groups: listGroups(records, figures) };
+}
+
+async function readAll<Item>(readPage: (page: PageInput) => Promise<Page<Item>>): Promise<readonly Item[]> {
+  const all: Item[] = [];
+  let after: string | null = null;
+  do {
+    const { items, next }: Page<Item> = await readPage({ limit: PIECE, after });
+    all.push(...items);
+    after = next;
+  } while (after !== null && all.length < MOST_LISTED);
+  return all;
+}
+
+function byId<Item extends OwnerRecord>(items: readonly Item[]): ReadonlyMap<string, Item> {
+  return new Map(items.map((item) => [item.id, item]));
+}

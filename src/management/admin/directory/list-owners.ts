@@ -1,0 +1,190 @@
+/** What lists know of each key, user and group: its state, its spend, its last use, and the limit that is nearest to its end. */
+import { formatLimit, isReachedCap } from "../../../data-path/limits/key-status.ts";
+import type { LimitScope } from "../../../data-path/store/types/decision.ts";
+import type { KeyRecord, OrganizationRecord } from "../../../data-path/store/types/management.ts";
+import type { GroupRecord, UserRecord } from "../../../data-path/store/types/owners.ts";
+import type { LimitStatus } from "../../../data-path/store/types/reporting.ts";
+import { type Limit, type LimitPeriod, limitsOfMember } from "../../../shared/settings/limits.ts";
+import { limitRowsOf } from "../../../shared/settings/month-limits.ts";
+import { MICROCENTS_PER_CENT } from "../../../shared/money/money.ts";
+import { type Raise, raisedCap } from "../../../shared/settings/raises.ts";
+import { keyStateOf } from "../../../shared/settings/state.ts";
+
+export interface Records {
+  readonly organization: OrganizationRecord;
+  readonly keys: readonly KeyRecord[];
+  readonly users: ReadonlyMap<string, UserRecord>;
+  readonly groups: ReadonlyMap<string, GroupRecord>;
+}
+
+export interface Figures {
+  /** By Redis's clock. */
+  readonly timeMs: number;
+  /** Period → "key:<id>", "user:<id>" or "group:<id>" → microcents in the window of now. */
+  readonly spend: ReadonlyMap<LimitPeriod, ReadonlyMap<string, bigint>>;
+  /** Key id → when it was last used. */
+  readonly lastUses: ReadonlyMap<string, number>;
+}
+
+/** A row of a list. */
+export interface Listed<Item> {
+  readonly record: Item;
+  /** A key whose user's or group's cap is reached has `cap_reached`, too. */
+  readonly state: string;
+  readonly userId: string | null;
+  /** The group that its spend counts for. */
+  readonly groupId: string | null;
+  /** Lower case: all that a search looks through. */
+  readonly text: string;
+  /** This month's. */
+  readonly spentMicrocents: bigint;
+  /** Null: never. */
+  readonly lastUsedMs: number | null;
+  /** Null: no limit. */
+  readonly tightest: ReturnType<typeof formatLimit> | null;
+  /** 0 to any: what sorts by it. */
+  readonly tightness: number;
+}
+
+interface Limited {
+  readonly scope: LimitScope;
+  readonly id: string;
+  readonly limits: readonly Limit[];
+  readonly raises: readonly Raise[];
+}
+
+/** A key meets its own limits, its user's and its group's. */
+export function listKeys(records: Records, figures: Figures): Listed<KeyRecord>[] {
+  return records.keys.map((record) => {
+    const user = records.users.get(record.userId ?? "") ?? null;
+    const group = records.groups.get(record.groupId ?? user?.groupId ?? "") ?? null;
+    const own = statusOf({ ...record, scope: "key", limits: limitRowsOf(record) }, figures);
+    const ofOwners = [
+      ...(user === null ? [] : ofUser(user, records, figures)),
+      ...(group === null ? [] : statusOf({ ...group, scope: "group" }, figures)),
+    ];
+    const spentMicrocents = spentOf(figures, "month", `key:${record.id}`);
+    const otherLimits = own.filter(({ period }) => period !== "month");
+    const state = keyStateOf(record, { spentMicrocents, nowMs: figures.timeMs, otherLimits });
+    const isUsable = state === "active" || state === "over_budget";
+    return {
+      record,
+      state: isUsable && ofOwners.some(isReachedCap) ? "cap_reached" : state,
+      userId: user?.id ?? null,
+      groupId: group?.id ?? null,
+      text: textOf(record.name, record.display, record.note),
+      spentMicrocents,
+      lastUsedMs: figures.lastUses.get(record.id) ?? null,
+      ...tightestOf([...own, ...ofOwners], figures.timeMs),
+    };
+  });
+}
+
+export function listUsers(records: Records, figures: Figures): Listed<UserRecord>[] {
+  const lastUses = latestBy(records, figures, ({ userId }) => userId);
+  return [...records.users.values()].map((record) => ({
+    record,
+    state: record.disabled ? "disabled" : stateOf(ofUser(record, records, figures)),
+    userId: record.id,
+    groupId: records.groups.get(record.groupId ?? "")?.id ?? null,
+    text: textOf(record.name, record.email, record.note),
+    spentMicrocents: spentOf(figures, "month", `user:${record.id}`),
+    lastUsedMs: lastUses.get(record.id) ?? null,
+    ...tightestOf(ofUser(record, records, figures), figures.timeMs),
+  }));
+}
+
+export function listGroups(records: Records, figures: Figures): Listed<GroupRecord>[] {
+  const groupOf = ({ groupId, userId }: KeyRecord) =>
+    groupId ?? records.users.get(userId ?? "")?.groupId ?? null;
+  const lastUses = latestBy(records, figures, groupOf);
+  return [...records.groups.values()].map((record) => {
+    const limits = statusOf({ ...record, scope: "group" }, figures);
+    return {
+      record,
+      state: stateOf(limits),
+      userId: null,
+      groupId: record.id,
+      text: textOf(record.name, record.note),
+      spentMicrocents: spentOf(figures, "month", `group:${record.id}`),
+      lastUsedMs: lastUses.get(record.id) ?? null,
+      ...tightestOf(limits, figures.timeMs),
+    };
+  });
+}
+
+/** A user's own limits, and what its group, or without one the organization, gives each member. */
+export function memberLimitsOf(
+  user: UserRecord,
+  { organization, groups }: Pick<Records, "organization" | "groups">,
+): readonly Limit[] {
+  const all = limitsOfMember(user, groups.get(user.groupId ?? "") ?? organization);
+  // Its own limit of a period and kind replaces the member's, which is behind it.
+  return all.filter(
+    ({ period, kind }, place) =>
+      all.findIndex((first) => first.period === period && first.kind === kind) === place,
+  );
+}
+
+function ofUser(user: UserRecord, records: Records, figures: Figures): LimitStatus[] {
+  return statusOf({ ...user, scope: "user", limits: memberLimitsOf(user, records) }, figures);
+}
+
+function statusOf({ scope, id, limits, raises }: Limited, figures: Figures): LimitStatus[] {
+  return limits.map(({ period, kind, cents }) => {
+    const raised = kind === "cap" ? raisedCap(cents, raises, { period, nowMs: figures.timeMs }) : cents;
+    const spentMicrocents = spentOf(figures, period, `${scope}:${id}`);
+    return {
+      scope,
+      period,
+      kind,
+      cents: raised ?? cents,
+      raisedCents: (raised ?? cents) - cents,
+      spentMicrocents,
+    };
+  });
+}
+
+function spentOf({ spend }: Figures, period: LimitPeriod, subject: string): bigint {
+  return spend.get(period)?.get(subject) ?? 0n;
+}
+
+function stateOf(limits: readonly LimitStatus[]): string {
+  return limits.some(isReachedCap) ? "cap_reached" : "active";
+}
+
+/** A cap that is reached, which blocks, goes before a budget that is passed by more. */
+function tightestOf(limits: readonly LimitStatus[], timeMs: number) {
+  let tightest: LimitStatus | null = null;
+  let tightness = -1;
+  for (const limit of limits) {
+    const own = tightnessOf(limit);
+    if (own > tightness) [tightest, tightness] = [limit, own];
+  }
+  return { tightest: tightest === null ? null : formatLimit(tightest, timeMs), tightness };
+}
+
+/** Above 1e9: a reached cap. A limit of nothing is used up. */
+function tightnessOf(limit: LimitStatus): number {
+  const share = limit.cents === 0 ? 1 : Number(limit.spentMicrocents) / (limit.cents * MICROCENTS_PER_CENT);
+  return isReachedCap(limit) ? REACHED + share : share;
+}
+const REACHED = 1e9;
+
+function latestBy(
+  { keys }: Records,
+  { lastUses }: Figures,
+  ownerOf: (key: KeyRecord) => string | null,
+): ReadonlyMap<string, number> {
+  const latest = new Map<string, number>();
+  for (const key of keys) {
+    const owner = ownerOf(key);
+    const at = lastUses.get(key.id);
+    if (owner !== null && at !== undefined && at > (latest.get(owner) ?? 0)) latest.set(owner, at);
+  }
+  return latest;
+}
+
+function textOf(...texts: readonly (string | null)[]): string {
+  return texts.join("\n").toLowerCase();
+}

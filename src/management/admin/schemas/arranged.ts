@@ -1,0 +1,37 @@
+/** Query parameters and answers of lists that are sorted, filtered and counted. */
+import * as z from "zod";
+import { choice, count } from "./fields.ts";
+
+export const SORTS = ["name", "spend", "last_used", "limit"] as const;
+export const LIMIT_STATES = ["reached", "near", "below", "none"] as const;
+export type LimitState = (typeof LIMIT_STATES)[number];
+
+/** Of each kind; an organization's further ones are listed only in the order of their creation. */
+export const MOST_LISTED = 10_000;
+export const DESCENDING = "-";
+
+/** The `next` of a list that is sorted: how many entries come before. */
+export const PLACE = /^[0-9]{1,5}$/;
+
+/** @param states Those that entries can be in. */
+export function arrangedFields<const States extends readonly [string, ...string[]]>(states: States) {
+  return {
+    sort: choice(["name", "-name", "spend", "-spend", "last_used", "-last_used", "limit", "-limit"])
+      .optional()
+      .describe(
+        `Order of the first ${MOST_LISTED.toLocaleString("en-US")} entries; \`limit\`: by the used share of the tightest limit. \`-\` reverses it: \`-spend\`. Default: the order of their creation.`,
+      ),
+    state: z
+      .enum(states, { error: `expected ${states.join(" or ")}` })
+      .optional()
+      .describe("With `sort`: only those in this state. A reached cap of its user or group also counts."),
+    limit_state: choice(LIMIT_STATES)
+      .optional()
+      .describe(
+        "With `sort`: only those whose tightest limit is reached, near its end (cap 90 %, budget 80 %) or below that, or that have none.",
+      ),
+  };
+}
+
+export const totalCount = () =>
+  count().optional().describe("Entries that match, of those that are sorted. Omitted without `sort`.");
